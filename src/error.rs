@@ -1,0 +1,78 @@
+//! Everything that can go wrong, and the exit code that each kind has.
+
+use std::path::{Path, PathBuf};
+
+/// Result with this crate's [`enum@Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, by what the user can do about it. [`Error::exit_code`] maps each kind to the process's exit code.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum Error {
+    /// The configuration is wrong: points at file, line and key.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Config(#[from] Box<crate::config::ConfigError>),
+
+    /// A file or directory that the user named cannot be used. Nothing was written.
+    #[error("{}: {problem}", path.display())]
+    Input {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with it, with the place (line, dataset, byte) where that helps.
+        problem: String,
+        /// What to do about it.
+        #[help]
+        help: Option<String>,
+    },
+
+    /// The integration cannot go on: a step below the floor, a number that is not finite, a failed device.
+    #[error("{problem}")]
+    Integration {
+        /// What happened, with particle, partner, time.
+        problem: String,
+        /// What to do about it.
+        #[help]
+        help: Option<String>,
+    },
+
+    /// Output could not be written while a run was under way. Finished files and the last checkpoint are whole.
+    #[error("cannot write {}: {problem}", path.display())]
+    Storage {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// Shorthand for [`Error::Input`] without advice.
+    pub fn input(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
+        Self::Input { path: path.as_ref().to_owned(), problem: problem.to_string(), help: None }
+    }
+
+    /// Shorthand for [`Error::Storage`].
+    pub fn storage(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
+        Self::Storage { path: path.as_ref().to_owned(), problem: problem.to_string() }
+    }
+
+    /// The same error with advice added, where its kind carries advice.
+    #[must_use]
+    pub fn with_help(mut self, text: impl Into<String>) -> Self {
+        if let Self::Input { help, .. } | Self::Integration { help, .. } = &mut self {
+            *help = Some(text.into());
+        }
+        self
+    }
+
+    /// Exit code of the process: 2 wrong input, 4 the integration cannot go on, 5 storage failed during a run.
+    /// (0 is success, 3 a run stopped on request with a checkpoint, 1 anything unforeseen.)
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(_) | Self::Input { .. } => 2,
+            Self::Integration { .. } => 4,
+            Self::Storage { .. } => 5,
+        }
+    }
+}

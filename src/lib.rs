@@ -1,0 +1,10 @@
+//! tisane: direct N-body integration, accurate, fast and reproducible.
+
+pub mod config;
+pub mod error;
+pub mod particles;
+pub mod sum;
+pub mod time;
+pub mod units;
+
+pub use error::{Error, Result};

@@ -1,0 +1,32 @@
+//! Compensated sums, for every total that a diagnostic reports.
+
+/// Sum with Neumaier's variant of Kahan's compensation (Neumaier 1974, ZAMM 54, 39): the error does not grow with the
+/// number of terms. The result depends on the order of the terms, which is always storage order.
+#[must_use]
+pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut total, mut lost) = (0.0f64, 0.0f64);
+    for x in terms {
+        let t = total + x;
+        lost += if total.abs() >= x.abs() { (total - t) + x } else { (x - t) + total };
+        total = t;
+    }
+    total + lost
+}
+
+/// [`sum`] of vectors, by component.
+#[must_use]
+pub fn sum3(terms: impl Iterator<Item = [f64; 3]> + Clone) -> [f64; 3] {
+    [0, 1, 2].map(|k| sum(terms.clone().map(|v| v[k])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_what_a_plain_sum_loses() {
+        let terms = [1.0, 1e100, 1.0, -1e100];
+        assert_eq!(sum(terms.into_iter()), 2.0);
+        assert_eq!(terms.iter().sum::<f64>(), 0.0);
+    }
+}
