@@ -2,6 +2,8 @@
 
 pub mod config;
 pub mod error;
+pub mod force;
+pub mod gravity;
 pub mod particles;
 pub mod sum;
 pub mod time;

@@ -1,0 +1,108 @@
+//! The canonical sum: one order of summation for every engine, thread count and vector width (method.md).
+//!
+//! The sources are cut into *bags* of [`BAG`] consecutive indices. Inside a bag they are summed in order. Over bags the sum
+//! is the aligned pairwise tree: node(0, k) is the sum of bag k, node(l, k) = node(l−1, 2k) + node(l−1, 2k+1), and a right
+//! child that does not exist is left out. So the result depends on N and [`BAG`] alone.
+
+use crate::gravity::Pull;
+
+/// Sources in a bag.
+pub const BAG: usize = 64;
+
+/// Number of bags of `n` sources.
+#[must_use]
+pub const fn bags(n: usize) -> usize {
+    n.div_ceil(BAG)
+}
+
+/// Adds up tree nodes that arrive in order, like a binary counter: at most one partial node a level is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeSum<const DEPTH: usize> {
+    nodes: [Pull; DEPTH],
+    /// Level of the node that each entry of the stack holds; levels fall towards the top.
+    levels: [u8; DEPTH],
+    len: usize,
+}
+
+impl<const DEPTH: usize> Default for TreeSum<DEPTH> {
+    fn default() -> Self {
+        Self { nodes: [Pull::default(); DEPTH], levels: [0; DEPTH], len: 0 }
+    }
+}
+
+impl<const DEPTH: usize> TreeSum<DEPTH> {
+    /// Forgets everything pushed.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Adds the next node of `level`: neighbours of the same level merge at once.
+    #[inline]
+    pub fn push(&mut self, mut level: u8, mut node: Pull) {
+        while self.len > 0 && self.levels[self.len - 1] == level {
+            self.len -= 1;
+            node = self.nodes[self.len].plus(&node);
+            level += 1;
+        }
+        self.nodes[self.len] = node;
+        self.levels[self.len] = level;
+        self.len += 1;
+    }
+
+    /// The root over everything pushed: what is left merges from the right, missing children left out.
+    #[inline]
+    #[must_use]
+    pub fn root(&self) -> Pull {
+        match self.nodes[..self.len].split_last() {
+            None => Pull::default(),
+            Some((last, rest)) => rest.iter().rev().fold(*last, |right, left| left.plus(&right)),
+        }
+    }
+}
+
+/// Depth that a [`TreeSum`] over single bags needs for any number of u32-indexed sources.
+pub const FULL_DEPTH: usize = 28;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bag(x: f64) -> Pull {
+        Pull { pot: x, ..Pull::default() }
+    }
+
+    /// The definition, written as recursion.
+    fn node(bags: &[f64], level: u32, k: usize) -> Option<f64> {
+        if level == 0 {
+            return bags.get(k).copied();
+        }
+        match (node(bags, level - 1, 2 * k), node(bags, level - 1, 2 * k + 1)) {
+            (Some(left), Some(right)) => Some(left + right),
+            (left, _) => left,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_counter_is_the_tree(values in prop::collection::vec(-1e3..1e3f64, 1..200)) {
+            let mut sum = TreeSum::<FULL_DEPTH>::default();
+            values.iter().for_each(|&x| sum.push(0, bag(x)));
+            prop_assert_eq!(sum.root().pot.to_bits(), node(&values, 8, 0).unwrap().to_bits());
+        }
+
+        #[test]
+        fn aligned_subtrees_may_be_summed_apart(values in prop::collection::vec(-1e3..1e3f64, 1..200), level in 0u8..5) {
+            let mut whole = TreeSum::<FULL_DEPTH>::default();
+            values.iter().for_each(|&x| whole.push(0, bag(x)));
+            let mut parts = TreeSum::<FULL_DEPTH>::default();
+            for chunk in values.chunks(1 << level) {
+                let mut part = TreeSum::<FULL_DEPTH>::default();
+                chunk.iter().for_each(|&x| part.push(0, bag(x)));
+                parts.push(level, part.root());
+            }
+            prop_assert_eq!(parts.root().pot.to_bits(), whole.root().pot.to_bits());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Force, jerk and potential on a block of targets: the contract and the engines.
+//!
+//! An engine holds its own copy of the sources and predicts them, as a GRAPE does, so that per block step only the block
+//! crosses from host to engine and back. All engines compute the [canonical sum](canonical).
+
+pub mod canonical;
+pub mod cpu;
+pub mod precision;
+pub mod reference;
+
+use crate::error::Result;
+use crate::gravity::Pull;
+use crate::particles::{Particles, Vec3};
+use crate::time::Time;
+
+/// A block: the particles whose forces are wanted, at their predicted state.
+#[derive(Clone, Debug, Default)]
+pub struct Targets {
+    /// Index of each target in [`Particles`].
+    pub index: Vec<u32>,
+    /// Position, predicted to the moment of evaluation.
+    pub pos: Vec<Vec3>,
+    /// Velocity, predicted likewise.
+    pub vel: Vec<Vec3>,
+}
+
+impl Targets {
+    /// Every particle where it stands: for diagnostics and start-up.
+    #[must_use]
+    pub fn everyone(p: &Particles) -> Self {
+        Self { index: (0..p.len() as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() }
+    }
+
+    /// Number of targets.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// True if there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+}
+
+/// Forces on a block, one entry a target, in the targets' order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forces {
+    /// Acceleration.
+    pub acc: Vec<Vec3>,
+    /// Jerk.
+    pub jerk: Vec<Vec3>,
+    /// Potential per unit mass, self term left out.
+    pub pot: Vec<f64>,
+}
+
+impl Forces {
+    /// Makes room for `n` targets; keeps the allocation.
+    pub fn resize(&mut self, n: usize) {
+        self.acc.resize(n, [0.0; 3]);
+        self.jerk.resize(n, [0.0; 3]);
+        self.pot.resize(n, 0.0);
+    }
+
+    /// Stores the force on target `k`.
+    #[inline]
+    pub fn set(&mut self, k: usize, pull: &Pull) {
+        self.acc[k] = pull.acc;
+        self.jerk[k] = pull.jerk;
+        self.pot[k] = pull.pot;
+    }
+}
+
+/// What computes forces: the GRAPE contract and nothing more.
+pub trait ForceEngine: Send {
+    /// Takes over all particles as sources.
+    ///
+    /// # Errors
+    /// If the engine cannot hold them.
+    fn load(&mut self, all: &Particles) -> Result<()>;
+
+    /// Takes over the new state of the particles `changed` (indices), after a correction.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()>;
+
+    /// Forces on `targets` at the moment `now`, with every source predicted to `now`; sources that are targets stand
+    /// where `targets` puts them, so that a second call with corrected targets is the second evaluation of P(EC)².
+    /// The self pair is left out exactly. `out` is resized to the targets.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()>;
+}

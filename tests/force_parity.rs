@@ -1,0 +1,142 @@
+//! Promise: every engine gives the bits of the reference engine, on any vector width and any number of threads.
+
+use proptest::prelude::*;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use tisane::force::cpu::{CpuEngine, Width};
+use tisane::force::reference::ReferenceEngine;
+use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::gravity::predict;
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+
+/// A system in mid-flight: random state, every particle at a time of its own.
+fn system(n: usize, seed: u64) -> (Particles, Time) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let now = Time::from_dt_max(3).after(Level(9));
+    let vector = |rng: &mut Xoshiro256PlusPlus| [0; 3].map(|_| rng.random_range(-1.0..1.0));
+    let pos: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
+    let vel: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
+    let mut p = Particles::new((0..n).map(|_| rng.random_range(0.0..1.0)).collect(), pos, vel);
+    for i in 0..n {
+        p.acc[i] = vector(&mut rng);
+        p.jerk[i] = vector(&mut rng);
+        p.time[i] = Time(now.0 - Level(9 + (rng.next_u32() % 3) as u8).ticks());
+    }
+    (p, now)
+}
+
+fn block(p: &Particles, now: Time, index: Vec<u32>) -> Targets {
+    let mut targets = Targets::default();
+    for i in index.iter().map(|&i| i as usize) {
+        let (x, v) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], CLOCK.between(p.time[i], now));
+        targets.pos.push(x);
+        targets.vel.push(v);
+    }
+    targets.index = index;
+    targets
+}
+
+fn forces(engine: &mut dyn ForceEngine, p: &Particles, now: Time, targets: &Targets) -> Forces {
+    let mut out = Forces::default();
+    engine.load(p).unwrap();
+    engine.evaluate(now, targets, &mut out).unwrap();
+    out
+}
+
+fn bits(f: &Forces) -> Vec<u64> {
+    let vectors = f.acc.iter().chain(&f.jerk).flatten();
+    vectors.chain(&f.pot).map(|x| x.to_bits()).collect()
+}
+
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+#[test]
+fn every_width_and_thread_count_gives_the_reference_bits() {
+    for epsilon in [0.0, 1.0 / 256.0] {
+        for n in [1usize, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 1000, 4097] {
+            let (p, now) = system(n, n as u64);
+            let all = (0..n as u32).collect::<Vec<_>>();
+            for size in [1, 3, 8, 9, 31, 64, 65, n] {
+                let stride = (n / size).max(1);
+                let index: Vec<u32> = all.iter().copied().step_by(stride).take(size).collect();
+                if index.len() * n > 1 << 20 {
+                    continue;
+                }
+                let targets = block(&p, now, index);
+                let want = forces(&mut ReferenceEngine::new(epsilon, CLOCK), &p, now, &targets);
+                assert!(want.acc.iter().flatten().all(|x| x.is_finite()));
+                for width in Width::available() {
+                    for threads in [1, 2, 4] {
+                        let got = pool(threads)
+                            .install(|| forces(&mut CpuEngine::new(epsilon, CLOCK, width), &p, now, &targets));
+                        assert!(
+                            bits(&got) == bits(&want),
+                            "n = {n}, targets = {}, epsilon = {epsilon}, {} × {threads} threads",
+                            targets.len(),
+                            width.name()
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_target_does_not_feel_who_else_is_in_the_block(
+        n in 1usize..700, seed in any::<u64>(), chosen in prop::collection::vec(any::<u32>(), 1..80)
+    ) {
+        let (p, now) = system(n, seed);
+        let mut index: Vec<u32> = chosen.iter().map(|i| i % n as u32).collect();
+        index.sort_unstable();
+        index.dedup();
+        let width = Width::choose().unwrap();
+        let together = forces(&mut CpuEngine::new(0.0, CLOCK, width), &p, now, &block(&p, now, index.clone()));
+        for (k, &i) in index.iter().enumerate() {
+            let alone = forces(&mut CpuEngine::new(0.0, CLOCK, width), &p, now, &block(&p, now, vec![i]));
+            prop_assert_eq!(alone.acc[0].map(f64::to_bits), together.acc[k].map(f64::to_bits));
+            prop_assert_eq!(alone.pot[0].to_bits(), together.pot[k].to_bits());
+        }
+    }
+}
+
+#[test]
+fn an_update_reaches_the_sources() {
+    let (p, now) = system(200, 5);
+    let mut moved = p.clone();
+    let changed = [0u32, 63, 64, 199];
+    for i in changed.map(|i| i as usize) {
+        moved.pos[i][1] += 0.25;
+        moved.vel[i][0] -= 0.5;
+        moved.acc[i] = [0.0; 3];
+        moved.jerk[i] = [1.0; 3];
+        moved.time[i] = now;
+    }
+    let targets = block(&moved, now, vec![5, 64]);
+    let mut engine = CpuEngine::new(0.01, CLOCK, Width::choose().unwrap());
+    let mut out = Forces::default();
+    engine.load(&p).unwrap();
+    engine.update(&moved, &changed).unwrap();
+    engine.evaluate(now, &targets, &mut out).unwrap();
+    assert_eq!(bits(&out), bits(&forces(&mut ReferenceEngine::new(0.01, CLOCK), &moved, now, &targets)));
+}
+
+#[test]
+fn targets_stand_where_the_block_puts_them_as_sources_too() {
+    let (p, now) = system(100, 6);
+    let mut targets = block(&p, now, vec![3, 40]);
+    targets.pos[0] = [0.5, 0.25, -0.125];
+    targets.vel[1] = [0.0, 1.0, 0.0];
+    let want = forces(&mut ReferenceEngine::new(0.0, CLOCK), &p, now, &targets);
+    let got = forces(&mut CpuEngine::new(0.0, CLOCK, Width::choose().unwrap()), &p, now, &targets);
+    assert_eq!(bits(&got), bits(&want));
+    let plain = forces(&mut ReferenceEngine::new(0.0, CLOCK), &p, now, &block(&p, now, vec![3, 40]));
+    assert_ne!(bits(&want)[3], bits(&plain)[3], "the second target feels where the first was put");
+}
