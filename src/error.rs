@@ -35,6 +35,11 @@ pub enum Error {
         help: Option<String>,
     },
 
+    /// A particle wants a shorter step than the run allows.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    StepBelowFloor(Box<StepBelowFloor>),
+
     /// Output could not be written while a run was under way. Finished files and the last checkpoint are whole.
     #[error("cannot write {}: {problem}", path.display())]
     Storage {
@@ -45,7 +50,44 @@ pub enum Error {
     },
 }
 
+/// A particle wants a shorter step than the run allows, in whichever units the text is to be read in.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error(
+    "particle {id} wants a time step of {wanted:.3e} at time {time}, below the floor of {floor:.3e}{}",
+    partner.map_or(String::new(), |(id, distance)| format!("; its nearest neighbour is particle {id}, at a distance of {distance:.3e}"))
+)]
+#[diagnostic(help(
+    "soften the encounter (softening.epsilon), allow shorter steps (integrator.hermite4.dt_min), or let such particles go \
+     on at the floor, with a larger error, by integrator.hermite4.on_dt_min = \"clamp\""
+))]
+pub struct StepBelowFloor {
+    /// Its id.
+    pub id: u64,
+    /// When.
+    pub time: f64,
+    /// The step it wants.
+    pub wanted: f64,
+    /// The shortest step allowed.
+    pub floor: f64,
+    /// Its nearest neighbour's id and distance, unless it is alone.
+    pub partner: Option<(u64, f64)>,
+}
+
 impl Error {
+    /// The same error with times and lengths of an integration turned from internal units into the user's.
+    #[must_use]
+    pub fn in_user_units(mut self, scale: &crate::units::Scale) -> Self {
+        if let Self::StepBelowFloor(what) = &mut self {
+            for time in [&mut what.time, &mut what.wanted, &mut what.floor] {
+                *time *= scale.time;
+            }
+            if let Some((_, distance)) = &mut what.partner {
+                *distance *= scale.length;
+            }
+        }
+        self
+    }
+
     /// Shorthand for [`Error::Input`] without advice.
     pub fn input(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
         Self::Input { path: path.as_ref().to_owned(), problem: problem.to_string(), help: None }
@@ -71,7 +113,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Input { .. } => 2,
-            Self::Integration { .. } => 4,
+            Self::Integration { .. } | Self::StepBelowFloor(_) => 4,
             Self::Storage { .. } => 5,
         }
     }

@@ -1,9 +1,11 @@
 //! tisane: direct N-body integration, accurate, fast and reproducible.
 
 pub mod config;
+pub mod diagnostics;
 pub mod error;
 pub mod force;
 pub mod gravity;
+pub mod integrator;
 pub mod particles;
 pub mod sum;
 pub mod time;

@@ -3,6 +3,9 @@
 //! *Lanes over targets*: each lane is a target, each source is broadcast. *Lanes over bags*: each lane is a bag of the same
 //! target, and the lanes then merge as the lowest levels of the canonical tree. Both give the bits of
 //! [`Pull::add_pair`] summed canonically, so which one runs is a matter of speed alone.
+//!
+//! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions, and
+//! every operation in it would become a call (ten times slower, measured).
 
 use super::sources::{GROUP_BAGS, SLOT_COLUMNS, Slot};
 use crate::force::canonical::{BAG, TreeSum, bags};
@@ -81,8 +84,14 @@ struct Lanes<S: Simd> {
 impl<S: Simd> Lanes<S> {
     #[inline(always)]
     fn new(simd: S, pos: [S::f64s; 3], vel: [S::f64s; 3], eps2: f64) -> Self {
-        let [eps2, one, minus_three, infinity] = [eps2, 1.0, -3.0, f64::INFINITY].map(|x| simd.splat_f64s(x));
-        Self { pos, vel, eps2, one, minus_three, infinity }
+        Self {
+            pos,
+            vel,
+            eps2: simd.splat_f64s(eps2),
+            one: simd.splat_f64s(1.0),
+            minus_three: simd.splat_f64s(-3.0),
+            infinity: simd.splat_f64s(f64::INFINITY),
+        }
     }
 }
 
@@ -96,9 +105,12 @@ fn add_pair<S: Simd>(
     source: &[S::f64s; SLOT_COLUMNS],
     mask: Option<S::m64s>,
 ) {
-    let [x, y, z] = [0, 1, 2].map(|k| simd.sub_f64s(source[k], target.pos[k]));
-    let [vx, vy, vz] = [0, 1, 2].map(|k| simd.sub_f64s(source[3 + k], target.vel[k]));
-    let mass = source[6];
+    let (mut r, mut v) = (target.pos, target.vel);
+    for k in 0..3 {
+        r[k] = simd.sub_f64s(source[k], r[k]);
+        v[k] = simd.sub_f64s(source[3 + k], v[k]);
+    }
+    let ([x, y, z], [vx, vy, vz], mass) = (r, v, source[6]);
     let mut s2 = simd.mul_add_f64s(x, x, simd.mul_add_f64s(y, y, simd.mul_add_f64s(z, z, target.eps2)));
     if let Some(mask) = mask {
         s2 = simd.select_f64s(mask, target.infinity, s2);
@@ -109,11 +121,20 @@ fn add_pair<S: Simd>(
     let m_s3 = simd.mul_f64s(m_s, s_inv2);
     let rv = simd.mul_add_f64s(x, vx, simd.mul_add_f64s(y, vy, simd.mul_f64s(z, vz)));
     let alpha = simd.mul_f64s(target.minus_three, simd.mul_f64s(rv, s_inv2));
-    for (k, (r, v)) in [(x, vx), (y, vy), (z, vz)].into_iter().enumerate() {
-        pull[k] = simd.mul_add_f64s(m_s3, r, pull[k]);
-        pull[3 + k] = simd.mul_add_f64s(m_s3, simd.mul_add_f64s(alpha, r, v), pull[3 + k]);
+    for k in 0..3 {
+        pull[k] = simd.mul_add_f64s(m_s3, r[k], pull[k]);
+        pull[3 + k] = simd.mul_add_f64s(m_s3, simd.mul_add_f64s(alpha, r[k], v[k]), pull[3 + k]);
     }
     pull[6] = simd.sub_f64s(pull[6], m_s);
+}
+
+#[inline(always)]
+fn plus<S: Simd>(simd: S, left: &PullLanes<S>, right: &PullLanes<S>) -> PullLanes<S> {
+    let mut sum = *left;
+    for c in 0..SLOT_COLUMNS {
+        sum[c] = simd.add_f64s(left[c], right[c]);
+    }
+    sum
 }
 
 #[inline(always)]
@@ -143,14 +164,14 @@ fn over_targets<S: Simd>(simd: S, item: &mut Item<'_>, first: usize, last: usize
         // The binary counter of `TreeSum`, in lanes: one merge for every trailing 1 of the bag's number.
         for _ in 0..(bag - item.first_bag).trailing_ones() {
             height -= 1;
-            node = std::array::from_fn(|c| simd.add_f64s(stack[height][c], node[c]));
+            node = plus(simd, &stack[height], &node);
         }
         stack[height] = node;
         height += 1;
     }
     let mut root = stack[height - 1];
     for left in stack[..height - 1].iter().rev() {
-        root = std::array::from_fn(|c| simd.add_f64s(left[c], root[c]));
+        root = plus(simd, left, &root);
     }
     let columns: [[f64; GROUP_BAGS]; SLOT_COLUMNS] = root.map(|v| spread::<S>(v));
     for lane in 0..last - first {
@@ -173,8 +194,11 @@ fn bag_on_targets<S: Simd, const MASKED: bool>(
     let mut pull = [simd.splat_f64s(0.0); SLOT_COLUMNS];
     for (t, slot) in slots[..sources].iter().enumerate() {
         let slot: &[[f64; GROUP_BAGS]; SLOT_COLUMNS] = bytemuck::cast_ref(slot);
-        let source = std::array::from_fn(|c| simd.splat_f64s(slot[c][lane]));
-        let mask = MASKED.then(|| simd.equal_f64s(own, simd.splat_f64s((bag * BAG + t) as f64)));
+        let mut source = pull;
+        for (value, octet) in source.iter_mut().zip(slot) {
+            *value = simd.splat_f64s(octet[lane]);
+        }
+        let mask = if MASKED { Some(simd.equal_f64s(own, simd.splat_f64s((bag * BAG + t) as f64))) } else { None };
         add_pair(simd, &mut pull, lanes, &source, mask);
     }
     pull
@@ -183,8 +207,10 @@ fn bag_on_targets<S: Simd, const MASKED: bool>(
 /// Forces of the item's bags on target `k`, one bag a lane.
 #[inline(always)]
 fn over_bags<S: Simd>(simd: S, item: &Item<'_>, k: usize) -> Pull {
-    let pos = item.pos[k].map(|x| simd.splat_f64s(x));
-    let vel = item.vel[k].map(|x| simd.splat_f64s(x));
+    let [x, y, z] = item.pos[k];
+    let [vx, vy, vz] = item.vel[k];
+    let pos = [simd.splat_f64s(x), simd.splat_f64s(y), simd.splat_f64s(z)];
+    let vel = [simd.splat_f64s(vx), simd.splat_f64s(vy), simd.splat_f64s(vz)];
     let lanes = Lanes::new(simd, pos, vel, item.eps2);
     let own = item.index[k] as usize;
 
@@ -229,8 +255,11 @@ fn bags_on_target<S: Simd, const MASKED: bool>(
     for (t, slot) in slots.iter().enumerate() {
         let slot: &[S::f64s] = bytemuck::cast_slice(std::slice::from_ref(slot));
         let vectors = GROUP_BAGS / S::F64_LANES;
-        let source = std::array::from_fn(|c| slot[c * vectors + part / S::F64_LANES]);
-        let mask = MASKED.then(|| simd.equal_f64s(own_place, simd.splat_f64s(t as f64)));
+        let mut source = pull;
+        for (c, value) in source.iter_mut().enumerate() {
+            *value = slot[c * vectors + part / S::F64_LANES];
+        }
+        let mask = if MASKED { Some(simd.equal_f64s(own_place, simd.splat_f64s(t as f64))) } else { None };
         add_pair(simd, &mut pull, lanes, &source, mask);
     }
     pull

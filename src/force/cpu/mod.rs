@@ -14,7 +14,7 @@ use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use lanes::{Item, MAX_ITEM_BAGS};
 use rayon::prelude::*;
-use sources::{GROUP_BAGS, Piece, Sources};
+use sources::{GROUP_BAGS, Piece, Predict, Sources};
 
 /// Targets in a work item.
 const TILE: usize = 64;
@@ -46,28 +46,14 @@ impl CpuEngine {
     fn predict_sources(&mut self, now: Time, targets: &Targets) {
         let (width, tick) = (self.width, self.clock.tick());
         let predict = |piece: Piece<'_>| width.run(Predict { piece, now, tick });
-        if self.sources.len() <= PREDICT_GROUPS * 512 || rayon::current_num_threads() == 1 {
-            self.sources.pieces(usize::MAX / 1024).for_each(predict);
+        if self.sources.groups() <= PREDICT_GROUPS || rayon::current_num_threads() == 1 {
+            predict(self.sources.piece());
         } else {
-            self.sources.pieces(PREDICT_GROUPS).par_bridge().for_each(predict);
+            self.sources.pieces(PREDICT_GROUPS).for_each(predict);
         }
         for (k, &i) in targets.index.iter().enumerate() {
             self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
         }
-    }
-}
-
-struct Predict<'a> {
-    piece: Piece<'a>,
-    now: Time,
-    tick: f64,
-}
-
-impl pulp::WithSimd for Predict<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        self.piece.predict(self.now, self.tick);
     }
 }
 

@@ -5,15 +5,18 @@
 //! targets). All columns of a slot are adjacent: a sweep is one stream.
 
 use crate::force::canonical::{BAG, bags};
-use crate::gravity::predict_component;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use bytemuck::{Pod, Zeroable};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 /// Bags side by side in a slot: the widest vector unit's lanes.
 pub const GROUP_BAGS: usize = 8;
 /// Values in a slot of predicted sources: position, velocity, mass of eight sources.
 pub const SLOT_COLUMNS: usize = 7;
+/// Values in a slot of held sources: position, velocity, acceleration, jerk, ticks.
+const HELD_COLUMNS: usize = 13;
 
 /// One value of the eight sources of a slot.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -101,10 +104,20 @@ impl Sources {
         held.ticks[lane] = p.time[i].0;
     }
 
-    /// Held and predicted slots in pieces of whole groups, to be predicted apart.
-    pub fn pieces(&mut self, groups: usize) -> impl Iterator<Item = Piece<'_>> + Send {
-        let slots = groups * BAG;
-        self.held.chunks(slots).zip(self.predicted.chunks_mut(slots)).map(|(held, predicted)| Piece { held, predicted })
+    /// Number of groups of eight bags.
+    pub fn groups(&self) -> usize {
+        self.predicted.len() / BAG
+    }
+
+    /// All slots, to be predicted at once.
+    pub fn piece(&mut self) -> Piece<'_> {
+        Piece { held: &self.held, predicted: &mut self.predicted }
+    }
+
+    /// All slots in pieces of `groups` groups, to be predicted apart.
+    pub fn pieces(&mut self, groups: usize) -> impl ParallelIterator<Item = Piece<'_>> {
+        let (held, predicted) = (self.held.par_chunks(groups * BAG), self.predicted.par_chunks_mut(groups * BAG));
+        held.zip(predicted).map(|(held, predicted)| Piece { held, predicted })
     }
 
     /// Puts the predicted source `i` at a given state.
@@ -125,22 +138,52 @@ pub struct Piece<'a> {
     predicted: &'a mut [Slot],
 }
 
-impl Piece<'_> {
-    /// Predicts every source of the piece to `now`. Plain loops over octets, which the compiler turns into vector code
-    /// where this is inlined into a function built for the wider instruction set.
+/// Work for a vector unit: predicts every source of a piece to `now`.
+pub struct Predict<'a> {
+    pub piece: Piece<'a>,
+    pub now: Time,
+    /// Length of a tick.
+    pub tick: f64,
+}
+
+impl WithSimd for Predict<'_> {
+    type Output = ();
+
+    /// [`predict_component`](crate::gravity::predict_component), operation by operation, in lanes.
     #[inline(always)]
-    pub fn predict(self, now: Time, tick: f64) {
-        for (held, slot) in self.held.iter().zip(self.predicted) {
-            let dt = held.ticks.map(|ticks| (now.0 - ticks) as f64 * tick);
-            for k in 0..3 {
-                for lane in 0..GROUP_BAGS {
-                    (slot.pos[k].0[lane], slot.vel[k].0[lane]) = predict_component(
-                        held.pos[k].0[lane],
-                        held.vel[k].0[lane],
-                        held.acc[k].0[lane],
-                        held.jerk[k].0[lane],
-                        dt[lane],
-                    );
+    fn with_simd<S: Simd>(self, simd: S) {
+        let vectors = GROUP_BAGS / S::F64_LANES;
+        let held: &[S::f64s] = bytemuck::cast_slice(self.piece.held);
+        let predicted: &mut [S::f64s] = bytemuck::cast_slice_mut(self.piece.predicted);
+        let ticks: &[S::u64s] = bytemuck::cast_slice(self.piece.held);
+        let (now, tick) = (simd.splat_u64s(self.now.0), simd.splat_f64s(self.tick));
+        let (half, third) = (simd.splat_f64s(0.5), simd.splat_f64s(1.0 / 3.0));
+        // A whole number below 2⁵² in the low bits of 2⁵² is that number added: the exact conversion to f64. No source is
+        // further back than dt_max, 2³⁶ ticks; the lanes without a source are cut to 52 bits and do not move anyway.
+        let low_bits = simd.splat_u64s((1 << 52) - 1);
+        let (offset_bits, offset) = (simd.splat_u64s(0x4330 << 48), simd.splat_f64s((1u64 << 52) as f64));
+        for ((held, ticks), slot) in held
+            .chunks_exact(HELD_COLUMNS * vectors)
+            .zip(ticks.chunks_exact(HELD_COLUMNS * vectors))
+            .zip(predicted.chunks_exact_mut(SLOT_COLUMNS * vectors))
+        {
+            for lanes in 0..vectors {
+                let passed = simd.and_u64s(simd.sub_u64s(now, ticks[12 * vectors + lanes]), low_bits);
+                let passed = bytemuck::cast::<S::u64s, S::f64s>(simd.or_u64s(passed, offset_bits));
+                let dt = simd.mul_f64s(simd.sub_f64s(passed, offset), tick);
+                let (half_dt, third_dt) = (simd.mul_f64s(half, dt), simd.mul_f64s(dt, third));
+                for k in 0..3 {
+                    let [pos, vel, acc, jerk] = [
+                        held[k * vectors + lanes],
+                        held[(3 + k) * vectors + lanes],
+                        held[(6 + k) * vectors + lanes],
+                        held[(9 + k) * vectors + lanes],
+                    ];
+                    let x = simd.add_f64s(simd.mul_f64s(jerk, third_dt), acc);
+                    let x = simd.add_f64s(simd.mul_f64s(x, half_dt), vel);
+                    slot[k * vectors + lanes] = simd.add_f64s(simd.mul_f64s(x, dt), pos);
+                    let v = simd.add_f64s(simd.mul_f64s(jerk, half_dt), acc);
+                    slot[(3 + k) * vectors + lanes] = simd.add_f64s(simd.mul_f64s(v, dt), vel);
                 }
             }
         }

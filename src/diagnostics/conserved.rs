@@ -1,0 +1,88 @@
+//! What an isolated system conserves.
+
+use crate::particles::{Particles, Vec3};
+use crate::sum::{sum, sum3};
+
+/// Energy, momentum, angular momentum and centre of mass, in internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conserved {
+    /// ½ Σ m v².
+    pub kinetic: f64,
+    /// ½ Σ m φ, softened as the forces are.
+    pub potential: f64,
+    /// Σ m v.
+    pub momentum: Vec3,
+    /// Σ m x × v, about the origin.
+    pub angular_momentum: Vec3,
+    /// Σ m x / Σ m; zero where the mass is zero.
+    pub centre_of_mass: Vec3,
+    /// Σ m.
+    pub mass: f64,
+}
+
+impl Conserved {
+    /// Sums over all particles where they stand; `pot` is the potential at those positions, one value a particle.
+    #[must_use]
+    pub fn of(p: &Particles, pot: &[f64]) -> Self {
+        let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
+        let mass = sum(p.mass.iter().copied());
+        let moment = sum3(each().map(|(m, x, _)| x.map(|x| m * x)));
+        Self {
+            kinetic: 0.5 * sum(each().map(|(m, _, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]))),
+            potential: 0.5 * sum(p.mass.iter().zip(pot).map(|(m, phi)| m * phi)),
+            momentum: sum3(each().map(|(m, _, v)| v.map(|v| m * v))),
+            angular_momentum: sum3(each().map(|(m, x, v)| cross(x, v).map(|l| m * l))),
+            centre_of_mass: moment.map(|x| if mass == 0.0 { 0.0 } else { x / mass }),
+            mass,
+        }
+    }
+
+    /// Total energy.
+    #[must_use]
+    pub fn energy(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+
+    /// Virial ratio T / |U|: ½ in equilibrium. Infinite or NaN without potential energy.
+    #[must_use]
+    pub fn virial_ratio(&self) -> f64 {
+        self.kinetic / self.potential.abs()
+    }
+}
+
+/// Vector product.
+#[must_use]
+pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// `(value − reference) / |reference|`; the plain difference where the reference is zero.
+#[must_use]
+pub fn relative(value: f64, reference: f64) -> f64 {
+    if reference == 0.0 { value - reference } else { (value - reference) / reference.abs() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_bodies_by_hand() {
+        let p = Particles::new(
+            vec![1.0, 3.0],
+            vec![[3.0, 0.0, 0.0], [-1.0, 0.0, 0.0]],
+            vec![[0.0, 3.0, 0.0], [0.0, -1.0, 0.0]],
+        );
+        let c = Conserved::of(&p, &[-0.75, -0.25]);
+        assert_eq!((c.kinetic, c.potential, c.mass), (6.0, -0.75, 4.0));
+        assert_eq!((c.momentum, c.centre_of_mass), ([0.0; 3], [0.0; 3]));
+        assert_eq!(c.angular_momentum, [0.0, 0.0, 12.0]);
+        assert_eq!((c.energy(), c.virial_ratio()), (5.25, 8.0));
+    }
+
+    #[test]
+    fn relative_to_zero_is_absolute() {
+        assert_eq!(relative(-0.3, -0.25), (-0.3 + 0.25) / 0.25);
+        assert_eq!(relative(1e-9, 0.0), 1e-9);
+    }
+}

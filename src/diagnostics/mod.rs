@@ -1,0 +1,5 @@
+//! Diagnostics: pure functions of the particles. Sums are compensated and in f64, whatever computed the forces.
+
+pub mod conserved;
+pub mod steps;
+pub mod structure;

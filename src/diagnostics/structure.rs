@@ -1,0 +1,92 @@
+//! Size and time scales of a system.
+
+use crate::particles::{Particles, Vec3};
+use std::f64::consts::PI;
+
+/// Distance of each particle from `centre`.
+#[must_use]
+pub fn radii(p: &Particles, centre: Vec3) -> Vec<f64> {
+    let distance = |x: &Vec3| [0, 1, 2].map(|k| (x[k] - centre[k]).powi(2)).iter().sum::<f64>().sqrt();
+    p.pos.iter().map(distance).collect()
+}
+
+/// Radius about `centre` of the smallest sphere that holds at least the fraction `fraction` of the mass: a Lagrangian
+/// radius; ½ gives the half-mass radius. Zero for no particles.
+#[must_use]
+pub fn lagrangian_radius(p: &Particles, centre: Vec3, fraction: f64) -> f64 {
+    let radii = radii(p, centre);
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_unstable_by(|&a, &b| radii[a].total_cmp(&radii[b]));
+    let wanted = fraction * p.total_mass();
+    let mut inside = 0.0;
+    for &i in &order {
+        inside += p.mass[i];
+        if inside >= wanted {
+            return radii[i];
+        }
+    }
+    order.last().map_or(0.0, |&i| radii[i])
+}
+
+/// Median distance of the particles from `centre`, unweighted: a typical length even where one mass dominates.
+#[must_use]
+pub fn median_radius(p: &Particles, centre: Vec3) -> f64 {
+    let mut radii = radii(p, centre);
+    radii.sort_unstable_by(f64::total_cmp);
+    radii.get(radii.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Virial radius, `G M² / (2 |U|)` with G = 1.
+#[must_use]
+pub fn virial_radius(mass: f64, potential_energy: f64) -> f64 {
+    mass * mass / (2.0 * potential_energy.abs())
+}
+
+/// Crossing time `G M^(5/2) / (2 |E|)^(3/2)` with G = 1: 2 √2 in Hénon units (Heggie & Mathieu 1986).
+#[must_use]
+pub fn crossing_time(mass: f64, energy: f64) -> f64 {
+    mass.powf(2.5) / (2.0 * energy.abs()).powf(1.5)
+}
+
+/// Half-mass relaxation time, `0.138 sqrt(N r_h³ / (G m)) / ln(γ N)` with G = 1, mean mass m and γ = 0.11 (Spitzer 1987,
+/// eq. 2-63; Giersz & Heggie 1994 for γ). NaN for N < 10, where the Coulomb logarithm has no meaning.
+#[must_use]
+pub fn half_mass_relaxation_time(n: usize, mass: f64, half_mass_radius: f64) -> f64 {
+    if n < 10 {
+        return f64::NAN;
+    }
+    let n = n as f64;
+    0.138 * n * (half_mass_radius.powi(3) / mass).sqrt() / (0.11 * n).ln()
+}
+
+/// Mean separation inside the half-mass radius: `(4π/3 r_h³ / (N/2))^(1/3)`.
+#[must_use]
+pub fn mean_separation(n: usize, half_mass_radius: f64) -> f64 {
+    (4.0 / 3.0 * PI * half_mass_radius.powi(3) / (0.5 * n as f64)).cbrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_the_mass_of_a_row_of_particles() {
+        let p = Particles::new(
+            vec![1.0, 1.0, 1.0, 5.0],
+            [1.0, 2.0, 3.0, 4.0].map(|x| [x, 0.0, 0.0]).to_vec(),
+            vec![[0.0; 3]; 4],
+        );
+        assert_eq!(lagrangian_radius(&p, [0.0; 3], 0.5), 4.0);
+        assert_eq!(lagrangian_radius(&p, [0.0; 3], 0.25), 2.0);
+        assert_eq!(median_radius(&p, [0.0; 3]), 3.0);
+    }
+
+    #[test]
+    fn henon_units_have_the_known_scales() {
+        assert_eq!(virial_radius(1.0, -0.5), 1.0);
+        assert!((crossing_time(1.0, -0.25) - 8f64.sqrt()).abs() < 1e-12);
+        // N = 1000, r_h = 0.77: about 20 time units.
+        let t = half_mass_relaxation_time(1000, 1.0, 0.77);
+        assert!((15.0..25.0).contains(&t), "{t}");
+    }
+}

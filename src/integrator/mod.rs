@@ -1,0 +1,45 @@
+//! Integrators: what moves the particles, given an engine for the forces.
+
+pub mod hermite4;
+pub mod scheduler;
+pub mod timestep;
+
+use crate::error::Result;
+use crate::force::ForceEngine;
+use crate::particles::Particles;
+use crate::time::Time;
+
+/// What one step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepReport {
+    /// The moment reached by the particles that moved.
+    pub now: Time,
+    /// How many moved.
+    pub block: u64,
+    /// Pairs evaluated, self pairs not counted.
+    pub pairs: u64,
+    /// Particles that wanted a step below the floor and were held at it.
+    pub clamped: u64,
+}
+
+/// A scheme that advances a system by block steps.
+pub trait Integrator: Send {
+    /// Prepares a system whose particles all stand at time zero of the axis: loads the engine, computes the first forces
+    /// and steps.
+    ///
+    /// # Errors
+    /// If the engine fails or a particle cannot be given a step.
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<StepReport>;
+
+    /// Takes up a system in mid-flight as it was after a step that reached `now`: changes nothing in it.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()>;
+
+    /// Advances the particles that are due next. The state is whole afterwards: every particle stands at its own time.
+    ///
+    /// # Errors
+    /// If the engine fails, a number is not finite, or a particle wants a step below the floor.
+    fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<StepReport>;
+}

@@ -1,0 +1,84 @@
+//! Time-step criteria: pure functions of a particle's derivatives, and the block-step rule.
+
+use crate::particles::Vec3;
+use crate::time::{Level, Time};
+
+/// Euclidean norm.
+#[inline(always)]
+#[must_use]
+pub fn norm(v: Vec3) -> f64 {
+    (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt()
+}
+
+/// Aarseth's criterion, `sqrt(ν (|a||a⁽²⁾| + |k|²) / (|k||a⁽³⁾| + |a⁽²⁾|²))` (Aarseth 1985; Portegies Zwart et al. 2007,
+/// eq. 9), from the derivatives at the end of a step of length `dt`, given as `|a⁽²⁾| dt²` and `|a⁽³⁾| dt³`: so no power of
+/// a short step can overflow. Infinite for a free particle; NaN if a derivative is.
+#[inline]
+#[must_use]
+pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3: f64) -> f64 {
+    let jerk_dt = jerk * dt;
+    let above = acc * snap_dt2 + jerk_dt * jerk_dt;
+    let below = jerk_dt * crackle_dt3 + snap_dt2 * snap_dt2;
+    if below == 0.0 { f64::INFINITY } else { dt * (nu * above / below).sqrt() }
+}
+
+/// The first step, `ν |a| / |k|` (Portegies Zwart et al. 2007, eq. 2), but no longer than `sqrt(ν |φ|) / |a|`.
+///
+/// The bound is tisane's own: a system that starts at rest has no jerk, and eq. 2 would let it leap. It is about what
+/// Aarseth's criterion gives on a free fall, and ten times longer than eq. 2 on a circular orbit at ν = 0.01, so it only
+/// acts on particles (nearly) at rest.
+#[inline]
+#[must_use]
+pub fn first(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
+    if acc == 0.0 {
+        return if jerk.is_nan() { f64::NAN } else { f64::INFINITY };
+    }
+    let by_jerk = nu * acc / jerk;
+    let by_fall = (nu * pot.abs()).sqrt() / acc;
+    if by_jerk.is_nan() { by_jerk } else { by_jerk.min(by_fall) }
+}
+
+/// The level after a step that ended at `now`, for a wanted level: shorten at once and as far as wanted, lengthen by one
+/// level at most and only if `now` is a multiple of the longer step (McMillan 1986; Makino 1991).
+#[inline]
+#[must_use]
+pub fn next_level(current: Level, wanted: Level, now: Time) -> Level {
+    if wanted >= current {
+        return wanted;
+    }
+    let longer = Level(current.0 - 1);
+    if now.is_multiple_of(longer) { longer } else { current }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aarseth_on_a_circular_orbit_is_a_fraction_of_the_period() {
+        // a = 1, k = 1, a⁽²⁾ = 1, a⁽³⁾ = 1 on the unit circle: dt = sqrt(ν).
+        for dt in [0.1, 1e-6] {
+            let step = aarseth(0.01, dt, 1.0, 1.0, dt * dt, dt * dt * dt);
+            assert!((step - 0.1).abs() < 1e-12, "{step}");
+        }
+        assert_eq!(aarseth(0.01, 0.1, 0.0, 0.0, 0.0, 0.0), f64::INFINITY);
+        assert!(aarseth(0.01, 0.1, f64::NAN, 1.0, 1.0, 1.0).is_nan());
+    }
+
+    #[test]
+    fn the_first_step_is_bounded_for_a_particle_at_rest() {
+        assert_eq!(first(0.01, 2.0, 4.0, -1.0), 0.005);
+        assert_eq!(first(0.01, 2.0, 0.0, -1.0), 0.05);
+        assert_eq!(first(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
+        assert!(first(0.01, 1.0, f64::NAN, -1.0).is_nan() && first(0.01, f64::NAN, 1.0, -1.0).is_nan());
+    }
+
+    #[test]
+    fn steps_halve_freely_and_double_when_commensurate() {
+        let even = Time::from_dt_max(1).after(Level(2));
+        assert_eq!(next_level(Level(3), Level(9), even), Level(9));
+        assert_eq!(next_level(Level(3), Level(0), even), Level(2));
+        assert_eq!(next_level(Level(2), Level(0), even), Level(2));
+        assert_eq!(next_level(Level(0), Level(0), Time::from_dt_max(5)), Level(0));
+    }
+}

@@ -1,0 +1,64 @@
+//! Systems and runs that several tests share.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use tisane::force::ForceEngine;
+use tisane::force::cpu::{CpuEngine, Width};
+use tisane::integrator::Integrator;
+use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+
+/// Hermite parameters with the usual settings and no floor in the way.
+pub fn parameters(nu: f64) -> Parameters {
+    Parameters { nu, nu_start: nu, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop }
+}
+
+/// Two bodies of masses m and 1 − m on an orbit of semi-major axis 1, eccentricity e, period 2π, at apocentre.
+pub fn kepler(m: f64, e: f64) -> Particles {
+    let (r, v) = (1.0 + e, ((1.0 - e) / (1.0 + e)).sqrt());
+    Particles::new(
+        vec![m, 1.0 - m],
+        vec![[(1.0 - m) * r, 0.0, 0.0], [-m * r, 0.0, 0.0]],
+        vec![[0.0, (1.0 - m) * v, 0.0], [0.0, -m * v, 0.0]],
+    )
+}
+
+/// Integrates with the CPU engine over `steps` of `clock.dt_max`; returns the number of particle steps.
+pub fn integrate(p: &mut Particles, parameters: Parameters, clock: Clock, epsilon: f64, steps: u64) -> u64 {
+    let mut engine = CpuEngine::new(epsilon, clock, Width::choose().unwrap());
+    let mut integrator = Hermite4::new(parameters, clock);
+    integrator.start(p, &mut engine).unwrap();
+    advance(p, &mut integrator, &mut engine, Time::from_dt_max(steps))
+}
+
+/// Goes on to `end`; returns the number of particle steps.
+pub fn advance(p: &mut Particles, integrator: &mut dyn Integrator, engine: &mut dyn ForceEngine, end: Time) -> u64 {
+    let mut particle_steps = 0;
+    loop {
+        let report = integrator.step(p, engine).unwrap();
+        particle_steps += report.block;
+        if report.now >= end {
+            assert_eq!(report.now, end, "the end is a multiple of dt_max, so no step goes past it");
+            return particle_steps;
+        }
+    }
+}
+
+/// Total energy by direct summation over pairs.
+pub fn energy(p: &Particles, epsilon: f64) -> f64 {
+    let mut e = 0.0;
+    for i in 0..p.len() {
+        e += 0.5 * p.mass[i] * p.vel[i].iter().map(|v| v * v).sum::<f64>();
+        for j in 0..i {
+            let r2: f64 = (0..3).map(|k| (p.pos[i][k] - p.pos[j][k]).powi(2)).sum();
+            e -= p.mass[i] * p.mass[j] / (r2 + epsilon * epsilon).sqrt();
+        }
+    }
+    e
+}
+
+/// Distance between two points.
+pub fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
+}
