@@ -153,12 +153,16 @@ fn names(schema: &Json) -> Vec<&str> {
     listed.chain(single).chain(nested).collect()
 }
 
-/// The valid name that a misspelt one most looks like, if any is near.
+/// The valid name that a misspelt one most looks like, if any is near: by shared beginnings (`eps`) or by swapped,
+/// missing and wrong letters (`f46`).
 fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
     let found = found.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&found, &name.to_lowercase());
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        strsim::jaro_winkler(&found, &name).max(strsim::normalized_damerau_levenshtein(&found, &name))
+    };
     let best = valid.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) > 0.7).then_some(best)
+    (likeness(best) > 0.65).then_some(best)
 }
 
 /// A value, told to people.

@@ -120,9 +120,13 @@ impl Document {
     /// The mistake that TOML's own grammar finds, with the key that seems to be meant.
     fn not_toml(&self, error: &toml::de::Error) -> Box<ConfigError> {
         let span = error.span().unwrap_or(0..0);
-        let mut found = self.at(&span, Problem::new(self.key_near(span.start), error.message().replace('\n', "; ")));
-        found.problem = format!("not valid TOML: {}", found.problem);
-        Box::new(found)
+        let problem = format!("not valid TOML: {}", error.message().replace('\n', "; "));
+        let mut problem = Problem::new(self.key_near(span.start), problem);
+        let unquoted = self.text.get(span.clone()).is_some_and(|text| text.contains(['/', '^']));
+        if unquoted {
+            problem = problem.with_help("quotients and powers are written in quotes: \"1/256\", \"2^-26\"");
+        }
+        Box::new(self.at(&span, problem))
     }
 
     /// The key on the line of a byte under the last `[section]` above it: for text that has no structure yet.
@@ -131,13 +135,13 @@ impl Document {
         let mut section = "";
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
-            let content = line.trim();
+            let content = line.split('#').next().unwrap_or_default().trim();
             let header = content.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            section = header.filter(|name| plain(name)).unwrap_or(section);
             if start + line.len() > offset {
                 let key = content.split_once('=').map_or("", |(key, _)| key.trim());
                 return if plain(key) && !key.is_empty() { join(section, key) } else { section.to_owned() };
             }
-            section = header.filter(|name| plain(name)).unwrap_or(section);
             start += line.len();
         }
         section.to_owned()

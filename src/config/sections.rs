@@ -218,7 +218,7 @@ pub struct Output {
     pub(super) diagnostics_interval: Option<Real>,
     /// Directory of the output, relative to the current one. Default: runs/<name of the run>.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) directory: Option<String>,
+    pub directory: Option<String>,
 }
 
 /// Checkpoints, from which a run resumes bit for bit.
