@@ -89,6 +89,28 @@ fn overrides_go_on_top() {
 }
 
 #[test]
+fn nesting_without_end_is_an_error() {
+    let deep = 100_000;
+    for text in [
+        format!("{}a = 1", "a.".repeat(deep)),
+        format!("[{}a]", "a.".repeat(deep)),
+        format!("a = {}", "[".repeat(deep)),
+        format!("a = {}", "{a = ".repeat(deep)),
+    ] {
+        assert!(Config::from_str("x.toml", &text, Path::new(""), &[]).is_err());
+    }
+    let sets = [format!("{}a=1", "a.".repeat(deep))];
+    assert!(Config::from_str("x.toml", "", Path::new(""), &sets).is_err());
+}
+
+#[test]
+fn an_unquoted_quotient_comes_with_advice() {
+    let text = "[softening]\nepsilon = 1/256\n";
+    let Err(Error::Config(error)) = Config::from_str("x.toml", text, Path::new(""), &[]) else { panic!("was read") };
+    assert!(error.help.as_ref().is_some_and(|help| help.contains("in quotes: \"1/256\"")), "{error:?}");
+}
+
+#[test]
 fn times_are_exact_counts_of_dt_max() {
     let text = fs::read_to_string(repository().join("tests/config/good/decimal_multiples.toml")).unwrap();
     let config = read(&text).config;

@@ -10,6 +10,9 @@ use toml::{Table, Value};
 
 use super::error::{ConfigError, Problem};
 
+/// The most keys in the path of an override: more than any setting has, few enough to walk by recursion.
+const MAX_DEPTH: usize = 8;
+
 /// Where a setting was written.
 #[derive(Clone, Debug)]
 enum Place {
@@ -84,16 +87,16 @@ impl Document {
 
     /// Puts one override on top. Its value is read as TOML, or else taken as a string.
     fn apply(&mut self, table: &mut Table, number: usize, set: &str) -> Result<(), Box<ConfigError>> {
-        let parts = set.split_once('=').map(|(path, value)| (path.trim(), value.trim()));
-        let Some((path, value)) = parts.filter(|(path, _)| path.split('.').all(|key| !key.trim().is_empty())) else {
+        let (path, value) = set.split_once('=').unwrap_or_default();
+        let keys: Vec<&str> = path.split('.').map(str::trim).collect();
+        if keys.len() > MAX_DEPTH || keys.iter().any(|key| key.is_empty()) {
             let problem = Problem::new("", "expected section.key=value");
             return Err(Box::new(ConfigError { place: format!("--set {set}"), ..problem.into() }));
-        };
-        let keys: Vec<&str> = path.split('.').map(str::trim).collect();
+        }
         let path = keys.join(".");
         let below = format!("{path}.");
         self.places.retain(|place, _| *place != path && !place.starts_with(&below));
-        self.put(table, "", &keys, override_value(value), number);
+        self.put(table, "", &keys, override_value(value.trim()), number);
         Ok(())
     }
 

@@ -134,9 +134,9 @@ impl Config {
         self.run.t_end.get()
     }
 
-    /// Writes down the time at which the run starts (unit: time), once the input file has told it.
+    /// Writes down the time at which the run starts (unit: time, finite), once the input file has told it.
     pub fn set_t_start(&mut self, t_start: f64) {
-        self.run.t_start = Some(Real::new(t_start));
+        self.run.t_start = t_start.is_finite().then_some(Real::new(t_start));
     }
 
     /// The longest time step; unit: time.

@@ -179,7 +179,10 @@ fn steps(hermite: &Hermite4, physical: bool, found: &mut Vec<Problem>) -> bool {
         let (dt_min, dt_max) = (hermite.dt_min(), hermite.dt_max());
         let deepest = dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64;
         let key = format!("{section}.dt_min");
-        if dt_min > dt_max {
+        if !deepest.is_normal() {
+            let problem = format!("{dt_max:e} is too short to be divided into steps");
+            found.push(Problem::new(format!("{section}.dt_max"), problem));
+        } else if dt_min > dt_max {
             found.push(Problem::new(key, format!("expected at most dt_max = {dt_max}, found {dt_min}")));
         } else if dt_min < deepest {
             let problem = format!("expected at least dt_max/2^{LOG2_TICKS_PER_DT_MAX} = {deepest:e}, found {dt_min:e}");
