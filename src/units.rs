@@ -1,5 +1,8 @@
 //! Units: what the user writes, and the internal scale (G = 1, values near 1).
 
+pub mod names;
+
+use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use serde::{Deserialize, Serialize};
 
 /// What a quantity is made of, as powers of the four units a user names. `time` is apart from `length / velocity`, because
@@ -42,6 +45,120 @@ impl Dimension {
     pub const ANGULAR_MOMENTUM: Self = Self::new(1, 1, 1, 0);
 }
 
+/// One unit: its name and its size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unit {
+    /// The name, for people.
+    pub name: String,
+    /// Size in cgs (g, cm, cm/s or s); 1 for Hénon units, which have no size.
+    pub cgs: f64,
+}
+
+impl Unit {
+    fn new(name: impl Into<String>, cgs: f64) -> Self {
+        Self { name: name.into(), cgs }
+    }
+}
+
+/// The velocity and time units that a user named: one of them follows from the other and the length if left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rates {
+    /// Velocities named; times in length / velocity.
+    Velocity(VelocityUnit),
+    /// Times named; velocities in length / time.
+    Time(TimeUnit),
+    /// Both named.
+    Both(VelocityUnit, TimeUnit),
+}
+
+/// The units of everything the user writes and reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Units {
+    /// Unit of mass.
+    pub mass: Unit,
+    /// Unit of length.
+    pub length: Unit,
+    /// Unit of velocity.
+    pub velocity: Unit,
+    /// Unit of time.
+    pub time: Unit,
+    /// G in length · velocity² / mass.
+    g: f64,
+    henon: bool,
+}
+
+impl Units {
+    /// Hénon (N-body) units: G = 1, and M = 1, E = −1/4 for the models that can choose (Heggie & Mathieu 1986).
+    #[must_use]
+    pub fn henon() -> Self {
+        let unit = |what| Unit::new(format!("Henon {what}"), 1.0);
+        Self {
+            mass: unit("mass"),
+            length: unit("length"),
+            velocity: unit("velocity"),
+            time: unit("time"),
+            g: 1.0,
+            henon: true,
+        }
+    }
+
+    /// Physical units by name; constants as in [`names`].
+    #[must_use]
+    pub fn named(mass: MassUnit, length: LengthUnit, rates: Rates) -> Self {
+        let (cm, length_name) = (length.value(), length.name());
+        let from_velocity = |v: VelocityUnit| Unit::new(v.name(), v.value());
+        let from_time = |t: TimeUnit| Unit::new(t.name(), t.value());
+        let (velocity, time) = match rates {
+            Rates::Both(v, t) => (from_velocity(v), from_time(t)),
+            Rates::Velocity(v) => {
+                (from_velocity(v), Unit::new(format!("{length_name}/({})", v.name()), cm / v.value()))
+            }
+            Rates::Time(t) => (Unit::new(format!("{length_name}/{}", t.name()), cm / t.value()), from_time(t)),
+        };
+        let g = mass.value() / (cm * velocity.cgs * velocity.cgs);
+        let mass = Unit::new(mass.name(), mass.value() / G_CGS);
+        Self { mass, length: Unit::new(length_name, cm), velocity, time, g, henon: false }
+    }
+
+    /// The gravitational constant in length · velocity² / mass of these units; exactly 1 in Hénon units.
+    #[must_use]
+    pub const fn g(&self) -> f64 {
+        self.g
+    }
+
+    /// True for Hénon units.
+    #[must_use]
+    pub const fn is_henon(&self) -> bool {
+        self.henon
+    }
+
+    /// Size in cgs of the unit of a quantity; 1 in Hénon units.
+    #[must_use]
+    pub fn cgs(&self, d: Dimension) -> f64 {
+        self.mass.cgs.powi(d.mass)
+            * self.length.cgs.powi(d.length)
+            * self.velocity.cgs.powi(d.velocity)
+            * self.time.cgs.powi(d.time)
+    }
+
+    /// Name of the unit of a quantity, such as `Msun (km/s)^2`; empty for a pure number.
+    #[must_use]
+    pub fn label(&self, d: Dimension) -> String {
+        let units =
+            [(&self.mass, d.mass), (&self.length, d.length), (&self.velocity, d.velocity), (&self.time, d.time)];
+        let used: Vec<_> = units.into_iter().filter(|(_, power)| *power != 0).collect();
+        if let [(unit, 1)] = used[..] {
+            return unit.name.clone();
+        }
+        let factor = |(unit, power): &(&Unit, i32)| {
+            let compound = unit.name.contains([' ', '/']);
+            let name = if compound { format!("({})", unit.name) } else { unit.name.clone() };
+            if *power == 1 { name } else { format!("{name}^{power}") }
+        };
+        used.iter().map(factor).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// The user's value of one internal unit (in which G = 1): `user = internal × scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
@@ -59,9 +176,95 @@ impl Scale {
     /// The user works in units with G = 1 already: nothing is scaled.
     pub const IDENTITY: Self = Self { mass: 1.0, length: 1.0, velocity: 1.0, time: 1.0 };
 
+    /// The internal units for a system of `total_mass` and `typical_length` (user units). Hénon units stay as they are.
+    /// Otherwise mass and length units are the powers of two nearest to the arguments, so that scaling masses and
+    /// positions rounds nothing; the velocity unit makes G = 1. An argument that is not positive and finite counts as 1.
+    #[must_use]
+    pub fn choose(units: &Units, total_mass: f64, typical_length: f64) -> Self {
+        if units.is_henon() {
+            return Self::IDENTITY;
+        }
+        let (mass, length) = (nearest_power_of_two(total_mass), nearest_power_of_two(typical_length));
+        let velocity = (units.g() * mass / length).sqrt();
+        let time = length / velocity * (units.length.cgs / units.velocity.cgs / units.time.cgs);
+        Self { mass, length, velocity, time }
+    }
+
     /// The user's value of one internal unit of a quantity.
     #[must_use]
     pub fn of(&self, d: Dimension) -> f64 {
         self.mass.powi(d.mass) * self.length.powi(d.length) * self.velocity.powi(d.velocity) * self.time.powi(d.time)
+    }
+}
+
+/// The power of two nearest to a positive normal number on a logarithmic scale; 1 for anything else. From the bits, not
+/// by a logarithm, so that every machine chooses the same.
+fn nearest_power_of_two(x: f64) -> f64 {
+    if !x.is_normal() || x < 0.0 {
+        return 1.0;
+    }
+    let floor = f64::from_bits(x.to_bits() & (0x7ff << 52));
+    if x / floor < std::f64::consts::SQRT_2 { floor } else { floor * 2.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: f64, expected: f64, relative: f64) {
+        assert!((found / expected - 1.0).abs() < relative, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn verify_gravitational_constant_in_cluster_units() {
+        let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Velocity(VelocityUnit::KilometrePerSecond));
+        close(units.g(), 4.300_917_27e-3, 1e-8);
+        assert_eq!(units.time.name, "pc/(km/s)");
+        close(units.time.cgs / TimeUnit::Megayear.value(), 0.977_792, 1e-6);
+        close(units.mass.cgs, 1.988_41e33, 1e-5);
+        close(units.length.cgs, 3.085_677_581e18, 1e-9);
+    }
+
+    #[test]
+    fn verify_gravitational_constant_in_planetary_units() {
+        let units = Units::named(MassUnit::Msun, LengthUnit::Au, Rates::Time(TimeUnit::Year));
+        // Gauss's year is not the Julian year: 4π² holds to a few parts in 10⁵.
+        close(units.g(), 4.0 * std::f64::consts::PI.powi(2), 1e-4);
+        // Gauss's constant k = 0.01720209895 au^(3/2) day⁻¹ is defined without this rounding: k² = G Msun.
+        let units = Units::named(MassUnit::Msun, LengthUnit::Au, Rates::Time(TimeUnit::Day));
+        close(units.g().sqrt(), 0.017_202_098_95, 1e-8);
+        assert_eq!(units.velocity.name, "au/day");
+    }
+
+    #[test]
+    fn internal_scale_has_unit_gravity_and_rounds_nothing() {
+        let rates = Rates::Both(VelocityUnit::KilometrePerSecond, TimeUnit::Megayear);
+        let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, rates);
+        let scale = Scale::choose(&units, 600.0, 0.3);
+        assert_eq!((scale.mass, scale.length), (512.0, 0.25));
+        close(units.g() * scale.mass / (scale.length * scale.velocity.powi(2)), 1.0, 1e-15);
+        close(scale.time, scale.length / scale.velocity * 0.977_792, 1e-6);
+        assert_eq!(Scale::choose(&Units::henon(), 600.0, 0.3), Scale::IDENTITY);
+    }
+
+    #[test]
+    fn power_of_two_is_nearest_on_a_logarithmic_scale() {
+        for (x, expected) in [(1.0, 1.0), (1.41, 1.0), (1.42, 2.0), (3.0, 4.0), (0.7, 0.5), (0.71, 1.0)] {
+            assert_eq!(nearest_power_of_two(x), expected, "{x}");
+        }
+        for bad in [0.0, -3.0, f64::NAN, f64::INFINITY, 5e-324] {
+            assert_eq!(nearest_power_of_two(bad), 1.0, "{bad}");
+        }
+    }
+
+    #[test]
+    fn labels_and_cgs_follow_the_dimension() {
+        let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Velocity(VelocityUnit::KilometrePerSecond));
+        assert_eq!(units.label(Dimension::NONE), "");
+        assert_eq!(units.label(Dimension::VELOCITY), "km/s");
+        assert_eq!(units.label(Dimension::ENERGY), "Msun (km/s)^2");
+        assert_eq!(units.label(Dimension::ACCELERATION), "pc^-1 (km/s)^2");
+        close(units.cgs(Dimension::POTENTIAL), 1e10, 1e-15);
+        assert_eq!(Units::henon().cgs(Dimension::ENERGY), 1.0);
     }
 }

@@ -1,14 +1,179 @@
 //! The configuration: the TOML as written. Data, defaults, units, validation; nothing is built here.
+//!
+//! The structs are the one list of keys: serde reads them, the JSON Schema is made from them, the resolved configuration
+//! and its comments come from both. Reading goes in steps, each of which tells mistakes where they were made: TOML's own
+//! grammar, then overrides put on top, the shape ([`json_schema`]), the values, and last the defaults written out.
 
-/// A mistake in the configuration, told where it was made.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
-#[error("{key}: {problem}")]
-pub struct ConfigError {
-    /// Key path, as `section.key`.
-    pub key: String,
-    /// What is wrong and what was expected.
-    pub problem: String,
-    /// The nearest valid name or value, or other advice.
-    #[help]
-    pub help: Option<String>,
+mod check;
+mod document;
+mod error;
+mod initial;
+mod number;
+mod resolve;
+mod schema;
+mod sections;
+mod templates;
+mod validate;
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use error::{ConfigError, Problem};
+pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody};
+pub use number::{Real, WallTime};
+pub use schema::json_schema;
+pub use sections::{
+    Checkpoint, Engine, Force, Hermite4, Integrator, Limits, OnDtMin, Output, Precision, Run, Softening, System,
+    UnitsSection,
+};
+pub use templates::{TEMPLATES, template};
+
+use crate::units::Units;
+use crate::{Error, Result};
+use document::Document;
+
+/// A run of tisane, as one TOML file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// What the run is called and when it ends.
+    pub run: Run,
+    /// Units of everything in this file and of all output.
+    #[serde(default)]
+    pub units: UnitsSection,
+    /// Where the particles come from: exactly one model.
+    pub initial: Initial,
+    /// Softening of the pair force.
+    #[serde(default)]
+    pub softening: Softening,
+    /// How particles are moved.
+    #[serde(default)]
+    pub integrator: Integrator,
+    /// Who computes the forces, and how precisely.
+    #[serde(default)]
+    pub force: Force,
+    /// What is written, and when. Intervals are whole multiples of dt_max.
+    #[serde(default)]
+    pub output: Output,
+    /// Checkpoints, from which a run resumes bit for bit.
+    #[serde(default)]
+    pub checkpoint: Checkpoint,
+    /// Limits at which the run stops with a checkpoint.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// A configuration that has been read, checked and resolved, with its text.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The configuration, every default written out, the path of an input file absolute.
+    pub config: Config,
+    /// The text as it was written, without overrides.
+    pub written: String,
+    document: Document,
+}
+
+impl Loaded {
+    /// Tells a problem that shows only later (once the input file's time is known, say) where its setting was written.
+    #[must_use]
+    pub fn explain(&self, problem: Problem) -> Error {
+        Error::Config(self.document.locate(vec![problem]))
+    }
+}
+
+impl Config {
+    /// Reads a configuration file and puts overrides (`section.key=value`) on top.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file that cannot be read as text; [`Error::Config`] for every mistake in it.
+    pub fn from_file(path: impl AsRef<Path>, sets: &[String]) -> Result<Loaded> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|e| Error::input(path, format!("cannot read it: {e}")))?;
+        let text = std::str::from_utf8(&bytes).map_err(|e| {
+            Error::input(path, format!("not a text file: byte {} is not UTF-8", e.valid_up_to()))
+                .with_help("expected a configuration in TOML; `tisane init` prints one to start from")
+        })?;
+        let base = path.parent().unwrap_or(Path::new(""));
+        Self::from_str(&path.display().to_string(), text, base, sets)
+    }
+
+    /// Reads a configuration from text. `name` stands for the file in messages; relative paths start at `base`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for every mistake, at file, line and key.
+    pub fn from_str(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
+        let (document, table) = Document::read(name, text, sets)?;
+        let stop_at = |problems: Vec<Problem>| {
+            if problems.is_empty() { Ok(()) } else { Err(Error::Config(document.locate(problems))) }
+        };
+        stop_at(check::check(&json_schema(), &table))?;
+        let read = toml::Value::Table(table).try_into::<Self>();
+        let mut config = read.map_err(|e| Error::Config(document.locate(vec![Problem::new("", e.message())])))?;
+        stop_at(validate::validate(&config))?;
+        config.resolve(base).map_err(|problem| Error::Config(document.locate(vec![problem])))?;
+        Ok(Loaded { config, written: text.to_owned(), document })
+    }
+
+    /// The units of everything the user writes and reads.
+    #[must_use]
+    pub fn units(&self) -> Units {
+        self.units.named().unwrap_or_else(Units::henon)
+    }
+
+    /// Time at which the run starts (unit: time), where the configuration says so.
+    #[must_use]
+    pub fn t_start(&self) -> Option<f64> {
+        self.run.t_start.map(Real::get)
+    }
+
+    /// Time at which the run ends; unit: time.
+    #[must_use]
+    pub const fn t_end(&self) -> f64 {
+        self.run.t_end.get()
+    }
+
+    /// Writes down the time at which the run starts (unit: time, finite), once the input file has told it.
+    pub fn set_t_start(&mut self, t_start: f64) {
+        self.run.t_start = t_start.is_finite().then_some(Real::new(t_start));
+    }
+
+    /// The longest time step; unit: time.
+    #[must_use]
+    pub fn dt_max(&self) -> f64 {
+        self.integrator.dt_max()
+    }
+
+    /// The number of steps of `dt_max` from `start` (unit: time) to the end of the run.
+    ///
+    /// # Errors
+    /// The end is not after `start`, not a whole number of steps from it, or too many steps from it.
+    pub fn steps_to_end(&self, start: f64) -> Result<u64, Problem> {
+        validate::steps_to_end(self, start)
+    }
+
+    /// Time between snapshots, in steps of `dt_max`.
+    #[must_use]
+    pub fn snapshot_every(&self) -> u64 {
+        self.every(self.output.snapshot_interval)
+    }
+
+    /// Time between rows of diagnostics, in steps of `dt_max`.
+    #[must_use]
+    pub fn diagnostics_every(&self) -> u64 {
+        self.every(self.output.diagnostics_interval)
+    }
+
+    /// The interval, or else the common one, in steps of `dt_max`: a whole number, because validation saw to that.
+    fn every(&self, interval: Option<Real>) -> u64 {
+        let interval = interval.or(self.output.interval);
+        interval.and_then(|interval| validate::whole_multiple(interval.get(), self.dt_max())).unwrap_or(1)
+    }
+
+    /// Directory of the output; a relative path starts at the current directory.
+    #[must_use]
+    pub fn output_directory(&self) -> PathBuf {
+        self.output.directory.as_ref().map_or_else(|| Path::new("runs").join(&self.run.name), PathBuf::from)
+    }
 }

@@ -1,0 +1,183 @@
+//! Checks the shape of a configuration against its JSON Schema: names, types, ranges, what is missing.
+//!
+//! The schema comes from the structs, so there is one list of keys. Reading through it first, instead of letting serde
+//! stop at its first surprise, gives every mistake its key path and the nearest valid name.
+
+use serde_json::Value as Json;
+use toml::{Table, Value};
+
+use super::document::join;
+use super::error::Problem;
+use super::number::{Real, WallTime};
+use super::schema::{follow, summary};
+
+/// All mistakes in the shape of a configuration.
+pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {
+    let mut walk = Walk { root, found: Vec::new() };
+    walk.section(root, "", table);
+    walk.found
+}
+
+struct Walk<'a> {
+    root: &'a Json,
+    found: Vec<Problem>,
+}
+
+impl Walk<'_> {
+    fn say(&mut self, path: &str, problem: impl Into<String>) {
+        self.found.push(Problem::new(path, problem));
+    }
+
+    fn value(&mut self, schema: &Json, path: &str, value: &Value) {
+        if let Some(problem) = own_reading(schema, value) {
+            return problem.into_iter().for_each(|text| self.say(path, text));
+        }
+        let schema = follow(self.root, schema);
+        let names = names(schema);
+        if !names.is_empty() {
+            return self.name(&names, path, value);
+        }
+        match (schema.get("type").and_then(Json::as_str), value) {
+            (Some("object"), Value::Table(table)) => self.section(schema, path, table),
+            (Some("integer"), Value::Integer(number)) => self.integer(schema, path, *number),
+            (Some("string"), Value::String(_)) => {}
+            (None, Value::Table(table)) => self.choice(schema, path, table),
+            (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
+            (Some("integer"), other) => self.say(path, format!("expected a whole number, found {}", told(other))),
+            (Some("string"), other) => self.say(path, format!("expected text in quotes, found {}", told(other))),
+            (Some(_), other) => self.say(path, format!("did not expect {}", told(other))),
+        }
+    }
+
+    /// A table whose keys the schema lists.
+    fn section(&mut self, schema: &Json, path: &str, table: &Table) {
+        let Some(Json::Object(keys)) = schema.get("properties") else {
+            return table.keys().for_each(|key| self.say(&join(path, key), "unknown key: this section has no keys"));
+        };
+        let valid: Vec<&str> = keys.keys().map(String::as_str).collect();
+        let what = if path.is_empty() { "section" } else { "key" };
+        for (key, value) in table {
+            match keys.get(key) {
+                Some(schema) => self.value(schema, &join(path, key), value),
+                None => self.unknown(what, &valid, &join(path, key), key),
+            }
+        }
+        let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+        for key in required.filter(|key| !table.contains_key(*key)) {
+            let meaning = keys.get(key).map(|schema| summary(self.root, schema)).unwrap_or_default();
+            let place = if path.is_empty() { format!("section [{key}]") } else { format!("key `{key}` in [{path}]") };
+            self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
+        }
+    }
+
+    /// A table with exactly one key out of several, such as one model.
+    fn choice(&mut self, schema: &Json, path: &str, table: &Table) {
+        let one_of = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
+        let choices: Vec<(&str, &Json)> = one_of
+            .filter_map(|choice| choice.get("properties")?.as_object())
+            .flat_map(|keys| keys.iter().map(|(key, schema)| (key.as_str(), schema)))
+            .collect();
+        let valid: Vec<&str> = choices.iter().map(|(key, _)| *key).collect();
+        for (key, value) in table {
+            match choices.iter().find(|(name, _)| name == key) {
+                Some((_, schema)) => self.value(schema, &join(path, key), value),
+                None => self.unknown("name", &valid, &join(path, key), key),
+            }
+        }
+        let mut chosen = table.keys().filter(|key| valid.contains(&key.as_str()));
+        match (chosen.next(), chosen.next()) {
+            (Some(first), Some(second)) => {
+                let problem = Problem::new(join(path, second), format!("two at once in [{path}]: expected only one"));
+                self.found.push(problem.against(join(path, first)));
+            }
+            (None, _) if table.is_empty() => {
+                let sections: Vec<String> = valid.iter().map(|name| format!("[{path}.{name}]")).collect();
+                self.say(path, format!("missing: expected one of {}", sections.join(", ")));
+            }
+            _ => {}
+        }
+    }
+
+    fn unknown(&mut self, what: &str, valid: &[&str], path: &str, found: &str) {
+        let near = nearest(found, valid).map(|name| format!(": did you mean `{name}`?")).unwrap_or_default();
+        let help = format!("valid here: {}", valid.join(", "));
+        self.found.push(Problem::new(path, format!("unknown {what} `{found}`{near}")).with_help(help));
+    }
+
+    /// One of several words.
+    fn name(&mut self, valid: &[&str], path: &str, value: &Value) {
+        let list = valid.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        match value {
+            Value::String(text) if valid.contains(&text.as_str()) => {}
+            Value::String(text) => {
+                let near = nearest(text, valid).map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default();
+                self.say(path, format!("expected one of {list}, found \"{text}\"{near}"));
+            }
+            other => self.say(path, format!("expected one of {list}, found {}", told(other))),
+        }
+    }
+
+    fn integer(&mut self, schema: &Json, path: &str, number: i64) {
+        // The schema has ranges as integers or, where schemars derives them from a type, as floats.
+        let bound = |name| schema.get(name).and_then(|bound| bound.as_i64().or(bound.as_f64().map(|x| x as i64)));
+        if let Some(least) = bound("minimum").filter(|least| number < *least) {
+            self.say(path, format!("expected a whole number of at least {least}, found {number}"));
+        } else if let Some(most) = bound("maximum").filter(|most| number > *most) {
+            self.say(path, format!("expected a whole number of at most {most}, found {number}"));
+        }
+    }
+}
+
+/// The verdict of a type that reads its own text, and [`None`] for a schema of any other type.
+fn own_reading(schema: &Json, value: &Value) -> Option<Option<String>> {
+    fn read<T: serde::de::DeserializeOwned>(value: &Value, what: &str) -> Option<String> {
+        match value {
+            Value::String(_) | Value::Integer(_) | Value::Float(_) => {
+                value.clone().try_into::<T>().err().map(|e| e.message().to_owned())
+            }
+            other => Some(format!("expected {what}, found {}", told(other))),
+        }
+    }
+    match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
+        "Real" => Some(read::<Real>(value, "a number")),
+        "WallTime" => Some(read::<WallTime>(value, "a time such as \"15min\"")),
+        _ => None,
+    }
+}
+
+/// The words that a schema allows; none if it is not a list of words.
+fn names(schema: &Json) -> Vec<&str> {
+    let listed = schema.get("enum").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let single = schema.get("const").and_then(Json::as_str);
+    let nested = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().flat_map(names);
+    listed.chain(single).chain(nested).collect()
+}
+
+/// The valid name that a misspelt one most looks like, if any is near: by shared beginnings (`eps`) or by swapped,
+/// missing and wrong letters (`f46`).
+fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
+    let found = found.to_lowercase();
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        strsim::jaro_winkler(&found, &name).max(strsim::normalized_damerau_levenshtein(&found, &name))
+    };
+    let best = valid.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) > 0.65).then_some(best)
+}
+
+/// A value, told to people.
+fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("the text \"{text}\""),
+        Value::Integer(_) | Value::Float(_) => format!("the number {value}"),
+        Value::Boolean(value) => format!("{value}"),
+        Value::Datetime(value) => format!("the date {value}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Table(_) => "a section".to_owned(),
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}

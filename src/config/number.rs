@@ -1,0 +1,274 @@
+//! Numbers as people write them: `0.01`, `"1/256"`, `"2^-26"`, `"3/2^10"`; and spans of wall-clock time.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A finite number, written in TOML as an integer, a float, or a string holding a decimal, a quotient or a power.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Real(f64);
+
+/// What a [`Real`] may look like, for messages.
+const REAL_EXPECTED: &str = "a finite number such as 0.01, 1e-3, \"1/256\", \"2^-26\" or \"3/2^10\"";
+/// An unsigned decimal, perhaps raised to a whole power, as a regular expression.
+const TERM: &str = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?(\s*\^\s*[+-]?[0-9]+)?";
+/// The largest power that may be written: beyond it `2^n` or its inverse leaves the range of an f64.
+const MAX_POWER: u32 = 1023;
+
+impl Real {
+    /// A number known to be finite; anything else becomes 0.
+    pub(super) const fn new(value: f64) -> Self {
+        Self(if value.is_finite() { value } else { 0.0 })
+    }
+
+    /// The value.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Reads `decimal[^power][/decimal[^power]]`; rounded once per operation, so exact where the result is.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = |why: &str| format!("\"{text}\" {why}: expected {REAL_EXPECTED}");
+        let (negative, unsigned) = match text.trim() {
+            t if t.starts_with('-') => (true, &t[1..]),
+            t => (false, t.strip_prefix('+').unwrap_or(t)),
+        };
+        let (over, under) = unsigned.split_once('/').map_or((unsigned, None), |(a, b)| (a, Some(b)));
+        let mut value = term(over).ok_or_else(|| wrong("is not a number"))?;
+        if let Some(under) = under {
+            let divisor = term(under).ok_or_else(|| wrong("is not a number"))?;
+            if divisor == 0.0 {
+                return Err(wrong("divides by zero"));
+            }
+            value /= divisor;
+        }
+        if !value.is_finite() {
+            return Err(wrong("is too large"));
+        }
+        Ok(Self(if negative { -value } else { value }))
+    }
+}
+
+/// An unsigned decimal, perhaps raised to a whole power; [`None`] if the text is not one.
+fn term(text: &str) -> Option<f64> {
+    match text.split_once('^') {
+        None => decimal(text),
+        Some((base, power)) => raise(decimal(base)?, power.trim().parse().ok()?),
+    }
+}
+
+/// An unsigned decimal. The first character is checked here because Rust's own parser takes `inf` and signs too.
+fn decimal(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') { text.parse().ok() } else { None }
+}
+
+/// Integer power by multiplication, inverted at the end where negative: exact wherever the product is.
+fn raise(base: f64, power: i32) -> Option<f64> {
+    let times = power.unsigned_abs();
+    if times > MAX_POWER {
+        return None;
+    }
+    let product = (0..times).fold(1.0, |product, _| product * base);
+    Some(if power < 0 { 1.0 / product } else { product })
+}
+
+impl fmt::Display for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Real {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Real {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Real;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(REAL_EXPECTED)
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Real, E> {
+                if value.is_finite() {
+                    Ok(Real(value))
+                } else {
+                    Err(E::custom(format!("{value} is not finite: expected {REAL_EXPECTED}")))
+                }
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Real, E> {
+                Ok(Real(value as f64))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Real, E> {
+                Ok(Real(value as f64))
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Real, E> {
+                Real::parse(value).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Real {
+    fn schema_name() -> Cow<'static, str> {
+        "Real".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let pattern = format!(r"^\s*[+-]?\s*{TERM}\s*(/\s*{TERM}\s*)?$");
+        json_schema!({
+            "description": "A number, or a string with a quotient or a power such as \"1/256\" or \"2^-26\".",
+            "anyOf": [{ "type": "number" }, { "type": "string", "pattern": pattern }]
+        })
+    }
+}
+
+/// A span of wall-clock time above zero, written like `"15min"`, `"90s"` or `"1h 30m"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WallTime(Duration);
+
+/// What a [`WallTime`] may look like, for messages.
+const WALL_TIME_EXPECTED: &str = "a time above zero such as \"90s\", \"15min\" or \"1h 30m\"";
+
+impl WallTime {
+    /// So many minutes.
+    pub(super) const fn minutes(n: u64) -> Self {
+        Self(Duration::from_secs(60 * n))
+    }
+
+    /// The span.
+    #[must_use]
+    pub const fn get(self) -> Duration {
+        self.0
+    }
+
+    /// Reads a span such as `1h30m`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text; zero is wrong too.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match humantime::parse_duration(text.trim()) {
+            Ok(span) if !span.is_zero() => Ok(Self(span)),
+            Ok(_) => Err(format!("\"{text}\" is zero: expected {WALL_TIME_EXPECTED}")),
+            Err(why) => Err(format!("\"{text}\" is not a time ({why}): expected {WALL_TIME_EXPECTED}")),
+        }
+    }
+}
+
+impl fmt::Display for WallTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        humantime::format_duration(self.0).fmt(f)
+    }
+}
+
+impl Serialize for WallTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for WallTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = WallTime;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(WALL_TIME_EXPECTED)
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<WallTime, E> {
+                WallTime::parse(value).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
+impl JsonSchema for WallTime {
+    fn schema_name() -> Cow<'static, str> {
+        "WallTime".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A span of wall-clock time such as \"90s\", \"15min\" or \"1h 30m\".",
+            "type": "string"
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quotients_and_powers_are_exact() {
+        for (text, value) in [
+            ("1/256", 1.0 / 256.0),
+            ("2^-26", 2f64.powi(-26)),
+            ("2^-1023", 2f64.powi(-1023)),
+            ("3/2^10", 3.0 / 1024.0),
+            ("0.1", 0.1),
+            (" 1e-3 ", 1e-3),
+            ("-1/3", -1.0 / 3.0),
+            ("+10^-3", 0.001),
+            (".5", 0.5),
+            ("2 ^ 3 / 4", 2.0),
+        ] {
+            assert_eq!(Real::parse(text).map(Real::get), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_not_a_number() {
+        for text in
+            ["", "/", "1/", "1/0", "1//2", "2^", "2^1.5", "2^2000", "1/-4", "inf", "nan", "--1", "1e999", "é", "1 2"]
+        {
+            assert!(Real::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn wall_times_are_above_zero() {
+        assert_eq!(WallTime::parse("15min"), Ok(WallTime::minutes(15)));
+        assert_eq!(WallTime::parse("1h30m"), Ok(WallTime::minutes(90)));
+        for text in ["", "0s", "15", "soon", "-1min"] {
+            assert!(WallTime::parse(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gets_an_answer(text in "\\PC*") {
+            if let Ok(Real(value)) = Real::parse(&text) {
+                prop_assert!(value.is_finite());
+            }
+        }
+
+        #[test]
+        fn every_finite_number_survives_its_decimal_form(bits: u64) {
+            let x = f64::from_bits(bits);
+            prop_assume!(x.is_finite());
+            prop_assert_eq!(Real::parse(&format!("{x:e}")), Ok(Real(x)));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The JSON Schema of the configuration, made from the structs that read it.
+
+use serde_json::{Map, Value};
+
+use super::Config;
+
+/// The JSON Schema of the configuration (draft 2020-12): `tisane schema`. Editors complete and check TOML with it.
+#[must_use]
+pub fn json_schema() -> Value {
+    let mut schema = schemars::schema_for!(Config).to_value();
+    without_null(&mut schema);
+    schema
+}
+
+/// TOML has no null: an optional key is one that may be left out.
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            drop_null(object);
+            object.values_mut().for_each(without_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
+    }
+}
+
+fn drop_null(object: &mut Map<String, Value>) {
+    if object.get("default").is_some_and(Value::is_null) {
+        object.remove("default");
+    }
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+        choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
+        if let [Value::Object(only)] = choices.as_slice() {
+            let only = only.clone();
+            object.remove("anyOf");
+            object.extend(only);
+        }
+    }
+}
+
+/// Follows a reference to the definition that it names; `root` is the whole schema.
+pub(super) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| root.pointer(reference.trim_start_matches('#')))
+        .unwrap_or(schema)
+}
+
+/// The one line that says what a key or section is, ending without a full stop.
+pub(super) fn summary(root: &Value, schema: &Value) -> String {
+    let own = schema.get("description").or_else(|| follow(root, schema).get("description"));
+    let text = own.and_then(Value::as_str).unwrap_or_default();
+    text.split("\n\n").next().unwrap_or_default().replace('\n', " ").trim_end_matches('.').to_owned()
+}

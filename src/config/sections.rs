@@ -1,0 +1,249 @@
+//! The sections of the configuration as they are written. The documentation of each key is also its text in the JSON
+//! Schema and in the resolved configuration: one line saying what it is, in what unit.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::number::{Real, WallTime};
+use crate::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
+use crate::units::{Rates, Units};
+
+/// What the run is called and when it ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Name of the run and of its directory: letters, digits and `.`, `_`, `-`.
+    pub name: String,
+    /// Time at which the run ends; unit: time.
+    pub t_end: Real,
+    /// Time at which the run starts; unit: time. Default: the time in the input file, otherwise 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t_start: Option<Real>,
+}
+
+/// Units of everything in this file and of all output.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnitsSection {
+    /// A system of units as a whole, instead of names one by one. Default: henon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) system: Option<System>,
+    /// Unit of mass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mass: Option<MassUnit>,
+    /// Unit of length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) length: Option<LengthUnit>,
+    /// Unit of velocity. Default: length / time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) velocity: Option<VelocityUnit>,
+    /// Unit of time. Default: length / velocity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) time: Option<TimeUnit>,
+}
+
+/// A system of units that is chosen as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum System {
+    /// G = 1 and total mass 1, energy −1/4 (Heggie & Mathieu 1986).
+    Henon,
+}
+
+impl UnitsSection {
+    /// The units named one by one; [`None`] if they are not named in full.
+    pub(super) fn named(&self) -> Option<Units> {
+        let rates = match (self.velocity, self.time) {
+            (Some(velocity), Some(time)) => Rates::Both(velocity, time),
+            (Some(velocity), None) => Rates::Velocity(velocity),
+            (None, Some(time)) => Rates::Time(time),
+            (None, None) => return None,
+        };
+        Some(Units::named(self.mass?, self.length?, rates))
+    }
+}
+
+/// Softening of the pair force.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Softening {
+    /// Plummer softening length, 0 or more; unit: length.
+    pub epsilon: Real,
+}
+
+impl Default for Softening {
+    fn default() -> Self {
+        Self { epsilon: Real::new(0.0) }
+    }
+}
+
+/// How particles are moved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Integrator {
+    /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
+    Hermite4(Hermite4),
+}
+
+impl Default for Integrator {
+    fn default() -> Self {
+        Self::Hermite4(Hermite4::default())
+    }
+}
+
+impl Integrator {
+    /// The longest time step, unit: time. All particles are synchronised at its multiples.
+    #[must_use]
+    pub fn dt_max(&self) -> f64 {
+        let Self::Hermite4(hermite) = self;
+        hermite.dt_max()
+    }
+}
+
+/// Hermite scheme of 4th order with individual block time steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hermite4 {
+    /// Accuracy of the time step, above 0; inside the square root: the usual eta is sqrt(nu).
+    pub nu: Real,
+    /// Accuracy of the first time step, above 0. Default: nu.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) nu_start: Option<Real>,
+    /// Longest time step; unit: time. Default: 1/8 in Henon units, required otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dt_max: Option<Real>,
+    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dt_min: Option<Real>,
+    /// Evaluations and corrections in each step: the n of P(EC)^n.
+    #[schemars(range(min = 1, max = 10))]
+    pub iterations: u32,
+    /// What to do where a particle wants a step below dt_min.
+    pub on_dt_min: OnDtMin,
+}
+
+/// What to do where a particle wants a step below `dt_min`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnDtMin {
+    /// Stop the run and name the particle and its partner.
+    #[default]
+    Stop,
+    /// Go on with dt_min and count how often.
+    Clamp,
+}
+
+impl Default for Hermite4 {
+    fn default() -> Self {
+        Self {
+            nu: Real::new(0.01),
+            nu_start: None,
+            dt_max: None,
+            dt_min: None,
+            iterations: 1,
+            on_dt_min: OnDtMin::default(),
+        }
+    }
+}
+
+impl Hermite4 {
+    /// Accuracy of the first time step.
+    #[must_use]
+    pub fn nu_start(&self) -> f64 {
+        self.nu_start.unwrap_or(self.nu).get()
+    }
+
+    /// The longest time step, unit: time.
+    #[must_use]
+    pub fn dt_max(&self) -> f64 {
+        self.dt_max.map_or(0.125, Real::get)
+    }
+
+    /// The shortest time step, unit: time.
+    #[must_use]
+    pub fn dt_min(&self) -> f64 {
+        self.dt_min.map_or(self.dt_max() / f64::from(1 << 23), Real::get)
+    }
+}
+
+/// Who computes the forces, and how precisely.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Force {
+    /// Force engine.
+    pub engine: Engine,
+    /// Precision mode.
+    pub precision: Precision,
+    /// Threads of the CPU engine; 0 for one per core.
+    #[schemars(range(max = 65536))]
+    pub threads: u32,
+}
+
+/// A force engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// The fastest engine of this machine that has the precision mode.
+    #[default]
+    Auto,
+    /// Vector units and all cores.
+    Cpu,
+    /// NVIDIA GPU.
+    Cuda,
+    /// Scalar, clear and slow: the one that the others are checked against.
+    Reference,
+}
+
+/// A precision mode: the number format of every stage of the force sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// Double precision throughout.
+    #[default]
+    F64,
+}
+
+/// What is written, and when. Intervals are whole multiples of dt_max.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Output {
+    /// Time between outputs of both kinds; unit: time. Default: dt_max.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval: Option<Real>,
+    /// Time between snapshots; unit: time. Default: interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) snapshot_interval: Option<Real>,
+    /// Time between rows of diagnostics; unit: time. Default: interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) diagnostics_interval: Option<Real>,
+    /// Directory of the output, relative to the current one. Default: runs/<name of the run>.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+}
+
+/// Checkpoints, from which a run resumes bit for bit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Checkpoint {
+    /// Wall-clock time between checkpoints.
+    pub interval: WallTime,
+}
+
+impl Default for Checkpoint {
+    fn default() -> Self {
+        Self { interval: WallTime::minutes(15) }
+    }
+}
+
+/// Limits at which the run stops with a checkpoint. Default: none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Wall-clock time after which the run stops with a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_time: Option<WallTime>,
+    /// Block steps after which the run stops with a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub block_steps: Option<u64>,
+}

@@ -1,0 +1,17 @@
+//! Commented configurations to start from: `tisane init`.
+
+/// The names of the templates and their texts, one for each initial model.
+pub const TEMPLATES: [(&str, &str); 6] = [
+    ("plummer", include_str!("templates/plummer.toml")),
+    ("file", include_str!("templates/file.toml")),
+    ("two-body", include_str!("templates/two-body.toml")),
+    ("figure-eight", include_str!("templates/figure-eight.toml")),
+    ("pythagorean", include_str!("templates/pythagorean.toml")),
+    ("solar-system", include_str!("templates/solar-system.toml")),
+];
+
+/// The commented configuration for an initial model; [`None`] for a name that is not among [`TEMPLATES`].
+#[must_use]
+pub fn template(model: &str) -> Option<&'static str> {
+    TEMPLATES.iter().find(|(name, _)| *name == model).map(|(_, text)| *text)
+}
