@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod error;
+pub mod io;
 pub mod particles;
 pub mod sum;
 pub mod time;
