@@ -157,10 +157,12 @@ fn what_a_kill_leaves_behind_is_no_hindrance() {
     }
 }
 
+type Spoil = fn(&mut Checkpoint);
+
 #[test]
 fn states_that_no_run_leaves_are_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let spoil: [(&str, fn(&mut Checkpoint)); 5] = [
+    let spoil: [(&str, Spoil); 5] = [
         ("velocity: a value is not finite", |c| c.particles.vel[3][1] = f64::NAN),
         ("initial_energy: not finite", |c| c.run.references.energy = f64::INFINITY),
         ("two particles with one id", |c| c.particles.id[0] = c.particles.id[1]),
@@ -182,7 +184,9 @@ fn inspect_shows_a_checkpoint() {
     let c = checkpoint(5, 1);
     checkpoint::write(dir.path(), &c).unwrap();
     let page = inspect::describe(&dir.path().join(NEWEST)).unwrap();
-    for word in ["tisane checkpoint", "particles            5", "jerk", &c.particles.state_sha256(&c.run.clock)] {
+    for word in
+        ["tisane checkpoint", &format!("{:<28} 5", "particles"), "jerk", &c.particles.state_sha256(&c.run.clock)]
+    {
         assert!(page.contains(word), "{word} is missing in\n{page}");
     }
 }

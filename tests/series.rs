@@ -132,7 +132,7 @@ fn inspect_shows_both_files() {
     series.finish().unwrap();
     for name in [CSV, HDF5] {
         let page = inspect::describe(&dir.path().join(name)).unwrap();
-        for word in ["tisane diagnostics", "rows                 3", "energy", "steps_level_36"] {
+        for word in ["tisane diagnostics", &format!("{:<28} 3", "rows"), "energy", "steps_level_36"] {
             assert!(page.contains(word), "{word} is missing in\n{page}");
         }
         assert!(page.lines().count() < 50, "{page}");

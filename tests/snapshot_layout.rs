@@ -112,6 +112,9 @@ fn header_and_units_are_what_gadget_readers_take() {
     }
     // Internal 0.375, in pc / (km/s).
     assert_eq!(header.attr("Time").unwrap().read_scalar::<f64>().unwrap(), 0.375 * 0.25 / 8.0);
+    // 0.75 Myr, which pynbody reads.
+    let gyr = header.attr("Time_GYR").unwrap().read_scalar::<f64>().unwrap();
+    assert!((gyr - 0.75e-3).abs() < 1e-18, "{gyr}");
     let units = file.group("Units").unwrap();
     let unit = |name: &str| units.attr(name).unwrap().read_scalar::<f64>().unwrap();
     assert_eq!(unit("UnitTime_in_s"), unit("UnitLength_in_cm") / unit("UnitVelocity_in_cm_per_s"));
@@ -222,9 +225,14 @@ fn inspect_fits_a_screen_and_names_what_matters() {
     let path = dir.path().join("s.hdf5");
     write(&path, &particles(20));
     let page = inspect::describe(&path).unwrap();
-    for word in
-        ["tisane snapshot", "particles            20", "0.75 Myr", "Msun (km/s)^2", "Coordinates", "match the SHA-256"]
-    {
+    for word in [
+        "tisane snapshot",
+        &format!("{:<28} 20", "particles"),
+        "0.75 Myr",
+        "Msun (km/s)^2",
+        "Coordinates",
+        "match the SHA-256",
+    ] {
         assert!(page.contains(word), "{word} is missing in\n{page}");
     }
     assert!(page.lines().count() < 40);

@@ -54,7 +54,7 @@ struct Page(String);
 
 impl Page {
     fn line(&mut self, name: &str, value: impl Display) {
-        self.0.push_str(&format!("{name:<20} {value}\n"));
+        self.0.push_str(&format!("{name:<28} {value}\n"));
     }
 
     fn provenance(&mut self, p: &Provenance) {

@@ -20,6 +20,8 @@ pub(super) const PARTICLES: &str = "PartType4";
 /// Gadget's number of particle types, and ours among them.
 const TYPES: usize = 6;
 const OUR_TYPE: usize = 4;
+/// 10⁹ Julian years of 365.25 days.
+const SECONDS_PER_GYR: f64 = 31_557_600e9;
 /// The attribute of `/Provenance` that holds the hash of the values.
 const CONTENT_HASH: &str = "content_sha256";
 
@@ -79,7 +81,10 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     put(root, "time", &user_time)?;
     put_text(root, "time_unit", &s.units.text(Dimension::TIME))?;
     let header_time = time * s.units.scale.length / s.units.scale.velocity;
-    write_header(&new_group(root, "Header")?, s.particles.len() as u64, header_time)?;
+    let header = new_group(root, "Header")?;
+    write_header(&header, s.particles.len() as u64, header_time)?;
+    // Without it pynbody takes the age of the universe for the time.
+    put(&header, "Time_GYR", &(user_time * s.units.cgs.time / SECONDS_PER_GYR))?;
     user_units::write(s.units, &new_group(root, "Units")?)?;
     let mut hash = ContentHash::new(user_time);
     let group = new_group(root, PARTICLES)?;

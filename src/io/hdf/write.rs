@@ -20,7 +20,7 @@ pub(super) const MAX_TEXT: usize = 1 << 18;
 /// Writes a sealed HDF5 file up to, but without, giving it its name.
 pub(in crate::io) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
     Pending::write(path, |temporary| {
-        create(temporary, kind, fill).map_err(|e| Error::storage(path, e))?;
+        create(temporary, kind, fill).map_err(|e| Error::storage(path, plain(&e.to_string())))?;
         seal::append(temporary).map_err(|e| Error::storage(path, e))
     })
 }
@@ -28,6 +28,12 @@ pub(in crate::io) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&G
 /// Writes a sealed HDF5 file atomically.
 pub(in crate::io) fn write(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
     write_pending(path, kind, fill).and_then(Pending::commit)
+}
+
+/// What the system said, where HDF5's message quotes it (`… error message = 'No space left on device', …`), else all of it.
+fn plain(message: &str) -> &str {
+    let quoted = message.split_once("error message = '").and_then(|(_, rest)| rest.split_once('\''));
+    quoted.map_or(message, |(said, _)| said)
 }
 
 fn create(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
@@ -97,4 +103,16 @@ pub(in crate::io) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize
     let dataset = new_dataset::<T>(at, name, values.len() / width.max(1), width)?;
     dataset.write_raw(values)?;
     Ok(dataset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_own_words_are_told() {
+        let full = "H5Acreate2(): file write failed: errno = 28, error message = 'No space left on device', buf = 0x55";
+        assert_eq!(plain(full), "No space left on device");
+        assert_eq!(plain("something else"), "something else");
+    }
 }
