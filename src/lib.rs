@@ -6,6 +6,7 @@ pub mod error;
 pub mod force;
 pub mod gravity;
 pub mod integrator;
+pub mod io;
 pub mod particles;
 pub mod sum;
 pub mod time;

@@ -1,0 +1,129 @@
+//! Whole files or none: written under a temporary name, flushed to the disk, then renamed.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Writes a file so that a kill or a power cut at any instant leaves either the old file or the new one under `path`.
+/// `write` gets the temporary name `.<name>.partial` beside `path`; on an error the temporary file is removed.
+///
+/// # Errors
+/// What `write` returns, and [`Error::Storage`] if flushing or renaming fails.
+pub fn write_atomically(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    Pending::write(path, write)?.commit()
+}
+
+/// A file that is whole and on the disk, but still under its temporary name. Dropped without [`commit`](Self::commit), it
+/// is removed.
+#[must_use]
+pub struct Pending {
+    temporary: PathBuf,
+    path: PathBuf,
+    committed: bool,
+}
+
+impl Pending {
+    /// Writes the temporary file and flushes it to the disk. A temporary file left over from a kill is replaced.
+    ///
+    /// # Errors
+    /// What `write` returns, and [`Error::Storage`] if the file cannot be flushed.
+    pub fn write(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
+        let pending = Self { temporary: temporary_name(path)?, path: path.to_owned(), committed: false };
+        remove_if_present(&pending.temporary).map_err(|e| Error::storage(&pending.temporary, e))?;
+        write(&pending.temporary)?;
+        flush_file(&pending.temporary).map_err(|e| Error::storage(path, e))?;
+        Ok(pending)
+    }
+
+    /// Gives the file its name and flushes the directory.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if renaming or flushing the directory fails.
+    pub fn commit(mut self) -> Result<()> {
+        rename_durably(&self.temporary, &self.path)?;
+        self.committed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.committed {
+            // Best effort on the way out of an error that is already being told.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// The name under which `path` is written before it is whole: `.<name>.partial` in the same directory.
+///
+/// # Errors
+/// [`Error::Storage`] if `path` has no file name.
+pub fn temporary_name(path: &Path) -> Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| Error::storage(path, "not the name of a file"))?;
+    let mut temporary = std::ffi::OsString::from(".");
+    temporary.push(name);
+    temporary.push(".partial");
+    Ok(path.with_file_name(temporary))
+}
+
+/// Renames and flushes the directory, so that the new name survives a power cut.
+pub(super) fn rename_durably(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|e| Error::storage(to, e))?;
+    flush_directory_of(to).map_err(|e| Error::storage(to, e))
+}
+
+/// Removes a file; it is no error if there is none.
+pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn flush_file(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.sync_all()
+}
+
+fn flush_directory_of(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_leaves_the_old_file_and_no_temporary() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        write_atomically(&path, |t| fs::write(t, "old").map_err(|e| Error::storage(t, e))).unwrap();
+        let failed = write_atomically(&path, |t| {
+            fs::write(t, "new").unwrap();
+            Err(Error::storage(t, "disk full"))
+        });
+        assert!(matches!(failed, Err(Error::Storage { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_stale_temporary_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        fs::write(temporary_name(&path).unwrap(), "half of a longer file").unwrap();
+        write_atomically(&path, |t| fs::write(t, "new").map_err(|e| Error::storage(t, e))).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_missing_directory_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("gone").join("a");
+        let failed = write_atomically(&path, |t| fs::write(t, "x").map_err(|e| Error::storage(t, e)));
+        assert_eq!(failed.unwrap_err().exit_code(), 5);
+    }
+}

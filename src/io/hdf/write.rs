@@ -1,0 +1,118 @@
+//! Writing: attributes, datasets, sealed files.
+
+use super::Kind;
+use crate::error::{Error, Result};
+use crate::io::atomic::Pending;
+use crate::io::{FORMAT_VERSION, seal};
+use hdf5::file::LibraryVersion::V110;
+use hdf5::types::{FixedUnicode, TypeDescriptor};
+use hdf5::{Dataset, Group, H5Type, Location};
+use std::path::Path;
+
+/// What an HDF5 call returns while a file is being written; becomes an [`Error::Storage`] once the path is known.
+pub(in crate::io) type H5Result<T = ()> = hdf5::Result<T>;
+
+/// Rows in a chunk, at most.
+const CHUNK_ROWS: usize = 65_536;
+/// Longest text that an attribute takes, in bytes.
+pub(super) const MAX_TEXT: usize = 1 << 18;
+
+/// Writes a sealed HDF5 file up to, but without, giving it its name.
+pub(in crate::io) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
+    Pending::write(path, |temporary| {
+        create(temporary, kind, fill).map_err(|e| Error::storage(path, plain(&e.to_string())))?;
+        seal::append(temporary).map_err(|e| Error::storage(path, e))
+    })
+}
+
+/// Writes a sealed HDF5 file atomically.
+pub(in crate::io) fn write(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
+    write_pending(path, kind, fill).and_then(Pending::commit)
+}
+
+/// What the system said, where HDF5's message quotes it (`… error message = 'No space left on device', …`), else all of it.
+fn plain(message: &str) -> &str {
+    let quoted = message.split_once("error message = '").and_then(|(_, rest)| rest.split_once('\''));
+    quoted.map_or(message, |(said, _)| said)
+}
+
+fn create(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
+    // The 1.10 format is what h5py, yt and pynbody of today's distributions read. No object times: the same state gives the
+    // same bytes. No locks: the name is ours alone, and not every file system has locks.
+    let file = hdf5::File::with_options()
+        .with_fapl(|p| p.libver_bounds(V110, V110).file_locking(false))
+        .with_fcpl(|p| p.obj_track_times(false))
+        .create(path)?;
+    put_text(&file, "format", kind.text())?;
+    put(&file, "format_version", &FORMAT_VERSION)?;
+    fill(&file)?;
+    file.flush()?;
+    file.close()
+}
+
+/// Makes a group.
+pub(in crate::io) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
+    parent.create_group_builder().obj_track_times(false).create(name)
+}
+
+/// Writes a scalar attribute.
+pub(in crate::io) fn put<T: H5Type>(at: &Location, name: &str, value: &T) -> H5Result {
+    at.new_attr::<T>().create(name)?.write_scalar(value)
+}
+
+/// Writes a one-dimensional attribute.
+pub(in crate::io) fn put_array<T: H5Type>(at: &Location, name: &str, values: &[T]) -> H5Result {
+    at.new_attr::<T>().shape(values.len()).create(name)?.write_raw(values)
+}
+
+/// Writes text as a scalar attribute of fixed length: variable-length text crashes some readers.
+pub(in crate::io) fn put_text(at: &Location, name: &str, text: &str) -> H5Result {
+    if text.contains('\0') {
+        return Err(format!("{name}: text with a zero byte cannot be stored").into());
+    }
+    match text.len() {
+        0..=64 => put_fixed::<64>(at, name, text),
+        65..=1024 => put_fixed::<1024>(at, name, text),
+        1025..=16_384 => put_fixed::<16_384>(at, name, text),
+        16_385..=MAX_TEXT => put_fixed::<MAX_TEXT>(at, name, text),
+        n => Err(format!("{name}: {n} bytes of text, and {MAX_TEXT} is the limit").into()),
+    }
+}
+
+/// `N` only sizes the buffer on the stack (hence never inlined); the file gets the text's own length.
+#[inline(never)]
+fn put_fixed<const N: usize>(at: &Location, name: &str, text: &str) -> H5Result {
+    let value: FixedUnicode<N> = text.parse().map_err(|e| format!("{name}: {e}"))?;
+    let in_file = TypeDescriptor::FixedUnicode(text.len().max(1));
+    at.new_attr_builder().empty_as(&in_file).create(name)?.write_scalar(&value)
+}
+
+/// Makes a chunked, checksummed dataset of `rows` rows, one-dimensional for width 1.
+pub(in crate::io) fn new_dataset<T: H5Type>(at: &Group, name: &str, rows: usize, width: usize) -> H5Result<Dataset> {
+    let chunk = rows.clamp(1, CHUNK_ROWS);
+    let builder = at.new_dataset::<T>().fletcher32();
+    if width == 1 {
+        builder.chunk(chunk).shape(rows).create(name)
+    } else {
+        builder.chunk((chunk, width)).shape((rows, width)).create(name)
+    }
+}
+
+/// Writes a whole dataset from values in row order.
+pub(in crate::io) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize, values: &[T]) -> H5Result<Dataset> {
+    let dataset = new_dataset::<T>(at, name, values.len() / width.max(1), width)?;
+    dataset.write_raw(values)?;
+    Ok(dataset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_own_words_are_told() {
+        let full = "H5Acreate2(): file write failed: errno = 28, error message = 'No space left on device', buf = 0x55";
+        assert_eq!(plain(full), "No space left on device");
+        assert_eq!(plain("something else"), "something else");
+    }
+}

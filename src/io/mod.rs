@@ -1,0 +1,19 @@
+//! The files that tisane writes and reads back: snapshots, checkpoints, diagnostics.
+//!
+//! Every file is written under a temporary name, flushed and renamed ([`atomic`]); every HDF5 file ends in a SHA-256 of all its
+//! bytes ([`seal`]), which readers check before the HDF5 library sees the file.
+
+pub mod atomic;
+pub mod checkpoint;
+pub mod fields;
+mod hdf;
+pub mod inspect;
+pub mod provenance;
+pub mod seal;
+pub mod series;
+pub mod snapshot;
+pub mod table;
+pub mod user_units;
+
+/// Version of the layout of snapshots, checkpoints and diagnostics. Readers take every version up to this one.
+pub const FORMAT_VERSION: u64 = 1;

@@ -1,0 +1,224 @@
+//! The diagnostics of a run: `diagnostics.csv`, the journal that grows by a line an output, and `diagnostics.hdf5`, the same
+//! columns with units and descriptions, rewritten from the journal now and then and at the end.
+
+use super::fields::{Column, ColumnKind, DiagnosticsRow, Value};
+use super::hdf::Kind;
+use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
+use super::provenance::{self, Provenance};
+use super::table::Values;
+use super::user_units::{self, UserUnits};
+use crate::error::{Error, Result};
+use hdf5::{Dataset, Group};
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Name of the journal in an output directory.
+pub const CSV: &str = "diagnostics.csv";
+/// Name of the HDF5 file in an output directory.
+pub const HDF5: &str = "diagnostics.hdf5";
+
+/// The HDF5 file is rewritten when this many times the cost of the last rewrite has passed: at most 2 % of the run.
+const PAUSE_PER_COST: u32 = 50;
+/// Rows that a rewrite holds in memory at a time.
+const BLOCK_ROWS: usize = 4096;
+
+/// The diagnostics of a run under way.
+#[derive(Debug)]
+pub struct Series {
+    csv_path: PathBuf,
+    hdf5_path: PathBuf,
+    csv: File,
+    length: u64,
+    units: UserUnits,
+    provenance: Provenance,
+    rows: u64,
+    next_rewrite: Instant,
+}
+
+impl Series {
+    /// Starts the diagnostics of a new run: the journal with its header line and no rows.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn create(dir: &Path, units: &UserUnits, provenance: &Provenance) -> Result<Self> {
+        let path = dir.join(CSV);
+        let begin = || {
+            // Appending, so that a row after a failed one that was cut off lands at the end.
+            let mut csv = OpenOptions::new().create(true).append(true).open(&path)?;
+            csv.set_len(0)?;
+            csv.write_all(header().as_bytes())?;
+            Ok(csv)
+        };
+        let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
+        Ok(Self::new(dir, (csv, header().len() as u64), units, provenance, 0))
+    }
+
+    /// Takes up the diagnostics of a run whose checkpoint says that `rows` rows were written. Rows after them, a half-written
+    /// one among them, are cut off: the run will write them again.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be cut.
+    pub fn resume(dir: &Path, rows: u64, units: &UserUnits, provenance: &Provenance) -> Result<Self> {
+        let path = dir.join(CSV);
+        let length = length_of_rows(&path, rows)?;
+        let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
+        csv.set_len(length).map_err(|e| Error::storage(&path, e))?;
+        Ok(Self::new(dir, (csv, length), units, provenance, rows))
+    }
+
+    fn new(dir: &Path, csv: (File, u64), units: &UserUnits, provenance: &Provenance, rows: u64) -> Self {
+        let (csv, length) = csv;
+        Self {
+            csv_path: dir.join(CSV),
+            hdf5_path: dir.join(HDF5),
+            csv,
+            length,
+            units: units.clone(),
+            provenance: provenance.clone(),
+            rows,
+            next_rewrite: Instant::now(),
+        }
+    }
+
+    /// The number of rows so far.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Adds a row (in internal units) to the journal, in one write, and brings the HDF5 file up to date if that is due.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if a file cannot be written. A row that did not fit is cut off again: the journal has whole rows.
+    pub fn append(&mut self, row: &DiagnosticsRow) -> Result<()> {
+        let line = line(&row.values(&self.units.scale));
+        if let Err(e) = self.csv.write_all(line.as_bytes()) {
+            // If cutting fails too, resume cuts.
+            let _ = self.csv.set_len(self.length);
+            return Err(Error::storage(&self.csv_path, e));
+        }
+        self.length += line.len() as u64;
+        self.rows += 1;
+        if Instant::now() >= self.next_rewrite { self.rewrite() } else { Ok(()) }
+    }
+
+    /// Flushes the journal to the disk: before a checkpoint that counts its rows, or a power cut could leave fewer.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if that fails.
+    pub fn sync(&self) -> Result<()> {
+        self.csv.sync_data().map_err(|e| Error::storage(&self.csv_path, e))
+    }
+
+    /// Brings both files up to date on the disk.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if a file cannot be written.
+    pub fn finish(&mut self) -> Result<()> {
+        self.sync()?;
+        self.rewrite()
+    }
+
+    fn rewrite(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
+        hdf::write(&self.hdf5_path, Kind::Diagnostics, |root| {
+            provenance::write(&self.provenance, &new_group(root, "Provenance")?)?;
+            user_units::write(&self.units, &new_group(root, "Units")?)?;
+            self.fill(&new_group(root, "Diagnostics")?, rows)
+        })?;
+        let pause = begun.elapsed().saturating_mul(PAUSE_PER_COST);
+        self.next_rewrite = Instant::now() + pause.min(Duration::from_secs(86_400));
+        Ok(())
+    }
+
+    /// Copies the journal into datasets, a block of rows at a time.
+    fn fill(&self, group: &Group, rows: usize) -> H5Result {
+        let columns = DiagnosticsRow::columns();
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        put(group, "rows", &(rows as u64))?;
+        put_text(group, "columns", &names.join(","))?;
+        let mut targets = Vec::new();
+        for column in &columns {
+            let dataset = match column.kind {
+                ColumnKind::Float => new_dataset::<f64>(group, &column.name, rows, 1)?,
+                ColumnKind::Count => new_dataset::<u64>(group, &column.name, rows, 1)?,
+            };
+            user_units::describe(&dataset, &self.units, column.dimension, &column.text)?;
+            targets.push((dataset, Values::empty(column.kind)));
+        }
+        let trouble = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());
+        let mut journal = csv::Reader::from_path(&self.csv_path).map_err(|e| trouble(&e))?;
+        let mut done = 0;
+        for (row, record) in journal.records().take(rows).enumerate() {
+            let record = record.map_err(|e| trouble(&e))?;
+            for ((_, values), text) in targets.iter_mut().zip(&record) {
+                values.push_text(text).map_err(|e| trouble(&e))?;
+            }
+            if (row + 1) % BLOCK_ROWS == 0 {
+                done = flush_block(&mut targets, done)?;
+            }
+        }
+        if flush_block(&mut targets, done)? != rows {
+            return Err(trouble(&"rows are missing from the journal").into());
+        }
+        Ok(())
+    }
+}
+
+/// Writes the collected values of every column after the first `done` rows; returns the new number of rows done.
+fn flush_block(targets: &mut [(Dataset, Values)], done: usize) -> H5Result<usize> {
+    let mut next = done;
+    for (dataset, values) in targets {
+        next = done + values.len();
+        match values {
+            Values::Floats(block) => dataset.write_slice(block.as_slice(), done..next)?,
+            Values::Counts(block) => dataset.write_slice(block.as_slice(), done..next)?,
+        }
+        values.clear();
+    }
+    Ok(next)
+}
+
+/// The header line: plain names, as pandas and numpy read them.
+fn header() -> String {
+    let names: Vec<String> = DiagnosticsRow::columns().into_iter().map(|Column { name, .. }| name).collect();
+    names.join(",") + "\n"
+}
+
+/// A row as a line, every number in its shortest form that reads back to the same bits.
+fn line(values: &[Value]) -> String {
+    let mut line = String::new();
+    for (i, value) in values.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        // Writing to a String cannot fail.
+        let _ = match value {
+            Value::Float(x) => write!(line, "{comma}{x:?}"),
+            Value::Count(n) => write!(line, "{comma}{n}"),
+        };
+    }
+    line.push('\n');
+    line
+}
+
+/// Length in bytes of the header and the first `rows` whole lines of a journal.
+fn length_of_rows(path: &Path, rows: u64) -> Result<u64> {
+    let trouble = |e| Error::input(path, e);
+    let mut journal = BufReader::new(File::open(path).map_err(trouble)?);
+    let mut text = Vec::new();
+    let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+    if text != header().as_bytes() {
+        return Err(Error::input(path, "line 1: other columns than this version of tisane writes"));
+    }
+    for row in 0..rows {
+        text.clear();
+        length += journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+        if !text.ends_with(b"\n") {
+            return Err(Error::input(path, format!("{row} rows, and the checkpoint says that {rows} were written")));
+        }
+    }
+    Ok(length)
+}

@@ -1,0 +1,140 @@
+//! Promise: diagnostics have no gap and no duplicate row over a resume, and the same bits in CSV and HDF5.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use tisane::Result;
+use tisane::io::fields::DiagnosticsRow;
+use tisane::io::inspect;
+use tisane::io::provenance::Provenance;
+use tisane::io::series::{CSV, HDF5, Series};
+use tisane::io::table::{Values, read_csv, read_hdf5};
+use tisane::io::user_units::UserUnits;
+use tisane::units::Scale;
+
+fn row(i: u64) -> DiagnosticsRow {
+    let x = i as f64;
+    let mut row = DiagnosticsRow {
+        time: 0.1 * x,
+        energy: -0.25 + 1e-13 * x,
+        relative_energy_error: -1e-300 * x,
+        momentum: [1e-17, -0.0, 1e20 / 3.0],
+        block_steps: u64::MAX - i,
+        wall_seconds: 1.0 / 3.0,
+        ..DiagnosticsRow::default()
+    };
+    row.steps_level[36] = i;
+    row
+}
+
+fn units() -> UserUnits {
+    UserUnits { scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 }, ..UserUnits::henon() }
+}
+
+fn create(dir: &Path) -> Series {
+    Series::create(dir, &units(), &Provenance::of_this_program()).unwrap()
+}
+
+fn resume(dir: &Path, rows: u64) -> Result<Series> {
+    Series::resume(dir, rows, &units(), &Provenance::of_this_program())
+}
+
+fn append(series: &mut Series, rows: std::ops::Range<u64>) {
+    rows.for_each(|i| series.append(&row(i)).unwrap());
+}
+
+#[test]
+fn csv_and_hdf5_have_the_same_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    for rows in [0, 1, 2, 9000] {
+        let mut series = create(dir.path());
+        append(&mut series, 0..rows);
+        series.finish().unwrap();
+        let [csv, hdf5] = [read_csv(&dir.path().join(CSV)), read_hdf5(&dir.path().join(HDF5))].map(Result::unwrap);
+        assert_eq!(csv.rows() as u64, rows);
+        // Debug text tells −0.0 from 0.0, which == does not.
+        assert!(format!("{csv:?}") == format!("{hdf5:?}"), "{rows} rows");
+        let Some(Values::Floats(energy)) = hdf5.column("energy") else { panic!("no energy") };
+        let expected: Vec<u64> = (0..rows).map(|i| (row(i).energy * (1.1 * 3.3f64.powi(2))).to_bits()).collect();
+        assert_eq!(energy.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), expected);
+        let Some(Values::Counts(steps)) = hdf5.column("block_steps") else { panic!("no block_steps") };
+        assert_eq!(steps.last().copied(), rows.checked_sub(1).map(|i| u64::MAX - i));
+    }
+}
+
+#[test]
+fn a_resume_leaves_no_gap_and_no_duplicate() {
+    let [a, b] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let mut undisturbed = create(a.path());
+    append(&mut undisturbed, 0..12);
+    undisturbed.finish().unwrap();
+    append(&mut create(b.path()), 0..9);
+    // The checkpoint is older than the last rows.
+    let mut resumed = resume(b.path(), 7).unwrap();
+    assert_eq!(resumed.rows(), 7);
+    append(&mut resumed, 7..12);
+    resumed.finish().unwrap();
+    let read = |dir: &tempfile::TempDir| fs::read_to_string(dir.path().join(CSV)).unwrap();
+    assert_eq!(read(&a), read(&b));
+    assert_eq!(read_hdf5(&a.path().join(HDF5)).unwrap(), read_hdf5(&b.path().join(HDF5)).unwrap());
+}
+
+#[test]
+fn a_half_written_line_is_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    append(&mut create(dir.path()), 0..3);
+    let path = dir.path().join(CSV);
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"0.3,1.2,-0.").unwrap();
+    resume(dir.path(), 3).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+    // Half of a row that the checkpoint counts is a row too few.
+    fs::write(&path, &whole[..whole.len() - 5]).unwrap();
+    assert!(resume(dir.path(), 3).is_err());
+    assert_eq!(resume(dir.path(), 2).unwrap().rows(), 2);
+}
+
+#[test]
+fn missing_rows_columns_and_files_are_told_and_nothing_is_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(CSV);
+    let problem = |rows| {
+        let error = resume(dir.path(), rows).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        error.to_string()
+    };
+    assert!(problem(0).contains(CSV));
+    append(&mut create(dir.path()), 0..3);
+    let whole = fs::read(&path).unwrap();
+    assert!(problem(4).contains("3 rows"), "{}", problem(4));
+    assert_eq!(fs::read(&path).unwrap(), whole);
+    fs::write(&path, "a,b\n1,2\n").unwrap();
+    assert!(problem(1).contains("line 1"));
+    assert_eq!(fs::read(&path).unwrap(), b"a,b\n1,2\n");
+    let error = read_csv(&path).map(|table| table.rows());
+    assert_eq!(error.unwrap(), 1);
+    fs::write(&path, "a,b\n1,x\n").unwrap();
+    assert!(read_csv(&path).unwrap_err().to_string().contains("line 2: b"));
+}
+
+#[test]
+fn the_hdf5_file_is_there_from_the_first_row_on() {
+    let dir = tempfile::tempdir().unwrap();
+    append(&mut create(dir.path()), 0..1);
+    assert_eq!(read_hdf5(&dir.path().join(HDF5)).unwrap().rows(), 1);
+}
+
+#[test]
+fn inspect_shows_both_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut series = create(dir.path());
+    append(&mut series, 0..3);
+    series.finish().unwrap();
+    for name in [CSV, HDF5] {
+        let page = inspect::describe(&dir.path().join(name)).unwrap();
+        for word in ["tisane diagnostics", &format!("{:<28} 3", "rows"), "energy", "steps_level_36"] {
+            assert!(page.contains(word), "{word} is missing in\n{page}");
+        }
+        assert!(page.lines().count() < 50, "{page}");
+    }
+}
