@@ -8,6 +8,7 @@ pub mod gravity;
 pub mod integrator;
 pub mod io;
 pub mod particles;
+pub mod simulation;
 pub mod sum;
 pub mod time;
 pub mod units;

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// log₂ of the number of ticks in `dt_max`; also the deepest level there is.
 pub const LOG2_TICKS_PER_DT_MAX: u32 = 36;
+/// Number of block levels, 0 … 36.
+pub const LEVELS: usize = LOG2_TICKS_PER_DT_MAX as usize + 1;
 /// Ticks in the longest step.
 pub const TICKS_PER_DT_MAX: u64 = 1 << LOG2_TICKS_PER_DT_MAX;
 /// The largest number of `dt_max` steps in a run: beyond it the tick counter would overflow.

@@ -1,9 +1,6 @@
 //! The distribution of time steps.
 
-use crate::time::{LOG2_TICKS_PER_DT_MAX, Level};
-
-/// Number of block levels.
-pub const LEVELS: usize = LOG2_TICKS_PER_DT_MAX as usize + 1;
+use crate::time::{LEVELS, Level};
 
 /// How many particles stand at each block level.
 #[must_use]

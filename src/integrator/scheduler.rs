@@ -3,7 +3,7 @@
 //! A particle of level `l` always stands at the last multiple of `dt_max / 2^l`, so all particles of a level are due
 //! together, and at a moment `t` exactly those levels are due whose step divides `t`. Lists by level are all that is needed.
 
-use crate::time::{LOG2_TICKS_PER_DT_MAX, Level, Time};
+use crate::time::{LEVELS, Level, Time};
 
 /// The particles, listed by block level.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ impl Scheduler {
     /// A schedule for particles with the given levels, at the moment `now` of the last block.
     #[must_use]
     pub fn new(now: Time, steps: &[Level]) -> Self {
-        let mut scheduler = Self { now, levels: vec![Vec::new(); LOG2_TICKS_PER_DT_MAX as usize + 1] };
+        let mut scheduler = Self { now, levels: vec![Vec::new(); LEVELS] };
         for (i, &level) in steps.iter().enumerate() {
             scheduler.add(i as u32, level);
         }

@@ -1,11 +1,8 @@
 //! Every output quantity, declared once: name, dimension, description. Files, docs and readers follow these tables.
 
 use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, LOG2_TICKS_PER_DT_MAX};
+use crate::time::{Clock, LEVELS};
 use crate::units::{Dimension, Scale};
-
-/// Number of block levels.
-pub const LEVELS: usize = LOG2_TICKS_PER_DT_MAX as usize + 1;
 
 /// One dataset of a snapshot.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,368 @@
+//! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
+
+use crate::diagnostics::conserved::{Conserved, relative};
+use crate::diagnostics::steps;
+use crate::error::Result;
+use crate::force::{ForceEngine, Forces, Targets};
+use crate::integrator::{Integrator, StepReport};
+use crate::io::checkpoint::{self, Checkpoint, RunState};
+use crate::io::fields::DiagnosticsRow;
+use crate::io::provenance::{self, Provenance};
+use crate::io::series::Series;
+use crate::io::snapshot::{self, Snapshot};
+use crate::io::user_units::UserUnits;
+use crate::particles::{Particles, Vec3};
+use crate::time::{TICKS_PER_DT_MAX, Time};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Targets evaluated at a time for diagnostics, which bounds the memory for them.
+const TILE: usize = 1 << 16;
+
+/// What is written when, and when the run ends. Intervals are in units of `dt_max`, so that outputs fall on moments at which
+/// the whole system is synchronised anyway and cannot change the trajectory.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The output directory.
+    pub directory: PathBuf,
+    /// The end of the run.
+    pub end: Time,
+    /// Interval of the diagnostics.
+    pub diagnostics_every: u64,
+    /// Interval of the snapshots.
+    pub snapshots_every: u64,
+    /// Wall time between checkpoints.
+    pub checkpoint_interval: Duration,
+    /// Wall time after which this session of the run stops with a checkpoint.
+    pub wall_time: Option<Duration>,
+    /// Block steps, since the start of the run, after which it stops with a checkpoint.
+    pub block_steps: Option<u64>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitReason {
+    /// It reached `t_end`.
+    Finished,
+    /// It was asked to stop (SIGINT, SIGTERM).
+    Interrupted,
+    /// Its wall time was up.
+    TimeLimit,
+    /// It had done as many block steps as it was allowed.
+    BlockStepLimit,
+}
+
+impl ExitReason {
+    /// Its name in `summary.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Interrupted => "interrupted",
+            Self::TimeLimit => "time-limit",
+            Self::BlockStepLimit => "block-step-limit",
+        }
+    }
+}
+
+/// Looks on while a run goes on: the face.
+pub trait Watch {
+    /// Called after every block step with the moment reached; must be quick.
+    fn step(&mut self, state: &RunState);
+    /// Called after every row of diagnostics (internal units).
+    fn output(&mut self, row: &DiagnosticsRow);
+}
+
+/// A run in progress.
+pub struct Simulation {
+    /// The particles, in internal units.
+    pub particles: Particles,
+    /// The numbers of the run: moment, counters, references.
+    pub state: RunState,
+    integrator: Box<dyn Integrator>,
+    engine: Box<dyn ForceEngine>,
+    units: UserUnits,
+    provenance: Provenance,
+    plan: Plan,
+    session: Session,
+}
+
+/// This process's share of a run.
+struct Session {
+    began: Instant,
+    /// Wall time of the run before this process.
+    wall_before: f64,
+    last_checkpoint: Instant,
+}
+
+/// Acceleration and potential of every particle where it stands, for diagnostics and snapshots.
+#[derive(Default)]
+struct Measured {
+    acc: Vec<Vec3>,
+    pot: Vec<f64>,
+}
+
+impl Simulation {
+    /// A run about to start, or to go on from `state` (internal units throughout).
+    #[must_use]
+    pub fn new(
+        particles: Particles,
+        state: RunState,
+        (integrator, engine): (Box<dyn Integrator>, Box<dyn ForceEngine>),
+        (units, provenance): (UserUnits, Provenance),
+        plan: Plan,
+    ) -> Self {
+        let now = Instant::now();
+        let session = Session { began: now, wall_before: state.wall_seconds, last_checkpoint: now };
+        Self { particles, state, integrator, engine, units, provenance, plan, session }
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The units of its files.
+    #[must_use]
+    pub fn units(&self) -> &UserUnits {
+        &self.units
+    }
+
+    /// Where its files come from.
+    #[must_use]
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+
+    /// Prepares a new run: first forces and steps, the first row of diagnostics and the first snapshot.
+    ///
+    /// # Errors
+    /// As [`Integrator::start`], and [`crate::Error::Storage`].
+    pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Series> {
+        let report = self.integrator.start(&mut self.particles, &mut *self.engine)?;
+        self.state.counters.pair_interactions += report.pairs;
+        self.state.counters.clamped_steps += report.clamped;
+        let mut series = Series::create(&self.plan.directory, &self.units, &self.provenance)?;
+        let measured = self.measure()?;
+        let conserved = Conserved::of(&self.particles, &measured.pot);
+        let references = &mut self.state.references;
+        references.energy = conserved.energy();
+        references.previous_energy = conserved.energy();
+        references.angular_momentum = conserved.angular_momentum;
+        references.momentum = conserved.momentum;
+        references.centre_of_mass = conserved.centre_of_mass;
+        self.write_row(&mut series, &measured, watch)?;
+        self.write_snapshot(measured)?;
+        Ok(series)
+    }
+
+    /// Takes up the run where its checkpoint left it.
+    ///
+    /// # Errors
+    /// As [`Integrator::resume`] and [`Series::resume`].
+    pub fn resume(&mut self) -> Result<Series> {
+        self.integrator.resume(&self.particles, self.state.now, &mut *self.engine)?;
+        let rows = self.state.written.diagnostics_rows;
+        Series::resume(&self.plan.directory, rows, &self.units, &self.provenance)
+    }
+
+    /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way. `stop` may
+    /// be set at any time by a signal handler: the run ends after the block step in hand.
+    ///
+    /// # Errors
+    /// As [`Integrator::step`], and [`crate::Error::Storage`]; the last checkpoint stays whole.
+    pub fn run(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
+        let reason = loop {
+            if let Some(reason) = self.reason_to_stop(stop) {
+                break reason;
+            }
+            let report = self.integrator.step(&mut self.particles, &mut *self.engine);
+            let report = match report {
+                Ok(report) => report,
+                Err(error) => {
+                    series.finish()?;
+                    return Err(error.in_user_units(&self.state.scale));
+                }
+            };
+            self.count(report);
+            if report.now.is_synchronised() {
+                self.output(series, watch)?;
+            }
+            if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
+                self.checkpoint(series)?;
+            }
+            watch.step(&self.state);
+        };
+        self.checkpoint(series)?;
+        series.finish()?;
+        Ok(reason)
+    }
+
+    fn reason_to_stop(&self, stop: &AtomicBool) -> Option<ExitReason> {
+        let plan = &self.plan;
+        if self.state.now >= plan.end {
+            Some(ExitReason::Finished)
+        } else if stop.load(Ordering::Relaxed) {
+            Some(ExitReason::Interrupted)
+        } else if plan.wall_time.is_some_and(|limit| self.session.began.elapsed() >= limit) {
+            Some(ExitReason::TimeLimit)
+        } else if plan.block_steps.is_some_and(|limit| self.state.counters.block_steps >= limit) {
+            Some(ExitReason::BlockStepLimit)
+        } else {
+            None
+        }
+    }
+
+    fn count(&mut self, report: StepReport) {
+        let counters = &mut self.state.counters;
+        counters.block_steps += 1;
+        counters.particle_steps += report.block;
+        counters.pair_interactions += report.pairs;
+        counters.clamped_steps += report.clamped;
+        self.state.now = report.now;
+    }
+
+    /// Writes what is due at a synchronised moment; the end is always due.
+    fn output(&mut self, series: &mut Series, watch: &mut dyn Watch) -> Result<()> {
+        let periods = self.state.now.0 / TICKS_PER_DT_MAX;
+        let due = |every: u64| periods.is_multiple_of(every) || self.state.now >= self.plan.end;
+        let (row, snapshot) = (due(self.plan.diagnostics_every), due(self.plan.snapshots_every));
+        if !row && !snapshot {
+            return Ok(());
+        }
+        let measured = self.measure()?;
+        if row {
+            self.write_row(series, &measured, watch)?;
+        }
+        if snapshot {
+            self.write_snapshot(measured)?;
+        }
+        Ok(())
+    }
+
+    /// Forces on everybody at a synchronised moment. The trajectory does not see them.
+    fn measure(&mut self) -> Result<Measured> {
+        let n = self.particles.len();
+        let mut measured = Measured { acc: Vec::with_capacity(n), pot: Vec::with_capacity(n) };
+        let (mut targets, mut forces) = (Targets::default(), Forces::default());
+        for first in (0..n).step_by(TILE) {
+            let tile = first..n.min(first + TILE);
+            targets.index.clear();
+            targets.index.extend(tile.start as u32..tile.end as u32);
+            targets.pos.clear();
+            targets.pos.extend_from_slice(&self.particles.pos[tile.clone()]);
+            targets.vel.clear();
+            targets.vel.extend_from_slice(&self.particles.vel[tile]);
+            self.engine.evaluate(self.state.now, &targets, &mut forces)?;
+            measured.acc.extend_from_slice(&forces.acc);
+            measured.pot.extend_from_slice(&forces.pot);
+        }
+        Ok(measured)
+    }
+
+    fn write_row(&mut self, series: &mut Series, measured: &Measured, watch: &mut dyn Watch) -> Result<()> {
+        self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+        let row = self.row(&Conserved::of(&self.particles, &measured.pot));
+        series.append(&row)?;
+        let state = &mut self.state;
+        state.written.diagnostics_rows += 1;
+        let references = &mut state.references;
+        references.previous_energy = row.energy;
+        references.previous_counters = state.counters;
+        references.previous_wall_seconds = state.wall_seconds;
+        references.max_relative_energy_error =
+            references.max_relative_energy_error.max(row.relative_energy_error.abs());
+        watch.output(&row);
+        Ok(())
+    }
+
+    fn row(&self, conserved: &Conserved) -> DiagnosticsRow {
+        let (state, first) = (&self.state, &self.state.references);
+        let elapsed = state.now.0 as f64 * state.clock.tick();
+        let expected_centre = [0, 1, 2].map(|k| first.centre_of_mass[k] + first.momentum[k] / conserved.mass * elapsed);
+        let steps_level = steps::histogram(&self.particles.step);
+        let (step_min, step_mean, step_max) = steps::min_mean_max(&steps_level, state.clock.dt_max);
+        let (done, before) = (&state.counters, &first.previous_counters);
+        let blocks = (done.block_steps - before.block_steps).max(1) as f64;
+        let pairs = (done.pair_interactions - before.pair_interactions) as f64;
+        let seconds = state.wall_seconds - first.previous_wall_seconds;
+        DiagnosticsRow {
+            time: state.clock.time(state.now),
+            kinetic_energy: conserved.kinetic,
+            potential_energy: conserved.potential,
+            energy: conserved.energy(),
+            relative_energy_error: relative(conserved.energy(), first.energy),
+            relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
+            virial_ratio: conserved.virial_ratio(),
+            momentum: conserved.momentum,
+            momentum_drift: distance(conserved.momentum, first.momentum),
+            angular_momentum: conserved.angular_momentum,
+            angular_momentum_error: distance(conserved.angular_momentum, first.angular_momentum)
+                / nonzero(distance(first.angular_momentum, [0.0; 3])),
+            centre_of_mass: conserved.centre_of_mass,
+            centre_of_mass_drift: distance(conserved.centre_of_mass, expected_centre),
+            step_min,
+            step_mean,
+            step_max,
+            steps_level,
+            block_steps: done.block_steps,
+            particle_steps: done.particle_steps,
+            clamped_steps: done.clamped_steps,
+            pair_interactions: done.pair_interactions,
+            mean_block_size: (done.particle_steps - before.particle_steps) as f64 / blocks,
+            wall_seconds: state.wall_seconds,
+            pairs_per_second: if seconds > 0.0 { pairs / seconds } else { 0.0 },
+        }
+    }
+
+    fn write_snapshot(&mut self, measured: Measured) -> Result<()> {
+        let number = self.state.written.snapshots;
+        let path = self.plan.directory.join("snapshots").join(format!("snapshot_{number:04}.hdf5"));
+        // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
+        let (acc, pot) = (measured.acc, measured.pot);
+        let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));
+        let mut provenance = self.provenance.clone();
+        provenance.created = provenance::now_utc();
+        let written = snapshot::write(
+            &path,
+            &Snapshot {
+                particles: &self.particles,
+                now: self.state.now,
+                clock: &self.state.clock,
+                units: &self.units,
+                provenance: &provenance,
+            },
+        );
+        (self.particles.acc, self.particles.pot) = kept;
+        written?;
+        self.state.written.snapshots += 1;
+        tracing::debug!("wrote {}", path.display());
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, series: &Series) -> Result<()> {
+        series.sync()?;
+        self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+        let mut provenance = self.provenance.clone();
+        provenance.created = provenance::now_utc();
+        // Lent, not copied: a copy would be the largest allocation of the run.
+        let checkpoint = Checkpoint { particles: std::mem::take(&mut self.particles), run: self.state, provenance };
+        let written = checkpoint::write(&self.plan.directory, &checkpoint);
+        self.particles = checkpoint.particles;
+        written?;
+        self.session.last_checkpoint = Instant::now();
+        tracing::debug!("wrote a checkpoint after {} block steps", self.state.counters.block_steps);
+        Ok(())
+    }
+}
+
+/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
+fn nonzero(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x }
+}
+
+fn distance(a: Vec3, b: Vec3) -> f64 {
+    crate::integrator::timestep::norm([0, 1, 2].map(|k| a[k] - b[k]))
+}
