@@ -2,6 +2,8 @@
 
 pub mod config;
 pub mod error;
+pub mod initial;
+pub mod io;
 pub mod particles;
 pub mod sum;
 pub mod time;
