@@ -19,7 +19,7 @@ impl Uniform {
         (self.0.next_u64() >> 11) as f64 * STEP
     }
 
-    /// A vector of the given length in a direction uniform on the sphere (Aarseth, Hénon & Wielen 1974, eq. A2): two
+    /// A vector of the given length in a direction uniform on the sphere (Aarseth, Hénon & Wielen 1974, appendix): two
     /// deviates, first z then the azimuth.
     pub(crate) fn isotropic(&mut self, length: f64) -> [f64; 3] {
         let z = (1.0 - 2.0 * self.next()) * length;

@@ -30,7 +30,7 @@ const PLANETS: [Planet; 8] = [
     // Earth-Moon barycentre
     Planet {
         elements: [1.000_002_61, 0.016_711_23, -0.000_015_31, 100.464_571_66, 102.937_681_93, 0.0],
-        sun_over_planet: 332_946.0487 / (1.0 + 0.012_300_037_1),
+        sun_over_planet: 332_946.048_7 / (1.0 + 0.012_300_037_1),
     },
     // Mars
     Planet {

@@ -162,7 +162,7 @@ pub fn detect(path: &Path) -> Result<Option<&'static Format>> {
         let missing = e.kind() == std::io::ErrorKind::NotFound;
         let error = Error::input(path, if missing { "there is no such file".to_owned() } else { e.to_string() });
         if missing {
-            error.with_help("a relative path is taken from the folder of the configuration file")
+            error.with_help("in a configuration, a relative path is taken from the folder of that file")
         } else {
             error
         }

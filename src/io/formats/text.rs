@@ -1,7 +1,56 @@
 //! What the text formats share.
 
 use crate::{Error, Result};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+
+/// No line of eight numbers comes near this length in bytes; what does is not a table, and is not taken into memory.
+const LONGEST_LINE: u64 = 4096;
+
+/// The content lines of a file, with their numbers: blank lines and lines that start with `#` are passed over, blanks at
+/// both ends and a byte-order mark are taken off.
+pub(super) struct Lines<'a> {
+    path: &'a Path,
+    file: BufReader<File>,
+    bytes: Vec<u8>,
+    line: u64,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a file.
+    pub(super) fn open(path: &'a Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::input(path, e))?;
+        Ok(Self { path, file: BufReader::new(file), bytes: Vec::new(), line: 0 })
+    }
+
+    /// The next content line and its number from 1, or [`None`] at the end.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>> {
+        loop {
+            self.bytes.clear();
+            let line = self.file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut self.bytes);
+            let length = line.map_err(|e| Error::input(self.path, e))?;
+            if length == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if length as u64 == LONGEST_LINE {
+                return Err(self.wrong(format!("a line of numbers, found more than {LONGEST_LINE} bytes")));
+            }
+            let content = self.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.bytes).trim_ascii();
+            if !(content.is_empty() || content.starts_with(b"#")) {
+                break;
+            }
+        }
+        let text = std::str::from_utf8(&self.bytes);
+        let text = text.map_err(|_| self.wrong("numbers, found bytes that are not UTF-8 text".to_owned()))?;
+        Ok(Some((self.line, text.trim_start_matches('\u{feff}').trim())))
+    }
+
+    fn wrong(&self, expected: String) -> Error {
+        Error::input(self.path, format!("line {}: expected {expected}", self.line))
+    }
+}
 
 /// The line that carries the format's first content (not blank, not a `#` comment) of a file that starts with `head`, or
 /// [`None`] if the bytes are not text. Bytes above 127 pass: the readers say where text is not UTF-8.

@@ -106,9 +106,7 @@ fn wrong_size(path: &Path, header: &Header, length: u64) -> Error {
         counts.join(", "),
         size + 4
     );
-    Error::input(path, problem).with_help(if length < size {
-        "the file is cut off: copy it again"
-    } else {
-        "extra data"
-    })
+    let cut_off = length < size + 4;
+    let help = if cut_off { "the file is cut off: copy it again" } else { "the file goes on after its last particle" };
+    Error::input(path, problem).with_help(help)
 }
