@@ -1,10 +1,12 @@
 //! tisane: direct N-body integration, accurate, fast and reproducible.
 
+pub mod assemble;
 pub mod config;
 pub mod diagnostics;
 pub mod error;
 pub mod force;
 pub mod gravity;
+pub mod initial;
 pub mod integrator;
 pub mod io;
 pub mod particles;

@@ -104,6 +104,20 @@ pub enum Format {
     Tipsy,
 }
 
+impl Format {
+    /// Name of the format in [`crate::io::formats::FORMATS`]; [`None`] to recognise it.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Tisane => Some("tisane"),
+            Self::Csv => Some("csv"),
+            Self::Nbody6 => Some("nbody6"),
+            Self::Tipsy => Some("tipsy"),
+        }
+    }
+}
+
 /// Two bodies on a Kepler orbit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

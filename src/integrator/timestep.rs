@@ -22,20 +22,25 @@ pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3
     if below == 0.0 { f64::INFINITY } else { dt * (nu * above / below).sqrt() }
 }
 
-/// The first step, `ν |a| / |k|` (Portegies Zwart et al. 2007, eq. 2), but no longer than `sqrt(ν |φ|) / |a|`.
+/// The first step, `ν |a| / |k|` (Portegies Zwart et al. 2007, eq. 2), no longer than `sqrt(ν |φ|) / |a|` and no shorter
+/// than `2⁻¹⁰ ν sqrt(sqrt|φ| / |k|)`. Infinite for a free particle; NaN if an argument is.
 ///
-/// The bound is tisane's own: a system that starts at rest has no jerk, and eq. 2 would let it leap. It is about what
-/// Aarseth's criterion gives on a free fall, and ten times longer than eq. 2 on a circular orbit at ν = 0.01, so it only
-/// acts on particles (nearly) at rest.
+/// The bounds are tisane's own, each about an orbital time, and act where eq. 2 has no meaning. A particle (nearly) at rest
+/// has no jerk, and eq. 2 would let it leap. A particle at which the forces cancel (the middle body of the figure-eight) has
+/// no acceleration, and eq. 2 would stop it.
 #[inline]
 #[must_use]
 pub fn first(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
-    if acc == 0.0 {
-        return if jerk.is_nan() { f64::NAN } else { f64::INFINITY };
+    if acc == 0.0 && jerk == 0.0 {
+        return f64::INFINITY;
     }
     let by_jerk = nu * acc / jerk;
-    let by_fall = (nu * pot.abs()).sqrt() / acc;
-    if by_jerk.is_nan() { by_jerk } else { by_jerk.min(by_fall) }
+    if by_jerk.is_nan() {
+        return f64::NAN;
+    }
+    let shortest = nu * (pot.abs().sqrt() / jerk).sqrt() / 1024.0;
+    let longest = (nu * pot.abs()).sqrt() / acc;
+    by_jerk.max(shortest).min(longest)
 }
 
 /// The level after a step that ended at `now`, for a wanted level: shorten at once and as far as wanted, lengthen by one
@@ -66,9 +71,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_step_is_bounded_for_a_particle_at_rest() {
+    fn the_first_step_is_bounded_where_motion_or_force_vanish() {
         assert_eq!(first(0.01, 2.0, 4.0, -1.0), 0.005);
         assert_eq!(first(0.01, 2.0, 0.0, -1.0), 0.05);
+        assert_eq!(first(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
+        assert_eq!(first(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
         assert_eq!(first(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
         assert!(first(0.01, 1.0, f64::NAN, -1.0).is_nan() && first(0.01, f64::NAN, 1.0, -1.0).is_nan());
     }

@@ -1,4 +1,4 @@
-//! The files that tisane writes and reads back: snapshots, checkpoints, diagnostics.
+//! Files in and out: what tisane writes and reads back (snapshots, checkpoints, diagnostics), and the [`formats`] of others.
 //!
 //! Every file is written under a temporary name, flushed and renamed ([`atomic`]); every HDF5 file ends in a SHA-256 of all its
 //! bytes ([`seal`]), which readers check before the HDF5 library sees the file.
@@ -6,6 +6,7 @@
 pub mod atomic;
 pub mod checkpoint;
 pub mod fields;
+pub mod formats;
 mod hdf;
 pub mod inspect;
 pub mod provenance;

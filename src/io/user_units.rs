@@ -3,7 +3,7 @@
 use super::hdf::read::Node;
 use super::hdf::write::{H5Result, put, put_array, put_text};
 use crate::error::Result;
-use crate::units::{Dimension, Scale};
+use crate::units::{Dimension, Scale, Units};
 use hdf5::Group;
 
 /// The units that files are written in.
@@ -31,6 +31,24 @@ impl UserUnits {
     pub fn henon() -> Self {
         let [mass, length, velocity, time] = ["M", "L", "V", "T"].map(String::from);
         Self { system: "henon".into(), mass, length, velocity, time, scale: Scale::IDENTITY, cgs: Scale::IDENTITY }
+    }
+
+    /// The units of a run whose internal units are `scale` of the user's.
+    #[must_use]
+    pub fn new(units: &Units, scale: Scale) -> Self {
+        if units.is_henon() {
+            return Self { scale, ..Self::henon() };
+        }
+        let [mass, length, velocity, time] = [&units.mass, &units.length, &units.velocity, &units.time];
+        Self {
+            system: "physical".into(),
+            mass: mass.name.clone(),
+            length: length.name.clone(),
+            velocity: velocity.name.clone(),
+            time: time.name.clone(),
+            scale,
+            cgs: Scale { mass: mass.cgs, length: length.cgs, velocity: velocity.cgs, time: time.cgs },
+        }
     }
 
     /// True if the units have no physical scale, so that the cgs factors mean nothing.

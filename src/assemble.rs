@@ -1,0 +1,307 @@
+//! From a configuration to a simulation: the one file that knows every concrete model, engine and integrator.
+
+use crate::config::{self, Config, Engine, Initial, Loaded, OnDtMin, Problem};
+use crate::diagnostics::conserved::Conserved;
+use crate::diagnostics::structure::median_radius;
+use crate::error::{Error, Result};
+use crate::force::cpu::{CpuEngine, Width};
+use crate::force::precision::Precision;
+use crate::force::reference::ReferenceEngine;
+use crate::force::{ForceEngine, Forces, Targets};
+use crate::initial::{self, InitialState, scaling};
+use crate::integrator::Integrator;
+use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use crate::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use crate::io::formats;
+use crate::io::provenance::Provenance;
+use crate::io::user_units::UserUnits;
+use crate::particles::Particles;
+use crate::simulation::{Plan, Simulation};
+use crate::time::{Clock, Level, Time};
+use crate::units::{Scale, Units};
+use std::path::Path;
+
+/// What a configuration describes, ready to be looked at or run.
+pub struct Setup {
+    /// The configuration, with the start time known.
+    pub config: Config,
+    /// Its text as written.
+    pub written: String,
+    /// The particles at the start, in internal units.
+    pub particles: Particles,
+    /// The time axis, in internal units.
+    pub clock: Clock,
+    /// User units in one internal unit.
+    pub scale: Scale,
+    /// Length of the run in `dt_max`.
+    pub steps_to_end: u64,
+    /// Where the particles come from, for logs.
+    pub source: String,
+    /// Things that are allowed but look wrong.
+    pub warnings: Vec<String>,
+}
+
+impl Setup {
+    /// Softening in internal units.
+    #[must_use]
+    pub fn epsilon(&self) -> f64 {
+        self.config.softening.epsilon.get() / self.scale.length
+    }
+}
+
+/// Reads or samples the particles of a configuration and brings everything to internal units.
+///
+/// # Errors
+/// [`Error::Config`] and [`Error::Input`]; nothing is written.
+pub fn prepare(loaded: Loaded) -> Result<Setup> {
+    let (units, mut warnings) = (loaded.config.units(), Vec::new());
+    let state = initial_state(&loaded.config, &units, &mut warnings)?;
+    let mut particles = state.particles;
+    let start = loaded.config.t_start().unwrap_or(state.time);
+    let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    check_coincidence(&loaded, &particles)?;
+
+    let (mut config, written) = (loaded.config, loaded.written);
+    config.set_t_start(start);
+    let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
+    let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
+    scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
+    let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
+    Ok(Setup { config, written, particles, clock, scale, steps_to_end, source: state.source, warnings })
+}
+
+fn initial_state(config: &Config, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
+    let model = |particles: Particles, source: &str| InitialState { particles, time: 0.0, source: source.into() };
+    Ok(match &config.initial {
+        Initial::Plummer(plummer) => {
+            let mut p = initial::plummer::sample(plummer.n as usize, plummer.seed, plummer.mass_fraction.get());
+            scaling::to_centre_of_mass(&mut p);
+            let potential = potential_energy(&p, 0.0)?;
+            if !scaling::to_virial(&mut p, potential, 0.5, -0.25) && p.len() > 1 {
+                warnings.push("the sampled Plummer model could not be scaled to virial equilibrium".into());
+            }
+            let (mass, radius) = (plummer.mass(), plummer.virial_radius());
+            scaling::rescale(&mut p, mass, radius, (units.g() * mass / radius).sqrt());
+            model(p, &format!("Plummer sphere, N = {}, seed {}", plummer.n, plummer.seed))
+        }
+        Initial::File(file) => from_file(file, units, warnings)?,
+        Initial::TwoBody(two) => {
+            let at_pericentre = two.start == config::Apsis::Pericentre;
+            let (a, e) = (two.semi_major_axis(), two.eccentricity.get());
+            let p = initial::two_body::orbit(two.m1(), two.m2(), a, e, at_pericentre, units.g());
+            model(p, "two bodies")
+        }
+        Initial::FigureEight {} => model(initial::figure_eight::orbit(), "figure-eight (Chenciner & Montgomery 2000)"),
+        Initial::Pythagorean {} => model(initial::pythagorean::triangle(), "Pythagorean problem (Burrau 1913)"),
+        Initial::SolarSystem {} => {
+            model(initial::solar_system::planets(units.g()), "Sun and planets at J2000 (Standish, JPL)")
+        }
+    })
+}
+
+fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
+    let state = formats::read(file.path(), file.format.name())?;
+    if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
+        warnings.push(format!(
+            "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon for all",
+            file.path().display()
+        ));
+    }
+    if let Some(cgs) = state.units.filter(|_| !units.is_henon()) {
+        for (what, in_file, in_config) in [
+            ("mass", cgs.mass, units.mass.cgs),
+            ("length", cgs.length, units.length.cgs),
+            ("velocity", cgs.velocity, units.velocity.cgs),
+        ] {
+            // Constants differ between programs in the fifth digit; a wrong unit differs by far more.
+            if (in_file / in_config - 1.0).abs() > 1e-3 {
+                return Err(Error::input(
+                    file.path(),
+                    format!("its unit of {what} is {in_file:.6e} in cgs, but [units] says {in_config:.6e}"),
+                )
+                .with_help("write the file's units in [units]"));
+            }
+        }
+    }
+    let n = state.particles.len();
+    let source = format!("{} ({}, N = {n})", file.path().display(), state.format);
+    Ok(InitialState { particles: state.particles, time: state.time.unwrap_or(0.0), source })
+}
+
+/// Without softening, particles at the same place have no finite force.
+fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
+    if loaded.config.softening.epsilon.get() > 0.0 {
+        return Ok(());
+    }
+    match initial::coincident_pair(p) {
+        None => Ok(()),
+        Some((i, j)) => Err(loaded.explain(
+            Problem::new(
+                "softening.epsilon",
+                format!(
+                    "particles {} and {} start at the same place {:?}, where the force without softening is infinite",
+                    p.id[i], p.id[j], p.pos[i]
+                ),
+            )
+            .with_help("set softening.epsilon > 0, or take one of the two out of the input"),
+        )),
+    }
+}
+
+/// Potential energy by the CPU engine, with softening `epsilon`, in units with G = 1.
+///
+/// # Errors
+/// As the engine.
+pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
+    let clock = Clock { start: 0.0, dt_max: 1.0 };
+    let mut engine = CpuEngine::new(epsilon, clock, width()?);
+    let mut forces = Forces::default();
+    engine.load(p)?;
+    engine.evaluate(Time::default(), &Targets::everyone(p), &mut forces)?;
+    Ok(Conserved::of(p, &forces.pot).potential)
+}
+
+fn width() -> Result<Width> {
+    Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
+}
+
+/// An engine, and what to call it in reports.
+struct Chosen {
+    engine: Box<dyn ForceEngine>,
+    name: String,
+}
+
+fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
+    let config::Precision::F64 = config.force.precision;
+    Ok(match config.force.engine {
+        Engine::Auto | Engine::Cpu => {
+            let width = width()?;
+            Chosen { engine: Box::new(CpuEngine::new(epsilon, clock, width)), name: format!("cpu-{}", width.name()) }
+        }
+        Engine::Reference => {
+            Chosen { engine: Box::new(ReferenceEngine::new(epsilon, clock)), name: "reference".into() }
+        }
+        Engine::Cuda => {
+            let problem = Problem::new("force.engine", "this version of tisane has no CUDA engine");
+            return Err(problem.with_help(r#"take "auto" or "cpu""#).into());
+        }
+    })
+}
+
+fn integrator(config: &Config, clock: Clock) -> Box<dyn Integrator> {
+    let config::Integrator::Hermite4(h) = &config.integrator;
+    let parameters = Parameters {
+        nu: h.nu.get(),
+        nu_start: h.nu_start(),
+        iterations: h.iterations,
+        floor: Level::not_shorter_than(h.dt_min() / h.dt_max()),
+        on_floor: match h.on_dt_min {
+            OnDtMin::Stop => OnFloor::Stop,
+            OnDtMin::Clamp => OnFloor::Clamp,
+        },
+    };
+    Box::new(Hermite4::new(parameters, clock))
+}
+
+fn plan(config: &Config, steps_to_end: u64) -> Plan {
+    Plan {
+        directory: config.output_directory(),
+        end: Time::from_dt_max(steps_to_end),
+        diagnostics_every: config.diagnostics_every(),
+        snapshots_every: config.snapshot_every(),
+        checkpoint_interval: config.checkpoint.interval.get(),
+        wall_time: config.limits.wall_time.map(config::WallTime::get),
+        block_steps: config.limits.block_steps,
+    }
+}
+
+fn provenance(config: &Config, written: String, engine: String) -> Result<Provenance> {
+    Ok(Provenance {
+        engine,
+        precision: Precision::F64.name().into(),
+        seed: match &config.initial {
+            Initial::Plummer(plummer) => Some(plummer.seed),
+            _ => None,
+        },
+        config_as_written: written,
+        config_resolved: config.resolved_toml()?,
+        ..Provenance::of_this_program()
+    })
+}
+
+/// A simulation about to start.
+///
+/// # Errors
+/// [`Error::Config`] if the engine is not there.
+pub fn new_run(set: Setup) -> Result<Simulation> {
+    let chosen = engine(&set.config, set.epsilon(), set.clock)?;
+    let state = RunState {
+        now: Time::default(),
+        clock: set.clock,
+        scale: set.scale,
+        counters: Counters::default(),
+        written: Written::default(),
+        references: References::default(),
+        wall_seconds: 0.0,
+    };
+    let units = UserUnits::new(&set.config.units(), set.scale);
+    let (integrator, plan) = (integrator(&set.config, set.clock), plan(&set.config, set.steps_to_end));
+    let provenance = provenance(&set.config, set.written, chosen.name)?;
+    Ok(Simulation::new(set.particles, state, (integrator, chosen.engine), (units, provenance), plan))
+}
+
+/// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
+/// (end, limits, threads, outputs); the configuration then becomes the run's. Returns a warning if the newest checkpoint was
+/// damaged and the previous one was taken.
+///
+/// # Errors
+/// [`Error::Input`] if there is no good checkpoint or it belongs to another run; [`Error::Config`].
+pub fn resumed_run(
+    dir: &Path,
+    change: impl FnOnce(&mut Config) -> Result<(), Problem>,
+) -> Result<(Simulation, Config, Option<String>)> {
+    let (checkpoint, warning) = checkpoint::read_newest(dir)?;
+    let loaded = Config::from_file(dir.join("config.toml"), &[])?;
+    check_same_run(dir, &checkpoint, &loaded.config)?;
+    let mut config = loaded.config.clone();
+    config.output.directory = Some(dir.display().to_string());
+    change(&mut config).map_err(|problem| loaded.explain(problem))?;
+
+    let Checkpoint { particles, run, provenance: of_run } = checkpoint;
+    let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
+    let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    let chosen = engine(&config, config.softening.epsilon.get() / run.scale.length, run.clock)?;
+    let units = UserUnits::new(&config.units(), run.scale);
+    let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;
+    let (integrator, plan) = (integrator(&config, run.clock), plan(&config, steps_to_end));
+    let simulation = Simulation::new(particles, run, (integrator, chosen.engine), (units, provenance), plan);
+    Ok((simulation, config, warning))
+}
+
+/// The checkpoint must come from this configuration, as far as the trajectory depends on it.
+fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Result<()> {
+    let refuse = |what: String| {
+        let help = "config.toml or the checkpoint was changed or copied; resume only continues one and the same run";
+        Err(Error::input(dir.join(checkpoint::NEWEST), what).with_help(help))
+    };
+    let of_run = Config::from_str("checkpoint", &checkpoint.provenance.config_resolved, dir, &[])?.config;
+    let n = checkpoint.particles.len();
+    if let Initial::Plummer(plummer) = &config.initial
+        && plummer.n as usize != n
+    {
+        return refuse(format!("it holds {n} particles, but config.toml says {}", plummer.n));
+    }
+    for (section, same) in [
+        ("units", of_run.units == config.units),
+        ("initial", of_run.initial == config.initial),
+        ("softening", of_run.softening == config.softening),
+        ("integrator", of_run.integrator == config.integrator),
+        ("force.precision", of_run.force.precision == config.force.precision),
+        ("run.t_start", of_run.run.t_start == config.run.t_start),
+    ] {
+        if !same {
+            return refuse(format!("its run had another [{section}] than config.toml"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Initial conditions: one file a model. Every model is made of plain arithmetic, square roots and the `libm` crate, so
+//! that the same arguments give the same bits on any machine.
+//!
+//! Arguments are checked by the configuration, where a mistake can be told with its key; here a wrong one is a programming
+//! error and panics as documented.
+
+pub mod figure_eight;
+pub mod kepler;
+pub mod plummer;
+pub mod pythagorean;
+mod random;
+pub mod scaling;
+pub mod solar_system;
+pub mod two_body;
+
+use crate::particles::Particles;
+use std::cmp::Ordering;
+
+/// What a run starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InitialState {
+    /// The particles: columns `mass`, `pos`, `vel`, `id` are set, the rest is zero. In the units of the model or file.
+    pub particles: Particles,
+    /// Time of this state, in the same units.
+    pub time: f64,
+    /// Where it came from, as one line for logs.
+    pub source: String,
+}
+
+/// Two particles at exactly the same position, by storage index with the smaller first, or [`None`]. Without softening
+/// their mutual force does not exist, whatever their masses. O(N log N).
+#[must_use]
+pub fn coincident_pair(particles: &Particles) -> Option<(usize, usize)> {
+    // Adding zero turns −0 into +0: equal numbers must be neighbours in the total order too.
+    let key = |i: usize| particles.pos[i].map(|x| x + 0.0);
+    let by_position = |&a: &usize, &b: &usize| {
+        let (a, b) = (key(a), key(b));
+        (0..3).map(|k| a[k].total_cmp(&b[k])).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    let mut order: Vec<usize> = (0..particles.len()).collect();
+    order.sort_by(by_position);
+    order.windows(2).find(|pair| key(pair[0]) == key(pair[1])).map(|pair| (pair[0], pair[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(pos: Vec<[f64; 3]>) -> Particles {
+        let n = pos.len();
+        Particles::new(vec![1.0; n], pos, vec![[0.0; 3]; n])
+    }
+
+    #[test]
+    fn coincidence_is_exact_equality_of_all_three_coordinates() {
+        let apart = [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0_f64.next_up()], [1.0, 3.0, 2.0], [2.0, 1.0, 3.0]];
+        assert_eq!(coincident_pair(&at(apart.to_vec())), None);
+        let mut pos = apart.to_vec();
+        pos.push([1.0, 3.0, 2.0]);
+        assert_eq!(coincident_pair(&at(pos)), Some((2, 4)));
+        assert_eq!(coincident_pair(&at(vec![[0.0, 0.0, -0.0], [-0.0, 0.0, 0.0]])), Some((0, 1)));
+        assert_eq!(coincident_pair(&at(vec![[0.0; 3]])), None);
+        assert_eq!(coincident_pair(&at(vec![])), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Exact scaling of a sampled system: centre of mass, virial ratio, energy, units.
+
+use crate::particles::{Particles, Vec3};
+use crate::sum::{sum, sum3};
+
+/// Moves the centre of mass to rest at the origin. Does nothing if the total mass is zero.
+pub fn to_centre_of_mass(particles: &mut Particles) {
+    let total = particles.total_mass();
+    if total > 0.0 {
+        remove_mean(&particles.mass, &mut particles.pos, total);
+        remove_mean(&particles.mass, &mut particles.vel, total);
+    }
+}
+
+/// Takes the mass-weighted mean off a column of vectors.
+fn remove_mean(mass: &[f64], column: &mut [Vec3], total: f64) {
+    let mean = sum3(mass.iter().zip(column.iter()).map(|(m, v)| v.map(|x| m * x))).map(|x| x / total);
+    for v in column {
+        *v = [v[0] - mean[0], v[1] - mean[1], v[2] - mean[2]];
+    }
+}
+
+/// Scales positions and velocities so that T = Q |U| and T + U = `energy`, with Q = `virial_ratio` and T the kinetic
+/// energy in the frame of the coordinates (so [`to_centre_of_mass`] comes first; it survives). `potential_energy` is U of
+/// the current positions *without softening*, which alone scales as 1/length. Heggie & Mathieu (1986) standard units are
+/// Q = ½, E = −¼: then U = −½ and T = ¼.
+///
+/// Returns false, with the particles as they were, where there is nothing to scale or no such scaling: U not negative
+/// (a single particle, massless particles), a target not bound (`energy` ≥ 0, Q ≥ 1 or Q < 0), or all particles at rest
+/// while Q > 0.
+#[must_use = "false means that nothing was scaled"]
+pub fn to_virial(particles: &mut Particles, potential_energy: f64, virial_ratio: f64, energy: f64) -> bool {
+    let kinetic = kinetic_energy(particles);
+    // E = T + U = (Q − 1) |U|
+    let potential_target = energy / (1.0 - virial_ratio);
+    let length = potential_energy / potential_target;
+    let kinetic_target = -virial_ratio * potential_target;
+    let velocity = if kinetic_target == 0.0 { 0.0 } else { (kinetic_target / kinetic).sqrt() };
+    let bound = potential_energy < 0.0 && energy < 0.0 && (0.0..1.0).contains(&virial_ratio);
+    let possible = bound && length.is_finite() && velocity.is_finite();
+    if possible {
+        rescale(particles, 1.0, length, velocity);
+    }
+    possible
+}
+
+/// Kinetic energy ½ Σ m v², compensated.
+fn kinetic_energy(particles: &Particles) -> f64 {
+    let terms = particles.mass.iter().zip(&particles.vel);
+    0.5 * sum(terms.map(|(m, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])))
+}
+
+/// Multiplies masses, positions and velocities by a factor each: another total mass, another radius, other units.
+pub fn rescale(particles: &mut Particles, mass: f64, length: f64, velocity: f64) {
+    particles.mass.iter_mut().for_each(|m| *m *= mass);
+    particles.pos.iter_mut().flatten().for_each(|x| *x *= length);
+    particles.vel.iter_mut().flatten().for_each(|v| *v *= velocity);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_scaled_is_left_alone() {
+        let one = Particles::new(vec![1.0], vec![[1.0, 2.0, 3.0]], vec![[1.0; 3]]);
+        let resting = Particles::new(vec![1.0; 2], vec![[0.0; 3], [1.0; 3]], vec![[0.0; 3]; 2]);
+        for (start, u, q, e) in [
+            (&one, 0.0, 0.5, -0.25),
+            (&resting, -0.5, 0.5, -0.25),
+            (&resting, -0.5, 1.0, -0.25),
+            (&resting, -0.5, 0.0, 0.25),
+            (&resting, -0.5, f64::NAN, -0.25),
+            (&resting, f64::NEG_INFINITY, 0.0, -0.25),
+        ] {
+            let mut p = start.clone();
+            assert!(!to_virial(&mut p, u, q, e), "U {u} Q {q} E {e}");
+            assert_eq!(&p, start);
+        }
+        let mut cold = resting.clone();
+        assert!(to_virial(&mut cold, -1.0, 0.0, -0.25), "a cold start has no velocities to scale");
+        assert_eq!(cold.pos[1], [4.0; 3]);
+    }
+
+    #[test]
+    fn massless_particles_have_no_centre() {
+        let mut p = Particles::new(vec![0.0; 2], vec![[1.0; 3]; 2], vec![[1.0; 3]; 2]);
+        let before = p.clone();
+        to_centre_of_mass(&mut p);
+        assert_eq!(p, before);
+    }
+}

@@ -1,0 +1,5 @@
+//! Every format: what is written comes back, files of the real programs are read, and hostile files are told apart.
+
+mod fixtures;
+mod hostile;
+mod reading;
