@@ -5,6 +5,7 @@ use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
 use crate::force::cpu::{CpuEngine, Width};
+use crate::force::mode::F64;
 use crate::force::precision::Precision;
 use crate::force::reference::ReferenceEngine;
 use crate::force::{Field, ForceEngine};
@@ -154,7 +155,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
 /// As the engine.
 pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let mut engine = CpuEngine::new(epsilon, clock, width()?);
+    let mut engine = CpuEngine::<F64>::new(epsilon, clock, width()?);
     engine.load(p)?;
     let field = Field::of(p, &mut engine, Time::default())?;
     Ok(Conserved::of(p, &field.pot).potential)
@@ -175,9 +176,9 @@ fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
     Ok(match config.force.engine {
         Engine::Auto | Engine::Cpu => {
             let width = width()?;
-            Chosen { engine: Box::new(CpuEngine::new(epsilon, clock, width)), name: "cpu" }
+            Chosen { engine: Box::new(CpuEngine::<F64>::new(epsilon, clock, width)), name: "cpu" }
         }
-        Engine::Reference => Chosen { engine: Box::new(ReferenceEngine::new(epsilon, clock)), name: "reference" },
+        Engine::Reference => Chosen { engine: Box::new(ReferenceEngine::<F64>::new(epsilon, clock)), name: "reference" },
         Engine::Cuda => {
             let problem = Problem::new("force.engine", "this version of tisane has no CUDA engine");
             return Err(problem.with_help(r#"take "auto" or "cpu""#).into());

@@ -1,11 +1,42 @@
-//! The pair formulas in plain scalar f64, and the predictor. Every engine mirrors these operation by operation.
+//! The pair formulas in plain scalars, and the predictor. Every engine mirrors these operation by operation.
 //!
-//! Fused multiply-adds ([`f64::mul_add`]) stand exactly where a vector unit or a GPU fuses them; everything else is a
-//! separately rounded IEEE operation. That fixes the bits of a force on every machine.
+//! Fused multiply-adds stand exactly where a vector unit or a GPU fuses them; everything else is a separately rounded IEEE
+//! operation. That fixes the bits of a force on every machine. The pair is written for any real type, because precision
+//! modes work in f32 or f64; the predictor is always f64.
 
 use crate::particles::Vec3;
+use num_traits::Float;
 
-/// What one source, or a sum over sources, does to one target: the three columns of the method (method.md, "The force law").
+/// What a source gives to a target: acceleration `m_s3 · r`, jerk `m_s3 · d`, potential `−m_s` (method.md, "The force law").
+/// Left as factors, because the modes add the products up in different ways.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<R> {
+    /// m / s.
+    pub m_s: R,
+    /// m / s³.
+    pub m_s3: R,
+    /// v − 3 (r·v) r / s².
+    pub d: [R; 3],
+}
+
+/// The pair of a target with one source of mass `mass` at relative position `r = r_j − r_i` and relative velocity
+/// `v = v_j − v_i`, with softening `eps2 = ε²`: the fundamental operation of the whole program.
+#[inline(always)]
+#[must_use]
+pub fn pair<R: Float>(mass: R, r: [R; 3], v: [R; 3], eps2: R) -> Pair<R> {
+    let ([x, y, z], [vx, vy, vz]) = (r, v);
+    let minus_three = -(R::one() + R::one() + R::one());
+    let s2 = x.mul_add(x, y.mul_add(y, z.mul_add(z, eps2)));
+    let s_inv = R::one() / s2.sqrt();
+    let s_inv2 = s_inv * s_inv;
+    let m_s = mass * s_inv;
+    let m_s3 = m_s * s_inv2;
+    let rv = x.mul_add(vx, y.mul_add(vy, z * vz));
+    let alpha = minus_three * (rv * s_inv2);
+    Pair { m_s, m_s3, d: [alpha.mul_add(x, vx), alpha.mul_add(y, vy), alpha.mul_add(z, vz)] }
+}
+
+/// The force on one target: a finished sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pull {
     /// Acceleration.
@@ -17,43 +48,13 @@ pub struct Pull {
 }
 
 impl Pull {
-    /// Adds the pull of one source of mass `mass` at relative position `r = r_j − r_i` and relative velocity
-    /// `v = v_j − v_i`, with softening `eps2 = ε²`: the fundamental operation of the whole program.
-    #[inline(always)]
-    pub fn add_pair(&mut self, mass: f64, r: Vec3, v: Vec3, eps2: f64) {
-        let [x, y, z] = r;
-        let [vx, vy, vz] = v;
-        let s2 = x.mul_add(x, y.mul_add(y, z.mul_add(z, eps2)));
-        let s_inv = 1.0 / s2.sqrt();
-        let s_inv2 = s_inv * s_inv;
-        let m_s = mass * s_inv;
-        let m_s3 = m_s * s_inv2;
-        let rv = x.mul_add(vx, y.mul_add(vy, z * vz));
-        let alpha = -3.0 * (rv * s_inv2);
-        for k in 0..3 {
-            self.acc[k] = m_s3.mul_add(r[k], self.acc[k]);
-            self.jerk[k] = m_s3.mul_add(alpha.mul_add(r[k], v[k]), self.jerk[k]);
-        }
-        self.pot -= m_s;
-    }
-
-    /// Sum of two partial sums, component by component: one node of the canonical tree.
+    /// From the seven sums in the order acc, jerk, pot. Every −0 becomes +0: a vector lane that leaves a pair out adds an
+    /// exact zero, which can only change the sign of a zero, and this takes that difference out.
     #[inline(always)]
     #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            acc: [0, 1, 2].map(|k| self.acc[k] + other.acc[k]),
-            jerk: [0, 1, 2].map(|k| self.jerk[k] + other.jerk[k]),
-            pot: self.pot + other.pot,
-        }
-    }
-
-    /// The same with every −0 turned into +0. A vector lane that leaves a pair out adds an exact zero, which can only
-    /// change the sign of a zero; this takes that difference out.
-    #[inline(always)]
-    #[must_use]
-    pub fn canonical(&self) -> Self {
-        self.plus(&Self::default())
+    pub fn from_sums(sums: [f64; 7]) -> Self {
+        let [ax, ay, az, jx, jy, jz, pot] = sums.map(|x| x + 0.0);
+        Self { acc: [ax, ay, az], jerk: [jx, jy, jz], pot }
     }
 }
 
@@ -86,29 +87,23 @@ mod tests {
 
     #[test]
     fn a_pair_by_hand() {
-        let mut pull = Pull::default();
-        pull.add_pair(2.0, [3.0, 0.0, 4.0], [1.0, 2.0, 0.0], 0.0);
-        // s = 5, m/s³ = 2/125, r·v = 3
-        assert!((pull.acc[0] - 6.0 / 125.0).abs() < 1e-16 && (pull.acc[2] - 8.0 / 125.0).abs() < 1e-16);
-        let expect = [1.0 - 9.0 * 3.0 / 25.0, 2.0, -9.0 * 4.0 / 25.0].map(|t| 2.0 / 125.0 * t);
-        for (got, want) in pull.jerk.into_iter().zip(expect) {
-            assert!((got - want).abs() < 1e-16);
+        let pair = pair(2.0, [3.0, 0.0, 4.0], [1.0, 2.0, 0.0], 0.0);
+        // s = 5, m/s = 2/5, m/s³ = 2/125, r·v = 3
+        assert!((pair.m_s - 0.4f64).abs() < 1e-16 && (pair.m_s3 - 2.0 / 125.0).abs() < 1e-16);
+        for (got, want) in pair.d.into_iter().zip([1.0 - 9.0 * 3.0 / 25.0, 2.0, -9.0 * 4.0 / 25.0]) {
+            assert!((got - want).abs() < 1e-15);
         }
-        assert!((pull.pot + 0.4).abs() < 1e-16);
     }
 
     #[test]
     fn the_jerk_is_the_derivative_of_the_acceleration() {
         let (r, v, h) = ([0.3, -0.8, 0.5], [0.2, 0.7, -0.4], 1e-4);
-        let acc_at = |t: f64| {
-            let mut pull = Pull::default();
-            pull.add_pair(1.3, [0, 1, 2].map(|k| r[k] + v[k] * t), v, 0.01);
-            pull
-        };
-        let (here, before, after) = (acc_at(0.0), acc_at(-h), acc_at(h));
+        let at = |t: f64| [0, 1, 2].map(|k| r[k] + v[k] * t);
+        let acc = |t: f64, k: usize| pair(1.3, at(t), v, 0.01).m_s3 * at(t)[k];
+        let here = pair(1.3, r, v, 0.01);
         for k in 0..3 {
-            let difference = (after.acc[k] - before.acc[k]) / (2.0 * h);
-            assert!((here.jerk[k] - difference).abs() < 1e-6, "component {k}");
+            let difference = (acc(h, k) - acc(-h, k)) / (2.0 * h);
+            assert!((here.m_s3 * here.d[k] - difference).abs() < 1e-6, "component {k}");
         }
     }
 

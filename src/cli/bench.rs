@@ -4,6 +4,7 @@ use super::{on_threads, print};
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
 use crate::force::cpu::{CpuEngine, Width};
+use crate::force::mode::F64;
 use crate::force::{Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
 use crate::integrator::Integrator;
@@ -215,7 +216,7 @@ fn particles(n: usize, seed: u64) -> Result<Particles> {
 
 fn force(n: usize, sizes: &[usize], width: Width, repeat: usize) -> Result<Vec<ForceRow>> {
     let p = particles(n, 1)?;
-    let mut engine = CpuEngine::new(EPSILON, CLOCK, width);
+    let mut engine = CpuEngine::<F64>::new(EPSILON, CLOCK, width);
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {
@@ -256,12 +257,12 @@ fn force(n: usize, sizes: &[usize], width: Width, repeat: usize) -> Result<Vec<F
 
 /// An engine with a stop watch.
 struct Timed {
-    engine: CpuEngine,
+    engine: CpuEngine<F64>,
     spent: Duration,
 }
 
 impl Timed {
-    fn time<T>(&mut self, work: impl FnOnce(&mut CpuEngine) -> T) -> T {
+    fn time<T>(&mut self, work: impl FnOnce(&mut CpuEngine<F64>) -> T) -> T {
         let began = Instant::now();
         let result = work(&mut self.engine);
         self.spent += began.elapsed();
@@ -294,7 +295,7 @@ fn workload(n: usize, nu: f64, seed: u64, width: Width, repeat: usize) -> Result
     let mut best: Option<RunRow> = None;
     for _ in 0..repeat.max(1) {
         let mut p = start.clone();
-        let mut engine = Timed { engine: CpuEngine::new(EPSILON, CLOCK, width), spent: Duration::ZERO };
+        let mut engine = Timed { engine: CpuEngine::<F64>::new(EPSILON, CLOCK, width), spent: Duration::ZERO };
         let mut integrator = Hermite4::new(parameters, CLOCK);
         let mut now = integrator.start(&mut p, &mut engine)?.now;
         while now < from {

@@ -4,6 +4,7 @@ use super::{on_threads, print};
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::Result;
 use crate::force::cpu::{CpuEngine, Width};
+use crate::force::mode::F64;
 use crate::force::precision::Precision;
 use crate::force::reference::ReferenceEngine;
 use crate::force::{Field, ForceEngine, Forces, Targets};
@@ -30,7 +31,7 @@ struct Outcome {
 
 pub fn verify() -> Result<u8> {
     let particles = problem();
-    let reference = outcome(&particles, &mut ReferenceEngine::new(EPSILON, CLOCK))?;
+    let reference = outcome(&particles, &mut ReferenceEngine::<F64>::new(EPSILON, CLOCK))?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["engine", "precision", "threads", "force error", "same bits", "dE/E", "same run", "verdict"]);
@@ -58,7 +59,7 @@ pub fn verify() -> Result<u8> {
     counts.dedup();
     for width in Width::available() {
         for &threads in &counts {
-            let it = on_threads(threads, || outcome(&particles, &mut CpuEngine::new(EPSILON, CLOCK, width)))?;
+            let it = on_threads(threads, || outcome(&particles, &mut CpuEngine::<F64>::new(EPSILON, CLOCK, width)))?;
             add(&format!("cpu ({})", width.name()), threads, &it);
         }
     }

@@ -4,7 +4,7 @@
 //! is the aligned pairwise tree: node(0, k) is the sum of bag k, node(l, k) = node(l−1, 2k) + node(l−1, 2k+1), and a right
 //! child that does not exist is left out. So the result depends on N and [`BAG`] alone.
 
-use crate::gravity::Pull;
+use super::mode::Node;
 
 /// Sources in a bag.
 pub const BAG: usize = 64;
@@ -17,29 +17,29 @@ pub const fn bags(n: usize) -> usize {
 
 /// Adds up tree nodes that arrive in order, like a binary counter: at most one partial node a level is kept.
 #[derive(Clone, Copy, Debug)]
-pub struct TreeSum<const DEPTH: usize> {
-    nodes: [Pull; DEPTH],
+pub struct TreeSum<N, const DEPTH: usize> {
+    nodes: [N; DEPTH],
     /// Level of the node that each entry of the stack holds; levels fall towards the top.
     levels: [u8; DEPTH],
     len: usize,
 }
 
-impl<const DEPTH: usize> Default for TreeSum<DEPTH> {
+impl<N: Node, const DEPTH: usize> Default for TreeSum<N, DEPTH> {
     fn default() -> Self {
-        Self { nodes: [Pull::default(); DEPTH], levels: [0; DEPTH], len: 0 }
+        Self { nodes: [N::default(); DEPTH], levels: [0; DEPTH], len: 0 }
     }
 }
 
-impl<const DEPTH: usize> TreeSum<DEPTH> {
+impl<N: Node, const DEPTH: usize> TreeSum<N, DEPTH> {
     /// Forgets everything pushed.
-    #[inline]
+    #[inline(always)]
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
     /// Adds the next node of `level`: neighbours of the same level merge at once.
-    #[inline]
-    pub fn push(&mut self, mut level: u8, mut node: Pull) {
+    #[inline(always)]
+    pub fn push(&mut self, mut level: u8, mut node: N) {
         while self.len > 0 && self.levels[self.len - 1] == level {
             self.len -= 1;
             node = self.nodes[self.len].plus(&node);
@@ -51,11 +51,11 @@ impl<const DEPTH: usize> TreeSum<DEPTH> {
     }
 
     /// The root over everything pushed: what is left merges from the right, missing children left out.
-    #[inline]
+    #[inline(always)]
     #[must_use]
-    pub fn root(&self) -> Pull {
+    pub fn root(&self) -> N {
         match self.nodes[..self.len].split_last() {
-            None => Pull::default(),
+            None => N::default(),
             Some((last, rest)) => rest.iter().rev().fold(*last, |right, left| left.plus(&right)),
         }
     }
@@ -68,10 +68,6 @@ pub const FULL_DEPTH: usize = 28;
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn bag(x: f64) -> Pull {
-        Pull { pot: x, ..Pull::default() }
-    }
 
     /// The definition, written as recursion.
     fn node(bags: &[f64], level: u32, k: usize) -> Option<f64> {
@@ -87,22 +83,22 @@ mod tests {
     proptest! {
         #[test]
         fn the_counter_is_the_tree(values in prop::collection::vec(-1e3..1e3f64, 1..200)) {
-            let mut sum = TreeSum::<FULL_DEPTH>::default();
-            values.iter().for_each(|&x| sum.push(0, bag(x)));
-            prop_assert_eq!(sum.root().pot.to_bits(), node(&values, 8, 0).unwrap().to_bits());
+            let mut sum = TreeSum::<f64, FULL_DEPTH>::default();
+            values.iter().for_each(|&x| sum.push(0, x));
+            prop_assert_eq!(sum.root().to_bits(), node(&values, 8, 0).unwrap().to_bits());
         }
 
         #[test]
         fn aligned_subtrees_may_be_summed_apart(values in prop::collection::vec(-1e3..1e3f64, 1..200), level in 0u8..5) {
-            let mut whole = TreeSum::<FULL_DEPTH>::default();
-            values.iter().for_each(|&x| whole.push(0, bag(x)));
-            let mut parts = TreeSum::<FULL_DEPTH>::default();
+            let mut whole = TreeSum::<f64, FULL_DEPTH>::default();
+            values.iter().for_each(|&x| whole.push(0, x));
+            let mut parts = TreeSum::<f64, FULL_DEPTH>::default();
             for chunk in values.chunks(1 << level) {
-                let mut part = TreeSum::<FULL_DEPTH>::default();
-                chunk.iter().for_each(|&x| part.push(0, bag(x)));
+                let mut part = TreeSum::<f64, FULL_DEPTH>::default();
+                chunk.iter().for_each(|&x| part.push(0, x));
                 parts.push(level, part.root());
             }
-            prop_assert_eq!(parts.root().pot.to_bits(), whole.root().pot.to_bits());
+            prop_assert_eq!(parts.root().to_bits(), whole.root().to_bits());
         }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod canonical;
 pub mod cpu;
+pub mod mode;
 pub mod precision;
 pub mod reference;
 

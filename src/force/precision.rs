@@ -1,20 +1,45 @@
 //! The precision modes (method.md, "Precision modes").
 
 /// In which types forces are computed. Only whole modes exist, not free combinations of stages.
+///
+/// | mode | position difference | pair | sum in a bag | sum over bags |
+/// |---|---|---|---|---|
+/// | `f32-direct` | f32 | f32 | f32, one running sum over all sources | – |
+/// | `f32-chamomile` | f32 | f32 | f32 | f32, in order |
+/// | `f32-kahan` | f32 | f32 | f32, compensated | pairs of f32, tree |
+/// | `mixed` | two f32 | f32 | f32 | f64, tree |
+/// | `double-float` | two f32 | f32 | two-sum pairs of f32 | two-sum pairs of f32, tree |
+/// | `f64` | f64 | f64 | f64 | f64, tree |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Position differences, pair arithmetic and all sums in f64: the reference.
+    /// Hamada & Iitaka's (2007) DIRECT: for studies.
+    F32Direct,
+    /// Their Chamomile scheme: bags in f32, added up in order. For studies.
+    F32Chamomile,
+    /// Compensated sums of f32.
+    F32Kahan,
+    /// Chamomile bags with exact position differences and wide totals.
+    Mixed,
+    /// Pairs of f32 all the way: needs no f64 hardware.
+    DoubleFloat,
+    /// Everything in f64: the reference.
     F64,
 }
 
 impl Precision {
-    /// All modes.
-    pub const ALL: [Self; 1] = [Self::F64];
+    /// All modes, from the coarsest to the reference.
+    pub const ALL: [Self; 6] =
+        [Self::F32Direct, Self::F32Chamomile, Self::F32Kahan, Self::Mixed, Self::DoubleFloat, Self::F64];
 
     /// The name that users write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::F32Direct => "f32-direct",
+            Self::F32Chamomile => "f32-chamomile",
+            Self::F32Kahan => "f32-kahan",
+            Self::Mixed => "mixed",
+            Self::DoubleFloat => "double-float",
             Self::F64 => "f64",
         }
     }

@@ -1,15 +1,19 @@
-//! The reference engine: scalar, clear, slow. The oracle that every other engine is held against.
+//! The reference engine: scalar, clear, slow. The oracle that every other engine is held against, in every mode.
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
+use super::mode::{Mode, Node, Order, Real, SUMS};
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
-use crate::gravity::{Pull, predict};
+use crate::gravity::{Pair, Pull, pair, predict};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
+use num_traits::Zero;
+use pulp::Scalar;
+use std::marker::PhantomData;
 
-/// Scalar f64 engine; see [`super::canonical`] for the order of summation.
-#[derive(Debug)]
-pub struct ReferenceEngine {
+/// Scalar engine for the precision mode `M`; see [`super::canonical`] for the order of summation.
+pub struct ReferenceEngine<M> {
+    mode: PhantomData<M>,
     eps2: f64,
     clock: Clock,
     sources: Particles,
@@ -17,11 +21,18 @@ pub struct ReferenceEngine {
     vel: Vec<Vec3>,
 }
 
-impl ReferenceEngine {
+impl<M: Mode> ReferenceEngine<M> {
     /// An engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal units).
     #[must_use]
     pub fn new(epsilon: f64, clock: Clock) -> Self {
-        Self { eps2: epsilon * epsilon, clock, sources: Particles::default(), pos: Vec::new(), vel: Vec::new() }
+        Self {
+            mode: PhantomData,
+            eps2: epsilon * epsilon,
+            clock,
+            sources: Particles::default(),
+            pos: Vec::new(),
+            vel: Vec::new(),
+        }
     }
 
     fn predict_sources(&mut self, now: Time, targets: &Targets) {
@@ -36,23 +47,59 @@ impl ReferenceEngine {
         }
     }
 
+    /// Position and velocity of `j` relative to a target, in the mode's numbers.
+    fn relative(&self, j: usize, pos: Vec3, vel: Vec3) -> ([M::Real; 3], [M::Real; 3]) {
+        let r = [0, 1, 2].map(|k| {
+            let (source, target) = (M::Real::split(self.pos[j][k]), M::Real::split(pos[k]));
+            let difference = source[0] - target[0];
+            if M::SPLIT { difference + (source[1] - target[1]) } else { difference }
+        });
+        (r, [0, 1, 2].map(|k| M::Real::of(self.vel[j][k]) - M::Real::of(vel[k])))
+    }
+
     fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Pull {
-        let mut tree = TreeSum::<FULL_DEPTH>::default();
+        let mut tree = TreeSum::<[M::Node; SUMS], FULL_DEPTH>::default();
+        let mut in_order = [M::Node::default(); SUMS];
         let n = self.sources.len();
+        let mut sums = [[M::Real::zero(); 2]; SUMS];
         for first in (0..n).step_by(BAG) {
-            let mut bag = Pull::default();
-            for j in (first..n.min(first + BAG)).filter(|&j| j != i) {
-                let r = [0, 1, 2].map(|k| self.pos[j][k] - pos[k]);
-                let v = [0, 1, 2].map(|k| self.vel[j][k] - vel[k]);
-                bag.add_pair(self.sources.mass[j], r, v, self.eps2);
+            if M::ORDER != Order::Running {
+                sums = [[M::Real::zero(); 2]; SUMS];
             }
-            tree.push(0, bag);
+            for j in (first..n.min(first + BAG)).filter(|&j| j != i) {
+                let (r, v) = self.relative(j, pos, vel);
+                let pair = pair(M::Real::of(self.sources.mass[j]), r, v, M::Real::of(self.eps2));
+                add_pair::<M>(&mut sums, &pair, r);
+            }
+            let bag = sums.map(M::node);
+            match M::ORDER {
+                Order::Tree => tree.push(0, bag),
+                Order::InOrder => in_order = in_order.plus(&bag),
+                Order::Running => in_order = bag,
+            }
         }
-        tree.root().canonical()
+        let total = if M::ORDER == Order::Tree { tree.root() } else { in_order };
+        Pull::from_sums(total.map(|sum| sum.value()))
     }
 }
 
-impl ForceEngine for ReferenceEngine {
+/// Adds a pair to the sums acc, jerk, pot. A number is a vector of one lane, so the mode's own sums serve here too.
+fn add_pair<M: Mode>(sums: &mut [[M::Real; 2]; SUMS], pair: &Pair<M::Real>, r: [M::Real; 3]) {
+    let mut add = |k: usize, a: M::Real, b: M::Real| {
+        let mut sum = sums[k].map(|x| M::Real::splat(Scalar, x));
+        M::add_product(Scalar, &mut sum, M::Real::splat(Scalar, a), M::Real::splat(Scalar, b));
+        sums[k] = sum.map(M::Real::single);
+    };
+    for k in 0..3 {
+        add(k, pair.m_s3, r[k]);
+        add(3 + k, pair.m_s3, pair.d[k]);
+    }
+    let mut pot = sums[6].map(|x| M::Real::splat(Scalar, x));
+    M::subtract(Scalar, &mut pot, M::Real::splat(Scalar, pair.m_s));
+    sums[6] = pot.map(M::Real::single);
+}
+
+impl<M: Mode> ForceEngine for ReferenceEngine<M> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.sources = all.clone();
         self.pos = all.pos.clone();

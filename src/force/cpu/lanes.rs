@@ -1,37 +1,41 @@
-//! The one lane body of the CPU engine, generic over the vector width, and the two ways of filling its lanes.
+//! The one lane body of the CPU engine, generic over vector width and precision mode, and the two ways of filling its lanes.
 //!
 //! *Lanes over targets*: each lane is a target, each source is broadcast. *Lanes over bags*: each lane is a bag of the same
 //! target, and the lanes then merge as the lowest levels of the canonical tree. Both give the bits of
-//! [`Pull::add_pair`] summed canonically, so which one runs is a matter of speed alone.
+//! [`crate::gravity::pair`] summed canonically, so which one runs is a matter of speed alone.
 //!
 //! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions, and
 //! every operation in it would become a call (ten times slower, measured).
 
-use super::sources::{GROUP_BAGS, SLOT_COLUMNS, Slot};
+use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
-use crate::gravity::Pull;
+use crate::force::mode::{Mode, Node, Order, Real, Running, SUMS};
 use crate::particles::Vec3;
 use pulp::{Simd, WithSimd};
+use std::mem::size_of;
 
-/// [`Pull`] in lanes: acc, jerk, pot.
-type PullLanes<S> = [<S as Simd>::f64s; SLOT_COLUMNS];
+/// The seven sums of as many targets or bags as there are lanes.
+type Sums<M, S> = [Running<<M as Mode>::Real, S>; SUMS];
+type V<M, S> = <<M as Mode>::Real as Real>::Lanes<S>;
+/// Partial sums of one target.
+pub type Partial<M> = [<M as Mode>::Node; SUMS];
 
+/// Most lanes of any vector unit and mode.
+const MOST_LANES: usize = 16;
 /// Depth of the tree over the bags of one work item.
 const ITEM_DEPTH: usize = 8;
-/// Most bags in a work item.
+/// Most bags in a work item of a mode that sums by the tree.
 pub const MAX_ITEM_BAGS: usize = 1 << (ITEM_DEPTH - 2);
-/// log₂ of [`GROUP_BAGS`]: the level of a group's node.
-const GROUP_LEVEL: u8 = GROUP_BAGS.trailing_zeros() as u8;
 
 /// Forces of a run of consecutive bags on a tile of targets: what one worker computes at a time.
-pub struct Item<'a> {
-    /// All predicted slots.
-    pub sources: &'a [Slot],
+pub struct Item<'a, M: Mode> {
+    /// The predicted slots: see [`super::sources::Sources::predicted`].
+    pub sources: &'a [M::Real],
     /// Number of sources.
     pub len: usize,
-    /// First bag, a multiple of [`GROUP_BAGS`].
+    /// First bag, a multiple of [`Real::WIDTH`].
     pub first_bag: usize,
-    /// Bags, at most [`MAX_ITEM_BAGS`].
+    /// Bags: at most [`MAX_ITEM_BAGS`], or all of them in a mode with another order than the tree.
     pub bags: usize,
     /// Source index of each target.
     pub index: &'a [u32],
@@ -41,8 +45,8 @@ pub struct Item<'a> {
     pub vel: &'a [Vec3],
     /// ε².
     pub eps2: f64,
-    /// Out: the tree node over the bags, one a target.
-    pub out: &'a mut [Pull],
+    /// Out: the partial sums over the bags, one a target.
+    pub out: &'a mut [Partial<M>],
 }
 
 /// Targets that run with lanes over targets; the others run with lanes over bags. Counts vector iterations: a vector of
@@ -53,16 +57,20 @@ fn split(targets: usize, bags: usize, lanes: usize) -> usize {
     if rest * bags.div_ceil(lanes) * merging_percent < bags * 100 { targets - rest } else { targets }
 }
 
-impl WithSimd for Item<'_> {
+impl<M: Mode> WithSimd for Item<'_, M> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let mut item = self;
         item.bags = item.bags.min(bags(item.len) - item.first_bag);
-        let in_lanes = split(item.index.len(), item.bags, S::F64_LANES);
-        for first in (0..in_lanes).step_by(S::F64_LANES) {
-            over_targets(simd, &mut item, first, in_lanes.min(first + S::F64_LANES));
+        let lanes = lanes::<M, S>();
+        let in_lanes = match M::ORDER {
+            Order::Tree => split(item.index.len(), item.bags, lanes),
+            Order::InOrder | Order::Running => item.index.len(),
+        };
+        for first in (0..in_lanes).step_by(lanes) {
+            over_targets(simd, &mut item, first, in_lanes.min(first + lanes));
         }
         for k in in_lanes..item.index.len() {
             item.out[k] = over_bags(simd, &item, k);
@@ -70,216 +78,269 @@ impl WithSimd for Item<'_> {
     }
 }
 
-/// What the lane body needs of the targets in its lanes.
-#[derive(Clone, Copy)]
-struct Lanes<S: Simd> {
-    pos: [S::f64s; 3],
-    vel: [S::f64s; 3],
-    eps2: S::f64s,
-    one: S::f64s,
-    minus_three: S::f64s,
-    infinity: S::f64s,
+#[inline(always)]
+const fn lanes<M: Mode, S: Simd>() -> usize {
+    size_of::<V<M, S>>() / size_of::<M::Real>()
 }
 
-impl<S: Simd> Lanes<S> {
+/// What the lane body needs of the targets in its lanes. `low` is used by split modes.
+struct Lanes<M: Mode, S: Simd> {
+    pos: [V<M, S>; 3],
+    low: [V<M, S>; 3],
+    vel: [V<M, S>; 3],
+    eps2: V<M, S>,
+    one: V<M, S>,
+    minus_three: V<M, S>,
+    infinity: V<M, S>,
+}
+
+impl<M: Mode, S: Simd> Lanes<M, S> {
+    /// `state` gives the position and velocity for each lane.
     #[inline(always)]
-    fn new(simd: S, pos: [S::f64s; 3], vel: [S::f64s; 3], eps2: f64) -> Self {
-        Self {
-            pos,
-            vel,
-            eps2: simd.splat_f64s(eps2),
-            one: simd.splat_f64s(1.0),
-            minus_three: simd.splat_f64s(-3.0),
-            infinity: simd.splat_f64s(f64::INFINITY),
+    fn new(simd: S, state: [(Vec3, Vec3); MOST_LANES], eps2: f64) -> Self {
+        let splat = M::Real::splat::<S>;
+        let mut lanes = Self {
+            pos: [splat(simd, M::Real::of(0.0)); 3],
+            low: [splat(simd, M::Real::of(0.0)); 3],
+            vel: [splat(simd, M::Real::of(0.0)); 3],
+            eps2: splat(simd, M::Real::of(eps2)),
+            one: splat(simd, M::Real::of(1.0)),
+            minus_three: splat(simd, M::Real::of(-3.0)),
+            infinity: splat(simd, M::Real::of(f64::INFINITY)),
+        };
+        for k in 0..3 {
+            let mut values = [[M::Real::of(0.0); MOST_LANES]; 3];
+            for (lane, (pos, vel)) in state.iter().enumerate() {
+                let [hi, lo] = M::Real::split(pos[k]);
+                (values[0][lane], values[1][lane], values[2][lane]) = (hi, lo, M::Real::of(vel[k]));
+            }
+            lanes.pos[k] = load::<M, S>(&values[0]);
+            lanes.low[k] = load::<M, S>(&values[1]);
+            lanes.vel[k] = load::<M, S>(&values[2]);
         }
+        lanes
     }
 }
 
-/// [`Pull::add_pair`], operation by operation, in lanes. Where `mask` is set the pair is left out: at an infinite distance
-/// every term is an exact zero.
+/// [`crate::gravity::pair`] and its sums, operation by operation, in lanes. `source` are the columns of a slot. Where `mask`
+/// is set the pair is left out: at an infinite distance every term is an exact zero.
 #[inline(always)]
-fn add_pair<S: Simd>(
+fn add_pair<M: Mode, S: Simd>(
     simd: S,
-    pull: &mut PullLanes<S>,
-    target: &Lanes<S>,
-    source: &[S::f64s; SLOT_COLUMNS],
-    mask: Option<S::m64s>,
+    sums: &mut Sums<M, S>,
+    target: &Lanes<M, S>,
+    source: &[V<M, S>; 10],
+    mask: Option<<M::Real as Real>::Mask<S>>,
 ) {
     let (mut r, mut v) = (target.pos, target.vel);
     for k in 0..3 {
-        r[k] = simd.sub_f64s(source[k], r[k]);
-        v[k] = simd.sub_f64s(source[3 + k], v[k]);
+        r[k] = M::Real::sub(simd, source[k], r[k]);
+        if M::SPLIT {
+            r[k] = M::Real::add(simd, r[k], M::Real::sub(simd, source[3 + k], target.low[k]));
+        }
+        v[k] = M::Real::sub(simd, source[columns::<M>() - 4 + k], v[k]);
     }
-    let ([x, y, z], [vx, vy, vz], mass) = (r, v, source[6]);
-    let mut s2 = simd.mul_add_f64s(x, x, simd.mul_add_f64s(y, y, simd.mul_add_f64s(z, z, target.eps2)));
+    let ([x, y, z], [vx, vy, vz], mass) = (r, v, source[columns::<M>() - 1]);
+    let mut s2 =
+        M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, target.eps2)));
     if let Some(mask) = mask {
-        s2 = simd.select_f64s(mask, target.infinity, s2);
+        s2 = M::Real::select(simd, mask, target.infinity, s2);
     }
-    let s_inv = simd.div_f64s(target.one, simd.sqrt_f64s(s2));
-    let s_inv2 = simd.mul_f64s(s_inv, s_inv);
-    let m_s = simd.mul_f64s(mass, s_inv);
-    let m_s3 = simd.mul_f64s(m_s, s_inv2);
-    let rv = simd.mul_add_f64s(x, vx, simd.mul_add_f64s(y, vy, simd.mul_f64s(z, vz)));
-    let alpha = simd.mul_f64s(target.minus_three, simd.mul_f64s(rv, s_inv2));
+    let s_inv = M::Real::div(simd, target.one, M::Real::sqrt_lanes(simd, s2));
+    let s_inv2 = M::Real::mul(simd, s_inv, s_inv);
+    let m_s = M::Real::mul(simd, mass, s_inv);
+    let m_s3 = M::Real::mul(simd, m_s, s_inv2);
+    let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
+    let alpha = M::Real::mul(simd, target.minus_three, M::Real::mul(simd, rv, s_inv2));
     for k in 0..3 {
-        pull[k] = simd.mul_add_f64s(m_s3, r[k], pull[k]);
-        pull[3 + k] = simd.mul_add_f64s(m_s3, simd.mul_add_f64s(alpha, r[k], v[k]), pull[3 + k]);
+        M::add_product(simd, &mut sums[k], m_s3, r[k]);
+        M::add_product(simd, &mut sums[3 + k], m_s3, M::Real::fma(simd, alpha, r[k], v[k]));
     }
-    pull[6] = simd.sub_f64s(pull[6], m_s);
+    M::subtract(simd, &mut sums[6], m_s);
 }
 
 #[inline(always)]
-fn plus<S: Simd>(simd: S, left: &PullLanes<S>, right: &PullLanes<S>) -> PullLanes<S> {
-    let mut sum = *left;
-    for c in 0..SLOT_COLUMNS {
-        sum[c] = simd.add_f64s(left[c], right[c]);
-    }
-    sum
+fn load<M: Mode, S: Simd>(values: &[M::Real; MOST_LANES]) -> V<M, S> {
+    bytemuck::pod_read_unaligned(bytemuck::cast_slice(&values[..lanes::<M, S>()]))
 }
 
 #[inline(always)]
-fn load<S: Simd>(values: &[f64; GROUP_BAGS]) -> S::f64s {
-    bytemuck::pod_read_unaligned(bytemuck::cast_slice(&values[..S::F64_LANES]))
+fn zero<M: Mode, S: Simd>(simd: S) -> Sums<M, S> {
+    [[M::Real::splat(simd, M::Real::of(0.0)); 2]; SUMS]
+}
+
+/// The finished sums of each lane, in the arrays of the tree: `nodes[sum][lane]`.
+#[inline(always)]
+fn finish<M: Mode, S: Simd>(sums: &Sums<M, S>) -> [[M::Node; MOST_LANES]; SUMS] {
+    let mut nodes = [[M::Node::default(); MOST_LANES]; SUMS];
+    for (nodes, sum) in nodes.iter_mut().zip(sums) {
+        let first: &[M::Real] = bytemuck::cast_slice(std::slice::from_ref(&sum[0]));
+        let second: &[M::Real] = bytemuck::cast_slice(std::slice::from_ref(&sum[1]));
+        for (lane, node) in nodes[..lanes::<M, S>()].iter_mut().enumerate() {
+            *node = M::node([first[lane], second[lane]]);
+        }
+    }
+    nodes
 }
 
 /// Forces of the item's bags on targets `first..last`, one a lane.
 #[inline(always)]
-fn over_targets<S: Simd>(simd: S, item: &mut Item<'_>, first: usize, last: usize) {
+fn over_targets<M: Mode, S: Simd>(simd: S, item: &mut Item<'_, M>, first: usize, last: usize) {
     // Lanes beyond the last target repeat it.
-    let target = |lane: usize| (first + lane).min(last - 1);
-    let pos = [0, 1, 2].map(|k| load::<S>(&std::array::from_fn(|lane| item.pos[target(lane)][k])));
-    let vel = [0, 1, 2].map(|k| load::<S>(&std::array::from_fn(|lane| item.vel[target(lane)][k])));
-    let own = load::<S>(&std::array::from_fn(|lane| f64::from(item.index[target(lane)])));
-    let lanes = Lanes::new(simd, pos, vel, item.eps2);
+    let (mut state, mut own) = ([([0.0; 3], [0.0; 3]); MOST_LANES], [0u32; MOST_LANES]);
+    for lane in 0..MOST_LANES {
+        let k = (first + lane).min(last - 1);
+        state[lane] = (item.pos[k], item.vel[k]);
+        own[lane] = item.index[k];
+    }
+    let target = Lanes::<M, S>::new(simd, state, item.eps2);
 
-    let mut stack = [[simd.splat_f64s(0.0); SLOT_COLUMNS]; ITEM_DEPTH];
-    let mut height = 0;
+    let mut tree = TreeSum::<[[M::Node; MOST_LANES]; SUMS], ITEM_DEPTH>::default();
+    let mut in_order = [[M::Node::default(); MOST_LANES]; SUMS];
+    let mut sums = zero::<M, S>(simd);
     for bag in item.first_bag..item.first_bag + item.bags {
-        let holds_a_target = item.index[first..last].iter().any(|&i| i as usize / BAG == bag);
-        let mut node = if holds_a_target {
-            bag_on_targets::<S, true>(simd, item, bag, &lanes, own)
-        } else {
-            bag_on_targets::<S, false>(simd, item, bag, &lanes, own)
-        };
-        // The binary counter of `TreeSum`, in lanes: one merge for every trailing 1 of the bag's number.
-        for _ in 0..(bag - item.first_bag).trailing_ones() {
-            height -= 1;
-            node = plus(simd, &stack[height], &node);
+        if M::ORDER != Order::Running {
+            sums = zero::<M, S>(simd);
         }
-        stack[height] = node;
-        height += 1;
+        if item.index[first..last].iter().any(|&i| i as usize / BAG == bag) {
+            bag_on_targets::<M, S, true>(simd, item, bag, &target, &own, &mut sums);
+        } else {
+            bag_on_targets::<M, S, false>(simd, item, bag, &target, &own, &mut sums);
+        }
+        match M::ORDER {
+            Order::Tree => tree.push(0, finish::<M, S>(&sums)),
+            Order::InOrder => in_order = in_order.plus(&finish::<M, S>(&sums)),
+            Order::Running => {}
+        }
     }
-    let mut root = stack[height - 1];
-    for left in stack[..height - 1].iter().rev() {
-        root = plus(simd, left, &root);
-    }
-    let columns: [[f64; GROUP_BAGS]; SLOT_COLUMNS] = root.map(|v| spread::<S>(v));
+    let total = match M::ORDER {
+        Order::Tree => tree.root(),
+        Order::InOrder => in_order,
+        Order::Running => finish::<M, S>(&sums),
+    };
     for (lane, out) in item.out[first..last].iter_mut().enumerate() {
-        *out = pull_of(|c| columns[c][lane]);
+        for (out, nodes) in out.iter_mut().zip(&total) {
+            *out = nodes[lane];
+        }
     }
 }
 
-/// The sum over one bag, one target a lane.
+/// Adds one bag to the sums, one target a lane.
 #[inline(always)]
-fn bag_on_targets<S: Simd, const MASKED: bool>(
+fn bag_on_targets<M: Mode, S: Simd, const MASKED: bool>(
     simd: S,
-    item: &Item<'_>,
+    item: &Item<'_, M>,
     bag: usize,
-    lanes: &Lanes<S>,
-    own: S::f64s,
-) -> PullLanes<S> {
-    let lane = bag % GROUP_BAGS;
-    let slots = &item.sources[bag / GROUP_BAGS * BAG..][..BAG];
-    let sources = (item.len - bag * BAG).min(BAG);
-    let mut pull = [simd.splat_f64s(0.0); SLOT_COLUMNS];
-    for (t, slot) in slots[..sources].iter().enumerate() {
-        let slot: &[[f64; GROUP_BAGS]; SLOT_COLUMNS] = bytemuck::cast_ref(slot);
-        let mut source = pull;
-        for (value, octet) in source.iter_mut().zip(slot) {
-            *value = simd.splat_f64s(octet[lane]);
+    target: &Lanes<M, S>,
+    own: &[u32; MOST_LANES],
+    sums: &mut Sums<M, S>,
+) {
+    let (width, columns) = (<M::Real as Real>::WIDTH, columns::<M>());
+    let lane = bag % width;
+    let slots = &item.sources[bag / width * BAG * columns * width..][..BAG * columns * width];
+    let in_bag = (item.len - bag * BAG).min(BAG);
+    // Each target's place in this bag, or −1: small numbers, exact in f32 too.
+    let mut places = [M::Real::of(-1.0); MOST_LANES];
+    if MASKED {
+        for (place, &i) in places.iter_mut().zip(own) {
+            if i as usize / BAG == bag {
+                *place = M::Real::of(f64::from(i % BAG as u32));
+            }
         }
-        let mask = if MASKED { Some(simd.equal_f64s(own, simd.splat_f64s((bag * BAG + t) as f64))) } else { None };
-        add_pair(simd, &mut pull, lanes, &source, mask);
     }
-    pull
+    let places = load::<M, S>(&places);
+    let mut source = [target.one; 10];
+    for (t, slot) in slots.chunks_exact(columns * width).take(in_bag).enumerate() {
+        for c in 0..columns {
+            source[c] = M::Real::splat(simd, slot[c * width + lane]);
+        }
+        let mask = if MASKED {
+            Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64))))
+        } else {
+            None
+        };
+        add_pair::<M, S>(simd, sums, target, &source, mask);
+    }
 }
 
 /// Forces of the item's bags on target `k`, one bag a lane.
 #[inline(always)]
-fn over_bags<S: Simd>(simd: S, item: &Item<'_>, k: usize) -> Pull {
-    let [x, y, z] = item.pos[k];
-    let [vx, vy, vz] = item.vel[k];
-    let pos = [simd.splat_f64s(x), simd.splat_f64s(y), simd.splat_f64s(z)];
-    let vel = [simd.splat_f64s(vx), simd.splat_f64s(vy), simd.splat_f64s(vz)];
-    let lanes = Lanes::new(simd, pos, vel, item.eps2);
+fn over_bags<M: Mode, S: Simd>(simd: S, item: &Item<'_, M>, k: usize) -> Partial<M> {
+    let target = Lanes::<M, S>::new(simd, [(item.pos[k], item.vel[k]); MOST_LANES], item.eps2);
+    let (width, lanes) = (<M::Real as Real>::WIDTH, lanes::<M, S>());
     let own = item.index[k] as usize;
 
-    let mut tree = TreeSum::<ITEM_DEPTH>::default();
-    for first in (item.first_bag..item.first_bag + item.bags).step_by(GROUP_BAGS) {
-        let mut columns = [[0.0; GROUP_BAGS]; SLOT_COLUMNS];
-        for part in (0..GROUP_BAGS).step_by(S::F64_LANES) {
+    let mut tree = TreeSum::<Partial<M>, ITEM_DEPTH>::default();
+    for first in (item.first_bag..item.first_bag + item.bags).step_by(width) {
+        // Bags that do not exist hold exact zeros, which change nothing in the tree.
+        let mut group = [[M::Node::default(); MOST_LANES]; SUMS];
+        for part in (0..width).step_by(lanes) {
             if first + part >= item.first_bag + item.bags {
                 break;
             }
-            let held = (first + part..first + part + S::F64_LANES).contains(&(own / BAG));
-            let sums = if held {
-                bags_on_target::<S, true>(simd, item, first + part, &lanes, own)
+            let held = (first + part..first + part + lanes).contains(&(own / BAG));
+            let nodes = if held {
+                bags_on_target::<M, S, true>(simd, item, first + part, &target, own)
             } else {
-                bags_on_target::<S, false>(simd, item, first + part, &lanes, own)
+                bags_on_target::<M, S, false>(simd, item, first + part, &target, own)
             };
-            for (column, sum) in columns.iter_mut().zip(sums) {
-                column[part..part + S::F64_LANES].copy_from_slice(&spread::<S>(sum)[..S::F64_LANES]);
+            for (group, nodes) in group.iter_mut().zip(&nodes) {
+                group[part..part + lanes].copy_from_slice(&nodes[..lanes]);
             }
         }
-        tree.push(GROUP_LEVEL, pull_of(|c| merge_group(&columns[c])));
+        let mut merged = Partial::<M>::default();
+        for (merged, nodes) in merged.iter_mut().zip(&mut group) {
+            *merged = merge_group(nodes, width);
+        }
+        tree.push(width.trailing_zeros() as u8, merged);
     }
     tree.root()
 }
 
 /// The sums over as many neighbouring bags as there are lanes, for one target.
 #[inline(always)]
-fn bags_on_target<S: Simd, const MASKED: bool>(
+fn bags_on_target<M: Mode, S: Simd, const MASKED: bool>(
     simd: S,
-    item: &Item<'_>,
+    item: &Item<'_, M>,
     first_bag: usize,
-    lanes: &Lanes<S>,
+    target: &Lanes<M, S>,
     own: usize,
-) -> PullLanes<S> {
-    let part = first_bag % GROUP_BAGS;
-    let slots = &item.sources[first_bag / GROUP_BAGS * BAG..][..BAG];
+) -> [[M::Node; MOST_LANES]; SUMS] {
+    let (width, columns, lanes) = (<M::Real as Real>::WIDTH, columns::<M>(), lanes::<M, S>());
+    let part = first_bag % width / lanes;
+    let slots = &item.sources[first_bag / width * BAG * columns * width..][..BAG * columns * width];
+    let slots: &[V<M, S>] = bytemuck::cast_slice(slots);
     // In the lane of the target's own bag: its place in the bag. No place equals −1.
-    let own_place = load::<S>(&std::array::from_fn(|lane| {
-        if MASKED && first_bag + lane == own / BAG { (own % BAG) as f64 } else { -1.0 }
-    }));
-    let mut pull = [simd.splat_f64s(0.0); SLOT_COLUMNS];
-    for (t, slot) in slots.iter().enumerate() {
-        let slot: &[S::f64s] = bytemuck::cast_slice(std::slice::from_ref(slot));
-        let vectors = GROUP_BAGS / S::F64_LANES;
-        let mut source = pull;
-        for (c, value) in source.iter_mut().enumerate() {
-            *value = slot[c * vectors + part / S::F64_LANES];
-        }
-        let mask = if MASKED { Some(simd.equal_f64s(own_place, simd.splat_f64s(t as f64))) } else { None };
-        add_pair(simd, &mut pull, lanes, &source, mask);
+    let mut places = [M::Real::of(-1.0); MOST_LANES];
+    if MASKED {
+        places[own / BAG - first_bag] = M::Real::of((own % BAG) as f64);
     }
-    pull
+    let places = load::<M, S>(&places);
+    let mut sums = zero::<M, S>(simd);
+    let mut source = [target.one; 10];
+    for (t, slot) in slots.chunks_exact(columns * (width / lanes)).enumerate() {
+        for c in 0..columns {
+            source[c] = slot[c * (width / lanes) + part];
+        }
+        let mask = if MASKED {
+            Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64))))
+        } else {
+            None
+        };
+        add_pair::<M, S>(simd, &mut sums, target, &source, mask);
+    }
+    finish::<M, S>(&sums)
 }
 
-/// The canonical tree over the eight bags of a group. Bags that do not exist hold exact zeros, which change nothing.
+/// The canonical tree over the bags of a group.
 #[inline(always)]
-fn merge_group(bag: &[f64; GROUP_BAGS]) -> f64 {
-    let [a, b, c, d] = [0, 2, 4, 6].map(|k| bag[k] + bag[k + 1]);
-    (a + b) + (c + d)
-}
-
-#[inline(always)]
-fn spread<S: Simd>(v: S::f64s) -> [f64; GROUP_BAGS] {
-    let mut values = [0.0; GROUP_BAGS];
-    values[..S::F64_LANES].copy_from_slice(bytemuck::cast_slice(&[v]));
-    values
-}
-
-#[inline(always)]
-fn pull_of(column: impl Fn(usize) -> f64) -> Pull {
-    Pull { acc: [0, 1, 2].map(&column), jerk: [3, 4, 5].map(&column), pot: column(6) }
+fn merge_group<N: Node>(nodes: &mut [N; MOST_LANES], width: usize) -> N {
+    let mut left = width;
+    while left > 1 {
+        left /= 2;
+        for k in 0..left {
+            nodes[k] = nodes[2 * k].plus(&nodes[2 * k + 1]);
+        }
+    }
+    nodes[0]
 }

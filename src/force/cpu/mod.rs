@@ -1,4 +1,4 @@
-//! The CPU engine: vector units through one lane body, all cores through rayon, the reference's bits.
+//! The CPU engine: vector units through one lane body, all cores through rayon, the reference's bits in every mode.
 
 mod lanes;
 mod sources;
@@ -7,14 +7,15 @@ mod width;
 pub use width::Width;
 
 use super::canonical::{FULL_DEPTH, TreeSum, bags};
+use super::mode::{Mode, Node, Order, Real};
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
 use crate::gravity::Pull;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
-use lanes::{Item, MAX_ITEM_BAGS};
+use lanes::{Item, MAX_ITEM_BAGS, Partial};
 use rayon::prelude::*;
-use sources::{GROUP_BAGS, Piece, Predict, Sources};
+use sources::{Piece, Predict, Sources};
 
 /// Targets in a work item.
 const TILE: usize = 64;
@@ -25,18 +26,17 @@ const SERIAL_PAIRS: usize = 1 << 15;
 /// Groups of sources that one thread predicts at a time.
 const PREDICT_GROUPS: usize = 32;
 
-/// Vectorised f64 engine. Uses the threads of the rayon pool it is called in; neither their number nor the vector width
+/// Vectorised engine for the precision mode `M`. Uses the threads of the rayon pool it is called in; neither their number nor the vector width
 /// changes a bit of the result.
-#[derive(Debug)]
-pub struct CpuEngine {
+pub struct CpuEngine<M: Mode> {
     eps2: f64,
     clock: Clock,
     width: Width,
-    sources: Sources,
-    partial: Vec<Pull>,
+    sources: Sources<M>,
+    partial: Vec<Partial<M>>,
 }
 
-impl CpuEngine {
+impl<M: Mode> CpuEngine<M> {
     /// An engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal units).
     #[must_use]
     pub fn new(epsilon: f64, clock: Clock, width: Width) -> Self {
@@ -45,7 +45,7 @@ impl CpuEngine {
 
     fn predict_sources(&mut self, now: Time, targets: &Targets) {
         let (width, tick) = (self.width, self.clock.tick());
-        let predict = |piece: Piece<'_>| width.run(Predict { piece, now, tick });
+        let predict = |piece: Piece<'_, M>| width.run(Predict { piece, now, tick });
         if self.sources.groups() <= PREDICT_GROUPS || rayon::current_num_threads() == 1 {
             predict(self.sources.piece());
         } else {
@@ -59,15 +59,18 @@ impl CpuEngine {
 
 /// Bags in one work item: as many as fit the cache, fewer if that would leave threads idle. A power of two, so that items
 /// are whole subtrees of the canonical tree.
-fn bags_per_item(targets: usize, all_bags: usize, threads: usize) -> usize {
+fn bags_per_item<M: Mode>(targets: usize, all_bags: usize, threads: usize) -> usize {
+    if M::ORDER != Order::Tree {
+        return all_bags.next_power_of_two();
+    }
     let mut per_item = MAX_ITEM_BAGS;
-    while threads > 1 && per_item > GROUP_BAGS && targets.div_ceil(TILE) * all_bags.div_ceil(per_item) < 4 * threads {
+    while threads > 1 && per_item > <M::Real as Real>::WIDTH && targets.div_ceil(TILE) * all_bags.div_ceil(per_item) < 4 * threads {
         per_item /= 2;
     }
     per_item
 }
 
-impl ForceEngine for CpuEngine {
+impl<M: Mode> ForceEngine for CpuEngine<M> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.sources.load(all);
         Ok(())
@@ -86,7 +89,7 @@ impl ForceEngine for CpuEngine {
         let n = self.sources.len();
         let serial = targets.len() * n < SERIAL_PAIRS;
         let threads = if serial { 1 } else { rayon::current_num_threads() };
-        let per_item = bags_per_item(targets.len(), bags(n), threads);
+        let per_item = bags_per_item::<M>(targets.len(), bags(n), threads);
         let spans = bags(n).div_ceil(per_item);
         let batch = (MAX_ITEMS / spans).max(1) * TILE;
 
@@ -94,11 +97,11 @@ impl ForceEngine for CpuEngine {
         for first in (0..targets.len()).step_by(batch) {
             let last = targets.len().min(first + batch);
             let items = (last - first).div_ceil(TILE) * spans;
-            self.partial.resize(items * TILE, Pull::default());
-            let compute = |(item, out): (usize, &mut [Pull])| {
+            self.partial.resize(items * TILE, Partial::<M>::default());
+            let compute = |(item, out): (usize, &mut [Partial<M>])| {
                 let tile = first + item / spans * TILE;
                 let tile = tile..last.min(tile + TILE);
-                width.run(Item {
+                width.run(Item::<M> {
                     sources: sources.predicted(),
                     len: n,
                     first_bag: item % spans * per_item,
@@ -115,14 +118,14 @@ impl ForceEngine for CpuEngine {
             } else {
                 self.partial.par_chunks_mut(TILE).enumerate().for_each(compute);
             }
-            let mut tree = TreeSum::<FULL_DEPTH>::default();
+            let mut tree = TreeSum::<Partial<M>, FULL_DEPTH>::default();
             for k in first..last {
                 let (tile, lane) = ((k - first) / TILE, (k - first) % TILE);
                 tree.clear();
                 for span in 0..spans {
                     tree.push(per_item.trailing_zeros() as u8, self.partial[(tile * spans + span) * TILE + lane]);
                 }
-                out.set(k, &tree.root().canonical());
+                out.set(k, &Pull::from_sums(tree.root().map(|sum| sum.value())));
             }
         }
         Ok(())

@@ -1,191 +1,226 @@
-//! How the CPU engine lays out its sources: bag-interleaved, eight neighbouring bags side by side.
+//! How the CPU engine lays out its sources: bag-interleaved, as many neighbouring bags side by side as the widest vector unit
+//! has lanes.
 //!
-//! Eight bags of 64 form a *group*. Slot `t` of a group holds source `t` of each of its eight bags, so that one vector load
-//! fetches the same element of neighbouring bags (lanes over bags), and one broadcast fetches a single source (lanes over
-//! targets). All columns of a slot are adjacent: a sweep is one stream.
+//! [`Real::WIDTH`] bags (8 of f64, 16 of f32) form a *group*. Slot `t` of a group holds source `t` of each of its bags, so
+//! that one vector load fetches the same element of neighbouring bags (lanes over bags), and one broadcast fetches a single
+//! source (lanes over targets). All columns of a slot are adjacent: a sweep is one stream.
 
 use crate::force::canonical::{BAG, bags};
+use crate::force::mode::{Mode, Real};
+use crate::gravity::predict_component;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use bytemuck::{Pod, Zeroable};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use std::marker::PhantomData;
 
-/// Bags side by side in a slot: the widest vector unit's lanes.
-pub const GROUP_BAGS: usize = 8;
-/// Values in a slot of predicted sources: position, velocity, mass of eight sources.
-pub const SLOT_COLUMNS: usize = 7;
-/// Values in a slot of held sources: position, velocity, acceleration, jerk, ticks.
-const HELD_COLUMNS: usize = 13;
-
-/// One value of the eight sources of a slot.
+/// 64 bytes in one cache line: one column of a slot in f32 or f64, half a column of the held f64 of an f32 mode.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct Octet(pub [f64; GROUP_BAGS]);
+struct Line([u64; 8]);
 
-/// Predicted state of eight sources; [`SLOT_COLUMNS`] octets: x y z vx vy vz mass.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct Slot {
-    pos: [Octet; 3],
-    vel: [Octet; 3],
-    mass: Octet,
+/// f64 in a [`Line`].
+const LINE: usize = 8;
+/// Columns of the held state: position, velocity, acceleration, jerk, ticks.
+const HELD: usize = 13;
+
+/// Columns of a predicted slot: position (hi and, in split modes, lo), velocity, mass.
+pub const fn columns<M: Mode>() -> usize {
+    if M::SPLIT { 10 } else { 7 }
 }
 
-/// State of eight sources at their own times, from which they are predicted.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-struct Held {
-    pos: [Octet; 3],
-    vel: [Octet; 3],
-    acc: [Octet; 3],
-    jerk: [Octet; 3],
-    ticks: [u64; GROUP_BAGS],
+/// Lines of held state in a slot.
+const fn held_lines<M: Mode>() -> usize {
+    HELD * <M::Real as Real>::WIDTH / LINE
 }
 
-/// Where a lane without a source stands: so far away that with mass 0 it adds exact zeros, near enough that no square
-/// overflows to a NaN.
-const NOWHERE: f64 = 1e150;
-
-/// The sources, held and predicted.
-#[derive(Debug, Default)]
-pub struct Sources {
-    held: Vec<Held>,
-    predicted: Vec<Slot>,
+/// The sources: held at their own times in f64, and predicted in the mode's numbers.
+pub struct Sources<M> {
+    held: Vec<Line>,
+    predicted: Vec<Line>,
     len: usize,
+    mode: PhantomData<M>,
+}
+
+impl<M> Default for Sources<M> {
+    fn default() -> Self {
+        Self { held: Vec::new(), predicted: Vec::new(), len: 0, mode: PhantomData }
+    }
 }
 
 /// Slot and lane of source `i`.
 #[inline(always)]
-fn place(i: usize) -> (usize, usize) {
+fn place(i: usize, width: usize) -> (usize, usize) {
     let bag = i / BAG;
-    ((bag / GROUP_BAGS) * BAG + i % BAG, bag % GROUP_BAGS)
+    ((bag / width) * BAG + i % BAG, bag % width)
 }
 
-impl Sources {
+impl<M: Mode> Sources<M> {
+    const WIDTH: usize = <M::Real as Real>::WIDTH;
+
     /// Number of sources.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The predicted slots, [`BAG`] a group.
-    pub fn predicted(&self) -> &[Slot] {
-        &self.predicted
+    /// Number of groups of bags.
+    pub fn groups(&self) -> usize {
+        bags(self.len).div_ceil(Self::WIDTH)
+    }
+
+    /// The predicted slots as numbers: [`BAG`] slots a group, [`columns`] a slot, [`Real::WIDTH`] numbers a column.
+    pub fn predicted(&self) -> &[M::Real] {
+        bytemuck::cast_slice(&self.predicted)
     }
 
     /// Takes over all particles.
     pub fn load(&mut self, p: &Particles) {
         self.len = p.len();
-        let slots = bags(p.len()).div_ceil(GROUP_BAGS) * BAG;
-        let mut empty_held = Held::zeroed();
-        empty_held.pos = [Octet([NOWHERE; GROUP_BAGS]); 3];
-        let mut empty_slot = Slot::zeroed();
-        empty_slot.pos = empty_held.pos;
-        self.held = vec![empty_held; slots];
-        self.predicted = vec![empty_slot; slots];
-        for i in 0..p.len() {
-            let (slot, lane) = place(i);
-            self.predicted[slot].mass.0[lane] = p.mass[i];
-            self.store(p, i);
+        let slots = self.groups() * BAG;
+        self.held = vec![Line::zeroed(); slots * held_lines::<M>()];
+        self.predicted = vec![Line::zeroed(); slots * columns::<M>()];
+        for i in 0..slots * Self::WIDTH {
+            let bag_and_place = (i / BAG / Self::WIDTH * BAG + i % BAG, i / BAG % Self::WIDTH);
+            if i < p.len() {
+                self.set(bag_and_place, columns::<M>() - 1, M::Real::of(p.mass[i]));
+                self.store(p, i);
+            } else {
+                for k in 0..3 {
+                    self.hold(bag_and_place, k, <M::Real as Real>::NOWHERE);
+                }
+            }
         }
+    }
+
+    #[inline(always)]
+    fn hold(&mut self, (slot, lane): (usize, usize), column: usize, value: f64) {
+        let held: &mut [f64] = bytemuck::cast_slice_mut(&mut self.held);
+        held[(slot * HELD + column) * Self::WIDTH + lane] = value;
+    }
+
+    #[inline(always)]
+    fn set(&mut self, (slot, lane): (usize, usize), column: usize, value: M::Real) {
+        let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(&mut self.predicted);
+        predicted[(slot * columns::<M>() + column) * Self::WIDTH + lane] = value;
     }
 
     /// Takes over the state of particle `i`.
     #[inline]
     pub fn store(&mut self, p: &Particles, i: usize) {
-        let (slot, lane) = place(i);
-        let held = &mut self.held[slot];
+        let place = place(i, Self::WIDTH);
         for k in 0..3 {
-            held.pos[k].0[lane] = p.pos[i][k];
-            held.vel[k].0[lane] = p.vel[i][k];
-            held.acc[k].0[lane] = p.acc[i][k];
-            held.jerk[k].0[lane] = p.jerk[i][k];
+            self.hold(place, k, p.pos[i][k]);
+            self.hold(place, 3 + k, p.vel[i][k]);
+            self.hold(place, 6 + k, p.acc[i][k]);
+            self.hold(place, 9 + k, p.jerk[i][k]);
         }
-        held.ticks[lane] = p.time[i].0;
-    }
-
-    /// Number of groups of eight bags.
-    pub fn groups(&self) -> usize {
-        self.predicted.len() / BAG
+        self.hold(place, 12, f64::from_bits(p.time[i].0));
     }
 
     /// All slots, to be predicted at once.
-    pub fn piece(&mut self) -> Piece<'_> {
-        Piece { held: &self.held, predicted: &mut self.predicted }
+    pub fn piece(&mut self) -> Piece<'_, M> {
+        Piece { held: &self.held, predicted: &mut self.predicted, mode: PhantomData }
     }
 
     /// All slots in pieces of `groups` groups, to be predicted apart.
-    pub fn pieces(&mut self, groups: usize) -> impl ParallelIterator<Item = Piece<'_>> {
-        let (held, predicted) = (self.held.par_chunks(groups * BAG), self.predicted.par_chunks_mut(groups * BAG));
-        held.zip(predicted).map(|(held, predicted)| Piece { held, predicted })
+    pub fn pieces(&mut self, groups: usize) -> impl ParallelIterator<Item = Piece<'_, M>> {
+        let held = self.held.par_chunks(groups * BAG * held_lines::<M>());
+        let predicted = self.predicted.par_chunks_mut(groups * BAG * columns::<M>());
+        held.zip(predicted).map(|(held, predicted)| Piece { held, predicted, mode: PhantomData })
     }
 
     /// Puts the predicted source `i` at a given state.
     #[inline]
     pub fn put(&mut self, i: usize, pos: Vec3, vel: Vec3) {
-        let (slot, lane) = place(i);
-        let slot = &mut self.predicted[slot];
+        let place = place(i, Self::WIDTH);
         for k in 0..3 {
-            slot.pos[k].0[lane] = pos[k];
-            slot.vel[k].0[lane] = vel[k];
+            let [hi, lo] = M::Real::split(pos[k]);
+            self.set(place, k, hi);
+            if M::SPLIT {
+                self.set(place, 3 + k, lo);
+            }
+            self.set(place, columns::<M>() - 4 + k, M::Real::of(vel[k]));
         }
     }
 }
 
 /// Some slots, held and to be predicted.
-pub struct Piece<'a> {
-    held: &'a [Held],
-    predicted: &'a mut [Slot],
+pub struct Piece<'a, M> {
+    held: &'a [Line],
+    predicted: &'a mut [Line],
+    mode: PhantomData<M>,
 }
 
 /// Work for a vector unit: predicts every source of a piece to `now`.
-pub struct Predict<'a> {
-    pub piece: Piece<'a>,
+pub struct Predict<'a, M> {
+    pub piece: Piece<'a, M>,
     pub now: Time,
     /// Length of a tick.
     pub tick: f64,
 }
 
-impl WithSimd for Predict<'_> {
+impl<M: Mode> WithSimd for Predict<'_, M> {
     type Output = ();
 
-    /// [`predict_component`](crate::gravity::predict_component), operation by operation, in lanes.
+    /// [`predict_component`] on every lane. Plain loops over fixed arrays, which the compiler turns into vector code when
+    /// this is inlined into a function built for the wider instructions. No closures: see [`super::lanes`].
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let vectors = GROUP_BAGS / S::F64_LANES;
-        let held: &[S::f64s] = bytemuck::cast_slice(self.piece.held);
-        let predicted: &mut [S::f64s] = bytemuck::cast_slice_mut(self.piece.predicted);
-        let ticks: &[S::u64s] = bytemuck::cast_slice(self.piece.held);
-        let (now, tick) = (simd.splat_u64s(self.now.0), simd.splat_f64s(self.tick));
-        let (half, third) = (simd.splat_f64s(0.5), simd.splat_f64s(1.0 / 3.0));
-        // A whole number below 2⁵² in the low bits of 2⁵² is that number added: the exact conversion to f64. No source is
-        // further back than dt_max, 2³⁶ ticks; the lanes without a source are cut to 52 bits and do not move anyway.
-        let low_bits = simd.splat_u64s((1 << 52) - 1);
-        let (offset_bits, offset) = (simd.splat_u64s(0x4330 << 48), simd.splat_f64s((1u64 << 52) as f64));
-        for ((held, ticks), slot) in held
-            .chunks_exact(HELD_COLUMNS * vectors)
-            .zip(ticks.chunks_exact(HELD_COLUMNS * vectors))
-            .zip(predicted.chunks_exact_mut(SLOT_COLUMNS * vectors))
+    fn with_simd<S: Simd>(self, _: S) {
+        let width = <M::Real as Real>::WIDTH;
+        let held: &[[f64; LINE]] = bytemuck::cast_slice(self.piece.held);
+        let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.piece.predicted);
+        let parts = width / LINE;
+        for (held, slot) in
+            held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M>() * width))
         {
-            for lanes in 0..vectors {
-                let passed = simd.and_u64s(simd.sub_u64s(now, ticks[12 * vectors + lanes]), low_bits);
-                let passed = bytemuck::cast::<S::u64s, S::f64s>(simd.or_u64s(passed, offset_bits));
-                let dt = simd.mul_f64s(simd.sub_f64s(passed, offset), tick);
-                let (half_dt, third_dt) = (simd.mul_f64s(half, dt), simd.mul_f64s(dt, third));
+            for part in 0..parts {
+                let mut dt = [0.0; LINE];
+                for lane in 0..LINE {
+                    dt[lane] = passed(self.now, held[12 * parts + part][lane].to_bits()) * self.tick;
+                }
                 for k in 0..3 {
+                    let (mut x, mut v) = ([0.0; LINE], [0.0; LINE]);
                     let [pos, vel, acc, jerk] = [
-                        held[k * vectors + lanes],
-                        held[(3 + k) * vectors + lanes],
-                        held[(6 + k) * vectors + lanes],
-                        held[(9 + k) * vectors + lanes],
+                        held[k * parts + part],
+                        held[(3 + k) * parts + part],
+                        held[(6 + k) * parts + part],
+                        held[(9 + k) * parts + part],
                     ];
-                    let x = simd.add_f64s(simd.mul_f64s(jerk, third_dt), acc);
-                    let x = simd.add_f64s(simd.mul_f64s(x, half_dt), vel);
-                    slot[k * vectors + lanes] = simd.add_f64s(simd.mul_f64s(x, dt), pos);
-                    let v = simd.add_f64s(simd.mul_f64s(jerk, half_dt), acc);
-                    slot[(3 + k) * vectors + lanes] = simd.add_f64s(simd.mul_f64s(v, dt), vel);
+                    for lane in 0..LINE {
+                        (x[lane], v[lane]) = predict_component(pos[lane], vel[lane], acc[lane], jerk[lane], dt[lane]);
+                    }
+                    let column = |c: usize| c * width + part * LINE..c * width + (part + 1) * LINE;
+                    narrow(&mut slot[column(k)], &x);
+                    if M::SPLIT {
+                        rest(&mut slot[column(3 + k)], &x);
+                    }
+                    narrow(&mut slot[column(columns::<M>() - 4 + k)], &v);
                 }
             }
         }
+    }
+}
+
+/// Ticks from `then` to `now` as f64. A whole number below 2⁵² in the low bits of 2⁵² is that number added, the exact
+/// conversion that every vector unit has. No source is further back than dt_max, 2³⁶ ticks; the lanes without a source are
+/// cut to 52 bits and do not move anyway.
+#[inline(always)]
+fn passed(now: Time, then: u64) -> f64 {
+    let low_bits = now.0.wrapping_sub(then) & ((1 << 52) - 1);
+    f64::from_bits(low_bits | (0x4330 << 48)) - (1u64 << 52) as f64
+}
+
+#[inline(always)]
+fn narrow<R: Real>(to: &mut [R], from: &[f64; LINE]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = R::of(*from);
+    }
+}
+
+#[inline(always)]
+fn rest<R: Real>(to: &mut [R], from: &[f64; LINE]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = R::split(*from)[1];
     }
 }

@@ -1,0 +1,365 @@
+//! The precision modes as types: which real numbers, which sum inside a bag, which node over bags.
+//!
+//! Everything is written once, over the lanes of any vector unit; a single number is the case of one lane
+//! ([`pulp::Scalar`]), which the reference engine uses.
+
+use super::precision::Precision;
+use bytemuck::Pod;
+use num_traits::Float;
+use pulp::Simd;
+
+/// Sums that make up a force: acceleration, jerk, potential.
+pub const SUMS: usize = 7;
+
+/// A real type in lanes.
+pub trait Real: Float + Pod + Send + Sync {
+    /// Lanes of the widest vector unit: bags that lie side by side in the engine's memory.
+    const WIDTH: usize;
+    /// Where a lane without a source stands: so far away that with mass 0 it adds exact zeros, near enough that no square
+    /// overflows.
+    const NOWHERE: f64;
+    /// A vector.
+    type Lanes<S: Simd>: Copy + Pod;
+    /// A choice for each lane.
+    type Mask<S: Simd>: Copy;
+    /// The nearest number of this type.
+    fn of(x: f64) -> Self;
+    /// x as the sum of two numbers of this type, the nearest and what it leaves.
+    fn split(x: f64) -> [Self; 2];
+    /// The number in the only lane of a one-lane vector.
+    fn single(x: Self::Lanes<pulp::Scalar>) -> Self;
+    /// The same number in every lane.
+    fn splat<S: Simd>(simd: S, x: Self) -> Self::Lanes<S>;
+    /// a + b
+    fn add<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a − b
+    fn sub<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a · b
+    fn mul<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a / b, correctly rounded
+    fn div<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// √a, correctly rounded
+    fn sqrt_lanes<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a · b + c, rounded once
+    fn fma<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>, c: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a = b
+    fn equal<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
+    /// `yes` where the mask is set, `no` elsewhere
+    fn select<S: Simd>(simd: S, mask: Self::Mask<S>, yes: Self::Lanes<S>, no: Self::Lanes<S>) -> Self::Lanes<S>;
+}
+
+macro_rules! real {
+    ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident,
+     $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $select:ident) => {
+        impl Real for $real {
+            const WIDTH: usize = $width;
+            const NOWHERE: f64 = $nowhere;
+            type Lanes<S: Simd> = S::$lanes;
+            type Mask<S: Simd> = S::$mask;
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as Self
+            }
+            #[inline(always)]
+            fn split(x: f64) -> [Self; 2] {
+                let high = x as Self;
+                [high, (x - high as f64) as Self]
+            }
+            #[inline(always)]
+            fn single(x: Self) -> Self {
+                x
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, x: Self) -> S::$lanes {
+                simd.$splat(x)
+            }
+            #[inline(always)]
+            fn add<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$add(a, b)
+            }
+            #[inline(always)]
+            fn sub<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
+            fn mul<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$mul(a, b)
+            }
+            #[inline(always)]
+            fn div<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$div(a, b)
+            }
+            #[inline(always)]
+            fn sqrt_lanes<S: Simd>(simd: S, a: S::$lanes) -> S::$lanes {
+                simd.$sqrt(a)
+            }
+            #[inline(always)]
+            fn fma<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes, c: S::$lanes) -> S::$lanes {
+                simd.$fma(a, b, c)
+            }
+            #[inline(always)]
+            fn equal<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
+                simd.$equal(a, b)
+            }
+            #[inline(always)]
+            fn select<S: Simd>(simd: S, mask: S::$mask, yes: S::$lanes, no: S::$lanes) -> S::$lanes {
+                simd.$select(mask, yes, no)
+            }
+        }
+    };
+}
+
+real!(
+    f64, 8, 1e150, f64s, m64s, splat_f64s, add_f64s, sub_f64s, mul_f64s, div_f64s, sqrt_f64s, mul_add_f64s, equal_f64s,
+    select_f64s
+);
+real!(
+    f32, 16, 1e15, f32s, m32s, splat_f32s, add_f32s, sub_f32s, mul_f32s, div_f32s, sqrt_f32s, mul_add_f32s, equal_f32s,
+    select_f32s
+);
+
+/// A partial sum over bags.
+pub trait Node: Copy + Default + Send + Sync {
+    /// Sum of two.
+    #[must_use]
+    fn plus(&self, other: &Self) -> Self;
+    /// As f64, exactly.
+    fn value(&self) -> f64;
+}
+
+impl Node for f64 {
+    #[inline(always)]
+    fn plus(&self, other: &Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn value(&self) -> f64 {
+        *self
+    }
+}
+
+impl Node for f32 {
+    #[inline(always)]
+    fn plus(&self, other: &Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn value(&self) -> f64 {
+        f64::from(*self)
+    }
+}
+
+/// A number as the unevaluated sum of two f32, |lo| ≤ ½ ulp(hi).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Twofold {
+    hi: f32,
+    lo: f32,
+}
+
+impl Twofold {
+    /// `hi + lo`, normalised (Dekker 1971, fast two-sum; needs |hi| ≥ |lo|). Adding zero to a normalised number is exact.
+    #[inline(always)]
+    fn normalised(hi: f32, lo: f32) -> Self {
+        let sum = hi + lo;
+        Self { hi: sum, lo: lo - (sum - hi) }
+    }
+}
+
+impl Node for Twofold {
+    /// Two-sum of the high parts (Knuth 1969, §4.2.2), low parts added to its error.
+    #[inline(always)]
+    fn plus(&self, other: &Self) -> Self {
+        let sum = self.hi + other.hi;
+        let part = sum - self.hi;
+        let error = (self.hi - (sum - part)) + (other.hi - part);
+        Self::normalised(sum, error + (self.lo + other.lo))
+    }
+    #[inline(always)]
+    fn value(&self) -> f64 {
+        f64::from(self.hi) + f64::from(self.lo)
+    }
+}
+
+/// Nodes of several sums side by side, all in the same place of the tree.
+impl<N: Node, const K: usize> Node for [N; K]
+where
+    Self: Default,
+{
+    #[inline(always)]
+    fn plus(&self, other: &Self) -> Self {
+        let mut sum = *self;
+        for k in 0..K {
+            sum[k] = self[k].plus(&other[k]);
+        }
+        sum
+    }
+    fn value(&self) -> f64 {
+        self.iter().map(Node::value).sum()
+    }
+}
+
+/// In which order bags are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The canonical tree: any worker may take any aligned run of bags.
+    Tree,
+    /// One bag after the other.
+    InOrder,
+    /// There are no bags: one running sum over all sources.
+    Running,
+}
+
+/// A running sum: the sum, and what the mode keeps beside it (unused by plain sums).
+pub type Running<R, S> = [<R as Real>::Lanes<S>; 2];
+
+/// A precision mode.
+pub trait Mode: Send + Sync + 'static {
+    /// The type of the pair arithmetic and of the sums in a bag.
+    type Real: Real;
+    /// The partial sum over bags.
+    type Node: Node;
+    /// Which mode this is.
+    const PRECISION: Precision;
+    /// Positions come as two numbers, hi + lo, so that their difference keeps what one loses.
+    const SPLIT: bool;
+    /// The order over bags.
+    const ORDER: Order = Order::Tree;
+
+    /// Adds a · b.
+    #[inline(always)]
+    fn add_product<S: Simd>(
+        simd: S,
+        sum: &mut Running<Self::Real, S>,
+        a: <Self::Real as Real>::Lanes<S>,
+        b: <Self::Real as Real>::Lanes<S>,
+    ) {
+        sum[0] = Self::Real::fma(simd, a, b, sum[0]);
+    }
+
+    /// Takes x off.
+    #[inline(always)]
+    fn subtract<S: Simd>(simd: S, sum: &mut Running<Self::Real, S>, x: <Self::Real as Real>::Lanes<S>) {
+        sum[0] = Self::Real::sub(simd, sum[0], x);
+    }
+
+    /// The finished sum over a bag.
+    fn node(sum: [Self::Real; 2]) -> Self::Node;
+}
+
+/// [`Precision::F64`].
+pub struct F64;
+/// [`Precision::F32Direct`].
+pub struct F32Direct;
+/// [`Precision::F32Chamomile`].
+pub struct F32Chamomile;
+/// [`Precision::F32Kahan`].
+pub struct F32Kahan;
+/// [`Precision::Mixed`].
+pub struct Mixed;
+/// [`Precision::DoubleFloat`].
+pub struct DoubleFloat;
+
+impl Mode for F64 {
+    type Real = f64;
+    type Node = f64;
+    const PRECISION: Precision = Precision::F64;
+    const SPLIT: bool = false;
+    #[inline(always)]
+    fn node([sum, _]: [f64; 2]) -> f64 {
+        sum
+    }
+}
+
+impl Mode for F32Direct {
+    type Real = f32;
+    type Node = f32;
+    const PRECISION: Precision = Precision::F32Direct;
+    const SPLIT: bool = false;
+    const ORDER: Order = Order::Running;
+    #[inline(always)]
+    fn node([sum, _]: [f32; 2]) -> f32 {
+        sum
+    }
+}
+
+impl Mode for F32Chamomile {
+    type Real = f32;
+    type Node = f32;
+    const PRECISION: Precision = Precision::F32Chamomile;
+    const SPLIT: bool = false;
+    const ORDER: Order = Order::InOrder;
+    #[inline(always)]
+    fn node([sum, _]: [f32; 2]) -> f32 {
+        sum
+    }
+}
+
+impl Mode for Mixed {
+    type Real = f32;
+    type Node = f64;
+    const PRECISION: Precision = Precision::Mixed;
+    const SPLIT: bool = true;
+    #[inline(always)]
+    fn node([sum, _]: [f32; 2]) -> f64 {
+        f64::from(sum)
+    }
+}
+
+/// Kahan's compensated sum (1965): `sum[1]` holds what the last addition lost, with the sign of an excess.
+#[inline(always)]
+fn kahan<S: Simd>(simd: S, sum: &mut [S::f32s; 2], term: S::f32s) {
+    let total = simd.add_f32s(sum[0], term);
+    sum[1] = simd.sub_f32s(simd.sub_f32s(total, sum[0]), term);
+    sum[0] = total;
+}
+
+impl Mode for F32Kahan {
+    type Real = f32;
+    type Node = Twofold;
+    const PRECISION: Precision = Precision::F32Kahan;
+    const SPLIT: bool = false;
+    #[inline(always)]
+    fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
+        // a · b minus the excess of the last addition, rounded once.
+        let term = simd.mul_add_f32s(a, b, simd.sub_f32s(simd.splat_f32s(0.0), sum[1]));
+        kahan(simd, sum, term);
+    }
+    #[inline(always)]
+    fn subtract<S: Simd>(simd: S, sum: &mut [S::f32s; 2], x: S::f32s) {
+        let term = simd.sub_f32s(simd.sub_f32s(simd.splat_f32s(0.0), x), sum[1]);
+        kahan(simd, sum, term);
+    }
+    #[inline(always)]
+    fn node([sum, excess]: [f32; 2]) -> Twofold {
+        Twofold::normalised(sum, -excess)
+    }
+}
+
+/// Two-sum (Knuth 1969): the exact error of the addition goes to `sum[1]`.
+#[inline(always)]
+fn two_sum<S: Simd>(simd: S, sum: &mut [S::f32s; 2], term: S::f32s) {
+    let total = simd.add_f32s(sum[0], term);
+    let part = simd.sub_f32s(total, sum[0]);
+    let error = simd.add_f32s(simd.sub_f32s(sum[0], simd.sub_f32s(total, part)), simd.sub_f32s(term, part));
+    *sum = [total, simd.add_f32s(sum[1], error)];
+}
+
+impl Mode for DoubleFloat {
+    type Real = f32;
+    type Node = Twofold;
+    const PRECISION: Precision = Precision::DoubleFloat;
+    const SPLIT: bool = true;
+    #[inline(always)]
+    fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
+        let term = simd.mul_f32s(a, b);
+        two_sum(simd, sum, term);
+    }
+    #[inline(always)]
+    fn subtract<S: Simd>(simd: S, sum: &mut [S::f32s; 2], x: S::f32s) {
+        two_sum(simd, sum, simd.sub_f32s(simd.splat_f32s(0.0), x));
+    }
+    #[inline(always)]
+    fn node([hi, lo]: [f32; 2]) -> Twofold {
+        Twofold::normalised(hi, lo)
+    }
+}
