@@ -7,10 +7,10 @@ use crate::force::{ForceEngine, Forces, Targets};
 use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
 use crate::io::fields::DiagnosticsRow;
+use crate::io::file_units::FileUnits;
 use crate::io::provenance::{self, Provenance};
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
-use crate::io::user_units::UserUnits;
 use crate::particles::{Particles, Vec3};
 use crate::time::{TICKS_PER_DT_MAX, Time};
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ pub struct Simulation {
     pub state: RunState,
     integrator: Box<dyn Integrator>,
     engine: Box<dyn ForceEngine>,
-    units: UserUnits,
+    units: FileUnits,
     provenance: Provenance,
     plan: Plan,
     session: Session,
@@ -110,7 +110,7 @@ impl Simulation {
         particles: Particles,
         state: RunState,
         (integrator, engine): (Box<dyn Integrator>, Box<dyn ForceEngine>),
-        (units, provenance): (UserUnits, Provenance),
+        (units, provenance): (FileUnits, Provenance),
         plan: Plan,
     ) -> Self {
         let now = Instant::now();
@@ -126,7 +126,7 @@ impl Simulation {
 
     /// The units of its files.
     #[must_use]
-    pub fn units(&self) -> &UserUnits {
+    pub fn units(&self) -> &FileUnits {
         &self.units
     }
 
