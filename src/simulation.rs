@@ -136,7 +136,8 @@ impl Simulation {
         &self.provenance
     }
 
-    /// Prepares a new run: first forces and steps, the first row of diagnostics and the first snapshot.
+    /// Prepares a new run: first forces and steps, the first row of diagnostics, the first snapshot, and a checkpoint, so that
+    /// from here on a kill at any instant leaves something to resume from.
     ///
     /// # Errors
     /// As [`Integrator::start`], and [`crate::Error::Storage`].
@@ -155,17 +156,21 @@ impl Simulation {
         references.centre_of_mass = conserved.centre_of_mass;
         self.write_row(&mut series, &measured, watch)?;
         self.write_snapshot(measured)?;
+        self.checkpoint(&series)?;
         Ok(series)
     }
 
-    /// Takes up the run where its checkpoint left it.
+    /// Takes up the run where its checkpoint left it. Rows and snapshots from after the checkpoint are removed: the run will
+    /// write them again, and under another plan not all of them.
     ///
     /// # Errors
-    /// As [`Integrator::resume`] and [`Series::resume`].
+    /// As [`Integrator::resume`], [`Series::resume`] and [`snapshot::remove_from`].
     pub fn resume(&mut self) -> Result<Series> {
         self.integrator.resume(&self.particles, self.state.now, &mut *self.engine)?;
-        let rows = self.state.written.diagnostics_rows;
-        Series::resume(&self.plan.directory, rows, &self.units, &self.provenance)
+        let written = self.state.written;
+        let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units, &self.provenance)?;
+        snapshot::remove_from(&self.plan.directory.join("snapshots"), written.snapshots)?;
+        Ok(series)
     }
 
     /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way. `stop` may
@@ -182,7 +187,10 @@ impl Simulation {
             let report = match report {
                 Ok(report) => report,
                 Err(error) => {
-                    series.finish()?;
+                    // Why the run ended comes first; that its last rows could not be written comes on top.
+                    if let Err(also) = series.finish() {
+                        tracing::error!("{also}");
+                    }
                     return Err(error.in_user_units(&self.state.scale));
                 }
             };
