@@ -76,13 +76,12 @@ fn violations(module: &str, source: &str) -> Vec<String> {
         // `use crate::{Error, Result}`: what lib.rs hands on from `error`.
         let used = if used == "Error" || used == "Result" { format!("error::{used}") } else { used };
         let fits = |part: &&str| within(&used, part);
-        if !(fits(part) || GROUND.iter().any(|g| fits(g)) || allowed.iter().any(|a| fits(a))) {
+        if !(fits(part) || GROUND.iter().chain(*allowed).any(fits)) {
             found.push(format!("{module}: {part} must not use {used}"));
         }
-        if let Some(concrete) = CONCRETE.iter().find(|concrete| fits(concrete)) {
-            if !within(module, concrete) && !MAY_NAME_THEM.iter().any(|by| within(module, by)) {
-                found.push(format!("{module}: names the concrete {concrete}"));
-            }
+        let concrete = CONCRETE.iter().find(|concrete| fits(concrete) && !within(module, concrete));
+        if let Some(concrete) = concrete.filter(|_| !MAY_NAME_THEM.iter().any(|by| within(module, by))) {
+            found.push(format!("{module}: names the concrete {concrete}"));
         }
     }
     found
@@ -92,12 +91,13 @@ fn violations(module: &str, source: &str) -> Vec<String> {
 fn code(source: &str) -> String {
     let (mut out, mut rest) = (String::new(), source);
     while let Some(first) = rest.chars().next() {
+        let raw = rest.strip_prefix("r#\"");
         let skip = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |end| end + 2)
-        } else if rest.starts_with("r#\"") {
-            rest[3..].find("\"#").map_or(rest.len(), |end| end + 5)
+        } else if let Some(text) = raw {
+            text.find("\"#").map_or(rest.len(), |end| end + 5)
         } else if first == '"' {
             1 + length_of_text(&rest[1..])
         } else if rest.starts_with("'\"'") {
