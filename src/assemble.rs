@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::force::cpu::{CpuEngine, Width};
 use crate::force::precision::Precision;
 use crate::force::reference::ReferenceEngine;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine};
 use crate::initial::{self, InitialState, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -162,10 +162,9 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
 pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let mut engine = CpuEngine::new(epsilon, clock, width()?);
-    let mut forces = Forces::default();
     engine.load(p)?;
-    engine.evaluate(Time::default(), &Targets::everyone(p), &mut forces)?;
-    Ok(Conserved::of(p, &forces.pot).potential)
+    let field = Field::of(p, &mut engine, Time::default())?;
+    Ok(Conserved::of(p, &field.pot).potential)
 }
 
 fn width() -> Result<Width> {
@@ -175,7 +174,7 @@ fn width() -> Result<Width> {
 /// An engine, and what to call it in reports.
 struct Chosen {
     engine: Box<dyn ForceEngine>,
-    name: String,
+    name: &'static str,
 }
 
 fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
@@ -183,11 +182,9 @@ fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
     Ok(match config.force.engine {
         Engine::Auto | Engine::Cpu => {
             let width = width()?;
-            Chosen { engine: Box::new(CpuEngine::new(epsilon, clock, width)), name: format!("cpu-{}", width.name()) }
+            Chosen { engine: Box::new(CpuEngine::new(epsilon, clock, width)), name: "cpu" }
         }
-        Engine::Reference => {
-            Chosen { engine: Box::new(ReferenceEngine::new(epsilon, clock)), name: "reference".into() }
-        }
+        Engine::Reference => Chosen { engine: Box::new(ReferenceEngine::new(epsilon, clock)), name: "reference" },
         Engine::Cuda => {
             let problem = Problem::new("force.engine", "this version of tisane has no CUDA engine");
             return Err(problem.with_help(r#"take "auto" or "cpu""#).into());
@@ -222,9 +219,9 @@ fn plan(config: &Config, steps_to_end: u64) -> Plan {
     }
 }
 
-fn provenance(config: &Config, written: String, engine: String) -> Result<Provenance> {
+fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenance> {
     Ok(Provenance {
-        engine,
+        engine: engine.into(),
         precision: Precision::F64.name().into(),
         seed: match &config.initial {
             Initial::Plummer(plummer) => Some(plummer.seed),

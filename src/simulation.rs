@@ -3,22 +3,22 @@
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::diagnostics::steps;
 use crate::error::Result;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine};
 use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
+use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
 use crate::io::file_units::FileUnits;
 use crate::io::provenance::{self, Provenance};
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
+use crate::io::summary::Summary;
 use crate::particles::{Particles, Vec3};
 use crate::time::{TICKS_PER_DT_MAX, Time};
+use crate::units::Dimension;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Targets evaluated at a time for diagnostics, which bounds the memory for them.
-const TILE: usize = 1 << 16;
 
 /// What is written when, and when the run ends. Intervals are in units of `dt_max`, so that outputs fall on moments at which
 /// the whole system is synchronised anyway and cannot change the trajectory.
@@ -96,13 +96,6 @@ struct Session {
     last_checkpoint: Instant,
 }
 
-/// Acceleration and potential of every particle where it stands, for diagnostics and snapshots.
-#[derive(Default)]
-struct Measured {
-    acc: Vec<Vec3>,
-    pot: Vec<f64>,
-}
-
 impl Simulation {
     /// A run about to start, or to go on from `state` (internal units throughout).
     #[must_use]
@@ -136,6 +129,37 @@ impl Simulation {
         &self.provenance
     }
 
+    /// The result so far.
+    #[must_use]
+    pub fn summary(&self, name: &str, reason: ExitReason) -> Summary {
+        let Self { particles, state, provenance: made_by, .. } = self;
+        let (energy, references) = (state.scale.of(Dimension::ENERGY), &state.references);
+        let pairs = state.counters.pair_interactions;
+        Summary {
+            name: name.into(),
+            version: made_by.version.clone(),
+            git_commit: made_by.git_commit.clone(),
+            n: particles.len(),
+            time: state.clock.time(state.now) * state.scale.time,
+            engine: made_by.engine.clone(),
+            precision: made_by.precision.clone(),
+            threads: rayon::current_num_threads(),
+            energy_initial: references.energy * energy,
+            energy_final: references.previous_energy * energy,
+            relative_energy_error: relative(references.previous_energy, references.energy),
+            max_relative_energy_error: references.max_relative_energy_error,
+            angular_momentum_error: references.angular_momentum_error,
+            block_steps: state.counters.block_steps,
+            particle_steps: state.counters.particle_steps,
+            clamped_steps: state.counters.clamped_steps,
+            pair_interactions: pairs,
+            wall_seconds: state.wall_seconds,
+            pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
+            exit_reason: reason.name(),
+            state_sha256: particles.state_sha256(&state.clock),
+        }
+    }
+
     /// Prepares a new run: first forces and steps, the first row of diagnostics, the first snapshot, and a checkpoint, so that
     /// from here on a kill at any instant leaves something to resume from.
     ///
@@ -164,12 +188,12 @@ impl Simulation {
     /// write them again, and under another plan not all of them.
     ///
     /// # Errors
-    /// As [`Integrator::resume`], [`Series::resume`] and [`snapshot::remove_from`].
+    /// As [`Integrator::resume`], [`Series::resume`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Series> {
         self.integrator.resume(&self.particles, self.state.now, &mut *self.engine)?;
         let written = self.state.written;
         let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units, &self.provenance)?;
-        snapshot::remove_from(&self.plan.directory.join("snapshots"), written.snapshots)?;
+        directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
         Ok(series)
     }
 
@@ -250,27 +274,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Forces on everybody at a synchronised moment. The trajectory does not see them.
-    fn measure(&mut self) -> Result<Measured> {
-        let n = self.particles.len();
-        let mut measured = Measured { acc: Vec::with_capacity(n), pot: Vec::with_capacity(n) };
-        let (mut targets, mut forces) = (Targets::default(), Forces::default());
-        for first in (0..n).step_by(TILE) {
-            let tile = first..n.min(first + TILE);
-            targets.index.clear();
-            targets.index.extend(tile.start as u32..tile.end as u32);
-            targets.pos.clear();
-            targets.pos.extend_from_slice(&self.particles.pos[tile.clone()]);
-            targets.vel.clear();
-            targets.vel.extend_from_slice(&self.particles.vel[tile]);
-            self.engine.evaluate(self.state.now, &targets, &mut forces)?;
-            measured.acc.extend_from_slice(&forces.acc);
-            measured.pot.extend_from_slice(&forces.pot);
-        }
-        Ok(measured)
+    /// The field at a synchronised moment. The trajectory does not see it.
+    fn measure(&mut self) -> Result<Field> {
+        Field::of(&self.particles, &mut *self.engine, self.state.now)
     }
 
-    fn write_row(&mut self, series: &mut Series, measured: &Measured, watch: &mut dyn Watch) -> Result<()> {
+    fn write_row(&mut self, series: &mut Series, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let row = self.row(&Conserved::of(&self.particles, &measured.pot));
         series.append(&row)?;
@@ -280,6 +289,7 @@ impl Simulation {
         references.previous_energy = row.energy;
         references.previous_counters = state.counters;
         references.previous_wall_seconds = state.wall_seconds;
+        references.angular_momentum_error = row.angular_momentum_error;
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         watch.output(&row);
@@ -325,11 +335,11 @@ impl Simulation {
         }
     }
 
-    fn write_snapshot(&mut self, measured: Measured) -> Result<()> {
+    fn write_snapshot(&mut self, measured: Field) -> Result<()> {
         let number = self.state.written.snapshots;
-        let path = self.plan.directory.join("snapshots").join(format!("snapshot_{number:04}.hdf5"));
+        let path = directory::snapshot(&self.plan.directory, number);
         // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
-        let (acc, pot) = (measured.acc, measured.pot);
+        let Field { acc, pot } = measured;
         let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));
         let mut provenance = self.provenance.clone();
         provenance.created = provenance::now_utc();

@@ -5,6 +5,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
+pub mod directory;
 pub mod fields;
 pub mod file_units;
 pub mod formats;
@@ -14,6 +15,7 @@ pub mod provenance;
 pub mod seal;
 pub mod series;
 pub mod snapshot;
+pub mod summary;
 pub mod table;
 
 /// Version of the layout of snapshots, checkpoints and diagnostics. Readers take every version up to this one.

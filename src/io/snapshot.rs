@@ -1,6 +1,5 @@
 //! Snapshots: all particles at one moment, in the Gadget HDF5 layout that yt and pynbody open.
 
-use super::atomic::remove_if_present;
 use super::fields::{self, Field, FieldValues};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
@@ -8,13 +7,12 @@ use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::hexadecimal;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use crate::units::Dimension;
 use hdf5::Group;
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::path::Path;
 
 /// The group that holds the particles: Gadget's stars.
@@ -72,7 +70,7 @@ pub struct SnapshotData {
 /// Writes a snapshot atomically.
 ///
 /// # Errors
-/// [`Error::Storage`] if it cannot be written.
+/// [`Error::Storage`](crate::Error::Storage) if it cannot be written.
 pub fn write(path: &Path, snapshot: &Snapshot<'_>) -> Result<()> {
     hdf::write(path, Kind::Snapshot, |root| fill(root, snapshot))
 }
@@ -156,33 +154,10 @@ impl ContentHash {
     }
 }
 
-/// Removes the snapshots of a run from number `first` on, and what a kill left of unfinished ones.
-///
-/// # Errors
-/// [`Error::Storage`] if the folder cannot be read or a file not removed.
-pub fn remove_from(folder: &Path, first: u64) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(|e| Error::storage(folder, e))? {
-        let path = entry.map_err(|e| Error::storage(folder, e))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let unfinished = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
-        let number = number_of(unfinished.unwrap_or(&name));
-        if number.is_some_and(|number| number >= first || unfinished.is_some()) {
-            remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
-        }
-    }
-    Ok(())
-}
-
-/// The number in `snapshot_0012.hdf5`.
-fn number_of(name: &str) -> Option<u64> {
-    let digits = name.strip_prefix("snapshot_")?.strip_suffix(".hdf5")?;
-    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
-}
-
 /// Reads a snapshot that tisane wrote, checking both hashes: of the bytes, where the file still has it, and of the values.
 ///
 /// # Errors
-/// [`Error::Input`] naming file and dataset if it is missing, damaged or of another kind.
+/// [`Error::Input`](crate::Error::Input) naming file and dataset if it is missing, damaged or of another kind.
 pub fn read(path: &Path) -> Result<SnapshotData> {
     let tree = Tree::open(path, &[Kind::Snapshot], false)?;
     check_groups(&tree)?;
