@@ -185,7 +185,9 @@ fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
             let width = width()?;
             Chosen { engine: Box::new(CpuEngine::<F64>::new(epsilon, clock, width)), name: "cpu" }
         }
-        Engine::Reference => Chosen { engine: Box::new(ReferenceEngine::<F64>::new(epsilon, clock)), name: "reference" },
+        Engine::Reference => {
+            Chosen { engine: Box::new(ReferenceEngine::<F64>::new(epsilon, clock)), name: "reference" }
+        }
         Engine::Cuda => {
             let problem = Problem::new("force.engine", "this version of tisane has no CUDA engine");
             return Err(problem.with_help(r#"take "auto" or "cpu""#).into());

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tisane::force::cpu::{CpuEngine, Width};
+use tisane::force::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
 use tisane::force::reference::ReferenceEngine;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::gravity::predict;
@@ -56,24 +57,53 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 }
 
 #[test]
-fn every_width_and_thread_count_gives_the_reference_bits() {
+fn f64_has_the_reference_bits_on_every_width_and_thread_count() {
+    same_bits::<F64>(&[1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 1000, 4097]);
+}
+
+#[test]
+fn f32_direct_has_the_reference_bits() {
+    same_bits::<F32Direct>(&[1, 33, 64, 257, 1025]);
+}
+
+#[test]
+fn f32_chamomile_has_the_reference_bits() {
+    same_bits::<F32Chamomile>(&[1, 33, 64, 257, 1025]);
+}
+
+#[test]
+fn f32_kahan_has_the_reference_bits() {
+    same_bits::<F32Kahan>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
+}
+
+#[test]
+fn mixed_has_the_reference_bits() {
+    same_bits::<Mixed>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
+}
+
+#[test]
+fn double_float_has_the_reference_bits() {
+    same_bits::<DoubleFloat>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
+}
+
+fn same_bits<M: Mode>(sizes: &[usize]) {
     for epsilon in [0.0, 1.0 / 256.0] {
-        for n in [1usize, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 1000, 4097] {
+        for &n in sizes {
             let (p, now) = system(n, n as u64);
             let all = (0..n as u32).collect::<Vec<_>>();
-            for size in [1, 3, 8, 9, 31, 64, 65, n] {
+            for size in [1, 3, 8, 9, 17, 31, 64, 65, n] {
                 let stride = (n / size).max(1);
                 let index: Vec<u32> = all.iter().copied().step_by(stride).take(size).collect();
                 if index.len() * n > 1 << 20 {
                     continue;
                 }
                 let targets = block(&p, now, index);
-                let want = forces(&mut ReferenceEngine::new(epsilon, CLOCK), &p, now, &targets);
+                let want = forces(&mut ReferenceEngine::<M>::new(epsilon, CLOCK), &p, now, &targets);
                 assert!(want.acc.iter().flatten().all(|x| x.is_finite()));
                 for width in Width::available() {
                     for threads in [1, 2, 4] {
                         let got = pool(threads)
-                            .install(|| forces(&mut CpuEngine::new(epsilon, CLOCK, width), &p, now, &targets));
+                            .install(|| forces(&mut CpuEngine::<M>::new(epsilon, CLOCK, width), &p, now, &targets));
                         assert!(
                             bits(&got) == bits(&want),
                             "n = {n}, targets = {}, epsilon = {epsilon}, {} × {threads} threads",
@@ -98,9 +128,9 @@ proptest! {
         index.sort_unstable();
         index.dedup();
         let width = Width::choose().unwrap();
-        let together = forces(&mut CpuEngine::new(0.0, CLOCK, width), &p, now, &block(&p, now, index.clone()));
+        let together = forces(&mut CpuEngine::<F64>::new(0.0, CLOCK, width), &p, now, &block(&p, now, index.clone()));
         for (k, &i) in index.iter().enumerate() {
-            let alone = forces(&mut CpuEngine::new(0.0, CLOCK, width), &p, now, &block(&p, now, vec![i]));
+            let alone = forces(&mut CpuEngine::<F64>::new(0.0, CLOCK, width), &p, now, &block(&p, now, vec![i]));
             prop_assert_eq!(alone.acc[0].map(f64::to_bits), together.acc[k].map(f64::to_bits));
             prop_assert_eq!(alone.pot[0].to_bits(), together.pot[k].to_bits());
         }
@@ -120,12 +150,12 @@ fn an_update_reaches_the_sources() {
         moved.time[i] = now;
     }
     let targets = block(&moved, now, vec![5, 64]);
-    let mut engine = CpuEngine::new(0.01, CLOCK, Width::choose().unwrap());
+    let mut engine = CpuEngine::<F64>::new(0.01, CLOCK, Width::choose().unwrap());
     let mut out = Forces::default();
     engine.load(&p).unwrap();
     engine.update(&moved, &changed).unwrap();
     engine.evaluate(now, &targets, &mut out).unwrap();
-    assert_eq!(bits(&out), bits(&forces(&mut ReferenceEngine::new(0.01, CLOCK), &moved, now, &targets)));
+    assert_eq!(bits(&out), bits(&forces(&mut ReferenceEngine::<F64>::new(0.01, CLOCK), &moved, now, &targets)));
 }
 
 #[test]
@@ -134,9 +164,9 @@ fn targets_stand_where_the_block_puts_them_as_sources_too() {
     let mut targets = block(&p, now, vec![3, 40]);
     targets.pos[0] = [0.5, 0.25, -0.125];
     targets.vel[1] = [0.0, 1.0, 0.0];
-    let want = forces(&mut ReferenceEngine::new(0.0, CLOCK), &p, now, &targets);
-    let got = forces(&mut CpuEngine::new(0.0, CLOCK, Width::choose().unwrap()), &p, now, &targets);
+    let want = forces(&mut ReferenceEngine::<F64>::new(0.0, CLOCK), &p, now, &targets);
+    let got = forces(&mut CpuEngine::<F64>::new(0.0, CLOCK, Width::choose().unwrap()), &p, now, &targets);
     assert_eq!(bits(&got), bits(&want));
-    let plain = forces(&mut ReferenceEngine::new(0.0, CLOCK), &p, now, &block(&p, now, vec![3, 40]));
+    let plain = forces(&mut ReferenceEngine::<F64>::new(0.0, CLOCK), &p, now, &block(&p, now, vec![3, 40]));
     assert_ne!(bits(&want)[3], bits(&plain)[3], "the second target feels where the first was put");
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{advance, distance, energy, integrate, kepler, parameters};
 use std::f64::consts::PI;
+use tisane::force::mode::F64;
 use tisane::force::reference::ReferenceEngine;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, Parameters};
@@ -88,7 +89,7 @@ fn verify_energy_error_falls_as_nu_squared() {
 fn the_first_step_of_a_system_at_rest_is_not_a_leap() {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let mut p = Particles::new(vec![0.5; 2], vec![[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]], vec![[0.0; 3]; 2]);
-    let mut engine = ReferenceEngine::new(0.0, clock);
+    let mut engine = ReferenceEngine::<F64>::new(0.0, clock);
     let mut integrator = Hermite4::new(parameters(0.01), clock);
     integrator.start(&mut p, &mut engine).unwrap();
     assert!(p.step[0].step(1.0) <= 0.1 * 2f64.sqrt(), "sqrt(ν|φ|)/|a| = 0.1 √2: {:?}", p.step);
@@ -111,7 +112,7 @@ fn a_step_below_the_floor_names_the_pair() {
     let mut p = kepler(0.5, 0.999);
     p.id = vec![17, 4];
     let floored = Parameters { floor: Level(6), ..parameters(0.01) };
-    let mut engine = ReferenceEngine::new(0.0, clock);
+    let mut engine = ReferenceEngine::<F64>::new(0.0, clock);
     let mut integrator = Hermite4::new(floored, clock);
     integrator.start(&mut p, &mut engine).unwrap();
     let error = (0..100_000).find_map(|_| integrator.step(&mut p, &mut engine).err()).expect("it must hit the floor");

@@ -110,11 +110,35 @@ macro_rules! real {
 }
 
 real!(
-    f64, 8, 1e150, f64s, m64s, splat_f64s, add_f64s, sub_f64s, mul_f64s, div_f64s, sqrt_f64s, mul_add_f64s, equal_f64s,
+    f64,
+    8,
+    1e150,
+    f64s,
+    m64s,
+    splat_f64s,
+    add_f64s,
+    sub_f64s,
+    mul_f64s,
+    div_f64s,
+    sqrt_f64s,
+    mul_add_f64s,
+    equal_f64s,
     select_f64s
 );
 real!(
-    f32, 16, 1e15, f32s, m32s, splat_f32s, add_f32s, sub_f32s, mul_f32s, div_f32s, sqrt_f32s, mul_add_f32s, equal_f32s,
+    f32,
+    16,
+    1e15,
+    f32s,
+    m32s,
+    splat_f32s,
+    add_f32s,
+    sub_f32s,
+    mul_f32s,
+    div_f32s,
+    sqrt_f32s,
+    mul_add_f32s,
+    equal_f32s,
     select_f32s
 );
 

@@ -4,6 +4,7 @@
 
 use tisane::force::ForceEngine;
 use tisane::force::cpu::{CpuEngine, Width};
+use tisane::force::mode::F64;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::particles::Particles;
@@ -26,7 +27,7 @@ pub fn kepler(m: f64, e: f64) -> Particles {
 
 /// Integrates with the CPU engine over `steps` of `clock.dt_max`; returns the number of particle steps.
 pub fn integrate(p: &mut Particles, parameters: Parameters, clock: Clock, epsilon: f64, steps: u64) -> u64 {
-    let mut engine = CpuEngine::new(epsilon, clock, Width::choose().unwrap());
+    let mut engine = CpuEngine::<F64>::new(epsilon, clock, Width::choose().unwrap());
     let mut integrator = Hermite4::new(parameters, clock);
     integrator.start(p, &mut engine).unwrap();
     advance(p, &mut integrator, &mut engine, Time::from_dt_max(steps))

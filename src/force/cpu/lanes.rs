@@ -141,8 +141,7 @@ fn add_pair<M: Mode, S: Simd>(
         v[k] = M::Real::sub(simd, source[columns::<M>() - 4 + k], v[k]);
     }
     let ([x, y, z], [vx, vy, vz], mass) = (r, v, source[columns::<M>() - 1]);
-    let mut s2 =
-        M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, target.eps2)));
+    let mut s2 = M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, target.eps2)));
     if let Some(mask) = mask {
         s2 = M::Real::select(simd, mask, target.infinity, s2);
     }
@@ -254,11 +253,8 @@ fn bag_on_targets<M: Mode, S: Simd, const MASKED: bool>(
         for c in 0..columns {
             source[c] = M::Real::splat(simd, slot[c * width + lane]);
         }
-        let mask = if MASKED {
-            Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64))))
-        } else {
-            None
-        };
+        let mask =
+            if MASKED { Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64)))) } else { None };
         add_pair::<M, S>(simd, sums, target, &source, mask);
     }
 }
@@ -322,11 +318,8 @@ fn bags_on_target<M: Mode, S: Simd, const MASKED: bool>(
         for c in 0..columns {
             source[c] = slot[c * (width / lanes) + part];
         }
-        let mask = if MASKED {
-            Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64))))
-        } else {
-            None
-        };
+        let mask =
+            if MASKED { Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64)))) } else { None };
         add_pair::<M, S>(simd, &mut sums, target, &source, mask);
     }
     finish::<M, S>(&sums)

@@ -64,7 +64,10 @@ fn bags_per_item<M: Mode>(targets: usize, all_bags: usize, threads: usize) -> us
         return all_bags.next_power_of_two();
     }
     let mut per_item = MAX_ITEM_BAGS;
-    while threads > 1 && per_item > <M::Real as Real>::WIDTH && targets.div_ceil(TILE) * all_bags.div_ceil(per_item) < 4 * threads {
+    while threads > 1
+        && per_item > <M::Real as Real>::WIDTH
+        && targets.div_ceil(TILE) * all_bags.div_ceil(per_item) < 4 * threads
+    {
         per_item /= 2;
     }
     per_item

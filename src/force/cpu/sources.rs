@@ -171,9 +171,7 @@ impl<M: Mode> WithSimd for Predict<'_, M> {
         let held: &[[f64; LINE]] = bytemuck::cast_slice(self.piece.held);
         let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.piece.predicted);
         let parts = width / LINE;
-        for (held, slot) in
-            held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M>() * width))
-        {
+        for (held, slot) in held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M>() * width)) {
             for part in 0..parts {
                 let mut dt = [0.0; LINE];
                 for lane in 0..LINE {
