@@ -90,9 +90,9 @@ fn add_pair<M: Mode>(sums: &mut [[M::Real; 2]; SUMS], pair: &Pair<M::Real>, r: [
         M::add_product(Scalar, &mut sum, M::Real::splat(Scalar, a), M::Real::splat(Scalar, b));
         sums[k] = sum.map(M::Real::single);
     };
-    for k in 0..3 {
-        add(k, pair.m_s3, r[k]);
-        add(3 + k, pair.m_s3, pair.d[k]);
+    for (k, (r, d)) in r.into_iter().zip(pair.d).enumerate() {
+        add(k, pair.m_s3, r);
+        add(3 + k, pair.m_s3, d);
     }
     let mut pot = sums[6].map(|x| M::Real::splat(Scalar, x));
     M::subtract(Scalar, &mut pot, M::Real::splat(Scalar, pair.m_s));
