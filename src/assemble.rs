@@ -168,7 +168,7 @@ fn width() -> Result<Width> {
 /// An engine, and what to call it in reports.
 struct Chosen {
     engine: Box<dyn ForceEngine>,
-    name: String,
+    name: &'static str,
 }
 
 fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
@@ -176,11 +176,9 @@ fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
     Ok(match config.force.engine {
         Engine::Auto | Engine::Cpu => {
             let width = width()?;
-            Chosen { engine: Box::new(CpuEngine::new(epsilon, clock, width)), name: format!("cpu-{}", width.name()) }
+            Chosen { engine: Box::new(CpuEngine::new(epsilon, clock, width)), name: "cpu" }
         }
-        Engine::Reference => {
-            Chosen { engine: Box::new(ReferenceEngine::new(epsilon, clock)), name: "reference".into() }
-        }
+        Engine::Reference => Chosen { engine: Box::new(ReferenceEngine::new(epsilon, clock)), name: "reference" },
         Engine::Cuda => {
             let problem = Problem::new("force.engine", "this version of tisane has no CUDA engine");
             return Err(problem.with_help(r#"take "auto" or "cpu""#).into());
@@ -215,9 +213,9 @@ fn plan(config: &Config, steps_to_end: u64) -> Plan {
     }
 }
 
-fn provenance(config: &Config, written: String, engine: String) -> Result<Provenance> {
+fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenance> {
     Ok(Provenance {
-        engine,
+        engine: engine.into(),
         precision: Precision::F64.name().into(),
         seed: match &config.initial {
             Initial::Plummer(plummer) => Some(plummer.seed),

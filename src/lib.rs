@@ -1,6 +1,7 @@
 //! tisane: direct N-body integration, accurate, fast and reproducible.
 
 pub mod assemble;
+pub mod cli;
 pub mod config;
 pub mod diagnostics;
 pub mod error;

@@ -6,13 +6,16 @@ use crate::error::Result;
 use crate::force::{ForceEngine, Forces, Targets};
 use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
+use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
 use crate::io::provenance::{self, Provenance};
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
+use crate::io::summary::Summary;
 use crate::io::user_units::UserUnits;
 use crate::particles::{Particles, Vec3};
 use crate::time::{TICKS_PER_DT_MAX, Time};
+use crate::units::Dimension;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -134,6 +137,37 @@ impl Simulation {
     #[must_use]
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
+    }
+
+    /// The result so far.
+    #[must_use]
+    pub fn summary(&self, name: &str, reason: ExitReason) -> Summary {
+        let Self { particles, state, provenance: made_by, .. } = self;
+        let (energy, references) = (state.scale.of(Dimension::ENERGY), &state.references);
+        let pairs = state.counters.pair_interactions;
+        Summary {
+            name: name.into(),
+            version: made_by.version.clone(),
+            git_commit: made_by.git_commit.clone(),
+            n: particles.len(),
+            time: state.clock.time(state.now) * state.scale.time,
+            engine: made_by.engine.clone(),
+            precision: made_by.precision.clone(),
+            threads: rayon::current_num_threads(),
+            energy_initial: references.energy * energy,
+            energy_final: references.previous_energy * energy,
+            relative_energy_error: relative(references.previous_energy, references.energy),
+            max_relative_energy_error: references.max_relative_energy_error,
+            angular_momentum_error: references.angular_momentum_error,
+            block_steps: state.counters.block_steps,
+            particle_steps: state.counters.particle_steps,
+            clamped_steps: state.counters.clamped_steps,
+            pair_interactions: pairs,
+            wall_seconds: state.wall_seconds,
+            pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
+            exit_reason: reason.name(),
+            state_sha256: particles.state_sha256(&state.clock),
+        }
     }
 
     /// Prepares a new run: first forces and steps, the first row of diagnostics and the first snapshot.
@@ -272,6 +306,7 @@ impl Simulation {
         references.previous_energy = row.energy;
         references.previous_counters = state.counters;
         references.previous_wall_seconds = state.wall_seconds;
+        references.angular_momentum_error = row.angular_momentum_error;
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         watch.output(&row);
@@ -319,7 +354,7 @@ impl Simulation {
 
     fn write_snapshot(&mut self, measured: Measured) -> Result<()> {
         let number = self.state.written.snapshots;
-        let path = self.plan.directory.join("snapshots").join(format!("snapshot_{number:04}.hdf5"));
+        let path = directory::snapshot(&self.plan.directory, number);
         // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
         let (acc, pot) = (measured.acc, measured.pot);
         let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));

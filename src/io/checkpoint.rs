@@ -83,6 +83,8 @@ pub struct References {
     pub previous_energy: f64,
     /// Largest |relative energy error| of any row so far.
     pub max_relative_energy_error: f64,
+    /// |L − L0| / |L0| at the last row of the diagnostics.
+    pub angular_momentum_error: f64,
     /// Angular momentum at the start.
     pub angular_momentum: Vec3,
     /// Momentum at the start.
@@ -117,6 +119,7 @@ fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<
     v.float("initial_energy", &mut first.energy)?;
     v.float("previous_energy", &mut first.previous_energy)?;
     v.float("max_relative_energy_error", &mut first.max_relative_energy_error)?;
+    v.float("angular_momentum_error", &mut first.angular_momentum_error)?;
     v.vector("initial_angular_momentum", &mut first.angular_momentum)?;
     v.vector("initial_momentum", &mut first.momentum)?;
     v.vector("initial_centre_of_mass", &mut first.centre_of_mass)?;

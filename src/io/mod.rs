@@ -5,6 +5,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
+pub mod directory;
 pub mod fields;
 pub mod formats;
 mod hdf;
@@ -13,6 +14,7 @@ pub mod provenance;
 pub mod seal;
 pub mod series;
 pub mod snapshot;
+pub mod summary;
 pub mod table;
 pub mod user_units;
 

@@ -1,0 +1,162 @@
+//! `tisane check`: what a configuration would run, and what looks wrong about it.
+
+use super::{ConfigArgs, on_threads, print};
+use crate::assemble::{self, Setup};
+use crate::config::Config;
+use crate::diagnostics::conserved::Conserved;
+use crate::diagnostics::structure::{
+    crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
+};
+use crate::error::Result;
+use crate::io::directory::{bytes, free_space};
+use crate::units::{Dimension, Units};
+use std::fmt::Write as _;
+
+/// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
+const MEMORY_PER_PARTICLE: u64 = 400;
+/// Bytes that a particle takes in a snapshot and in a checkpoint.
+const SNAPSHOT_PER_PARTICLE: u64 = 104;
+const CHECKPOINT_PER_PARTICLE: u64 = 129;
+/// Bytes of a file beside its particles, with two configurations of a few kB in it.
+const FILE_OVERHEAD: u64 = 48 << 10;
+/// Bytes of a row of diagnostics in both its files.
+const ROW: u64 = 1200;
+
+/// Bytes that the first snapshot and two checkpoints of `n` particles take.
+pub fn disk_per_output(n: usize) -> u64 {
+    n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
+}
+
+pub fn check(args: &ConfigArgs) -> Result<u8> {
+    let loaded = Config::from_file(&args.file, &args.sets)?;
+    on_threads(loaded.config.force.threads as usize, move || {
+        let setup = assemble::prepare(loaded)?;
+        let potential = assemble::potential_energy(&setup.particles, setup.epsilon())?;
+        let scales = Scales::of(&setup, potential);
+        let mut text = describe(&setup, &scales);
+        for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
+            let _ = writeln!(text, "warning: {warning}");
+        }
+        print(&text)
+    })
+}
+
+/// What the particles are like, in internal units.
+struct Scales {
+    conserved: Conserved,
+    half_mass_radius: f64,
+    virial_radius: f64,
+    crossing_time: f64,
+    relaxation_time: f64,
+    mean_separation: f64,
+}
+
+impl Scales {
+    fn of(setup: &Setup, potential: f64) -> Self {
+        let p = &setup.particles;
+        let conserved = Conserved { potential, ..Conserved::of(p, &p.pot) };
+        let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
+        Self {
+            conserved,
+            half_mass_radius,
+            virial_radius: virial_radius(conserved.mass, potential),
+            crossing_time: crossing_time(conserved.mass, conserved.energy()),
+            relaxation_time: half_mass_relaxation_time(p.len(), conserved.mass, half_mass_radius),
+            mean_separation: mean_separation(p.len(), half_mass_radius),
+        }
+    }
+}
+
+/// Number of outputs at an interval, the first and the end among them.
+fn outputs(steps: u64, every: u64) -> u64 {
+    steps.div_ceil(every) + 1
+}
+
+fn disk(setup: &Setup) -> u64 {
+    let n = setup.particles.len() as u64;
+    let snapshots = outputs(setup.steps_to_end, setup.config.snapshot_every());
+    let rows = outputs(setup.steps_to_end, setup.config.diagnostics_every());
+    snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
+        + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
+        + rows * ROW
+}
+
+fn describe(setup: &Setup, scales: &Scales) -> String {
+    let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
+    let value = |x: f64, d: Dimension| with_unit(x * scale.of(d), d, &units);
+    let crate::config::Integrator::Hermite4(h) = &config.integrator;
+    let c = &scales.conserved;
+    let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
+    let rows = outputs(setup.steps_to_end, config.diagnostics_every());
+    let start = setup.clock.start * scale.time;
+    let lines = [
+        ("initial conditions", setup.source.clone()),
+        ("particles", format!("{}", setup.particles.len())),
+        ("total mass", value(c.mass, Dimension::MASS)),
+        ("half-mass radius", value(scales.half_mass_radius, Dimension::LENGTH)),
+        ("virial radius", value(scales.virial_radius, Dimension::LENGTH)),
+        ("virial ratio Q", format!("{:.6}", c.virial_ratio())),
+        ("total energy", value(c.energy(), Dimension::ENERGY)),
+        ("crossing time", value(scales.crossing_time, Dimension::TIME)),
+        ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
+        ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
+        ("softening", value(setup.epsilon(), Dimension::LENGTH)),
+        ("integrator", format!("hermite4, nu = {}, P(EC)^{}", h.nu.get(), h.iterations)),
+        ("steps", format!("{:.6e} to {:.6e} {}", h.dt_min(), h.dt_max(), units.time.name)),
+        ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
+        ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
+        ("memory", format!("about {}", bytes(setup.particles.len() as u64 * MEMORY_PER_PARTICLE))),
+        ("disk", format!("about {}", bytes(disk(setup)))),
+        ("output", config.output_directory().display().to_string()),
+    ];
+    let mut text = format!("{}: this configuration is valid\n", config.run.name);
+    for (name, value) in lines {
+        let _ = writeln!(text, "  {name:<20} {value}");
+    }
+    text
+}
+
+fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
+    if !x.is_finite() {
+        return "not defined".into();
+    }
+    format!("{x:.6e} {}", units.label(d))
+}
+
+/// Input that is allowed but implausible.
+fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
+    let (c, n) = (&scales.conserved, setup.particles.len());
+    let (q, epsilon) = (c.virial_ratio(), setup.epsilon());
+    let span = setup.clock.dt_max * setup.steps_to_end as f64;
+    let needed = disk(setup);
+    let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
+    let crate::config::Integrator::Hermite4(h) = &setup.config.integrator;
+    let doubts = [
+        (
+            n > 1 && q >= 1.0,
+            format!("the system is not bound (Q = {q:.4}): are velocities and masses in the units that [units] says?"),
+        ),
+        (
+            n > 2 && q < 1.0 && !(0.25..=0.75).contains(&q),
+            format!(
+                "the virial ratio Q = {q:.4} is far from 0.5: the system will first {}",
+                if q < 0.5 { "collapse" } else { "expand" }
+            ),
+        ),
+        (
+            n > 10 && epsilon > scales.mean_separation,
+            "the softening is longer than the mean separation: the system is smoothed out".into(),
+        ),
+        (
+            n > 2 && setup.clock.dt_max > scales.crossing_time / 2.0,
+            "dt_max is longer than half a crossing time: the slowest particles are badly resolved".into(),
+        ),
+        (h.nu.get() > 0.1, format!("nu = {} is large: expect large energy errors (0.01 is usual)", h.nu.get())),
+        (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
+        (
+            n > 2 && span < scales.crossing_time / 10.0,
+            "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
+        ),
+    ];
+    doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text).collect()
+}

@@ -1,0 +1,163 @@
+//! The command line: one file a verb.
+
+mod bench;
+mod check;
+mod face;
+mod inspect;
+mod log;
+mod run;
+mod schema;
+mod verify;
+
+use crate::config::{TEMPLATES, template};
+use crate::error::{Error, Result};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXIT_CODES: &str = "Exit codes:
+  0  success
+  1  unforeseen error
+  2  wrong command line, configuration, input file or output directory; nothing was written
+  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`
+  4  the integration cannot go on (step below dt_min, a number that is not finite); the last checkpoint is whole
+  5  output could not be written during the run; finished files and the last checkpoint are whole";
+
+const EXAMPLES: &str = "Start here:
+  tisane init > cluster.toml        a commented configuration
+  tisane check cluster.toml         what it would run
+  tisane run cluster.toml           run it; the result is in runs/<name>/
+  tisane resume runs/plummer-1k --t-end 20";
+
+/// Direct N-body integration: accurate, fast, reproducible.
+///
+/// tisane integrates the gravitational N-body problem by direct summation with a 4th-order Hermite scheme and individual
+/// block time steps. One TOML file says what to run; the result is HDF5, with the energy error always measured. The same
+/// input gives the same bits on any number of threads, at any output cadence, and through a stop and a resume.
+#[derive(Debug, Parser)]
+#[command(name = "tisane", version = version(), after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+#[command(propagate_version = true, max_term_width = 120)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Say more on the screen (-v: what happens, -vv: everything); run.log always has what happens.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    verbose: u8,
+    /// Say nothing on the screen but errors and results.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+}
+
+fn version() -> String {
+    format!("{} ({})", crate::io::provenance::version(), crate::io::provenance::git_commit())
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Print a commented configuration to start from.
+    Init {
+        /// What to start from.
+        #[arg(default_value = "plummer", value_parser = TEMPLATES.map(|(name, _)| name))]
+        model: String,
+    },
+    /// Validate a configuration and print what it would run.
+    Check {
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// Run a configuration.
+    ///
+    /// The result goes to runs/<name>, [output] directory or --output: resolved config.toml, snapshots, diagnostics (HDF5 and
+    /// CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the run after the block step in hand, with a
+    /// checkpoint and exit code 3; a second SIGINT ends it at once.
+    Run(run::RunArgs),
+    /// Continue a run from its newest good checkpoint, bit for bit as if it had not stopped.
+    Resume(run::ResumeArgs),
+    /// Say in one screen what a file is: anything tisane reads or writes.
+    Inspect {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Check every engine and mode on this machine against the reference on a fixed problem.
+    Verify,
+    /// Measure speed.
+    Bench {
+        #[command(subcommand)]
+        what: bench::What,
+    },
+    /// Print the JSON Schema of the configuration, for editors that complete and check TOML.
+    Schema,
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff).
+    Man,
+}
+
+/// A configuration file with overrides.
+#[derive(Debug, Args)]
+struct ConfigArgs {
+    /// The configuration (TOML).
+    file: PathBuf,
+    /// Override a key, as in --set integrator.hermite4.nu=0.005; may be given several times.
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    sets: Vec<String>,
+}
+
+/// How much to say on the screen.
+#[derive(Clone, Copy, Debug)]
+struct Talk {
+    verbose: u8,
+    quiet: bool,
+}
+
+/// Parses the command line and does what it says; prints any error with its cause and advice.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let code = error.exit_code();
+            tracing::error!("{error}");
+            eprintln!("{:?}", miette::Report::new(error));
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<u8> {
+    let talk = Talk { verbose: cli.verbose, quiet: cli.quiet };
+    match cli.verb {
+        Verb::Init { model } => print(template(&model).unwrap_or_default()),
+        Verb::Check { config } => check::check(&config),
+        Verb::Run(args) => run::run(args, talk),
+        Verb::Resume(args) => run::resume(args, talk),
+        Verb::Inspect { file } => inspect::inspect(&file),
+        Verb::Verify => verify::verify(),
+        Verb::Bench { what } => bench::bench(what),
+        Verb::Schema => schema::schema(),
+        Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
+        Verb::Man => schema::man(Cli::command()),
+    }
+}
+
+/// Prints to standard output. A reader that has gone (`tisane init | head`) is no error.
+fn print(text: &str) -> Result<u8> {
+    use std::io::{ErrorKind, Write};
+    let written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
+    match written {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::storage("standard output", e)),
+        _ => Ok(0),
+    }
+}
+
+/// Runs `work` on a pool of `threads` threads (0: one a core).
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool =
+        pool.map_err(|e| Error::Integration { problem: format!("cannot start {threads} threads: {e}"), help: None })?;
+    pool.install(work)
+}

@@ -1,0 +1,196 @@
+//! `tisane run` and `tisane resume`.
+
+use super::face::Face;
+use super::{ConfigArgs, Talk, log, on_threads, print};
+use crate::assemble;
+use crate::config::{Config, Problem, Real, WallTime};
+use crate::error::{Error, Result};
+use crate::io::directory::{self, LOG};
+use crate::io::series::Series;
+use crate::io::summary::Summary;
+use crate::simulation::{ExitReason, Simulation};
+use clap::Args;
+use indicatif::MultiProgress;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Output directory [default: runs/<name>, or [output] directory].
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Threads [default: one a core]. The result does not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<u32>,
+    /// Stop with a checkpoint after so much wall time, as 90s or 1h30m.
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<String>,
+    /// Replace an existing run in the output directory.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// Output directory of the run.
+    dir: PathBuf,
+    /// Another end than the configuration's, in its unit of time.
+    #[arg(long, value_name = "TIME")]
+    t_end: Option<String>,
+    /// Threads [default: one a core]. The result does not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<u32>,
+    /// Stop with a checkpoint after so much wall time, as 90s or 1h30m.
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<String>,
+}
+
+/// What both verbs may say about how to run.
+fn change(config: &mut Config, threads: Option<u32>, time_limit: Option<&str>) -> Result<(), Problem> {
+    if let Some(threads) = threads {
+        config.force.threads = threads;
+    }
+    if let Some(text) = time_limit {
+        config.limits.wall_time = Some(WallTime::parse(text).map_err(|problem| Problem::new("--time-limit", problem))?);
+    }
+    Ok(())
+}
+
+pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
+    let mut loaded = Config::from_file(&args.config.file, &args.config.sets)?;
+    change(&mut loaded.config, args.threads, args.time_limit.as_deref())?;
+    if let Some(directory) = args.output {
+        loaded.config.output.directory = Some(directory.display().to_string());
+    }
+    on_threads(loaded.config.force.threads as usize, move || {
+        let setup = assemble::prepare(loaded)?;
+        let (name, config, dir) =
+            (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
+        let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
+        let simulation = assemble::new_run(setup)?;
+        directory::create(&dir, &config, super::check::disk_per_output(n), args.overwrite)?;
+        let bars = MultiProgress::new();
+        log::start(talk, Some(&dir.join(LOG)), &bars)?;
+        tracing::info!("starting {name} in {}: {source}", dir.display());
+        for warning in &warnings {
+            tracing::warn!("{warning}");
+        }
+        go(simulation, &name, talk, &bars, |simulation, face| simulation.start(face))
+    })
+}
+
+pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
+    let ResumeArgs { dir, t_end, threads, time_limit } = args;
+    if !dir.is_dir() {
+        return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
+    }
+    let mut cores = 0;
+    let (simulation, config, warning) = assemble::resumed_run(&dir, |config| {
+        change(config, threads, time_limit.as_deref())?;
+        if let Some(text) = &t_end {
+            config.run.t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
+        }
+        cores = config.force.threads as usize;
+        Ok(())
+    })?;
+    directory::write_config(&dir, &config.resolved_toml()?)?;
+    let bars = MultiProgress::new();
+    log::start(talk, Some(&dir.join(LOG)), &bars)?;
+    if let Some(warning) = warning {
+        tracing::warn!("{warning}");
+    }
+    let state = simulation.state;
+    tracing::info!(
+        "resuming {} in {} after {} block steps, at t = {}",
+        config.run.name,
+        dir.display(),
+        state.counters.block_steps,
+        state.clock.time(state.now) * state.scale.time
+    );
+    on_threads(cores, move || go(simulation, &config.run.name, talk, &bars, |simulation, _| simulation.resume()))
+}
+
+/// Set by the first signal; a second one ends the process at once, as files are whole at every instant.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+fn listen() {
+    let handler = || {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        tracing::warn!("signals will end the run without a checkpoint: {error}");
+    }
+}
+
+/// Runs a simulation from its `begin` to its end, and says how it went.
+fn go(
+    mut simulation: Simulation,
+    name: &str,
+    talk: Talk,
+    bars: &MultiProgress,
+    begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Series>,
+) -> Result<u8> {
+    listen();
+    tracing::info!(
+        "engine {}, precision {}, {} threads",
+        simulation.provenance().engine,
+        simulation.provenance().precision,
+        rayon::current_num_threads()
+    );
+    let unit = simulation.units().time.clone();
+    let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
+    let mut series = begin(&mut simulation, &mut face)?;
+    let reason = simulation.run(&mut series, &STOP, &mut face)?;
+    face.finish();
+    let summary = simulation.summary(name, reason);
+    summary.write(&simulation.plan().directory)?;
+    tracing::info!(
+        "{}: {} block steps, dE/E {:e}",
+        summary.exit_reason,
+        summary.block_steps,
+        summary.relative_energy_error
+    );
+    if !talk.quiet {
+        print(&table(&summary, &simulation, &unit))?;
+    }
+    Ok(if reason == ExitReason::Finished { 0 } else { 3 })
+}
+
+/// The end of a run, for people.
+fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
+    let dir = simulation.plan().directory.display();
+    let how = match s.exit_reason {
+        "finished" => "finished".to_owned(),
+        reason => format!("stopped ({reason}); continue with: tisane resume {dir}"),
+    };
+    let mean_block = s.particle_steps as f64 / s.block_steps.max(1) as f64;
+    let wall = humantime::format_duration(std::time::Duration::from_millis((s.wall_seconds * 1e3) as u64));
+    format!(
+        "\n{name} {how}\n\
+         \x20 time             {time} {unit}, N = {n}\n\
+         \x20 energy           {e0:.12e} -> {e1:.12e}\n\
+         \x20 relative error   {de:+.3e} (largest {max:.3e}), angular momentum {dl:.3e}\n\
+         \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
+         \x20 speed            {wall} wall time, {rate:.3e} pairs/s, engine {engine}, {precision}, {threads} threads\n\
+         \x20 state            sha256 {hash}\n\
+         \x20 output           {dir}\n",
+        name = s.name,
+        time = s.time,
+        n = s.n,
+        e0 = s.energy_initial,
+        e1 = s.energy_final,
+        de = s.relative_energy_error,
+        max = s.max_relative_energy_error,
+        dl = s.angular_momentum_error,
+        blocks = s.block_steps,
+        rate = s.pairs_per_second,
+        engine = s.engine,
+        precision = s.precision,
+        threads = s.threads,
+        hash = s.state_sha256,
+    )
+}

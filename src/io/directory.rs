@@ -1,0 +1,101 @@
+//! The output directory of a run: which files it holds, and when it may be used.
+
+use super::atomic::write_atomically;
+use super::{checkpoint, series};
+use crate::error::{Error, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The resolved configuration.
+pub const CONFIG: &str = "config.toml";
+/// The log.
+pub const LOG: &str = "run.log";
+/// The result in short.
+pub const SUMMARY: &str = "summary.json";
+/// The folder of the snapshots.
+pub const SNAPSHOTS: &str = "snapshots";
+
+/// Path of snapshot number `number` in a run's directory.
+#[must_use]
+pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
+    dir.join(SNAPSHOTS).join(format!("snapshot_{number:04}.hdf5"))
+}
+
+/// Makes the directory of a new run and writes `config` into it, once it is clear that `needed` bytes will fit. An existing
+/// run is only replaced if `overwrite` is set, and then only the files that a run writes are removed.
+///
+/// # Errors
+/// [`Error::Input`] if the directory holds anything, cannot be written, or has too little space.
+pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<()> {
+    if dir.exists() {
+        if !dir.is_dir() {
+            return Err(Error::input(dir, "the output directory is a file"));
+        }
+        let mut entries = fs::read_dir(dir).map_err(|e| Error::input(dir, e))?;
+        if entries.next().is_some() && !overwrite {
+            return Err(Error::input(dir, "the output directory already holds files").with_help(
+                "give another with --output, continue it with `tisane resume`, or replace it with --overwrite",
+            ));
+        }
+    }
+    check_space(dir, needed)?;
+    if overwrite {
+        remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
+    }
+    fs::create_dir_all(dir.join(SNAPSHOTS))
+        .map_err(|e| Error::input(dir, format!("cannot make the output directory: {e}")))?;
+    write_config(dir, config)
+}
+
+/// Writes the resolved configuration.
+///
+/// # Errors
+/// [`Error::Input`] if the directory cannot be written.
+pub fn write_config(dir: &Path, config: &str) -> Result<()> {
+    let write = |path: &Path| fs::write(path, config).map_err(|e| Error::storage(path, e));
+    write_atomically(&dir.join(CONFIG), write)
+        .map_err(|e| Error::input(dir, format!("cannot write into the output directory: {e}")))
+}
+
+/// Bytes free for the user in the file system that holds `dir` (or will hold it).
+#[must_use]
+pub fn free_space(dir: &Path) -> Option<u64> {
+    let here = std::path::absolute(dir).ok()?;
+    let existing = here.ancestors().find(|path| path.exists())?;
+    fs4::available_space(existing).ok()
+}
+
+fn check_space(dir: &Path, needed: u64) -> Result<()> {
+    match free_space(dir) {
+        Some(free) if free < needed => Err(Error::input(
+            dir,
+            format!("only {} are free, but a snapshot and two checkpoints take {}", bytes(free), bytes(needed)),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A number of bytes for people.
+#[must_use]
+pub fn bytes(n: u64) -> String {
+    indicatif::HumanBytes(n).to_string()
+}
+
+/// Removes what a run writes and nothing else.
+fn remove_run(dir: &Path) -> std::io::Result<()> {
+    let files = [CONFIG, LOG, SUMMARY, series::CSV, series::HDF5, checkpoint::NEWEST, checkpoint::PREVIOUS];
+    for path in files.iter().map(|name| dir.join(name)).filter(|path| path.exists()) {
+        fs::remove_file(path)?;
+    }
+    if !dir.join(SNAPSHOTS).is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(dir.join(SNAPSHOTS))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("snapshot_") && name.ends_with(".hdf5") {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
