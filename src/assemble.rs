@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::force::cpu::{CpuEngine, Width};
 use crate::force::precision::Precision;
 use crate::force::reference::ReferenceEngine;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine};
 use crate::initial::{self, InitialState, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -155,10 +155,9 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
 pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let mut engine = CpuEngine::new(epsilon, clock, width()?);
-    let mut forces = Forces::default();
     engine.load(p)?;
-    engine.evaluate(Time::default(), &Targets::everyone(p), &mut forces)?;
-    Ok(Conserved::of(p, &forces.pot).potential)
+    let field = Field::of(p, &mut engine, Time::default())?;
+    Ok(Conserved::of(p, &field.pot).potential)
 }
 
 fn width() -> Result<Width> {

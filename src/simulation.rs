@@ -3,7 +3,7 @@
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::diagnostics::steps;
 use crate::error::Result;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine};
 use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
 use crate::io::directory;
@@ -19,9 +19,6 @@ use crate::units::Dimension;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Targets evaluated at a time for diagnostics, which bounds the memory for them.
-const TILE: usize = 1 << 16;
 
 /// What is written when, and when the run ends. Intervals are in units of `dt_max`, so that outputs fall on moments at which
 /// the whole system is synchronised anyway and cannot change the trajectory.
@@ -97,13 +94,6 @@ struct Session {
     /// Wall time of the run before this process.
     wall_before: f64,
     last_checkpoint: Instant,
-}
-
-/// Acceleration and potential of every particle where it stands, for diagnostics and snapshots.
-#[derive(Default)]
-struct Measured {
-    acc: Vec<Vec3>,
-    pot: Vec<f64>,
 }
 
 impl Simulation {
@@ -276,27 +266,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Forces on everybody at a synchronised moment. The trajectory does not see them.
-    fn measure(&mut self) -> Result<Measured> {
-        let n = self.particles.len();
-        let mut measured = Measured { acc: Vec::with_capacity(n), pot: Vec::with_capacity(n) };
-        let (mut targets, mut forces) = (Targets::default(), Forces::default());
-        for first in (0..n).step_by(TILE) {
-            let tile = first..n.min(first + TILE);
-            targets.index.clear();
-            targets.index.extend(tile.start as u32..tile.end as u32);
-            targets.pos.clear();
-            targets.pos.extend_from_slice(&self.particles.pos[tile.clone()]);
-            targets.vel.clear();
-            targets.vel.extend_from_slice(&self.particles.vel[tile]);
-            self.engine.evaluate(self.state.now, &targets, &mut forces)?;
-            measured.acc.extend_from_slice(&forces.acc);
-            measured.pot.extend_from_slice(&forces.pot);
-        }
-        Ok(measured)
+    /// The field at a synchronised moment. The trajectory does not see it.
+    fn measure(&mut self) -> Result<Field> {
+        Field::of(&self.particles, &mut *self.engine, self.state.now)
     }
 
-    fn write_row(&mut self, series: &mut Series, measured: &Measured, watch: &mut dyn Watch) -> Result<()> {
+    fn write_row(&mut self, series: &mut Series, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let row = self.row(&Conserved::of(&self.particles, &measured.pot));
         series.append(&row)?;
@@ -352,11 +327,11 @@ impl Simulation {
         }
     }
 
-    fn write_snapshot(&mut self, measured: Measured) -> Result<()> {
+    fn write_snapshot(&mut self, measured: Field) -> Result<()> {
         let number = self.state.written.snapshots;
         let path = directory::snapshot(&self.plan.directory, number);
         // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
-        let (acc, pot) = (measured.acc, measured.pot);
+        let Field { acc, pot } = measured;
         let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));
         let mut provenance = self.provenance.clone();
         provenance.created = provenance::now_utc();

@@ -14,6 +14,8 @@ use std::fmt::Write as _;
 
 /// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
 const MEMORY_PER_PARTICLE: u64 = 400;
+/// Memory that the program takes before it has any particles, in bytes.
+const MEMORY_BASE: u64 = 20 << 20;
 /// Bytes that a particle takes in a snapshot and in a checkpoint.
 const SNAPSHOT_PER_PARTICLE: u64 = 104;
 const CHECKPOINT_PER_PARTICLE: u64 = 129;
@@ -105,7 +107,7 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("steps", format!("{:.6e} to {:.6e} {}", h.dt_min(), h.dt_max(), units.time.name)),
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
-        ("memory", format!("about {}", bytes(setup.particles.len() as u64 * MEMORY_PER_PARTICLE))),
+        ("memory", format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * MEMORY_PER_PARTICLE))),
         ("disk", format!("about {}", bytes(disk(setup)))),
         ("output", config.output_directory().display().to_string()),
     ];
