@@ -6,9 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::Error;
 use tisane::config::{TEMPLATES, json_schema};
+use tisane::force::canonical::BAG;
 use tisane::io::fields::{DiagnosticsRow, SNAPSHOT};
 use tisane::io::formats::FORMATS;
 use tisane::simulation::ExitReason;
+use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
 
 fn repository() -> &'static Path {
@@ -91,9 +93,9 @@ fn assert_table(page: &str, marker: &str, expected: &str) {
 /// A dimension in letters: M mass, L length, V velocity, T time.
 fn unit(d: Dimension) -> String {
     let powers = [("M", d.mass), ("L", d.length), ("V", d.velocity), ("T", d.time)];
-    let letter = |(letter, power)| match power {
+    let letter = |(letter, power): (&str, i32)| match power {
         0 => None,
-        1 => Some(format!("{letter}")),
+        1 => Some(letter.to_owned()),
         _ => Some(format!("{letter}^{power}")),
     };
     powers.into_iter().filter_map(letter).collect::<Vec<_>>().join(" ")
@@ -180,6 +182,13 @@ fn assert_words(page: &str, words: impl Iterator<Item = String>) {
     for word in words {
         assert!(page_text.contains(&format!("`{word}`")), "{page}: `{word}` is missing");
     }
+}
+
+#[test]
+fn the_method_page_has_the_numbers_of_the_sources() {
+    let method = text("docs/src/method.md");
+    assert!(method.contains(&format!("*bags* of {BAG} consecutive indices")));
+    assert!(method.contains(&format!("level 0 … {LOG2_TICKS_PER_DT_MAX},")));
 }
 
 #[test]
