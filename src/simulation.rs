@@ -8,11 +8,11 @@ use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
 use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
+use crate::io::file_units::FileUnits;
 use crate::io::provenance::{self, Provenance};
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
 use crate::io::summary::Summary;
-use crate::io::user_units::UserUnits;
 use crate::particles::{Particles, Vec3};
 use crate::time::{TICKS_PER_DT_MAX, Time};
 use crate::units::Dimension;
@@ -82,7 +82,7 @@ pub struct Simulation {
     pub state: RunState,
     integrator: Box<dyn Integrator>,
     engine: Box<dyn ForceEngine>,
-    units: UserUnits,
+    units: FileUnits,
     provenance: Provenance,
     plan: Plan,
     session: Session,
@@ -103,7 +103,7 @@ impl Simulation {
         particles: Particles,
         state: RunState,
         (integrator, engine): (Box<dyn Integrator>, Box<dyn ForceEngine>),
-        (units, provenance): (UserUnits, Provenance),
+        (units, provenance): (FileUnits, Provenance),
         plan: Plan,
     ) -> Self {
         let now = Instant::now();
@@ -119,7 +119,7 @@ impl Simulation {
 
     /// The units of its files.
     #[must_use]
-    pub fn units(&self) -> &UserUnits {
+    pub fn units(&self) -> &FileUnits {
         &self.units
     }
 
@@ -160,7 +160,8 @@ impl Simulation {
         }
     }
 
-    /// Prepares a new run: first forces and steps, the first row of diagnostics and the first snapshot.
+    /// Prepares a new run: first forces and steps, the first row of diagnostics, the first snapshot, and a checkpoint, so that
+    /// from here on a kill at any instant leaves something to resume from.
     ///
     /// # Errors
     /// As [`Integrator::start`], and [`crate::Error::Storage`].
@@ -179,17 +180,21 @@ impl Simulation {
         references.centre_of_mass = conserved.centre_of_mass;
         self.write_row(&mut series, &measured, watch)?;
         self.write_snapshot(measured)?;
+        self.checkpoint(&series)?;
         Ok(series)
     }
 
-    /// Takes up the run where its checkpoint left it.
+    /// Takes up the run where its checkpoint left it. Rows and snapshots from after the checkpoint are removed: the run will
+    /// write them again, and under another plan not all of them.
     ///
     /// # Errors
-    /// As [`Integrator::resume`] and [`Series::resume`].
+    /// As [`Integrator::resume`], [`Series::resume`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Series> {
         self.integrator.resume(&self.particles, self.state.now, &mut *self.engine)?;
-        let rows = self.state.written.diagnostics_rows;
-        Series::resume(&self.plan.directory, rows, &self.units, &self.provenance)
+        let written = self.state.written;
+        let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units, &self.provenance)?;
+        directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
+        Ok(series)
     }
 
     /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way. `stop` may
@@ -206,7 +211,10 @@ impl Simulation {
             let report = match report {
                 Ok(report) => report,
                 Err(error) => {
-                    series.finish()?;
+                    // Why the run ended comes first; that its last rows could not be written comes on top.
+                    if let Err(also) = series.finish() {
+                        tracing::error!("{also}");
+                    }
                     return Err(error.in_user_units(&self.state.scale));
                 }
             };
