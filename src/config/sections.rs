@@ -208,7 +208,7 @@ pub struct Output {
     /// Time between rows of diagnostics; unit: time. Default: interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diagnostics_interval: Option<Real>,
-    /// Directory of the output, relative to the current one. Default: runs/<name of the run>.
+    /// Directory of the output, relative to the current one. Default: `runs/<name of the run>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
 }
