@@ -4,10 +4,9 @@ use crate::config::{self, Config, Engine, Initial, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
-use crate::force::cpu::{CpuEngine, Width};
-use crate::force::mode::F64;
+use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
-use crate::force::reference::ReferenceEngine;
+use crate::force::reference;
 use crate::force::{Field, ForceEngine};
 use crate::initial::{self, InitialState, scaling};
 use crate::integrator::Integrator;
@@ -16,8 +15,9 @@ use crate::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Wr
 use crate::io::file_units::FileUnits;
 use crate::io::formats;
 use crate::io::provenance::Provenance;
+use crate::meter::Meter;
 use crate::particles::Particles;
-use crate::simulation::{Plan, Simulation};
+use crate::simulation::{Engines, Plan, Simulation};
 use crate::time::{Clock, Level, Time};
 use crate::units::{Scale, Units};
 use std::path::Path;
@@ -162,9 +162,9 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
 /// As the engine.
 pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let mut engine = CpuEngine::<F64>::new(epsilon, clock, width()?);
+    let mut engine = cpu::engine(Precision::F64, epsilon, clock, width()?);
     engine.load(p)?;
-    let field = Field::of(p, &mut engine, Time::default())?;
+    let field = Field::of(p, &mut *engine, Time::default())?;
     Ok(Conserved::of(p, &field.pot).potential)
 }
 
@@ -172,27 +172,31 @@ fn width() -> Result<Width> {
     Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
-/// An engine, and what to call it in reports.
+/// The engines of a run, and what to call the first in reports.
 struct Chosen {
     engine: Box<dyn ForceEngine>,
     name: &'static str,
+    /// The f64 CPU path beside any other engine or mode: energies and audits come from it.
+    meter: Option<Meter>,
 }
 
 fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
-    let config::Precision::F64 = config.force.precision;
-    Ok(match config.force.engine {
-        Engine::Auto | Engine::Cpu => {
-            let width = width()?;
-            Chosen { engine: Box::new(CpuEngine::<F64>::new(epsilon, clock, width)), name: "cpu" }
-        }
-        Engine::Reference => {
-            Chosen { engine: Box::new(ReferenceEngine::<F64>::new(epsilon, clock)), name: "reference" }
-        }
+    let (precision, width) = (config.force.precision, width()?);
+    let (engine, name) = match config.force.engine {
+        Engine::Auto | Engine::Cpu => (cpu::engine(precision, epsilon, clock, width), "cpu"),
+        Engine::Reference => (reference::engine(precision, epsilon, clock), "reference"),
         Engine::Cuda => {
             let problem = Problem::new("force.engine", "this version of tisane has no CUDA engine");
             return Err(problem.with_help(r#"take "auto" or "cpu""#).into());
         }
-    })
+    };
+    let is_the_meter = name == "cpu" && precision == Precision::F64;
+    let meter = (!is_the_meter).then(|| Meter {
+        engine: cpu::engine(Precision::F64, epsilon, clock, width),
+        sample: config.audit.sample as usize,
+        limit: config.audit.limit(precision),
+    });
+    Ok(Chosen { engine, name, meter })
 }
 
 fn integrator(config: &Config, clock: Clock) -> Box<dyn Integrator> {
@@ -225,7 +229,7 @@ fn plan(config: &Config, steps_to_end: u64) -> Plan {
 fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenance> {
     Ok(Provenance {
         engine: engine.into(),
-        precision: Precision::F64.name().into(),
+        precision: config.force.precision.name().into(),
         seed: match &config.initial {
             Initial::Plummer(plummer) => Some(plummer.seed),
             _ => None,
@@ -254,7 +258,13 @@ pub fn new_run(set: Setup) -> Result<Simulation> {
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let (integrator, plan) = (integrator(&set.config, set.clock), plan(&set.config, set.steps_to_end));
     let provenance = provenance(&set.config, set.written, chosen.name)?;
-    Ok(Simulation::new(set.particles, state, (integrator, chosen.engine), (units, provenance), plan))
+    Ok(Simulation::new(
+        set.particles,
+        state,
+        Engines { integrator, force: chosen.engine, meter: chosen.meter },
+        (units, provenance),
+        plan,
+    ))
 }
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
@@ -281,7 +291,13 @@ pub fn resumed_run(
     let units = FileUnits { units: config.units(), scale: run.scale };
     let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;
     let (integrator, plan) = (integrator(&config, run.clock), plan(&config, steps_to_end));
-    let simulation = Simulation::new(particles, run, (integrator, chosen.engine), (units, provenance), plan);
+    let simulation = Simulation::new(
+        particles,
+        run,
+        Engines { integrator, force: chosen.engine, meter: chosen.meter },
+        (units, provenance),
+        plan,
+    );
     Ok((simulation, config, warning))
 }
 

@@ -27,6 +27,7 @@ pub mod gravity;
 pub mod initial;
 pub mod integrator;
 pub mod io;
+pub mod meter;
 pub mod particles;
 pub mod simulation;
 pub mod sum;

@@ -13,6 +13,7 @@ use crate::io::provenance::{self, Provenance};
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
 use crate::io::summary::Summary;
+use crate::meter::{Audit, Meter};
 use crate::particles::{Particles, Vec3};
 use crate::time::{TICKS_PER_DT_MAX, Time};
 use crate::units::Dimension;
@@ -80,12 +81,21 @@ pub struct Simulation {
     pub particles: Particles,
     /// The numbers of the run: moment, counters, references.
     pub state: RunState,
-    integrator: Box<dyn Integrator>,
-    engine: Box<dyn ForceEngine>,
+    engines: Engines,
     units: FileUnits,
     provenance: Provenance,
     plan: Plan,
     session: Session,
+}
+
+/// What computes.
+pub struct Engines {
+    /// Moves the particles.
+    pub integrator: Box<dyn Integrator>,
+    /// Gives the integrator its forces.
+    pub force: Box<dyn ForceEngine>,
+    /// Measures energies and audits forces, where `force` is not itself the f64 CPU path.
+    pub meter: Option<Meter>,
 }
 
 /// This process's share of a run.
@@ -102,13 +112,13 @@ impl Simulation {
     pub fn new(
         particles: Particles,
         state: RunState,
-        (integrator, engine): (Box<dyn Integrator>, Box<dyn ForceEngine>),
+        engines: Engines,
         (units, provenance): (FileUnits, Provenance),
         plan: Plan,
     ) -> Self {
         let now = Instant::now();
         let session = Session { began: now, wall_before: state.wall_seconds, last_checkpoint: now };
-        Self { particles, state, integrator, engine, units, provenance, plan, session }
+        Self { particles, state, engines, units, provenance, plan, session }
     }
 
     /// The plan.
@@ -166,7 +176,8 @@ impl Simulation {
     /// # Errors
     /// As [`Integrator::start`], and [`crate::Error::Storage`].
     pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Series> {
-        let report = self.integrator.start(&mut self.particles, &mut *self.engine)?;
+        let Engines { integrator, force, .. } = &mut self.engines;
+        let report = integrator.start(&mut self.particles, &mut **force)?;
         self.state.counters.pair_interactions += report.pairs;
         self.state.counters.clamped_steps += report.clamped;
         let mut series = Series::create(&self.plan.directory, &self.units, &self.provenance)?;
@@ -190,7 +201,8 @@ impl Simulation {
     /// # Errors
     /// As [`Integrator::resume`], [`Series::resume`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Series> {
-        self.integrator.resume(&self.particles, self.state.now, &mut *self.engine)?;
+        let Engines { integrator, force, .. } = &mut self.engines;
+        integrator.resume(&self.particles, self.state.now, &mut **force)?;
         let written = self.state.written;
         let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units, &self.provenance)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
@@ -207,8 +219,8 @@ impl Simulation {
             if let Some(reason) = self.reason_to_stop(stop) {
                 break reason;
             }
-            let report = self.integrator.step(&mut self.particles, &mut *self.engine);
-            let report = match report {
+            let Engines { integrator, force, .. } = &mut self.engines;
+            let report = match integrator.step(&mut self.particles, &mut **force) {
                 Ok(report) => report,
                 Err(error) => {
                     // Why the run ended comes first; that its last rows could not be written comes on top.
@@ -274,14 +286,22 @@ impl Simulation {
         Ok(())
     }
 
-    /// The field at a synchronised moment. The trajectory does not see it.
+    /// The field at a synchronised moment, in f64. The trajectory does not see it.
     fn measure(&mut self) -> Result<Field> {
-        Field::of(&self.particles, &mut *self.engine, self.state.now)
+        let (p, now) = (&self.particles, self.state.now);
+        match &mut self.engines.meter {
+            Some(meter) => meter.field(p, now),
+            None => Field::of(p, &mut *self.engines.force, now),
+        }
     }
 
     fn write_row(&mut self, series: &mut Series, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let row = self.row(&Conserved::of(&self.particles, &measured.pot));
+        let audit = match &mut self.engines.meter {
+            Some(meter) => meter.audit(&self.particles, self.state.now, &mut *self.engines.force)?,
+            None => Audit::default(),
+        };
+        let row = self.row(&Conserved::of(&self.particles, &measured.pot), &audit);
         series.append(&row)?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
@@ -293,10 +313,16 @@ impl Simulation {
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         watch.output(&row);
-        Ok(())
+        let Some(meter) = &self.engines.meter else { return Ok(()) };
+        let verdict = meter.judge(&audit, row.time * self.state.scale.time);
+        if verdict.is_err() {
+            self.checkpoint(series)?;
+            series.finish()?;
+        }
+        verdict
     }
 
-    fn row(&self, conserved: &Conserved) -> DiagnosticsRow {
+    fn row(&self, conserved: &Conserved, audit: &Audit) -> DiagnosticsRow {
         let (state, first) = (&self.state, &self.state.references);
         let elapsed = state.now.0 as f64 * state.clock.tick();
         let expected_centre = [0, 1, 2].map(|k| first.centre_of_mass[k] + first.momentum[k] / conserved.mass * elapsed);
@@ -321,6 +347,10 @@ impl Simulation {
                 / nonzero(distance(first.angular_momentum, [0.0; 3])),
             centre_of_mass: conserved.centre_of_mass,
             centre_of_mass_drift: distance(conserved.centre_of_mass, expected_centre),
+            audit_sample: audit.sample,
+            audit_acceleration: audit.acc,
+            audit_jerk: audit.jerk,
+            audit_potential: audit.pot,
             step_min,
             step_mean,
             step_max,

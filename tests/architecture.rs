@@ -16,10 +16,11 @@ const RULES: &[(&str, &[&str])] = &[
     ("sum", &[]),
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
-    ("config", &["error"]),
+    ("config", &["error", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),
-    ("force::canonical", &[]),
+    ("force::mode", &["force::precision"]),
+    ("force::canonical", &["force::mode"]),
     ("force::reference", ENGINE),
     ("force::cpu", ENGINE),
     ("force::cuda", ENGINE),
@@ -27,15 +28,23 @@ const RULES: &[(&str, &[&str])] = &[
     ("integrator", &["error", "force::ForceEngine", "force::Forces", "force::Targets"]),
     ("diagnostics", &[]),
     ("io", &["error"]),
-    ("simulation", &["error", "force", "integrator", "diagnostics", "io"]),
-    ("assemble", &["error", "config", "initial", "force", "integrator", "diagnostics", "io", "simulation"]),
+    ("meter", &["error", "force", "diagnostics", "io"]),
+    ("simulation", &["error", "force", "integrator", "diagnostics", "io", "meter"]),
+    ("assemble", &["error", "config", "initial", "force", "integrator", "diagnostics", "io", "meter", "simulation"]),
     ("cli", &["error", "config", "initial", "force", "integrator", "diagnostics", "io", "simulation", "assemble"]),
     ("lib", &["error"]),
     ("main", &["cli"]),
 ];
 /// What an engine stands on.
-const ENGINE: &[&str] =
-    &["error", "force::ForceEngine", "force::Forces", "force::Targets", "force::precision", "force::canonical"];
+const ENGINE: &[&str] = &[
+    "error",
+    "force::ForceEngine",
+    "force::Forces",
+    "force::Targets",
+    "force::precision",
+    "force::canonical",
+    "force::mode",
+];
 /// Concrete engines, integrators and formats, which only these may name, and their own files.
 const CONCRETE: &[&str] = &[
     "force::reference",

@@ -3,8 +3,8 @@
 use super::{on_threads, print};
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
-use crate::force::cpu::{CpuEngine, Width};
-use crate::force::mode::F64;
+use crate::force::cpu::{self, Width};
+use crate::force::precision::Precision;
 use crate::force::{Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
 use crate::integrator::Integrator;
@@ -58,12 +58,20 @@ pub struct How {
     /// Threads [default: one a core].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
+    /// Precision mode.
+    #[arg(long, default_value = "f64", value_parser = precision)]
+    precision: Precision,
     /// Repetitions; the fastest counts.
     #[arg(long, default_value_t = 3)]
     repeat: usize,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
+}
+
+fn precision(name: &str) -> std::result::Result<Precision, String> {
+    let names = Precision::ALL.map(Precision::name).join(", ");
+    Precision::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| format!("expected one of {names}"))
 }
 
 /// Everything that a number of a benchmark depends on.
@@ -110,7 +118,7 @@ pub fn bench(what: What) -> Result<u8> {
             let rows = on_threads(how.threads, || {
                 let mut rows = Vec::new();
                 for n in n {
-                    rows.extend(force(n, &targets, width, how.repeat)?);
+                    rows.extend(force(n, &targets, width, &how)?);
                 }
                 Ok((rows, rayon::current_num_threads()))
             })?;
@@ -129,7 +137,7 @@ pub fn bench(what: What) -> Result<u8> {
                 let mut rows = Vec::new();
                 for n in n {
                     for &nu in &nu {
-                        rows.push(workload(n, nu, seed, width, how.repeat)?);
+                        rows.push(workload(n, nu, seed, width, &how)?);
                     }
                 }
                 Ok((rows, rayon::current_num_threads()))
@@ -179,7 +187,7 @@ fn report<T: Serialize>(
         git_commit: provenance::git_commit(),
         host: provenance::host(),
         engine: format!("cpu ({})", width.name()),
-        precision: "f64",
+        precision: how.precision.name(),
         threads,
         repeat: how.repeat,
         rows,
@@ -198,8 +206,8 @@ fn report<T: Serialize>(
         column.set_cell_alignment(CellAlignment::Right);
     }
     print(&format!(
-        "{benchmark}: {}, f64, {threads} threads, tisane {} ({}), best of {}\n{table}\n",
-        report.engine, report.version, report.git_commit, how.repeat
+        "{benchmark}: {}, {}, {threads} threads, tisane {} ({}), best of {}\n{table}\n",
+        report.engine, report.precision, report.version, report.git_commit, how.repeat
     ))
 }
 
@@ -214,9 +222,9 @@ fn particles(n: usize, seed: u64) -> Result<Particles> {
     Ok(p)
 }
 
-fn force(n: usize, sizes: &[usize], width: Width, repeat: usize) -> Result<Vec<ForceRow>> {
+fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<ForceRow>> {
     let p = particles(n, 1)?;
-    let mut engine = CpuEngine::<F64>::new(EPSILON, CLOCK, width);
+    let mut engine = cpu::engine(how.precision, EPSILON, CLOCK, width);
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {
@@ -232,7 +240,7 @@ fn force(n: usize, sizes: &[usize], width: Width, repeat: usize) -> Result<Vec<F
         let now = Time::default().after(Level(20));
         let rounds = (20_000_000 / (size * n)).clamp(1, 5000);
         let mut best = f64::INFINITY;
-        for _ in 0..=repeat {
+        for _ in 0..=how.repeat {
             let began = Instant::now();
             for _ in 0..rounds {
                 engine.evaluate(now, &targets, &mut forces)?;
@@ -257,14 +265,14 @@ fn force(n: usize, sizes: &[usize], width: Width, repeat: usize) -> Result<Vec<F
 
 /// An engine with a stop watch.
 struct Timed {
-    engine: CpuEngine<F64>,
+    engine: Box<dyn ForceEngine>,
     spent: Duration,
 }
 
 impl Timed {
-    fn time<T>(&mut self, work: impl FnOnce(&mut CpuEngine<F64>) -> T) -> T {
+    fn time<T>(&mut self, work: impl FnOnce(&mut dyn ForceEngine) -> T) -> T {
         let began = Instant::now();
-        let result = work(&mut self.engine);
+        let result = work(&mut *self.engine);
         self.spent += began.elapsed();
         result
     }
@@ -282,26 +290,30 @@ impl ForceEngine for Timed {
     }
 }
 
-fn energy(p: &Particles, engine: &mut dyn ForceEngine, now: Time) -> Result<f64> {
-    Ok(Conserved::of(p, &Field::of(p, engine, now)?.pot).energy())
+/// Total energy of a synchronised system, in f64 whatever the mode.
+fn energy(p: &Particles, width: Width) -> Result<f64> {
+    let mut engine = cpu::engine(Precision::F64, EPSILON, CLOCK, width);
+    engine.load(p)?;
+    let now = p.time.first().copied().unwrap_or_default();
+    Ok(Conserved::of(p, &Field::of(p, &mut *engine, now)?.pot).energy())
 }
 
-fn workload(n: usize, nu: f64, seed: u64, width: Width, repeat: usize) -> Result<RunRow> {
+fn workload(n: usize, nu: f64, seed: u64, width: Width, how: &How) -> Result<RunRow> {
     let start = particles(n, seed)?;
     let floor = Level::not_shorter_than(2f64.powi(-26) / CLOCK.dt_max);
     let parameters = Parameters { nu, nu_start: nu, iterations: 1, floor, on_floor: OnFloor::Stop };
     let [from, to] = TIMED.map(Time::from_dt_max);
     let span = CLOCK.between(from, to);
     let mut best: Option<RunRow> = None;
-    for _ in 0..repeat.max(1) {
+    for _ in 0..how.repeat.max(1) {
         let mut p = start.clone();
-        let mut engine = Timed { engine: CpuEngine::<F64>::new(EPSILON, CLOCK, width), spent: Duration::ZERO };
+        let mut engine = Timed { engine: cpu::engine(how.precision, EPSILON, CLOCK, width), spent: Duration::ZERO };
         let mut integrator = Hermite4::new(parameters, CLOCK);
         let mut now = integrator.start(&mut p, &mut engine)?.now;
         while now < from {
             now = integrator.step(&mut p, &mut engine)?.now;
         }
-        let energy_before = energy(&p, &mut engine, now)?;
+        let energy_before = energy(&p, width)?;
         engine.spent = Duration::ZERO;
         let (mut blocks, mut steps, mut pairs) = (0u64, 0u64, 0u64);
         let began = Instant::now();
@@ -320,7 +332,7 @@ fn workload(n: usize, nu: f64, seed: u64, width: Width, repeat: usize) -> Result
             block_steps_paper: 247.0 * (n as f64).powf(0.35),
             mean_block: steps as f64 / blocks as f64,
             mean_block_paper: 0.20 * (n as f64).powf(0.81),
-            relative_energy_error: relative(energy(&p, &mut engine, now)?, energy_before),
+            relative_energy_error: relative(energy(&p, width)?, energy_before),
             mega_pairs_per_second: pairs as f64 / seconds / 1e6,
             host_fraction: host / seconds,
         };

@@ -25,7 +25,7 @@ pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody};
 pub use number::{Real, WallTime};
 pub use schema::json_schema;
 pub use sections::{
-    Checkpoint, Engine, Force, Hermite4, Integrator, Limits, OnDtMin, Output, Precision, Run, Softening, System,
+    Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Limits, OnDtMin, Output, Run, Softening, System,
     UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
@@ -60,6 +60,9 @@ pub struct Config {
     /// Checkpoints, from which a run resumes bit for bit.
     #[serde(default)]
     pub checkpoint: Checkpoint,
+    /// The audit of forces against float64.
+    #[serde(default)]
+    pub audit: Audit,
     /// Limits at which the run stops with a checkpoint.
     #[serde(default)]
     pub limits: Limits,

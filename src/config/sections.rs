@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::number::{Real, WallTime};
+use crate::force::precision::Precision;
 use crate::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use crate::units::{Rates, Units};
 
@@ -172,7 +173,7 @@ impl Hermite4 {
 pub struct Force {
     /// Force engine.
     pub engine: Engine,
-    /// Precision mode.
+    /// Precision mode: the types in which forces are computed. Energies are always measured in f64.
     pub precision: Precision,
     /// Threads of the CPU engine; 0 for one per core.
     #[schemars(range(max = 65536))]
@@ -194,15 +195,6 @@ pub enum Engine {
     Reference,
 }
 
-/// A precision mode: the number format of every stage of the force sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    /// Double precision throughout.
-    #[default]
-    F64,
-}
-
 /// What is written, and when. Intervals are whole multiples of dt_max.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -216,7 +208,7 @@ pub struct Output {
     /// Time between rows of diagnostics; unit: time. Default: interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diagnostics_interval: Option<Real>,
-    /// Directory of the output, relative to the current one. Default: runs/<name of the run>.
+    /// Directory of the output, relative to the current one. Default: `runs/<name of the run>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
 }
@@ -246,4 +238,30 @@ pub struct Limits {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub block_steps: Option<u64>,
+}
+
+/// The audit of every engine and mode other than the CPU in f64: at each row of diagnostics the forces on a random sample of
+/// particles are computed again by the f64 CPU path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Audit {
+    /// Particles in the sample; 0 for no audit, a number beyond N for everyone.
+    pub sample: u32,
+    /// Relative error of acceleration or potential at which the run stops. Default: 1e-2 (f32-*), 1e-5 (mixed, double-float), 1e-11 (f64).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) limit: Option<Real>,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self { sample: 256, limit: None }
+    }
+}
+
+impl Audit {
+    /// Relative error at which a run in the mode `precision` stops.
+    #[must_use]
+    pub fn limit(&self, precision: Precision) -> f64 {
+        self.limit.map_or_else(|| precision.audit_limit(), Real::get)
+    }
 }

@@ -1,5 +1,6 @@
 //! Diagnostics: pure functions of the particles. Sums are compensated and in f64, whatever computed the forces.
 
+pub mod audit;
 pub mod conserved;
 pub mod steps;
 pub mod structure;

@@ -1,5 +1,8 @@
 //! The precision modes (method.md, "Precision modes").
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// In which types forces are computed. Only whole modes exist, not free combinations of stages.
 ///
 /// | mode | position difference | pair | sum in a bag | sum over bags |
@@ -10,7 +13,8 @@
 /// | `mixed` | two f32 | f32 | f32 | f64, tree |
 /// | `double-float` | two f32 | f32 | two-sum pairs of f32 | two-sum pairs of f32, tree |
 /// | `f64` | f64 | f64 | f64 | f64, tree |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// Hamada & Iitaka's (2007) DIRECT: for studies.
     F32Direct,
@@ -23,6 +27,7 @@ pub enum Precision {
     /// Pairs of f32 all the way: needs no f64 hardware.
     DoubleFloat,
     /// Everything in f64: the reference.
+    #[default]
     F64,
 }
 
@@ -41,6 +46,17 @@ impl Precision {
             Self::Mixed => "mixed",
             Self::DoubleFloat => "double-float",
             Self::F64 => "f64",
+        }
+    }
+
+    /// Relative force error at which an audit stops a run by default: a hundred times and more what the mode shows on star
+    /// clusters, so that only a fault or an unsuitable mode exceeds it. Modes that round positions to one f32 lose close pairs.
+    #[must_use]
+    pub const fn audit_limit(self) -> f64 {
+        match self {
+            Self::F32Direct | Self::F32Chamomile | Self::F32Kahan => 1e-2,
+            Self::Mixed | Self::DoubleFloat => 1e-5,
+            Self::F64 => 1e-11,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The reference engine: scalar, clear, slow. The oracle that every other engine is held against, in every mode.
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
-use super::mode::{Mode, Node, Order, Real, SUMS};
+use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, Real, SUMS};
+use super::precision::Precision;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
 use crate::gravity::{Pair, Pull, pair, predict};
@@ -19,6 +20,19 @@ pub struct ReferenceEngine<M> {
     sources: Particles,
     pos: Vec<Vec3>,
     vel: Vec<Vec3>,
+}
+
+/// The reference engine for a precision mode.
+#[must_use]
+pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn ForceEngine> {
+    match precision {
+        Precision::F32Direct => Box::new(ReferenceEngine::<F32Direct>::new(epsilon, clock)),
+        Precision::F32Chamomile => Box::new(ReferenceEngine::<F32Chamomile>::new(epsilon, clock)),
+        Precision::F32Kahan => Box::new(ReferenceEngine::<F32Kahan>::new(epsilon, clock)),
+        Precision::Mixed => Box::new(ReferenceEngine::<Mixed>::new(epsilon, clock)),
+        Precision::DoubleFloat => Box::new(ReferenceEngine::<DoubleFloat>::new(epsilon, clock)),
+        Precision::F64 => Box::new(ReferenceEngine::<F64>::new(epsilon, clock)),
+    }
 }
 
 impl<M: Mode> ReferenceEngine<M> {
@@ -90,9 +104,9 @@ fn add_pair<M: Mode>(sums: &mut [[M::Real; 2]; SUMS], pair: &Pair<M::Real>, r: [
         M::add_product(Scalar, &mut sum, M::Real::splat(Scalar, a), M::Real::splat(Scalar, b));
         sums[k] = sum.map(M::Real::single);
     };
-    for k in 0..3 {
-        add(k, pair.m_s3, r[k]);
-        add(3 + k, pair.m_s3, pair.d[k]);
+    for (k, (r, d)) in r.into_iter().zip(pair.d).enumerate() {
+        add(k, pair.m_s3, r);
+        add(3 + k, pair.m_s3, d);
     }
     let mut pot = sums[6].map(|x| M::Real::splat(Scalar, x));
     M::subtract(Scalar, &mut pot, M::Real::splat(Scalar, pair.m_s));

@@ -1,7 +1,7 @@
 //! Checkpoints: everything needed to go on bit for bit, after any block step.
 //!
 //! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two is
-//! whole: see [`write`].
+//! whole: see [`write()`].
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
 use super::hdf::Kind;

@@ -122,6 +122,27 @@ impl Cell for [f64; 3] {
     }
 }
 
+/// Maximum, root mean square and 99th percentile of an error over many particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The largest.
+    pub max: f64,
+    /// Root mean square.
+    pub rms: f64,
+    /// 99 of 100 are no larger.
+    pub p99: f64,
+}
+
+impl Cell for Spread {
+    const KIND: ColumnKind = ColumnKind::Float;
+    fn suffixes() -> Vec<String> {
+        ["_max", "_rms", "_p99"].map(String::from).to_vec()
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.extend([self.max, self.rms, self.p99].map(|x| Value::Float(x * scale)));
+    }
+}
+
 impl Cell for u64 {
     const KIND: ColumnKind = ColumnKind::Count;
     fn suffixes() -> Vec<String> {
@@ -191,6 +212,9 @@ trait Zero {
 impl Zero for f64 {
     const ZERO: Self = 0.0;
 }
+impl Zero for Spread {
+    const ZERO: Self = Self { max: 0.0, rms: 0.0, p99: 0.0 };
+}
 impl Zero for u64 {
     const ZERO: Self = 0;
 }
@@ -215,6 +239,10 @@ diagnostics! {
     angular_momentum_error: f64, NONE, "|L - L0| / |L0| since the start of the run; where L0 = 0, |L - L0| in internal units (G = 1)";
     centre_of_mass: [f64; 3], LENGTH, "centre of mass";
     centre_of_mass_drift: f64, LENGTH, "distance of the centre of mass from the initial one moved on with its initial velocity";
+    audit_sample: u64, NONE, "particles whose forces were computed again by the f64 CPU path; 0 where the run uses that path";
+    audit_acceleration: Spread, NONE, "relative error |a - a64| / |a64| of the acceleration over the audited particles: maximum, root mean square, 99th percentile";
+    audit_jerk: Spread, NONE, "relative error of the jerk, likewise";
+    audit_potential: Spread, NONE, "relative error of the potential, likewise";
     step_min: f64, TIME, "shortest step in use";
     step_mean: f64, TIME, "mean step over the particles";
     step_max: f64, TIME, "longest step in use";

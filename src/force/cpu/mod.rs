@@ -7,7 +7,8 @@ mod width;
 pub use width::Width;
 
 use super::canonical::{FULL_DEPTH, TreeSum, bags};
-use super::mode::{Mode, Node, Order, Real};
+use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, Real};
+use super::precision::Precision;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
 use crate::gravity::Pull;
@@ -34,6 +35,19 @@ pub struct CpuEngine<M: Mode> {
     width: Width,
     sources: Sources<M>,
     partial: Vec<Partial<M>>,
+}
+
+/// The CPU engine for a precision mode.
+#[must_use]
+pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) -> Box<dyn ForceEngine> {
+    match precision {
+        Precision::F32Direct => Box::new(CpuEngine::<F32Direct>::new(epsilon, clock, width)),
+        Precision::F32Chamomile => Box::new(CpuEngine::<F32Chamomile>::new(epsilon, clock, width)),
+        Precision::F32Kahan => Box::new(CpuEngine::<F32Kahan>::new(epsilon, clock, width)),
+        Precision::Mixed => Box::new(CpuEngine::<Mixed>::new(epsilon, clock, width)),
+        Precision::DoubleFloat => Box::new(CpuEngine::<DoubleFloat>::new(epsilon, clock, width)),
+        Precision::F64 => Box::new(CpuEngine::<F64>::new(epsilon, clock, width)),
+    }
 }
 
 impl<M: Mode> CpuEngine<M> {

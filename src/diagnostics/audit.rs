@@ -1,0 +1,52 @@
+//! How far forces are from better ones.
+
+use crate::particles::Vec3;
+
+/// Maximum, root mean square and 99th percentile of some errors; zeros for none. NaN counts as larger than any number.
+#[must_use]
+pub fn spread(mut errors: Vec<f64>) -> [f64; 3] {
+    let n = errors.len();
+    if n == 0 {
+        return [0.0; 3];
+    }
+    errors.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let squares: f64 = errors.iter().map(|e| e * e).sum();
+    // The nearest rank: the smallest error that at least 99 % do not exceed.
+    let rank = (n * 99).div_ceil(100);
+    [errors[n - 1], (squares / n as f64).sqrt(), errors[rank - 1]]
+}
+
+/// Relative error |x − x₀| / |x₀| of each vector. Where |x₀| is below a thousandth of the sample's mean, it is that
+/// thousandth that counts: forces that cancel have no relative error.
+#[must_use]
+pub fn relative_errors(found: &[Vec3], reference: &[Vec3]) -> Vec<f64> {
+    let norm = |v: Vec3| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
+    let mean = reference.iter().map(|&v| norm(v)).sum::<f64>() / reference.len().max(1) as f64;
+    let error = |(x, x0): (&Vec3, &Vec3)| {
+        let difference = norm([x[0] - x0[0], x[1] - x0[1], x[2] - x0[2]]);
+        if difference == 0.0 { 0.0 } else { difference / norm(*x0).max(mean / 1000.0) }
+    };
+    found.iter().zip(reference).map(error).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_of_a_hundred_and_one() {
+        let [max, rms, p99] = spread((0..=100).map(f64::from).collect());
+        assert_eq!((max, p99), (100.0, 99.0));
+        assert!((rms - (338_350.0f64 / 101.0).sqrt()).abs() < 1e-12);
+        assert_eq!(spread(Vec::new()), [0.0; 3]);
+        assert!(spread(vec![1.0, f64::NAN, 2.0])[0].is_nan(), "a NaN must not pass for small");
+    }
+
+    #[test]
+    fn a_cancelled_force_does_not_make_a_large_error() {
+        let reference = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1e-17, 0.0, 0.0]];
+        let found = [[1.0 + 1e-6, 0.0, 0.0], [0.0, 1.0, 0.0], [2e-17, 0.0, 0.0]];
+        let errors = relative_errors(&found, &reference);
+        assert!((errors[0] - 1e-6).abs() < 1e-12 && errors[1] == 0.0 && errors[2] < 1e-13, "{errors:?}");
+    }
+}
