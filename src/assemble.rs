@@ -185,10 +185,7 @@ fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
     let (engine, name) = match config.force.engine {
         Engine::Auto | Engine::Cpu => (cpu::engine(precision, epsilon, clock, width), "cpu"),
         Engine::Reference => (reference::engine(precision, epsilon, clock), "reference"),
-        Engine::Cuda => {
-            let problem = Problem::new("force.engine", "this version of tisane has no CUDA engine");
-            return Err(problem.with_help(r#"take "auto" or "cpu""#).into());
-        }
+        Engine::Cuda => (cuda(precision, epsilon, clock)?, "cuda"),
     };
     let is_the_meter = name == "cpu" && precision == Precision::F64;
     let meter = (!is_the_meter).then(|| Meter {
@@ -197,6 +194,25 @@ fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
         limit: config.audit.limit(precision),
     });
     Ok(Chosen { engine, name, meter })
+}
+
+/// The engine on the first GPU.
+///
+/// # Errors
+/// If this machine has none that can be used: says why, and what to do.
+#[cfg(feature = "cuda")]
+pub fn cuda(precision: Precision, epsilon: f64, clock: Clock) -> Result<Box<dyn ForceEngine>> {
+    Ok(Box::new(crate::force::cuda::CudaEngine::new(precision, epsilon, clock, 0)?))
+}
+
+/// No GPU engine in this build.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "cuda"))]
+pub fn cuda(_: Precision, _: f64, _: Clock) -> Result<Box<dyn ForceEngine>> {
+    let problem = Problem::new("force.engine", "this tisane was built without its CUDA engine");
+    Err(problem.with_help(r#"take "auto" or "cpu", or build with the feature "cuda""#).into())
 }
 
 fn integrator(config: &Config, clock: Clock) -> Box<dyn Integrator> {

@@ -1,56 +1,14 @@
 //! Promise: every engine gives the bits of the reference engine, on any vector width and any number of threads.
 
+#[path = "common/systems.rs"]
+mod systems;
+
 use proptest::prelude::*;
-use rand::{Rng, RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use systems::{CLOCK, bits, block, forces, system};
 use tisane::force::cpu::{CpuEngine, Width};
 use tisane::force::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
 use tisane::force::reference::ReferenceEngine;
-use tisane::force::{ForceEngine, Forces, Targets};
-use tisane::gravity::predict;
-use tisane::particles::Particles;
-use tisane::time::{Clock, Level, Time};
-
-const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
-
-/// A system in mid-flight: random state, every particle at a time of its own.
-fn system(n: usize, seed: u64) -> (Particles, Time) {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let now = Time::from_dt_max(3).after(Level(9));
-    let vector = |rng: &mut Xoshiro256PlusPlus| [0; 3].map(|_| rng.random_range(-1.0..1.0));
-    let pos: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
-    let vel: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
-    let mut p = Particles::new((0..n).map(|_| rng.random_range(0.0..1.0)).collect(), pos, vel);
-    for i in 0..n {
-        p.acc[i] = vector(&mut rng);
-        p.jerk[i] = vector(&mut rng);
-        p.time[i] = Time(now.0 - Level(9 + (rng.next_u32() % 3) as u8).ticks());
-    }
-    (p, now)
-}
-
-fn block(p: &Particles, now: Time, index: Vec<u32>) -> Targets {
-    let mut targets = Targets::default();
-    for i in index.iter().map(|&i| i as usize) {
-        let (x, v) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], CLOCK.between(p.time[i], now));
-        targets.pos.push(x);
-        targets.vel.push(v);
-    }
-    targets.index = index;
-    targets
-}
-
-fn forces(engine: &mut dyn ForceEngine, p: &Particles, now: Time, targets: &Targets) -> Forces {
-    let mut out = Forces::default();
-    engine.load(p).unwrap();
-    engine.evaluate(now, targets, &mut out).unwrap();
-    out
-}
-
-fn bits(f: &Forces) -> Vec<u64> {
-    let vectors = f.acc.iter().chain(&f.jerk).flatten();
-    vectors.chain(&f.pot).map(|x| x.to_bits()).collect()
-}
+use tisane::force::{ForceEngine, Forces};
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()

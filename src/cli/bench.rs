@@ -58,6 +58,9 @@ pub struct How {
     /// Threads [default: one a core].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
+    /// Engine: cpu or cuda.
+    #[arg(long, default_value = "cpu", value_parser = ["cpu", "cuda"])]
+    engine: String,
     /// Precision mode.
     #[arg(long, default_value = "f64", value_parser = precision)]
     precision: Precision,
@@ -67,6 +70,20 @@ pub struct How {
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
+}
+
+impl How {
+    fn engine(&self, width: Width) -> Result<Box<dyn ForceEngine>> {
+        if self.engine == "cuda" {
+            return crate::assemble::cuda(self.precision, EPSILON, CLOCK);
+        }
+        Ok(cpu::engine(self.precision, EPSILON, CLOCK, width))
+    }
+
+    /// What to call it in reports.
+    fn engine_name(&self, width: Width) -> String {
+        if self.engine == "cuda" { self.engine.clone() } else { format!("cpu ({})", width.name()) }
+    }
 }
 
 fn precision(name: &str) -> std::result::Result<Precision, String> {
@@ -186,7 +203,7 @@ fn report<T: Serialize>(
         version: provenance::version(),
         git_commit: provenance::git_commit(),
         host: provenance::host(),
-        engine: format!("cpu ({})", width.name()),
+        engine: how.engine_name(width),
         precision: how.precision.name(),
         threads,
         repeat: how.repeat,
@@ -224,7 +241,7 @@ fn particles(n: usize, seed: u64) -> Result<Particles> {
 
 fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<ForceRow>> {
     let p = particles(n, 1)?;
-    let mut engine = cpu::engine(how.precision, EPSILON, CLOCK, width);
+    let mut engine = how.engine(width)?;
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {
@@ -307,7 +324,7 @@ fn workload(n: usize, nu: f64, seed: u64, width: Width, how: &How) -> Result<Run
     let mut best: Option<RunRow> = None;
     for _ in 0..how.repeat.max(1) {
         let mut p = start.clone();
-        let mut engine = Timed { engine: cpu::engine(how.precision, EPSILON, CLOCK, width), spent: Duration::ZERO };
+        let mut engine = Timed { engine: how.engine(width)?, spent: Duration::ZERO };
         let mut integrator = Hermite4::new(parameters, CLOCK);
         let mut now = integrator.start(&mut p, &mut engine)?.now;
         while now < from {

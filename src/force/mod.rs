@@ -5,6 +5,8 @@
 
 pub mod canonical;
 pub mod cpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod mode;
 pub mod precision;
 pub mod reference;

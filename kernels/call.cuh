@@ -1,0 +1,121 @@
+// What the host hands to a kernel, and how the arrays lie on the device. Mirrored by `Call` in src/force/cuda/launch.rs:
+// change both.
+#pragma once
+#include "canonical.cuh"
+#include "pair.cuh"
+
+struct Call {
+    // The sources at their own times: 12 columns of `slots` numbers (pos, vel, acc, jerk), ticks, masses.
+    double *held;
+    u64 *ticks;
+    double *mass;
+    // For each source: the last evaluation it was a target of, and its place in that block.
+    uint2 *stands;
+    // The sources predicted to `now`, in units of 16 bytes.
+    float4 *predicted;
+    // Sums over spans of bags: [span][target of the batch][sum].
+    void *partial;
+    // Forces on the block: acc[targets][3], jerk[targets][3], pot[targets].
+    double *out;
+    // Corrected particles: places, ticks, and the columns pos, vel, acc, jerk of [changed][3].
+    const u32 *changed_index;
+    const u64 *changed_ticks;
+    const double *changed_state;
+    // The block: places, and positions and velocities of [targets][3].
+    const u32 *target_index;
+    const double *target_pos;
+    const double *target_vel;
+    u64 now;
+    double tick;
+    double eps2;
+    u32 sources;
+    // Sources and padding: whole groups of bags.
+    u32 slots;
+    u32 changed;
+    u32 targets;
+    // This evaluation's number; never 0.
+    u32 evaluation;
+    // The batch of targets that `partial` has room for.
+    u32 first_target;
+    u32 batch;
+    u32 span_bags;
+    u32 spans;
+};
+
+/// Units of 16 bytes that a predicted source takes.
+template <class M> constexpr int UNITS = sizeof(typename M::Real) == 8 ? 4 : M::SPLIT ? 3 : 2;
+
+/// Where the units of source `i` lie. In *tiles* the units of a source are neighbours, source after source: a bag is one
+/// piece. In *lanes* element t of the 32 bags of a group lies side by side, unit by unit: a warp reads one piece.
+struct Place {
+    size_t first;
+    u32 stride;
+    template <class M> static __device__ __forceinline__ Place in_tiles(u32 i) { return {(size_t)i * UNITS<M>, 1}; }
+    template <class M> static __device__ __forceinline__ Place in_lanes(u32 i) {
+        u32 bag = i / BAG;
+        return {((size_t)(bag / GROUP * BAG + i % BAG) * UNITS<M>)*GROUP + bag % GROUP, GROUP};
+    }
+};
+
+
+__device__ __forceinline__ double2 as_pair(float4 unit) {
+    return {__hiloint2double(__float_as_int(unit.y), __float_as_int(unit.x)),
+            __hiloint2double(__float_as_int(unit.w), __float_as_int(unit.z))};
+}
+
+__device__ __forceinline__ float4 as_unit(double a, double b) {
+    return {__int_as_float(__double2loint(a)), __int_as_float(__double2hiint(a)), __int_as_float(__double2loint(b)),
+            __int_as_float(__double2hiint(b))};
+}
+
+/// Reads a source, whose units lie `stride` apart.
+template <class M> __device__ __forceinline__ Body<M> read_body(const float4 *unit, u32 stride) {
+    Body<M> body;
+    if constexpr (sizeof(typename M::Real) == 8) {
+        double2 a = as_pair(unit[0]), b = as_pair(unit[stride]), c = as_pair(unit[2 * stride]);
+        double2 d = as_pair(unit[3 * stride]);
+        body = {{a.x, a.y, b.x}, {0, 0, 0}, {c.x, c.y, d.x}, b.y};
+    } else {
+        float4 a = unit[0], b = unit[stride];
+        body = {{a.x, a.y, a.z}, {0, 0, 0}, {b.x, b.y, b.z}, a.w};
+        if constexpr (M::SPLIT) {
+            float2 c = *reinterpret_cast<const float2 *>(&unit[2 * stride]);
+            body.low[0] = b.w;
+            body.low[1] = c.x;
+            body.low[2] = c.y;
+        }
+    }
+    return body;
+}
+
+/// Writes a source.
+template <class M> __device__ __forceinline__ void write_body(float4 *unit, u32 stride, const Body<M> &body) {
+    if constexpr (sizeof(typename M::Real) == 8) {
+        unit[0] = as_unit(body.pos[0], body.pos[1]);
+        unit[stride] = as_unit(body.pos[2], body.mass);
+        unit[2 * stride] = as_unit(body.vel[0], body.vel[1]);
+        unit[3 * stride] = as_unit(body.vel[2], 0.0);
+    } else {
+        unit[0] = {body.pos[0], body.pos[1], body.pos[2], body.mass};
+        unit[stride] = {body.vel[0], body.vel[1], body.vel[2], body.low[0]};
+        if constexpr (M::SPLIT) unit[2 * stride] = {body.low[1], body.low[2], 0, 0};
+    }
+}
+
+/// Target `k` of the block; its index goes to `own`.
+template <class M> __device__ __forceinline__ Body<M> read_target(const Call &call, u32 k, u32 &own) {
+    double pos[3], vel[3];
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        pos[c] = call.target_pos[3 * (size_t)k + c];
+        vel[c] = call.target_vel[3 * (size_t)k + c];
+    }
+    own = call.target_index[k];
+    return Body<M>::of(pos, vel, 0);
+}
+
+/// Where the partial sums of target `k` of the batch over `span` go.
+template <class M>
+__device__ __forceinline__ typename M::Node *partial_of(const Call &call, u32 span, u32 k) {
+    return static_cast<typename M::Node *>(call.partial) + ((size_t)span * call.batch + k) * SUMS;
+}

@@ -1,0 +1,81 @@
+// The pair formulas and the predictor: mirrors src/gravity.rs name for name, operation by operation.
+#pragma once
+#include "precision.cuh"
+
+/// What a source gives to a target: acceleration m_s3 * r, jerk m_s3 * d, potential -m_s.
+template <class R> struct Pair {
+    R m_s, m_s3, d[3];
+};
+
+template <class R>
+__device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3], R eps2) {
+    R s2 = fma_rn(r[0], r[0], fma_rn(r[1], r[1], fma_rn(r[2], r[2], eps2)));
+    R s_inv = inverse_sqrt(s2);
+    R s_inv2 = s_inv * s_inv;
+    R m_s = mass * s_inv;
+    R m_s3 = m_s * s_inv2;
+    R rv = fma_rn(r[0], v[0], fma_rn(r[1], v[1], r[2] * v[2]));
+    R alpha = R(-3) * (rv * s_inv2);
+    return {m_s, m_s3, {fma_rn(alpha, r[0], v[0]), fma_rn(alpha, r[1], v[1]), fma_rn(alpha, r[2], v[2])}};
+}
+
+/// One component of the predicted position and velocity after dt. Nothing is fused.
+__device__ __forceinline__ void predict_component(double &pos, double &vel, double acc, double jerk, double dt) {
+    const double THIRD = 1.0 / 3.0;
+    double half_dt = 0.5 * dt;
+    double x = ((jerk * (dt * THIRD) + acc) * half_dt + vel) * dt + pos;
+    double v = (jerk * half_dt + acc) * dt + vel;
+    pos = x;
+    vel = v;
+}
+
+/// A predicted source or target in a mode's numbers. `low` is what `pos` leaves, in split modes.
+template <class M> struct Body {
+    using R = typename M::Real;
+    R pos[3], low[3], vel[3], mass;
+
+    /// From f64: the nearest numbers, and what the positions leave.
+    static __device__ __forceinline__ Body of(const double (&pos)[3], const double (&vel)[3], double mass) {
+        Body body;
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+            body.pos[k] = (R)pos[k];
+            body.low[k] = (R)(pos[k] - (double)body.pos[k]);
+            body.vel[k] = (R)vel[k];
+        }
+        body.mass = (R)mass;
+        return body;
+    }
+};
+
+/// The seven running sums of one target.
+template <class M> struct Sums {
+    typename M::Real sum[SUMS][M::PARTS];
+
+    __device__ __forceinline__ void clear() {
+#pragma unroll
+        for (int k = 0; k < SUMS; ++k)
+#pragma unroll
+            for (int part = 0; part < M::PARTS; ++part) sum[k][part] = 0;
+    }
+
+    /// Adds what `source` gives to `target`. At an infinite `eps2` every term is an exact zero: a pair left out.
+    __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2) {
+        typename M::Real r[3], v[3];
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+            r[k] = source.pos[k] - target.pos[k];
+            if (M::SPLIT) r[k] = r[k] + (source.low[k] - target.low[k]);
+            v[k] = source.vel[k] - target.vel[k];
+        }
+        auto term = pair(source.mass, r, v, eps2);
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+            M::add_product(sum[k], term.m_s3, r[k]);
+            M::add_product(sum[3 + k], term.m_s3, term.d[k]);
+        }
+        M::subtract(sum[6], term.m_s);
+    }
+
+    __device__ __forceinline__ typename M::Node node(int k) const { return M::node(sum[k]); }
+};

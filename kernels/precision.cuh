@@ -1,0 +1,152 @@
+// The precision modes as types: mirrors src/force/mode.rs name for name, operation by operation.
+//
+// Compiled with --fmad=false: nothing is fused but what says `fma`, as in the Rust source. f32 flushes denormals to zero
+// (--ftz=true); no mode's sums come near them.
+#pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+/// Sums that make up a force: acceleration, jerk, potential.
+constexpr int SUMS = 7;
+
+/// In which order bags are added up.
+enum class Order { Tree, InOrder, Running };
+
+__device__ __forceinline__ double fma_rn(double a, double b, double c) { return __fma_rn(a, b, c); }
+__device__ __forceinline__ float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+
+/// 1 / sqrt(x), two correctly rounded operations: the CPU's bits.
+__device__ __forceinline__ double inverse_sqrt(double x) { return __drcp_rn(__dsqrt_rn(x)); }
+
+/// 1 / sqrt(x) in f32. The one place where an f32 mode may differ from the CPU by a rounding; with TISANE_IEEE (for
+/// tests of the order of operations) it does not.
+__device__ __forceinline__ float inverse_sqrt(float x) {
+#ifdef TISANE_IEEE
+    return __frcp_rn(__fsqrt_rn(x));
+#else
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#endif
+}
+
+/// A number as the unevaluated sum of two f32, |lo| <= half an ulp of hi.
+struct Twofold {
+    float hi, lo;
+    /// Dekker's fast two-sum; needs |hi| >= |lo|.
+    static __device__ __forceinline__ Twofold normalised(float hi, float lo) {
+        float sum = hi + lo;
+        return {sum, lo - (sum - hi)};
+    }
+};
+
+__device__ __forceinline__ double plus(double a, double b) { return a + b; }
+__device__ __forceinline__ float plus(float a, float b) { return a + b; }
+__device__ __forceinline__ Twofold plus(Twofold a, Twofold b) {
+    float sum = a.hi + b.hi;
+    float part = sum - a.hi;
+    float error = (a.hi - (sum - part)) + (b.hi - part);
+    return Twofold::normalised(sum, error + (a.lo + b.lo));
+}
+
+__device__ __forceinline__ double value(double a) { return a; }
+__device__ __forceinline__ double value(float a) { return (double)a; }
+__device__ __forceinline__ double value(Twofold a) { return (double)a.hi + (double)a.lo; }
+
+/// Zero of any node type.
+template <class N> __device__ __forceinline__ N zero() { return N{}; }
+
+/// A node of another lane.
+__device__ __forceinline__ double from_lane(double a, int mask) { return __shfl_xor_sync(~0u, a, mask); }
+__device__ __forceinline__ float from_lane(float a, int mask) { return __shfl_xor_sync(~0u, a, mask); }
+__device__ __forceinline__ Twofold from_lane(Twofold a, int mask) {
+    return {__shfl_xor_sync(~0u, a.hi, mask), __shfl_xor_sync(~0u, a.lo, mask)};
+}
+
+/// A plain running sum: what three of the modes share.
+template <class R> struct PlainSum {
+    /// Numbers in a running sum.
+    static constexpr int PARTS = 1;
+    static __device__ __forceinline__ void add_product(R (&sum)[1], R a, R b) { sum[0] = fma_rn(a, b, sum[0]); }
+    static __device__ __forceinline__ void subtract(R (&sum)[1], R x) { sum[0] = sum[0] - x; }
+};
+
+struct F64 : PlainSum<double> {
+    using Real = double;
+    using Node = double;
+    static constexpr bool SPLIT = false;
+    static constexpr Order ORDER = Order::Tree;
+    static __device__ __forceinline__ Node node(const Real (&sum)[1]) { return sum[0]; }
+};
+
+struct F32Direct : PlainSum<float> {
+    using Real = float;
+    using Node = float;
+    static constexpr bool SPLIT = false;
+    static constexpr Order ORDER = Order::Running;
+    static __device__ __forceinline__ Node node(const Real (&sum)[1]) { return sum[0]; }
+};
+
+struct F32Chamomile : PlainSum<float> {
+    using Real = float;
+    using Node = float;
+    static constexpr bool SPLIT = false;
+    static constexpr Order ORDER = Order::InOrder;
+    static __device__ __forceinline__ Node node(const Real (&sum)[1]) { return sum[0]; }
+};
+
+struct Mixed : PlainSum<float> {
+    using Real = float;
+    using Node = double;
+    static constexpr bool SPLIT = true;
+    static constexpr Order ORDER = Order::Tree;
+    static __device__ __forceinline__ Node node(const Real (&sum)[1]) { return (double)sum[0]; }
+};
+
+/// Kahan's compensated sum: sum[1] holds what the last addition added too much.
+struct F32Kahan {
+    using Real = float;
+    using Node = Twofold;
+    static constexpr int PARTS = 2;
+    static constexpr bool SPLIT = false;
+    static constexpr Order ORDER = Order::Tree;
+    static __device__ __forceinline__ void kahan(Real (&sum)[2], Real term) {
+        Real total = sum[0] + term;
+        sum[1] = (total - sum[0]) - term;
+        sum[0] = total;
+    }
+    static __device__ __forceinline__ void add_product(Real (&sum)[2], Real a, Real b) {
+        kahan(sum, fma_rn(a, b, -sum[1]));
+    }
+    static __device__ __forceinline__ void subtract(Real (&sum)[2], Real x) { kahan(sum, -x - sum[1]); }
+    static __device__ __forceinline__ Node node(const Real (&sum)[2]) { return Twofold::normalised(sum[0], -sum[1]); }
+};
+
+/// Two-sum: the exact error of every addition goes to sum[1].
+struct DoubleFloat {
+    using Real = float;
+    using Node = Twofold;
+    static constexpr int PARTS = 2;
+    static constexpr bool SPLIT = true;
+    static constexpr Order ORDER = Order::Tree;
+    static __device__ __forceinline__ void two_sum(Real (&sum)[2], Real term) {
+        Real total = sum[0] + term;
+        Real part = total - sum[0];
+        Real error = (sum[0] - (total - part)) + (term - part);
+        sum[0] = total;
+        sum[1] = sum[1] + error;
+    }
+    static __device__ __forceinline__ void add_product(Real (&sum)[2], Real a, Real b) { two_sum(sum, a * b); }
+    static __device__ __forceinline__ void subtract(Real (&sum)[2], Real x) { two_sum(sum, -x); }
+    static __device__ __forceinline__ Node node(const Real (&sum)[2]) { return Twofold::normalised(sum[0], sum[1]); }
+};
+
+/// Writes an entry point for every mode.
+#define TISANE_EACH_MODE(ENTRY)                                                                                        \
+    ENTRY(f32_direct, F32Direct)                                                                                       \
+    ENTRY(f32_chamomile, F32Chamomile)                                                                                 \
+    ENTRY(f32_kahan, F32Kahan)                                                                                         \
+    ENTRY(mixed, Mixed)                                                                                                \
+    ENTRY(double_float, DoubleFloat)                                                                                   \
+    ENTRY(f64, F64)

@@ -1,0 +1,5 @@
+// All kernels in one file, for one fatbin.
+#include "predict.cu"
+#include "force_lanes.cu"
+#include "force_tiles.cu"
+#include "reduce.cu"

@@ -1,0 +1,276 @@
+//! The device: driver, context, stream and memory. `unsafe` stands here and in [`super::launch`] alone.
+
+use crate::error::{Error, Result};
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUdevice_attribute, CUevent_flags};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
+use std::sync::Arc;
+
+/// What the user can do where there is no usable GPU.
+const INSTEAD: &str = r#"take force.engine = "cpu", or install NVIDIA's driver (580 or later) and look at nvidia-smi"#;
+
+/// A GPU with one stream of work.
+pub struct Device {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    ordinal: usize,
+}
+
+/// True if NVIDIA's driver library is on this machine.
+fn has_driver() -> bool {
+    // SAFETY: only tries to open the driver's library, whose initialisers do nothing harmful.
+    unsafe { sys::is_culib_present() }
+}
+
+fn missing(problem: impl std::fmt::Display) -> Error {
+    Error::input("CUDA", problem).with_help(INSTEAD)
+}
+
+/// What the driver says, as an error of the run.
+pub fn failed(what: &'static str) -> impl Fn(DriverError) -> Error {
+    move |e| {
+        let said = e.error_string().map_or_else(|_| format!("{:?}", e.0), |text| text.to_string_lossy().into_owned());
+        Error::Integration {
+            problem: format!("the GPU failed ({what}): {said}"),
+            help: Some("resume from the last checkpoint, with another device or with force.engine = \"cpu\"".into()),
+        }
+    }
+}
+
+/// Number of devices.
+///
+/// # Errors
+/// [`Error::Input`] if there is no driver or it does not start.
+fn count() -> Result<usize> {
+    if !has_driver() {
+        return Err(missing("no NVIDIA driver on this machine (there is no libcuda)"));
+    }
+    let count = CudaContext::device_count().map_err(|e| missing(format!("the NVIDIA driver does not start: {e}")))?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// The devices of this machine by name, in the driver's order.
+///
+/// # Errors
+/// [`Error::Input`] if there is no driver or it does not start.
+pub fn list() -> Result<Vec<String>> {
+    (0..count()?).map(|ordinal| Ok(Device::open(ordinal)?.name())).collect()
+}
+
+impl Device {
+    /// Opens device number `ordinal`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is not there or cannot be used.
+    pub fn open(ordinal: usize) -> Result<Self> {
+        let there = count()?;
+        if ordinal >= there {
+            return Err(missing(format!("no device {ordinal}: this machine has {there}")));
+        }
+        let unusable = |e: DriverError| missing(format!("device {ordinal} cannot be used: {e}"));
+        let context = CudaContext::new(ordinal).map_err(unusable)?;
+        let stream = context.new_stream().map_err(unusable)?;
+        Ok(Self { context, stream, ordinal })
+    }
+
+    /// What it calls itself.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.context.name().unwrap_or_else(|_| format!("device {}", self.ordinal))
+    }
+
+    /// Its multiprocessors; 1 if it does not say.
+    #[must_use]
+    pub fn multiprocessors(&self) -> usize {
+        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        self.context.attribute(attribute).ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(1)
+    }
+
+    /// Makes this device the one that the calling thread's driver calls go to.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn bind(&self) -> Result<()> {
+        self.context.bind_to_thread().map_err(failed("binding"))
+    }
+
+    pub(super) fn stream(&self) -> sys::CUstream {
+        self.stream.cu_stream()
+    }
+
+    /// Refuses to go on if `bytes` do not fit what is free.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the numbers.
+    pub fn require(&self, bytes: usize, sources: usize) -> Result<()> {
+        const MIB: usize = 1 << 20;
+        let (free, total) = self.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        if bytes <= free {
+            return Ok(());
+        }
+        let problem = format!(
+            "{sources} particles need {} MiB on the GPU, but device {} ({}) has {} of {} MiB free",
+            bytes.div_ceil(MIB),
+            self.ordinal,
+            self.name(),
+            free / MIB,
+            total / MIB
+        );
+        Err(Error::input("CUDA", problem).with_help("take fewer particles, another device or force.engine = \"cpu\""))
+    }
+
+    /// Device memory of so many bytes, all zero.
+    ///
+    /// # Errors
+    /// If there is too little.
+    pub fn memory(&self, bytes: usize) -> Result<Memory> {
+        self.bind()?;
+        // SAFETY: a plain allocation; it is freed once, by Memory's drop. A length of zero is not allowed.
+        let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(failed("allocating"))?;
+        let memory = Memory { address, bytes, context: Arc::clone(&self.context) };
+        // SAFETY: writes within the allocation just made; the call returns when it is done.
+        unsafe { result::memset_d8_sync(address, 0, bytes) }.map_err(failed("clearing memory"))?;
+        Ok(memory)
+    }
+
+    /// Host memory of so many words, all zero, pinned so that copies need no help of the processor.
+    ///
+    /// # Errors
+    /// If there is too little.
+    pub fn pinned(&self, words: usize) -> Result<Pinned> {
+        self.bind()?;
+        // SAFETY: a plain allocation; it is freed once, by Pinned's drop. Flags 0: cached, so that the host may read it.
+        let address = unsafe { result::malloc_host(8 * words.max(1), 0) }.map_err(failed("pinning host memory"))?;
+        let address = address.cast::<u64>();
+        // SAFETY: within the allocation just made; afterwards every word is initialised.
+        unsafe { address.write_bytes(0, words) };
+        Ok(Pinned { address, words, context: Arc::clone(&self.context) })
+    }
+
+    /// Starts copying the first words of `from` to the beginning of `to`.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn copy_up(&self, from: &Pinned, words: std::ops::Range<usize>, to: &Memory) -> Result<()> {
+        let words = &from.words()[words];
+        assert!(size_of_val(words) <= to.bytes, "a copy beyond the end of device memory");
+        // SAFETY: lengths checked; both live as long as the engine, which waits before it touches either again.
+        unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }.map_err(failed("copying to the device"))
+    }
+
+    /// Starts copying the beginning of `from` to the first `words` of `to`.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn copy_down(&self, from: &Memory, to: &mut Pinned, words: usize) -> Result<()> {
+        let words = &mut to.words_mut()[..words];
+        assert!(size_of_val(words) <= from.bytes, "a copy beyond the end of device memory");
+        // SAFETY: lengths checked; both live as long as the engine, which waits before it touches either again.
+        unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }
+            .map_err(failed("copying from the device"))
+    }
+
+    /// A stop watch for this device's stream.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn stopwatch(&self) -> Result<Stopwatch> {
+        self.bind()?;
+        let event = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("making an event"));
+        Ok(Stopwatch { events: (0..=PHASES).map(|_| event()).collect::<Result<_>>()? })
+    }
+
+    /// Notes when the stream comes to mark number `mark`.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn mark(&self, watch: Option<&Stopwatch>, mark: usize) -> Result<()> {
+        watch.map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(failed("recording an event")))
+    }
+
+    /// Waits until all work is done.
+    ///
+    /// # Errors
+    /// If some of it failed, or the device is lost.
+    pub fn wait(&self) -> Result<()> {
+        self.stream.synchronize().map_err(failed("computing"))
+    }
+}
+
+/// Phases that a [`Stopwatch`] tells apart.
+pub const PHASES: usize = 4;
+
+/// Marks between phases.
+pub struct Stopwatch {
+    events: Vec<CudaEvent>,
+}
+
+impl Stopwatch {
+    /// Microseconds between one mark and the next, once the device is done.
+    ///
+    /// # Errors
+    /// If a mark was not passed.
+    pub fn microseconds(&self) -> Result<[f64; PHASES]> {
+        let mut phases = [0.0; PHASES];
+        for (phase, marks) in phases.iter_mut().zip(self.events.windows(2)) {
+            *phase = 1e3 * f64::from(marks[0].elapsed_ms(&marks[1]).map_err(failed("reading an event"))?);
+        }
+        Ok(phases)
+    }
+}
+
+/// Device memory, freed when dropped.
+pub struct Memory {
+    address: sys::CUdeviceptr,
+    bytes: usize,
+    context: Arc<CudaContext>,
+}
+
+impl Memory {
+    /// Where it is on the device.
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let _ = self.context.bind_to_thread();
+        // SAFETY: this allocation's only free, which waits for the device's work. An error means the device is lost, and
+        // its memory with it.
+        let _ = unsafe { result::free_sync(self.address) };
+    }
+}
+
+/// Pinned host memory, freed when dropped.
+pub struct Pinned {
+    address: *mut u64,
+    words: usize,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: owns its allocation like a Vec; nothing about it belongs to a thread.
+unsafe impl Send for Pinned {}
+
+impl Pinned {
+    /// The words.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        // SAFETY: so many initialised words belong to this alone.
+        unsafe { std::slice::from_raw_parts(self.address, self.words) }
+    }
+
+    /// The words, to be written.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        // SAFETY: as above, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.address, self.words) }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        let _ = self.context.bind_to_thread();
+        // SAFETY: this allocation's only free. An error means the driver is gone, and there is nothing left to do.
+        let _ = unsafe { result::free_host(self.address.cast()) };
+    }
+}

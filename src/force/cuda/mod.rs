@@ -1,0 +1,253 @@
+//! The CUDA engine: the sources live on an NVIDIA GPU, which predicts them and sums the forces in the canonical order.
+//!
+//! Per evaluation one copy goes up (the particles corrected since the last, and the block) and one comes down (the forces);
+//! between them a handful of kernels run on one stream, and nothing is allocated. In `f64` the bits are those of the
+//! reference engine; in the other modes every operation is the CPU's too, except that 1/√ is the hardware's approximation.
+//! The kernels are in `kernels/`, compiled ahead by `scripts/kernels`; the driver is looked for at run time.
+
+mod device;
+mod launch;
+mod shape;
+mod staging;
+
+pub use device::list;
+pub use shape::Shape;
+
+use super::canonical::{BAG, bags};
+use super::precision::Precision;
+use super::{ForceEngine, Forces, Targets};
+use crate::error::{Error, Result};
+use crate::particles::Particles;
+use crate::time::{Clock, Time};
+use device::{Device, Stopwatch};
+use launch::{Arrays, Call, Kernels, Numbers};
+use staging::{FORCE, Staging, upload_words};
+
+/// Slots of a group of bags: the sources are padded to whole groups.
+const GROUP_SLOTS: usize = shape::GROUP * BAG;
+/// Room for partial sums: larger blocks go in batches.
+const PARTIAL_BYTES: usize = 64 << 20;
+
+/// Engine on one NVIDIA GPU.
+pub struct CudaEngine {
+    // Declared in the order in which they must be dropped: kernels and memory before the device.
+    kernels: Kernels,
+    held: Option<Held>,
+    watch: Option<Stopwatch>,
+    device: Device,
+    precision: Precision,
+    eps2: f64,
+    clock: Clock,
+    evaluation: u32,
+    shape: Option<Shape>,
+    multiprocessors: usize,
+}
+
+/// What is held for a number of sources.
+struct Held {
+    arrays: Arrays,
+    staging: Staging,
+    sources: usize,
+    slots: usize,
+}
+
+impl CudaEngine {
+    /// An engine without sources on device number `device`. `epsilon` is the Plummer softening, `clock` the run's time axis
+    /// (internal units).
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no driver, no such device, or the kernels do not run on it: in one line, with advice.
+    pub fn new(precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
+        let device = Device::open(device)?;
+        let kernels = Kernels::load(&device, precision)?;
+        let multiprocessors = device.multiprocessors();
+        Ok(Self {
+            kernels,
+            held: None,
+            watch: None,
+            device,
+            precision,
+            eps2: epsilon * epsilon,
+            clock,
+            evaluation: 0,
+            shape: None,
+            multiprocessors,
+        })
+    }
+
+    /// What the device calls itself.
+    #[must_use]
+    pub fn device_name(&self) -> String {
+        self.device.name()
+    }
+
+    /// Forces a launch shape, or leaves the choice to the engine again: for tuning, and for tests that no shape changes a
+    /// bit.
+    pub fn set_shape(&mut self, shape: Option<Shape>) {
+        self.shape = shape;
+    }
+
+    /// Starts or stops taking the time of each phase.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn set_profile(&mut self, on: bool) -> Result<()> {
+        self.watch = if on { Some(self.device.stopwatch()?) } else { None };
+        Ok(())
+    }
+
+    /// Microseconds of the last evaluation on the device: copy up, take over and predict, sum, copy down.
+    ///
+    /// # Errors
+    /// If the driver refuses, or nothing was evaluated since the profile was asked for.
+    pub fn phases(&self) -> Result<Option<[f64; 4]>> {
+        self.watch.as_ref().map(Stopwatch::microseconds).transpose()
+    }
+
+    /// Numbers of targets that [`Shape::Lanes`] and [`Shape::Tiles`] may have in this mode.
+    #[must_use]
+    pub fn choices(&self) -> [Vec<usize>; 2] {
+        self.kernels.choices()
+    }
+
+    /// Bytes of a partial sum over bags.
+    const fn node_bytes(&self) -> usize {
+        match self.precision {
+            Precision::F32Direct | Precision::F32Chamomile => 4,
+            Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat | Precision::F64 => 8,
+        }
+    }
+
+    /// Memory for `n` sources, kept if it is there.
+    fn reserve(&mut self, n: usize) -> Result<()> {
+        if self.held.as_ref().is_some_and(|held| held.sources == n) {
+            return Ok(());
+        }
+        self.held = None;
+        let slots = n.next_multiple_of(GROUP_SLOTS).max(GROUP_SLOTS);
+        if u32::try_from(slots).is_err() {
+            return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
+        }
+        // The units of kernels/call.cuh.
+        let predicted = 16
+            * match self.precision {
+                Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 2,
+                Precision::Mixed | Precision::DoubleFloat => 3,
+                Precision::F64 => 4,
+            };
+        let sizes = [96, 8, 8, 8, predicted, 8 * FORCE].map(|bytes| bytes * slots);
+        let upload = 8 * upload_words(slots);
+        self.device.require(sizes.iter().sum::<usize>() + PARTIAL_BYTES + upload, n)?;
+        let memory = |bytes| self.device.memory(bytes);
+        let [held, ticks, mass, stands, predicted, out] = sizes;
+        let arrays = Arrays {
+            held: memory(held)?,
+            ticks: memory(ticks)?,
+            mass: memory(mass)?,
+            stands: memory(stands)?,
+            predicted: memory(predicted)?,
+            partial: memory(PARTIAL_BYTES)?,
+            out: memory(out)?,
+            upload: memory(upload)?,
+        };
+        let staging = Staging::new(&self.device, slots)?;
+        self.held = Some(Held { arrays, staging, sources: n, slots });
+        Ok(())
+    }
+
+    /// Sends the waiting particles and a block, has both taken over, and gives the numbers for what follows.
+    fn send(&mut self, now: Time, targets: &Targets) -> Result<Numbers> {
+        self.device.bind()?;
+        // 0 is what no source has been a target of.
+        self.evaluation = self.evaluation.checked_add(1).unwrap_or(1);
+        let held = held(&mut self.held)?;
+        let numbers = Numbers {
+            now: now.0,
+            tick: self.clock.tick(),
+            eps2: self.eps2,
+            sources: held.sources as u32,
+            slots: held.slots as u32,
+            changed: held.staging.changed() as u32,
+            targets: targets.len() as u32,
+            evaluation: self.evaluation,
+            columns: held.staging.columns(targets.len()),
+        };
+        self.device.mark(self.watch.as_ref(), 0)?;
+        held.staging.send(&self.device, targets, held.sources, &held.arrays.upload)?;
+        held.staging.sent();
+        self.device.mark(self.watch.as_ref(), 1)?;
+        self.kernels.store(&self.device, &Call::new(&held.arrays, &numbers))?;
+        Ok(numbers)
+    }
+
+    /// Sends the waiting particles alone.
+    fn flush(&mut self) -> Result<()> {
+        self.send(Time::default(), &Targets::default())?;
+        self.device.wait()
+    }
+}
+
+fn held(held: &mut Option<Held>) -> Result<&mut Held> {
+    let problem = "the CUDA engine was asked for forces before it was given particles";
+    held.as_mut().ok_or_else(|| Error::Integration { problem: problem.into(), help: None })
+}
+
+impl ForceEngine for CudaEngine {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        if let Some(held) = &mut self.held {
+            held.staging.sent();
+        }
+        if all.is_empty() {
+            self.held = None;
+            return Ok(());
+        }
+        self.reserve(all.len())?;
+        // So far away that without mass it adds exact zeros, near enough that no square overflows.
+        let nowhere = if self.precision == Precision::F64 { 1e150 } else { 1e15 };
+        let held = held(&mut self.held)?;
+        held.staging.everyone(&self.device, all, nowhere, &held.arrays.mass)?;
+        self.device.wait()?;
+        self.flush()
+    }
+
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        if changed.is_empty() {
+            return Ok(());
+        }
+        if held(&mut self.held)?.staging.changed() > 0 {
+            self.flush()?;
+        }
+        held(&mut self.held)?.staging.change(all, changed);
+        Ok(())
+    }
+
+    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+        out.resize(targets.len());
+        if targets.is_empty() {
+            return Ok(());
+        }
+        let numbers = self.send(now, targets)?;
+        let node_bytes = self.node_bytes();
+        let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
+        let held = held(&mut self.held)?;
+        let all_bags = bags(held.sources);
+        let shape =
+            self.shape.unwrap_or_else(|| Shape::choose(self.precision, targets.len(), all_bags, self.multiprocessors));
+        let (span_bags, spans) = shape.spans(self.precision, all_bags);
+        let most = (PARTIAL_BYTES / (spans * FORCE * node_bytes)).max(1);
+        let call = Call::new(&held.arrays, &numbers);
+        kernels.predict(device, &call, shape)?;
+        device.mark(watch, 2)?;
+        for first in (0..targets.len()).step_by(most) {
+            let call = call.batch(first, most.min(targets.len() - first), span_bags, spans);
+            kernels.force(device, &call, shape)?;
+            kernels.reduce(device, &call)?;
+        }
+        device.mark(watch, 3)?;
+        held.staging.fetch(device, &held.arrays.out, targets.len())?;
+        device.mark(watch, 4)?;
+        device.wait()?;
+        held.staging.forces(targets.len(), out);
+        Ok(())
+    }
+}

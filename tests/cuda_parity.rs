@@ -1,0 +1,195 @@
+//! Promise: the CUDA engine gives the CPU's forces: in f64 bit for bit, in the other modes up to the roundings of the
+//! hardware's 1/√, and the same bits whatever the launch shape and the rest of the block. Without a GPU each test says that
+//! it is skipped. With kernels compiled by `scripts/kernels --ieee FILE` and `TISANE_KERNELS=FILE TISANE_PARITY=bits`, every
+//! mode is held to the CPU's bits.
+#![cfg(feature = "cuda")]
+
+#[path = "common/systems.rs"]
+mod systems;
+
+use systems::{CLOCK, bits, block, forces, system};
+use tisane::force::cpu::{self, Width};
+use tisane::force::cuda::{CudaEngine, Shape};
+use tisane::force::precision::Precision;
+use tisane::force::{ForceEngine, Forces};
+use tisane::integrator::Integrator;
+use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::particles::Vec3;
+use tisane::time::{Level, Time};
+
+/// Numbers of particles; fewer by `TISANE_SIZES=1,33`, for a sanitizer.
+fn sizes() -> Vec<usize> {
+    match std::env::var("TISANE_SIZES") {
+        Ok(sizes) => sizes.split(',').map(|n| n.parse().expect("a number")).collect(),
+        Err(_) => vec![1, 2, 31, 32, 33, 255, 256, 257, 1000, 4097],
+    }
+}
+
+fn cuda(precision: Precision, epsilon: f64) -> Option<CudaEngine> {
+    CudaEngine::new(precision, epsilon, CLOCK, 0).map_err(|e| println!("skipped: {e}")).ok()
+}
+
+fn on_cpu(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine> {
+    cpu::engine(precision, epsilon, CLOCK, Width::choose().unwrap())
+}
+
+/// Some shapes of each kind that the mode has kernels for.
+fn shapes(engine: &CudaEngine) -> Vec<Shape> {
+    let [lanes, tiles] = engine.choices();
+    let lanes = lanes.into_iter().flat_map(|targets| [1, 3].map(|warps| Shape::Lanes { targets, warps }));
+    let tiles = tiles.into_iter().flat_map(|targets| {
+        [(32, 4), (128, 16), (256, 1024)].map(|(threads, span_bags)| Shape::Tiles { targets, threads, span_bags })
+    });
+    lanes.chain(tiles).collect()
+}
+
+/// The same shape for a mode that adds bags in order: one span.
+fn allowed(shape: Shape, precision: Precision) -> Shape {
+    match (shape, precision) {
+        (Shape::Tiles { targets, threads, .. }, Precision::F32Direct | Precision::F32Chamomile) => {
+            Shape::Tiles { targets, threads, span_bags: 1 << 20 }
+        }
+        (shape, _) => shape,
+    }
+}
+
+/// Largest |Δ| / |reference| over acceleration and jerk, and of the potential.
+fn largest_error(got: &Forces, want: &Forces) -> f64 {
+    let norm = |a: Vec3| a.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let vectors = |a: &[Vec3], b: &[Vec3]| {
+        let error = |(x, y): (&Vec3, &Vec3)| norm([0, 1, 2].map(|k| x[k] - y[k])) / norm(*y).max(1e-300);
+        a.iter().zip(b).map(error).fold(0.0, f64::max)
+    };
+    let pot = got.pot.iter().zip(&want.pot).map(|(x, y)| (x - y).abs() / y.abs().max(1e-300)).fold(0.0, f64::max);
+    vectors(&got.acc, &want.acc).max(vectors(&got.jerk, &want.jerk)).max(pot)
+}
+
+fn parity(precision: Precision) {
+    let exact = precision == Precision::F64 || std::env::var("TISANE_PARITY").is_ok_and(|what| what == "bits");
+    let mut worst: f64 = 0.0;
+    for epsilon in [0.0, 1.0 / 256.0] {
+        let Some(mut engine) = cuda(precision, epsilon) else { return };
+        for n in sizes() {
+            let (p, now) = system(n, n as u64);
+            for size in [1, 31, 33, n] {
+                let stride = (n / size).max(1);
+                let targets = block(&p, now, (0..n as u32).step_by(stride).take(size).collect());
+                let want = forces(&mut *on_cpu(precision, epsilon), &p, now, &targets);
+                engine.set_shape(None);
+                let got = forces(&mut engine, &p, now, &targets);
+                let what = format!("{}, n = {n}, targets = {}, epsilon = {epsilon}", precision.name(), targets.len());
+                assert!(got.acc.iter().flatten().all(|x| x.is_finite()), "{what}: not finite");
+                if exact {
+                    assert!(bits(&got) == bits(&want), "{what}: error {:.1e}", largest_error(&got, &want));
+                } else {
+                    worst = worst.max(largest_error(&got, &want));
+                }
+                for shape in shapes(&engine) {
+                    engine.set_shape(Some(allowed(shape, precision)));
+                    let again = forces(&mut engine, &p, now, &targets);
+                    assert!(bits(&again) == bits(&got), "{what}: {shape:?} changes bits");
+                }
+            }
+        }
+    }
+    println!("{}: {}", precision.name(), if exact { "same bits".into() } else { format!("largest error {worst:.1e}") });
+    // Roundings of single pairs, where terms cancel: far below what a wrong term would make.
+    assert!(worst < 1e-3, "{}: largest error {worst:.1e}", precision.name());
+}
+
+#[test]
+fn every_mode_gives_the_cpus_forces() {
+    Precision::ALL.into_iter().for_each(parity);
+}
+
+#[test]
+fn updates_are_folded_into_the_next_upload() {
+    for precision in Precision::ALL {
+        let Some(mut engine) = cuda(precision, 0.01) else { return };
+        let (p, now) = system(300, 5);
+        engine.load(&p).unwrap();
+        let mut moved = p.clone();
+        // Two updates without an evaluation between them, one particle in both.
+        for (changed, shift) in [([0u32, 63, 64, 299], 0.25), ([1, 63, 200, 298], 0.5)] {
+            for i in changed.map(|i| i as usize) {
+                moved.pos[i][1] += shift;
+                moved.vel[i][0] -= shift;
+                moved.acc[i] = [0.0; 3];
+                moved.jerk[i] = [1.0; 3];
+                moved.time[i] = now;
+            }
+            engine.update(&moved, &changed).unwrap();
+        }
+        let targets = block(&moved, now, vec![5, 64]);
+        let mut out = Forces::default();
+        engine.evaluate(now, &targets, &mut out).unwrap();
+        let fresh = forces(&mut cuda(precision, 0.01).unwrap(), &moved, now, &targets);
+        assert_eq!(bits(&out), bits(&fresh));
+        let before = forces(&mut cuda(precision, 0.01).unwrap(), &p, now, &targets);
+        assert_ne!(bits(&out), bits(&before));
+    }
+}
+
+#[test]
+fn targets_stand_where_the_block_puts_them_and_only_for_that_evaluation() {
+    let Some(mut engine) = cuda(Precision::F64, 0.0) else { return };
+    let (p, now) = system(3000, 6);
+    engine.load(&p).unwrap();
+    let plain = block(&p, now, vec![3, 40, 2999]);
+    let mut put = plain.clone();
+    put.pos[0] = [0.5, 0.25, -0.125];
+    put.vel[1] = [0.0, 1.0, 0.0];
+    let other = block(&p, now, vec![17]);
+    let mut reference = on_cpu(Precision::F64, 0.0);
+    reference.load(&p).unwrap();
+    for targets in [&plain, &put, &plain, &other, &put] {
+        let (mut got, mut want) = (Forces::default(), Forces::default());
+        engine.evaluate(now, targets, &mut got).unwrap();
+        reference.evaluate(now, targets, &mut want).unwrap();
+        assert_eq!(bits(&got), bits(&want));
+    }
+}
+
+#[test]
+fn a_target_does_not_feel_who_else_is_in_the_block() {
+    for precision in Precision::ALL {
+        let Some(mut engine) = cuda(precision, 0.0) else { return };
+        let (p, now) = system(2500, 8);
+        let together = forces(&mut engine, &p, now, &block(&p, now, (0..2500).collect()));
+        for chosen in [vec![0u32], vec![2499], (100..165).collect(), (0..2500).step_by(7).collect()] {
+            let some = forces(&mut engine, &p, now, &block(&p, now, chosen.clone()));
+            for (k, &i) in chosen.iter().enumerate() {
+                assert_eq!(some.acc[k].map(f64::to_bits), together.acc[i as usize].map(f64::to_bits));
+                assert_eq!(some.jerk[k].map(f64::to_bits), together.jerk[i as usize].map(f64::to_bits));
+                assert_eq!(some.pot[k].to_bits(), together.pot[i as usize].to_bits());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_whole_f64_run_ends_in_the_cpus_state() {
+    let Some(mut engine) = cuda(Precision::F64, 1.0 / 64.0) else { return };
+    let start = tisane::initial::plummer::sample(700, 3, 0.999);
+    let run = |engine: &mut dyn ForceEngine| {
+        let mut p = start.clone();
+        let parameters =
+            Parameters { nu: 0.01, nu_start: 0.01, iterations: 2, floor: Level::DEEPEST, on_floor: OnFloor::Stop };
+        let mut integrator = Hermite4::new(parameters, CLOCK);
+        let mut now = integrator.start(&mut p, engine).unwrap().now;
+        while now < Time::from_dt_max(2) {
+            now = integrator.step(&mut p, engine).unwrap().now;
+        }
+        p.state_sha256(&CLOCK)
+    };
+    assert_eq!(run(&mut engine), run(&mut *on_cpu(Precision::F64, 1.0 / 64.0)));
+}
+
+#[test]
+fn a_device_that_is_not_there_is_refused_in_one_line() {
+    let error = CudaEngine::new(Precision::Mixed, 0.0, CLOCK, 1000).err().expect("no machine has so many devices");
+    let text = error.to_string();
+    println!("{text}");
+    assert!(text.starts_with("CUDA: ") && !text.contains('\n'), "{text}");
+    assert_eq!(error.exit_code(), 2);
+}
