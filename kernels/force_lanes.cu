@@ -3,19 +3,24 @@
 // f32-direct, one running sum, there is no such kernel.
 #include "call.cuh"
 
-/// Sums one bag a lane. MASKED: some target lies in this group, and is left out by its place `own` in the lane's bag.
-template <class M, int T, bool MASKED>
-__device__ __forceinline__ void bag_of_lane(const float4 *unit, const Body<M> (&target)[T], const u32 (&own)[T],
+/// Sums one bag a lane. QUICK: no target lies in this group, and no distance is odd (else true is returned, and the sums
+/// are void). Otherwise each target is left out by its place `own` in the lane's bag.
+template <class M, int T, bool QUICK>
+__device__ __forceinline__ bool bag_of_lane(const float4 *unit, const Body<M> (&target)[T], const u32 (&own)[T],
                                             typename M::Real eps2, Sums<M> (&sums)[T]) {
-#pragma unroll(MASKED ? 1 : 8 / T)
+    bool odd = false;
+#pragma unroll
+    for (int j = 0; j < T; ++j) sums[j].clear();
+#pragma unroll(QUICK ? 8 / T : 1)
     for (u32 t = 0; t < BAG; ++t) {
         Body<M> source = read_body<M>(unit + (size_t)t * UNITS<M> * GROUP, GROUP);
 #pragma unroll
         for (int j = 0; j < T; ++j) {
-            bool itself = MASKED && own[j] == t;
-            sums[j].add_pair(source, target[j], itself ? (typename M::Real)INFINITY : eps2);
+            bool itself = !QUICK && own[j] == t;
+            sums[j].template add_pair<QUICK>(source, target[j], itself ? (typename M::Real)INFINITY : eps2, odd);
         }
     }
+    return odd;
 }
 
 /// Grid: groups × tiles of targets; block: 32 lanes × warps, each warp with T targets of its own.
@@ -36,12 +41,12 @@ template <class M, int T> __device__ __forceinline__ void force_lanes(const Call
         masked |= own[j] / BAG / GROUP == group;
         // Another bag's place is none of this one's.
         own[j] = own[j] / BAG == bag ? own[j] % BAG : (u32)BAG;
-        sums[j].clear();
     }
     const float4 *unit = call.predicted + (size_t)group * BAG * UNITS<M> * GROUP + lane;
     auto eps2 = (typename M::Real)call.eps2;
-    if (masked) bag_of_lane<M, T, true>(unit, target, own, eps2, sums);
-    else bag_of_lane<M, T, false>(unit, target, own, eps2, sums);
+    if (masked || bag_of_lane<M, T, true>(unit, target, own, eps2, sums))
+        bag_of_lane<M, T, false>(unit, target, own, eps2, sums);
+    __syncwarp();
 
 #pragma unroll
     for (int j = 0; j < T; ++j) {

@@ -7,19 +7,22 @@ constexpr int TILE_BAGS = 4;
 /// Levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
 constexpr int DEPTH = 12;
 
-/// Adds one bag. MASKED: some target of the warp lies in this bag, and is left out by its place `own` in it.
-template <class M, int T, bool MASKED>
-__device__ __forceinline__ void add_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
+/// Adds one bag. QUICK: no target of the warp lies in this bag, and no distance is odd (else true is returned, and the sums
+/// are void). Otherwise each target is left out by its place `own` in the bag.
+template <class M, int T, bool QUICK>
+__device__ __forceinline__ bool add_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
                                         typename M::Real eps2, Sums<M> (&sums)[T]) {
-#pragma unroll(MASKED ? 1 : 4)
+    bool odd = false;
+#pragma unroll(QUICK ? 4 : 1)
     for (u32 t = 0; t < BAG; ++t) {
         Body<M> source = read_body<M>(bag + t * UNITS<M>, 1);
 #pragma unroll
         for (int j = 0; j < T; ++j) {
-            bool itself = MASKED && own[j] == t;
-            sums[j].add_pair(source, target[j], itself ? (typename M::Real)INFINITY : eps2);
+            bool itself = !QUICK && own[j] == t;
+            sums[j].template add_pair<QUICK>(source, target[j], itself ? (typename M::Real)INFINITY : eps2, odd);
         }
     }
+    return odd;
 }
 
 /// The total over bags in the mode's order: by the tree, one after the other, or none where there is one running sum.
@@ -93,8 +96,14 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
                 held |= place[j] < BAG;
             }
             const float4 *units = tile + b * BAG * UNITS<M>;
-            if (__any_sync(~0u, held)) add_bag<M, T, true>(units, target, place, eps2, sums);
-            else add_bag<M, T, false>(units, target, place, eps2, sums);
+            if (__any_sync(~0u, held) || add_bag<M, T, true>(units, target, place, eps2, sums)) {
+                if (M::ORDER != Order::Running) {
+#pragma unroll
+                    for (int j = 0; j < T; ++j) sums[j].clear();
+                }
+                add_bag<M, T, false>(units, target, place, eps2, sums);
+            }
+            __syncwarp();
             total.take(sums);
         }
     }

@@ -7,10 +7,11 @@ template <class R> struct Pair {
     R m_s, m_s3, d[3];
 };
 
-template <class R>
-__device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3], R eps2) {
+/// QUICK: without branches, and void where `odd` becomes true.
+template <bool QUICK, class R>
+__device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3], R eps2, bool &odd) {
     R s2 = fma_rn(r[0], r[0], fma_rn(r[1], r[1], fma_rn(r[2], r[2], eps2)));
-    R s_inv = inverse_sqrt(s2);
+    R s_inv = QUICK ? inverse_sqrt(s2, odd) : inverse_sqrt(s2);
     R s_inv2 = s_inv * s_inv;
     R m_s = mass * s_inv;
     R m_s3 = m_s * s_inv2;
@@ -60,7 +61,9 @@ template <class M> struct Sums {
     }
 
     /// Adds what `source` gives to `target`. At an infinite `eps2` every term is an exact zero: a pair left out.
-    __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2) {
+    template <bool QUICK>
+    __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2,
+                                             bool &odd) {
         typename M::Real r[3], v[3];
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
@@ -68,7 +71,7 @@ template <class M> struct Sums {
             if (M::SPLIT) r[k] = r[k] + (source.low[k] - target.low[k]);
             v[k] = source.vel[k] - target.vel[k];
         }
-        auto term = pair(source.mass, r, v, eps2);
+        auto term = pair<QUICK>(source.mass, r, v, eps2, odd);
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             M::add_product(sum[k], term.m_s3, r[k]);

@@ -19,6 +19,21 @@ __device__ __forceinline__ float fma_rn(float a, float b, float c) { return __fm
 /// 1 / sqrt(x), two correctly rounded operations: the CPU's bits.
 __device__ __forceinline__ double inverse_sqrt(double x) { return __drcp_rn(__dsqrt_rn(x)); }
 
+/// The same bits without a branch, for normal x that is not too small; `odd` becomes true for any other, and the result is
+/// void. The square root is the compiler's own sequence (a seed, one cubic step, Markstein's correction); the reciprocal
+/// takes its seed from 1/sqrt, which is there already, and needs one step more. docs/gpu.md says why that rounds correctly.
+__device__ __forceinline__ double inverse_sqrt(double x, bool &odd) {
+    odd |= (u32)__double2hiint(x) - 0x03500000u >= 0x7ca00000u;
+    double seed;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(x));
+    double e = __fma_rn(x, -(seed * seed), 1.0);
+    double y = __fma_rn(__fma_rn(e, 0.375, 0.5), seed * e, seed);
+    double g = x * y;
+    double half_y = __hiloint2double(__double2hiint(y) - 0x00100000, __double2loint(y));
+    double s = __fma_rn(__fma_rn(-g, g, x), half_y, g);
+    return __fma_rn(y, __fma_rn(-s, y, 1.0), y);
+}
+
 /// 1 / sqrt(x) in f32. The one place where an f32 mode may differ from the CPU by a rounding; with TISANE_IEEE (for
 /// tests of the order of operations) it does not.
 __device__ __forceinline__ float inverse_sqrt(float x) {
@@ -30,6 +45,8 @@ __device__ __forceinline__ float inverse_sqrt(float x) {
     return y;
 #endif
 }
+
+__device__ __forceinline__ float inverse_sqrt(float x, bool &) { return inverse_sqrt(x); }
 
 /// A number as the unevaluated sum of two f32, |lo| <= half an ulp of hi.
 struct Twofold {

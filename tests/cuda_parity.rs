@@ -102,6 +102,26 @@ fn every_mode_gives_the_cpus_forces() {
     Precision::ALL.into_iter().for_each(parity);
 }
 
+/// Distances whose squares are too small for the quick 1/√, among others: the kernel must notice and take the slow way.
+#[test]
+fn f64_keeps_its_bits_at_tiny_distances() {
+    let Some(mut engine) = cuda(Precision::F64, 0.0) else { return };
+    let (mut p, now) = system(500, 9);
+    for i in 0..p.len() {
+        let shrink = |x: f64| x * if i % 3 == 0 { 1e-147 } else { 1e-140 };
+        (p.pos[i], p.vel[i]) = (p.pos[i].map(shrink), p.vel[i].map(shrink));
+        (p.acc[i], p.jerk[i]) = (p.acc[i].map(shrink), p.jerk[i].map(shrink));
+        p.mass[i] *= 1e-290;
+    }
+    let targets = block(&p, now, (0..500).collect());
+    let want = forces(&mut *on_cpu(Precision::F64, 0.0), &p, now, &targets);
+    assert!(want.acc.iter().flatten().all(|x| x.is_finite()));
+    for shape in std::iter::once(None).chain(shapes(&engine).into_iter().map(Some)) {
+        engine.set_shape(shape);
+        assert!(bits(&forces(&mut engine, &p, now, &targets)) == bits(&want), "{shape:?}");
+    }
+}
+
 #[test]
 fn updates_are_folded_into_the_next_upload() {
     for precision in Precision::ALL {
