@@ -3,22 +3,26 @@
 // f32-direct, one running sum, there is no such kernel.
 #include "call.cuh"
 
-/// Sums one bag a lane. QUICK: no target lies in this group, and no distance is odd (else true is returned, and the sums
-/// are void). Otherwise each target is left out by its place `own` in the lane's bag.
-template <class M, int T, bool QUICK>
+/// Sources times targets that a lane's loop holds at a time.
+#ifndef LANES_UNROLL
+#define LANES_UNROLL 8
+#endif
+constexpr int LANES_HELD = LANES_UNROLL;
+
+/// Sums one bag a lane. MASKED: some target lies in this group, and is left out by its place `own` in the lane's bag. Returns
+/// true, with void sums, if QUICK and some distance was odd.
+template <class M, int T, bool MASKED, bool QUICK>
 __device__ __forceinline__ bool bag_of_lane(const float4 *unit, const Body<M> (&target)[T], const u32 (&own)[T],
                                             typename M::Real eps2, Sums<M> (&sums)[T]) {
     bool odd = false;
 #pragma unroll
     for (int j = 0; j < T; ++j) sums[j].clear();
-#pragma unroll(QUICK ? 8 / T : 1)
+#pragma unroll(QUICK ? LANES_HELD / T : 1)
     for (u32 t = 0; t < BAG; ++t) {
         Body<M> source = read_body<M>(unit + (size_t)t * UNITS<M> * GROUP, GROUP);
 #pragma unroll
-        for (int j = 0; j < T; ++j) {
-            bool itself = !QUICK && own[j] == t;
-            sums[j].template add_pair<QUICK>(source, target[j], itself ? (typename M::Real)INFINITY : eps2, odd);
-        }
+        for (int j = 0; j < T; ++j)
+            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && own[j] == t, odd);
     }
     return odd;
 }
@@ -44,8 +48,9 @@ template <class M, int T> __device__ __forceinline__ void force_lanes(const Call
     }
     const float4 *unit = call.predicted + (size_t)group * BAG * UNITS<M> * GROUP + lane;
     auto eps2 = (typename M::Real)call.eps2;
-    if (masked || bag_of_lane<M, T, true>(unit, target, own, eps2, sums))
-        bag_of_lane<M, T, false>(unit, target, own, eps2, sums);
+    bool odd = masked ? bag_of_lane<M, T, true, true>(unit, target, own, eps2, sums)
+                      : bag_of_lane<M, T, false, true>(unit, target, own, eps2, sums);
+    if (odd) bag_of_lane<M, T, true, false>(unit, target, own, eps2, sums);
     __syncwarp();
 
 #pragma unroll

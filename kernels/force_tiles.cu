@@ -2,25 +2,33 @@
 // shared memory tile by tile; what the span comes to is one node of the canonical tree.
 #include "call.cuh"
 
+/// Sources that a thread's loop holds at a time.
+#ifndef TILES_UNROLL
+#define TILES_UNROLL 4
+#endif
+constexpr int TILES_HELD = TILES_UNROLL;
+/// Thread blocks of 128 that a multiprocessor must hold: bounds the registers.
+#ifndef TILES_BLOCKS
+#define TILES_BLOCKS 1
+#endif
+
 /// Bags read into shared memory at a time.
 constexpr int TILE_BAGS = 4;
 /// Levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
 constexpr int DEPTH = 12;
 
-/// Adds one bag. QUICK: no target of the warp lies in this bag, and no distance is odd (else true is returned, and the sums
-/// are void). Otherwise each target is left out by its place `own` in the bag.
-template <class M, int T, bool QUICK>
+/// Adds one bag. MASKED: some target of the warp lies in this bag, and is left out by its place `own` in it. Returns true,
+/// with void sums, if QUICK and some distance was odd.
+template <class M, int T, bool MASKED, bool QUICK>
 __device__ __forceinline__ bool add_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
                                         typename M::Real eps2, Sums<M> (&sums)[T]) {
     bool odd = false;
-#pragma unroll(QUICK ? 4 : 1)
+#pragma unroll(MASKED ? 1 : TILES_HELD)
     for (u32 t = 0; t < BAG; ++t) {
         Body<M> source = read_body<M>(bag + t * UNITS<M>, 1);
 #pragma unroll
-        for (int j = 0; j < T; ++j) {
-            bool itself = !QUICK && own[j] == t;
-            sums[j].template add_pair<QUICK>(source, target[j], itself ? (typename M::Real)INFINITY : eps2, odd);
-        }
+        for (int j = 0; j < T; ++j)
+            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && own[j] == t, odd);
     }
     return odd;
 }
@@ -96,12 +104,13 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
                 held |= place[j] < BAG;
             }
             const float4 *units = tile + b * BAG * UNITS<M>;
-            if (__any_sync(~0u, held) || add_bag<M, T, true>(units, target, place, eps2, sums)) {
-                if (M::ORDER != Order::Running) {
+            bool odd = __any_sync(~0u, held) ? add_bag<M, T, true, true>(units, target, place, eps2, sums)
+                                             : add_bag<M, T, false, true>(units, target, place, eps2, sums);
+            // Only f64 knows odd distances, and there the sums were empty before this bag.
+            if (odd) {
 #pragma unroll
-                    for (int j = 0; j < T; ++j) sums[j].clear();
-                }
-                add_bag<M, T, false>(units, target, place, eps2, sums);
+                for (int j = 0; j < T; ++j) sums[j].clear();
+                add_bag<M, T, true, false>(units, target, place, eps2, sums);
             }
             __syncwarp();
             total.take(sums);
@@ -120,7 +129,7 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
 }
 
 #define TISANE_FORCE_TILES(name, M, T)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(256) force_tiles_##name##_##T(const __grid_constant__ Call call) {    \
+    extern "C" __global__ void __launch_bounds__(256, TILES_BLOCKS) force_tiles_##name##_##T(const __grid_constant__ Call call) {    \
         force_tiles<M, T>(call);                                                                                       \
     }
 #ifdef TISANE_ALL_SHAPES
@@ -132,13 +141,16 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
     TISANE_FORCE_TILES(name, M, 4)
 TISANE_EACH_MODE(TISANE_FORCE_TILES_ALL)
 #else
+// As `Shape::tiles` of src/force/cuda/shape.rs.
 TISANE_FORCE_TILES(f32_direct, F32Direct, 1)
 TISANE_FORCE_TILES(f32_direct, F32Direct, 2)
-TISANE_FORCE_TILES(f32_direct, F32Direct, 4)
+TISANE_FORCE_TILES(f32_chamomile, F32Chamomile, 1)
 TISANE_FORCE_TILES(f32_chamomile, F32Chamomile, 2)
-TISANE_FORCE_TILES(f32_chamomile, F32Chamomile, 4)
+TISANE_FORCE_TILES(f32_kahan, F32Kahan, 2)
 TISANE_FORCE_TILES(f32_kahan, F32Kahan, 3)
+TISANE_FORCE_TILES(mixed, Mixed, 2)
 TISANE_FORCE_TILES(mixed, Mixed, 3)
 TISANE_FORCE_TILES(double_float, DoubleFloat, 2)
-TISANE_FORCE_TILES(f64, F64, 2)
+TISANE_FORCE_TILES(double_float, DoubleFloat, 3)
+TISANE_FORCE_TILES(f64, F64, 1)
 #endif

@@ -60,10 +60,11 @@ template <class M> struct Sums {
             for (int part = 0; part < M::PARTS; ++part) sum[k][part] = 0;
     }
 
-    /// Adds what `source` gives to `target`. At an infinite `eps2` every term is an exact zero: a pair left out.
+    /// Adds what `source` gives to `target`. A pair of a particle with `itself` is left out: without mass, at a distance that
+    /// is not zero, every term is an exact zero.
     template <bool QUICK>
     __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2,
-                                             bool &odd) {
+                                             bool itself, bool &odd) {
         typename M::Real r[3], v[3];
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
@@ -71,7 +72,8 @@ template <class M> struct Sums {
             if (M::SPLIT) r[k] = r[k] + (source.low[k] - target.low[k]);
             v[k] = source.vel[k] - target.vel[k];
         }
-        auto term = pair<QUICK>(source.mass, r, v, eps2, odd);
+        auto mass = itself ? typename M::Real(0) : source.mass;
+        auto term = pair<QUICK>(mass, r, v, itself ? typename M::Real(1) : eps2, odd);
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             M::add_product(sum[k], term.m_s3, r[k]);

@@ -19,11 +19,14 @@ __device__ __forceinline__ float fma_rn(float a, float b, float c) { return __fm
 /// 1 / sqrt(x), two correctly rounded operations: the CPU's bits.
 __device__ __forceinline__ double inverse_sqrt(double x) { return __drcp_rn(__dsqrt_rn(x)); }
 
-/// The same bits without a branch, for normal x that is not too small; `odd` becomes true for any other, and the result is
-/// void. The square root is the compiler's own sequence (a seed, one cubic step, Markstein's correction); the reciprocal
-/// takes its seed from 1/sqrt, which is there already, and needs one step more. docs/gpu.md says why that rounds correctly.
+/// The same bits without a branch, for normal x that is not too small and has not only ones in its low word; `odd` becomes
+/// true for any other, and the result is void. The square root is the compiler's own sequence (a seed, one cubic step, Markstein's correction); the reciprocal
+/// takes its seed from 1/sqrt, which is there already, and needs one step more. That could round wrongly only where 1/s lies
+/// within some 2^-103 above or below the middle between two numbers: 90 values of s, from 184 values of x (up to powers of 4),
+/// of which only 4 - 2^-51 does (kernels/check_inverse_sqrt.cu tries them all).
 __device__ __forceinline__ double inverse_sqrt(double x, bool &odd) {
     odd |= (u32)__double2hiint(x) - 0x03500000u >= 0x7ca00000u;
+    odd |= __double2loint(x) == -1;
     double seed;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(x));
     double e = __fma_rn(x, -(seed * seed), 1.0);

@@ -43,16 +43,6 @@ fn shapes(engine: &CudaEngine) -> Vec<Shape> {
     lanes.chain(tiles).collect()
 }
 
-/// The same shape for a mode that adds bags in order: one span.
-fn allowed(shape: Shape, precision: Precision) -> Shape {
-    match (shape, precision) {
-        (Shape::Tiles { targets, threads, .. }, Precision::F32Direct | Precision::F32Chamomile) => {
-            Shape::Tiles { targets, threads, span_bags: 1 << 20 }
-        }
-        (shape, _) => shape,
-    }
-}
-
 /// Largest |Δ| / |reference| over acceleration and jerk, and of the potential.
 fn largest_error(got: &Forces, want: &Forces) -> f64 {
     let norm = |a: Vec3| a.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -85,7 +75,7 @@ fn parity(precision: Precision) {
                     worst = worst.max(largest_error(&got, &want));
                 }
                 for shape in shapes(&engine) {
-                    engine.set_shape(Some(allowed(shape, precision)));
+                    engine.set_shape(Some(shape));
                     let again = forces(&mut engine, &p, now, &targets);
                     assert!(bits(&again) == bits(&got), "{what}: {shape:?} changes bits");
                 }

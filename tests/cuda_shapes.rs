@@ -59,6 +59,7 @@ fn row(engine: &mut CudaEngine, mode: Precision, (n, targets): (usize, &Targets)
 #[ignore = "prints a table, for tuning"]
 fn shapes() {
     let modes = std::env::var("TISANE_MODES").unwrap_or_default();
+    let brief = std::env::var_os("TISANE_BRIEF").is_some();
     for mode in Precision::ALL.into_iter().filter(|mode| modes.is_empty() || modes.split(',').any(|m| m == mode.name()))
     {
         let mut engine = CudaEngine::new(mode, 1.0 / 256.0, CLOCK, 0).unwrap();
@@ -73,15 +74,21 @@ fn shapes() {
                 row(&mut engine, mode, (n, &targets), None);
                 if size <= 4096 {
                     for &t in &lanes {
-                        for warps in if size == 1 { vec![1] } else { vec![1, 4] } {
+                        for warps in if size == 1 || brief { vec![if size == 1 { 1 } else { 4 }] } else { vec![1, 4] } {
                             row(&mut engine, mode, (n, &targets), Some(Shape::Lanes { targets: t, warps }));
                         }
                     }
                 }
                 if size >= 2048 || in_order {
                     for &t in &tiles {
-                        for threads in [64, 128, 256] {
-                            for span_bags in if in_order { vec![1 << 20] } else { vec![32, 256] } {
+                        for threads in if brief { vec![128, 256] } else { vec![64, 128, 256] } {
+                            for span_bags in if in_order {
+                                vec![256]
+                            } else if brief {
+                                vec![if n > 65536 { 256 } else { 32 }]
+                            } else {
+                                vec![32, 256]
+                            } {
                                 let shape = Shape::Tiles { targets: t, threads, span_bags };
                                 row(&mut engine, mode, (n, &targets), Some(shape));
                             }

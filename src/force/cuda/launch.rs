@@ -190,9 +190,14 @@ impl Kernels {
             // SAFETY: the module was just loaded and is unloaded only when the kernels are dropped.
             unsafe { module::get_function(module, name) }
         };
-        let by_targets = |kind: &str| {
+        let by_targets = |kind: &str, choices: &[usize]| {
             let load = |t: usize| function(format!("{kind}_{mode}_{t}")).ok().map(|f| (t, f));
-            (1..=8).filter_map(load).collect::<Vec<_>>()
+            // A file of one's own may hold more of them.
+            if from_file.is_some() {
+                (1..=8).filter_map(load).collect()
+            } else {
+                choices.iter().copied().filter_map(load).collect::<Vec<_>>()
+            }
         };
         let one = |name: String| function(name).map_err(failed("finding a kernel"));
         Ok(Self {
@@ -200,8 +205,8 @@ impl Kernels {
             store: one("store".into())?,
             predict_lanes: one(format!("predict_lanes_{mode}"))?,
             predict_tiles: one(format!("predict_tiles_{mode}"))?,
-            lanes: by_targets("force_lanes"),
-            tiles: by_targets("force_tiles"),
+            lanes: by_targets("force_lanes", Shape::lanes(precision)),
+            tiles: by_targets("force_tiles", Shape::tiles(precision)),
             reduce: one(format!("reduce_{mode}"))?,
         })
     }

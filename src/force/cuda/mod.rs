@@ -172,9 +172,9 @@ impl CudaEngine {
             evaluation: self.evaluation,
             columns: held.staging.columns(targets.len()),
         };
+        held.staging.add_block(targets, held.sources);
         self.device.mark(self.watch.as_ref(), 0)?;
-        held.staging.send(&self.device, targets, held.sources, &held.arrays.upload)?;
-        held.staging.sent();
+        held.staging.send(&self.device, targets.len(), &held.arrays.upload)?;
         self.device.mark(self.watch.as_ref(), 1)?;
         self.kernels.store(&self.device, &Call::new(&held.arrays, &numbers))?;
         Ok(numbers)
@@ -194,9 +194,6 @@ fn held(held: &mut Option<Held>) -> Result<&mut Held> {
 
 impl ForceEngine for CudaEngine {
     fn load(&mut self, all: &Particles) -> Result<()> {
-        if let Some(held) = &mut self.held {
-            held.staging.sent();
-        }
         if all.is_empty() {
             self.held = None;
             return Ok(());

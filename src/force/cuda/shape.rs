@@ -25,43 +25,72 @@ pub enum Shape {
         targets: usize,
         /// Threads in a thread block.
         threads: usize,
-        /// Bags in a span: a power of two; all bags in a mode that adds bags in order.
+        /// Bags in a span, a power of two; a mode that adds bags in order takes all.
         span_bags: usize,
     },
 }
 
 impl Shape {
-    /// The shape for a block of `targets` among `bags` bags, on so many multiprocessors.
+    /// Numbers of targets a lane that there are kernels for.
+    #[must_use]
+    pub const fn lanes(precision: Precision) -> &'static [usize] {
+        match precision {
+            Precision::F32Direct => &[],
+            _ => &[1, 2, 4],
+        }
+    }
+
+    /// Numbers of targets a thread that there are kernels for: for blocks of some thousand, and for larger ones.
+    #[must_use]
+    pub const fn tiles(precision: Precision) -> &'static [usize] {
+        match precision {
+            Precision::F64 => &[1],
+            Precision::F32Direct | Precision::F32Chamomile => &[1, 2],
+            Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat => &[2, 3],
+        }
+    }
+
+    /// The shape for a block of `targets` among `bags` bags, on so many multiprocessors. Measured on one H200
+    /// (tests/cuda_shapes.rs).
     #[must_use]
     pub fn choose(precision: Precision, targets: usize, bags: usize, multiprocessors: usize) -> Self {
-        // Warps that keep every scheduler of the device busy.
-        let busy = 16 * multiprocessors;
         let in_order = matches!(precision, Precision::F32Direct | Precision::F32Chamomile);
-        if precision != Precision::F32Direct && targets < tiles_from(precision) {
-            let warps = bags.div_ceil(GROUP) * targets;
+        let tiles_from = match precision {
+            Precision::F32Direct => 0,
+            // One thread adds up all bags of a target: there must be many.
+            Precision::F32Chamomile => 80 * multiprocessors,
+            _ => 32 * multiprocessors,
+        };
+        if targets < tiles_from {
+            // Warps that keep every scheduler busy; where there are more, a lane takes several targets.
+            let (warps, busy) = (bags.div_ceil(GROUP) * targets, 12 * multiprocessors);
+            let most = if precision == Precision::F64 { 4 } else { 2 };
             let per_lane = if warps <= busy {
                 1
-            } else if warps <= 2 * busy {
+            } else if warps <= 4 * busy {
                 2
             } else {
-                4
+                most
             };
             return Self::Lanes { targets: per_lane, warps: targets.div_ceil(per_lane).clamp(1, 4) };
         }
-        let threads = 128;
-        let most = per_thread(precision);
-        let per_thread = (1..=most).rev().find(|t| targets >= t * 32 * 4 * multiprocessors).unwrap_or(1);
+        let many = targets >= 512 * multiprocessors;
+        let choices = Self::tiles(precision);
+        let per_thread = choices[if many { choices.len() - 1 } else { 0 }];
         if in_order {
-            let threads = if targets < threads * multiprocessors { 32 } else { threads };
-            return Self::Tiles { targets: per_thread, threads, span_bags: bags.next_power_of_two() };
+            return Self::Tiles {
+                targets: per_thread,
+                threads: if many { 256 } else { 128 },
+                span_bags: MAX_SPAN_BAGS,
+            };
         }
         // Enough spans for several rounds of thread blocks on every multiprocessor, so that the last is a small part.
-        let (per_thread, tiles) = (most, targets.div_ceil(most * threads));
-        let mut span_bags = bags.next_power_of_two().clamp(TILE_BAGS, MAX_SPAN_BAGS / 2);
-        while span_bags > TILE_BAGS && tiles * bags.div_ceil(span_bags) < 32 * multiprocessors {
+        let tiles = targets.div_ceil(per_thread * 128);
+        let mut span_bags = MAX_SPAN_BAGS / 8;
+        while span_bags > TILE_BAGS && tiles * bags.div_ceil(span_bags) < 12 * multiprocessors {
             span_bags /= 2;
         }
-        Self::Tiles { targets: per_thread, threads, span_bags }
+        Self::Tiles { targets: per_thread, threads: 128, span_bags }
     }
 
     /// Bags in a span, and spans.
@@ -71,25 +100,9 @@ impl Shape {
             // Groups are whole, so that the bags of the last one are there, empty or not.
             Self::Lanes { .. } if precision == Precision::F32Chamomile => (1, bags.next_multiple_of(GROUP)),
             Self::Lanes { .. } => (GROUP, bags.div_ceil(GROUP)),
+            // Spans of a mode that adds bags in order are all bags.
+            Self::Tiles { .. } if matches!(precision, Precision::F32Direct | Precision::F32Chamomile) => (bags, 1),
             Self::Tiles { span_bags, .. } => (span_bags, bags.div_ceil(span_bags)),
         }
-    }
-}
-
-/// Targets from which on tiles win.
-const fn tiles_from(precision: Precision) -> usize {
-    match precision {
-        // One thread adds up all bags of a target: there must be many.
-        Precision::F32Chamomile => 32768,
-        _ => 2048,
-    }
-}
-
-/// The best number of targets a thread, for large blocks.
-const fn per_thread(precision: Precision) -> usize {
-    match precision {
-        Precision::F32Direct | Precision::F32Chamomile => 4,
-        Precision::F32Kahan | Precision::Mixed => 3,
-        Precision::DoubleFloat | Precision::F64 => 2,
     }
 }

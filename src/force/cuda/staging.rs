@@ -46,11 +46,6 @@ impl Staging {
         self.changed
     }
 
-    /// The corrected particles have been sent.
-    pub fn sent(&mut self) {
-        self.changed = 0;
-    }
-
     /// Where the columns start with `targets` targets behind the corrected particles.
     pub fn columns(&self, targets: usize) -> Columns {
         let ticks = index_words(self.changed);
@@ -111,11 +106,8 @@ impl Staging {
         device.copy_up(&self.up, first..first + all.len(), mass)
     }
 
-    /// Puts a block behind the corrected particles and starts the copy of all of it.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn send(&mut self, device: &Device, targets: &Targets, sources: usize, upload: &Memory) -> Result<()> {
+    /// Puts a block behind the corrected particles.
+    pub fn add_block(&mut self, targets: &Targets, sources: usize) {
         let n = targets.len();
         assert!(targets.index.iter().all(|&i| (i as usize) < sources), "a target beyond the last particle");
         let [index, pos, vel] = self.columns(n).targets;
@@ -124,7 +116,16 @@ impl Staging {
         bytemuck::cast_slice_mut::<_, u32>(&mut words[index..pos])[..n].copy_from_slice(&targets.index);
         bytemuck::cast_slice_mut::<_, Vec3>(&mut words[pos..vel]).copy_from_slice(&targets.pos);
         bytemuck::cast_slice_mut::<_, Vec3>(&mut words[vel..end]).copy_from_slice(&targets.vel);
-        device.copy_up(&self.up, 0..end, upload)
+    }
+
+    /// Starts the copy of the corrected particles and a block of `targets`.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory) -> Result<()> {
+        device.copy_up(&self.up, 0..self.words(targets), upload)?;
+        self.changed = 0;
+        Ok(())
     }
 
     /// Starts the copy of the forces on `targets` targets.
