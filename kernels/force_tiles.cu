@@ -95,6 +95,7 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
         const float4 *from = call.predicted + (size_t)bag * BAG * UNITS<M>;
         for (u32 k = threadIdx.x; k < here * BAG * UNITS<M>; k += blockDim.x) tile[k] = from[k];
         __syncthreads();
+#pragma unroll 1
         for (u32 b = 0; b < here; ++b, ++bag) {
             u32 place[T];
             bool held = false;

@@ -36,7 +36,9 @@ impl Shape {
     pub const fn lanes(precision: Precision) -> &'static [usize] {
         match precision {
             Precision::F32Direct => &[],
-            _ => &[1, 2, 4],
+            Precision::F32Kahan | Precision::DoubleFloat => &[1, 2],
+            Precision::Mixed => &[2],
+            Precision::F32Chamomile | Precision::F64 => &[2, 4],
         }
     }
 
@@ -62,16 +64,10 @@ impl Shape {
             _ => 32 * multiprocessors,
         };
         if targets < tiles_from {
-            // Warps that keep every scheduler busy; where there are more, a lane takes several targets.
-            let (warps, busy) = (bags.div_ceil(GROUP) * targets, 12 * multiprocessors);
-            let most = if precision == Precision::F64 { 4 } else { 2 };
-            let per_lane = if warps <= busy {
-                1
-            } else if warps <= 4 * busy {
-                2
-            } else {
-                most
-            };
+            // With warps enough to keep every scheduler busy for several rounds, a lane takes more targets.
+            let warps = bags.div_ceil(GROUP) * targets;
+            let choices = Self::lanes(precision);
+            let per_lane = choices[if warps > 48 * multiprocessors { choices.len() - 1 } else { 0 }];
             return Self::Lanes { targets: per_lane, warps: targets.div_ceil(per_lane).clamp(1, 4) };
         }
         let many = targets >= 512 * multiprocessors;
