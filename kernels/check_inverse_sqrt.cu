@@ -1,5 +1,5 @@
 // Holds the quick 1/sqrt(x) of precision.cuh to the compiler's two IEEE operations: every x for which the last step could
-// round wrongly (docs/gpu.md derives the list), and random x. A program of its own:
+// round wrongly (see there), and random x. A program of its own:
 //   nvcc -arch=sm_90 --fmad=false kernels/check_inverse_sqrt.cu -o check && ./check [billions of random x]
 #include "precision.cuh"
 #include <cstdio>
