@@ -44,13 +44,15 @@ pub trait Real: Float + Pod + Send + Sync {
     fn fma<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>, c: Self::Lanes<S>) -> Self::Lanes<S>;
     /// a = b
     fn equal<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
+    /// a ≥ b
+    fn at_least<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
     /// `yes` where the mask is set, `no` elsewhere
     fn select<S: Simd>(simd: S, mask: Self::Mask<S>, yes: Self::Lanes<S>, no: Self::Lanes<S>) -> Self::Lanes<S>;
 }
 
 macro_rules! real {
     ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident,
-     $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $select:ident) => {
+     $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $select:ident) => {
         impl Real for $real {
             const WIDTH: usize = $width;
             const NOWHERE: f64 = $nowhere;
@@ -102,6 +104,10 @@ macro_rules! real {
                 simd.$equal(a, b)
             }
             #[inline(always)]
+            fn at_least<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
+                simd.$at_least(a, b)
+            }
+            #[inline(always)]
             fn select<S: Simd>(simd: S, mask: S::$mask, yes: S::$lanes, no: S::$lanes) -> S::$lanes {
                 simd.$select(mask, yes, no)
             }
@@ -123,6 +129,7 @@ real!(
     sqrt_f64s,
     mul_add_f64s,
     equal_f64s,
+    greater_than_or_equal_f64s,
     select_f64s
 );
 real!(
@@ -139,6 +146,7 @@ real!(
     sqrt_f32s,
     mul_add_f32s,
     equal_f32s,
+    greater_than_or_equal_f32s,
     select_f32s
 );
 
@@ -246,6 +254,8 @@ pub trait Mode: Send + Sync + 'static {
     const PRECISION: Precision;
     /// Positions come as two numbers, hi + lo, so that their difference keeps what one loses.
     const SPLIT: bool;
+    /// Adding a zero may change a sum, so a pair that is left out must leave its sums alone.
+    const ZERO_COUNTS: bool = false;
     /// The order over bags.
     const ORDER: Order = Order::Tree;
 
@@ -342,6 +352,8 @@ impl Mode for F32Kahan {
     type Node = Twofold;
     const PRECISION: Precision = Precision::F32Kahan;
     const SPLIT: bool = false;
+    // It would bring in what the last addition lost: half a unit in the last place may round the sum up.
+    const ZERO_COUNTS: bool = true;
     #[inline(always)]
     fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
         // a · b minus the excess of the last addition, rounded once.
