@@ -268,6 +268,12 @@ pub fn resumed_run(
     let Checkpoint { particles, run, provenance: of_run } = checkpoint;
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    if Time::from_dt_max(steps_to_end) < run.now {
+        let reached = run.clock.time(run.now) * run.scale.time;
+        let problem =
+            format!("expected an end after t = {reached}, which the run has reached, found {}", config.t_end());
+        return Err(loaded.explain(Problem::new("run.t_end", problem)));
+    }
     let chosen = engine(&config, config.softening.epsilon.get() / run.scale.length, run.clock)?;
     let units = UserUnits::new(&config.units(), run.scale);
     let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;

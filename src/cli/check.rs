@@ -148,13 +148,13 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
             "the softening is longer than the mean separation: the system is smoothed out".into(),
         ),
         (
-            n > 2 && setup.clock.dt_max > scales.crossing_time / 2.0,
+            n > 10 && setup.clock.dt_max > scales.crossing_time / 2.0,
             "dt_max is longer than half a crossing time: the slowest particles are badly resolved".into(),
         ),
         (h.nu.get() > 0.1, format!("nu = {} is large: expect large energy errors (0.01 is usual)", h.nu.get())),
         (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
         (
-            n > 2 && span < scales.crossing_time / 10.0,
+            n > 10 && span < scales.crossing_time / 10.0,
             "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
         ),
     ];

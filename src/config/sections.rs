@@ -242,7 +242,7 @@ pub struct Limits {
     /// Wall-clock time after which the run stops with a checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_time: Option<WallTime>,
-    /// Block steps after which the run stops with a checkpoint.
+    /// Block steps after which the run, or a resumed one after its start, stops with a checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub block_steps: Option<u64>,
