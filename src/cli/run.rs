@@ -3,7 +3,7 @@
 use super::face::Face;
 use super::{ConfigArgs, Talk, log, on_threads, print};
 use crate::assemble;
-use crate::config::{Config, Initial, Problem, Real, WallTime};
+use crate::config::{Config, Initial, MAX_THREADS, Problem, Real, WallTime};
 use crate::error::{Error, Result};
 use crate::io::directory;
 use crate::io::series::Series;
@@ -22,7 +22,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Threads [default: one a core]. The result does not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
     /// Stop with a checkpoint after so much wall time, as 90s or 1h30m.
     #[arg(long, value_name = "TIME")]
@@ -40,7 +40,7 @@ pub struct ResumeArgs {
     #[arg(long, value_name = "TIME")]
     t_end: Option<String>,
     /// Threads [default: one a core]. The result does not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
     /// Stop with a checkpoint after so much wall time, as 90s or 1h30m.
     #[arg(long, value_name = "TIME")]
