@@ -7,14 +7,14 @@ use crate::error::{Error, Result};
 use crate::force::cpu::{CpuEngine, Width};
 use crate::force::precision::Precision;
 use crate::force::reference::ReferenceEngine;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine};
 use crate::initial::{self, InitialState, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use crate::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use crate::io::file_units::FileUnits;
 use crate::io::formats;
 use crate::io::provenance::Provenance;
-use crate::io::user_units::UserUnits;
 use crate::particles::Particles;
 use crate::simulation::{Plan, Simulation};
 use crate::time::{Clock, Level, Time};
@@ -132,25 +132,32 @@ fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>
             file.path().display()
         ));
     }
-    if let Some(cgs) = state.units.filter(|_| !units.is_henon()) {
-        for (what, in_file, in_config) in [
-            ("mass", cgs.mass, units.mass.cgs),
-            ("length", cgs.length, units.length.cgs),
-            ("velocity", cgs.velocity, units.velocity.cgs),
-        ] {
-            // Constants differ between programs in the fifth digit; a wrong unit differs by far more.
-            if (in_file / in_config - 1.0).abs() > 1e-3 {
-                return Err(Error::input(
-                    file.path(),
-                    format!("its unit of {what} is {in_file:.6e} in cgs, but [units] says {in_config:.6e}"),
-                )
-                .with_help("write the file's units in [units]"));
-            }
-        }
+    if let Some(in_file) = &state.units {
+        check_units(in_file, units)
+            .map_err(|problem| Error::input(file.path(), problem).with_help("write the file's units in [units]"))?;
     }
     let n = state.particles.len();
     let source = format!("{} ({}, N = {n})", file.path().display(), state.format);
     Ok(InitialState { particles: state.particles, time: state.time.unwrap_or(0.0), source })
+}
+
+/// A file that names its units must name those of the configuration.
+fn check_units(in_file: &Units, in_config: &Units) -> Result<(), String> {
+    for (what, file, config) in [
+        ("mass", &in_file.mass, &in_config.mass),
+        ("length", &in_file.length, &in_config.length),
+        ("velocity", &in_file.velocity, &in_config.velocity),
+        ("time", &in_file.time, &in_config.time),
+    ] {
+        // Constants differ between versions and programs in the fifth digit; a wrong unit differs by far more.
+        if in_file.is_henon() != in_config.is_henon() || (file.cgs / config.cgs - 1.0).abs() > 1e-3 {
+            return Err(format!(
+                "its unit of {what} is {} ({:.6e} in cgs), but [units] says {} ({:.6e})",
+                file.name, file.cgs, config.name, config.cgs
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Without softening, particles at the same place have no finite force.
@@ -180,10 +187,9 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
 pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let mut engine = CpuEngine::new(epsilon, clock, width()?);
-    let mut forces = Forces::default();
     engine.load(p)?;
-    engine.evaluate(Time::default(), &Targets::everyone(p), &mut forces)?;
-    Ok(Conserved::of(p, &forces.pot).potential)
+    let field = Field::of(p, &mut engine, Time::default())?;
+    Ok(Conserved::of(p, &field.pot).potential)
 }
 
 fn width() -> Result<Width> {
@@ -267,7 +273,7 @@ pub fn new_run(set: Setup) -> Result<Simulation> {
         references: References::default(),
         wall_seconds: 0.0,
     };
-    let units = UserUnits::new(&set.config.units(), set.scale);
+    let units = FileUnits { units: set.config.units(), scale: set.scale };
     let (integrator, plan) = (integrator(&set.config, set.clock), plan(&set.config, set.steps_to_end));
     let provenance = provenance(&set.config, set.written, chosen.name)?;
     Ok(Simulation::new(set.particles, state, (integrator, chosen.engine), (units, provenance), plan))
@@ -300,7 +306,7 @@ pub fn resumed_run(
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
     }
     let chosen = engine(&config, config.softening.epsilon.get() / run.scale.length, run.clock)?;
-    let units = UserUnits::new(&config.units(), run.scale);
+    let units = FileUnits { units: config.units(), scale: run.scale };
     let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;
     let (integrator, plan) = (integrator(&config, run.clock), plan(&config, steps_to_end));
     let simulation = Simulation::new(particles, run, (integrator, chosen.engine), (units, provenance), plan);

@@ -3,25 +3,22 @@
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::diagnostics::steps;
 use crate::error::Result;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine};
 use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
 use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
+use crate::io::file_units::FileUnits;
 use crate::io::provenance::{self, Provenance};
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
 use crate::io::summary::Summary;
-use crate::io::user_units::UserUnits;
 use crate::particles::{Particles, Vec3};
 use crate::time::{TICKS_PER_DT_MAX, Time};
 use crate::units::Dimension;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Targets evaluated at a time for diagnostics, which bounds the memory for them.
-const TILE: usize = 1 << 16;
 
 /// What is written when, and when the run ends. Intervals are in units of `dt_max`, so that outputs fall on moments at which
 /// the whole system is synchronised anyway and cannot change the trajectory.
@@ -85,7 +82,7 @@ pub struct Simulation {
     pub state: RunState,
     integrator: Box<dyn Integrator>,
     engine: Box<dyn ForceEngine>,
-    units: UserUnits,
+    units: FileUnits,
     provenance: Provenance,
     plan: Plan,
     session: Session,
@@ -101,13 +98,6 @@ struct Session {
     last_checkpoint: Instant,
 }
 
-/// Acceleration and potential of every particle where it stands, for diagnostics and snapshots.
-#[derive(Default)]
-struct Measured {
-    acc: Vec<Vec3>,
-    pot: Vec<f64>,
-}
-
 impl Simulation {
     /// A run about to start, or to go on from `state` (internal units throughout).
     #[must_use]
@@ -115,7 +105,7 @@ impl Simulation {
         particles: Particles,
         state: RunState,
         (integrator, engine): (Box<dyn Integrator>, Box<dyn ForceEngine>),
-        (units, provenance): (UserUnits, Provenance),
+        (units, provenance): (FileUnits, Provenance),
         plan: Plan,
     ) -> Self {
         let now = Instant::now();
@@ -136,7 +126,7 @@ impl Simulation {
 
     /// The units of its files.
     #[must_use]
-    pub fn units(&self) -> &UserUnits {
+    pub fn units(&self) -> &FileUnits {
         &self.units
     }
 
@@ -177,7 +167,8 @@ impl Simulation {
         }
     }
 
-    /// Prepares a new run: first forces and steps, the first row of diagnostics and the first snapshot.
+    /// Prepares a new run: first forces and steps, the first row of diagnostics, the first snapshot, and a checkpoint, so that
+    /// from here on a kill at any instant leaves something to resume from.
     ///
     /// # Errors
     /// As [`Integrator::start`], and [`crate::Error::Storage`].
@@ -196,17 +187,21 @@ impl Simulation {
         references.centre_of_mass = conserved.centre_of_mass;
         self.write_row(&mut series, &measured, watch)?;
         self.write_snapshot(measured)?;
+        self.checkpoint(&series)?;
         Ok(series)
     }
 
-    /// Takes up the run where its checkpoint left it.
+    /// Takes up the run where its checkpoint left it. Rows and snapshots from after the checkpoint are removed: the run will
+    /// write them again, and under another plan not all of them.
     ///
     /// # Errors
-    /// As [`Integrator::resume`] and [`Series::resume`].
+    /// As [`Integrator::resume`], [`Series::resume`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Series> {
         self.integrator.resume(&self.particles, self.state.now, &mut *self.engine)?;
-        let rows = self.state.written.diagnostics_rows;
-        Series::resume(&self.plan.directory, rows, &self.units, &self.provenance)
+        let written = self.state.written;
+        let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units, &self.provenance)?;
+        directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
+        Ok(series)
     }
 
     /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way. `stop` may
@@ -223,7 +218,10 @@ impl Simulation {
             let report = match report {
                 Ok(report) => report,
                 Err(error) => {
-                    series.finish()?;
+                    // Why the run ended comes first; that its last rows could not be written comes on top.
+                    if let Err(also) = series.finish() {
+                        tracing::error!("{also}");
+                    }
                     return Err(error.in_user_units(&self.state.scale));
                 }
             };
@@ -286,27 +284,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Forces on everybody at a synchronised moment. The trajectory does not see them.
-    fn measure(&mut self) -> Result<Measured> {
-        let n = self.particles.len();
-        let mut measured = Measured { acc: Vec::with_capacity(n), pot: Vec::with_capacity(n) };
-        let (mut targets, mut forces) = (Targets::default(), Forces::default());
-        for first in (0..n).step_by(TILE) {
-            let tile = first..n.min(first + TILE);
-            targets.index.clear();
-            targets.index.extend(tile.start as u32..tile.end as u32);
-            targets.pos.clear();
-            targets.pos.extend_from_slice(&self.particles.pos[tile.clone()]);
-            targets.vel.clear();
-            targets.vel.extend_from_slice(&self.particles.vel[tile]);
-            self.engine.evaluate(self.state.now, &targets, &mut forces)?;
-            measured.acc.extend_from_slice(&forces.acc);
-            measured.pot.extend_from_slice(&forces.pot);
-        }
-        Ok(measured)
+    /// The field at a synchronised moment. The trajectory does not see it.
+    fn measure(&mut self) -> Result<Field> {
+        Field::of(&self.particles, &mut *self.engine, self.state.now)
     }
 
-    fn write_row(&mut self, series: &mut Series, measured: &Measured, watch: &mut dyn Watch) -> Result<()> {
+    fn write_row(&mut self, series: &mut Series, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let row = self.row(&Conserved::of(&self.particles, &measured.pot));
         series.append(&row)?;
@@ -362,11 +345,11 @@ impl Simulation {
         }
     }
 
-    fn write_snapshot(&mut self, measured: Measured) -> Result<()> {
+    fn write_snapshot(&mut self, measured: Field) -> Result<()> {
         let number = self.state.written.snapshots;
         let path = directory::snapshot(&self.plan.directory, number);
         // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
-        let (acc, pot) = (measured.acc, measured.pot);
+        let Field { acc, pot } = measured;
         let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));
         let mut provenance = self.provenance.clone();
         provenance.created = provenance::now_utc();

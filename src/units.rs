@@ -88,18 +88,12 @@ pub struct Units {
 }
 
 impl Units {
-    /// Hénon (N-body) units: G = 1, and M = 1, E = −1/4 for the models that can choose (Heggie & Mathieu 1986).
+    /// Hénon (N-body) units: G = 1, and M = 1, E = −1/4 for the models that can choose (Heggie & Mathieu 1986). They are
+    /// called `M`, `L`, `V`, `T`.
     #[must_use]
     pub fn henon() -> Self {
-        let unit = |what| Unit::new(format!("Henon {what}"), 1.0);
-        Self {
-            mass: unit("mass"),
-            length: unit("length"),
-            velocity: unit("velocity"),
-            time: unit("time"),
-            g: 1.0,
-            henon: true,
-        }
+        let [mass, length, velocity, time] = ["M", "L", "V", "T"].map(|name| Unit::new(name, 1.0));
+        Self { mass, length, velocity, time, g: 1.0, henon: true }
     }
 
     /// Physical units by name; constants as in [`names`].
@@ -118,6 +112,15 @@ impl Units {
         let g = mass.value() / (cm * velocity.cgs * velocity.cgs);
         let mass = Unit::new(mass.name(), mass.value() / G_CGS);
         Self { mass, length: Unit::new(length_name, cm), velocity, time, g, henon: false }
+    }
+
+    /// Physical units as a file states them: mass, length, velocity, time with their sizes, and G in them. [`None`] unless
+    /// every number is positive and finite.
+    #[must_use]
+    pub fn stated([mass, length, velocity, time]: [Unit; 4], g: f64) -> Option<Self> {
+        let sizes = [mass.cgs, length.cgs, velocity.cgs, time.cgs, g];
+        let good = sizes.iter().all(|x| *x > 0.0 && x.is_finite());
+        good.then_some(Self { mass, length, velocity, time, g, henon: false })
     }
 
     /// The gravitational constant in length · velocity² / mass of these units; exactly 1 in Hénon units.
@@ -141,14 +144,16 @@ impl Units {
             * self.time.cgs.powi(d.time)
     }
 
-    /// Name of the unit of a quantity, such as `Msun (km/s)^2`; empty for a pure number.
+    /// Name of the unit of a quantity, such as `Msun (km/s)^2`; `1` for a pure number.
     #[must_use]
     pub fn label(&self, d: Dimension) -> String {
         let units =
             [(&self.mass, d.mass), (&self.length, d.length), (&self.velocity, d.velocity), (&self.time, d.time)];
         let used: Vec<_> = units.into_iter().filter(|(_, power)| *power != 0).collect();
-        if let [(unit, 1)] = used[..] {
-            return unit.name.clone();
+        match used[..] {
+            [] => return "1".into(),
+            [(unit, 1)] => return unit.name.clone(),
+            _ => {}
         }
         let factor = |(unit, power): &(&Unit, i32)| {
             let compound = unit.name.contains([' ', '/']);
@@ -260,11 +265,12 @@ mod tests {
     #[test]
     fn labels_and_cgs_follow_the_dimension() {
         let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Velocity(VelocityUnit::KilometrePerSecond));
-        assert_eq!(units.label(Dimension::NONE), "");
+        assert_eq!(units.label(Dimension::NONE), "1");
         assert_eq!(units.label(Dimension::VELOCITY), "km/s");
         assert_eq!(units.label(Dimension::ENERGY), "Msun (km/s)^2");
         assert_eq!(units.label(Dimension::ACCELERATION), "pc^-1 (km/s)^2");
         close(units.cgs(Dimension::POTENTIAL), 1e10, 1e-15);
         assert_eq!(Units::henon().cgs(Dimension::ENERGY), 1.0);
+        assert_eq!(Units::henon().label(Dimension::ENERGY), "M V^2");
     }
 }

@@ -32,6 +32,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             counters: counters(100 + step),
             written: Written { snapshots: 7, diagnostics_rows: 8 },
             references: References {
+                angular_momentum_error: 3e-9,
                 energy: -0.25,
                 previous_energy: -0.250_000_1,
                 max_relative_energy_error: 4e-7,

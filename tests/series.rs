@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 use tisane::Result;
 use tisane::io::fields::DiagnosticsRow;
+use tisane::io::file_units::FileUnits;
 use tisane::io::inspect;
 use tisane::io::provenance::Provenance;
 use tisane::io::series::{CSV, HDF5, Series};
 use tisane::io::table::{Values, read_csv, read_hdf5};
-use tisane::io::user_units::UserUnits;
-use tisane::units::Scale;
+use tisane::units::{Scale, Units};
 
 fn row(i: u64) -> DiagnosticsRow {
     let x = i as f64;
@@ -27,8 +27,8 @@ fn row(i: u64) -> DiagnosticsRow {
     row
 }
 
-fn units() -> UserUnits {
-    UserUnits { scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 }, ..UserUnits::henon() }
+fn units() -> FileUnits {
+    FileUnits { units: Units::henon(), scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 } }
 }
 
 fn create(dir: &Path) -> Series {

@@ -3,13 +3,14 @@
 use hdf5::types::TypeDescriptor;
 use std::fs;
 use std::path::Path;
+use tisane::io::file_units::FileUnits;
 use tisane::io::provenance::Provenance;
 use tisane::io::snapshot::{self, Snapshot};
-use tisane::io::user_units::UserUnits;
 use tisane::io::{fields, inspect};
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
-use tisane::units::Scale;
+use tisane::units::names::{G_CGS, GM_SUN_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
+use tisane::units::{Rates, Scale, Units};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 
@@ -27,15 +28,11 @@ fn particles(n: usize) -> Particles {
 }
 
 /// Powers of two, so that scaling is exact.
-fn units() -> UserUnits {
-    UserUnits {
-        system: "physical".into(),
-        mass: "Msun".into(),
-        length: "pc".into(),
-        velocity: "km/s".into(),
-        time: "Myr".into(),
+fn units() -> FileUnits {
+    let rates = Rates::Both(VelocityUnit::KilometrePerSecond, TimeUnit::Megayear);
+    FileUnits {
+        units: Units::named(MassUnit::Msun, LengthUnit::Parsec, rates),
         scale: Scale { mass: 1024.0, length: 0.25, velocity: 8.0, time: 2.0 },
-        cgs: Scale { mass: 1.988_41e33, length: 3.085_677_581_491_367e18, velocity: 1e5, time: 3.155_76e13 },
     }
 }
 
@@ -118,7 +115,7 @@ fn header_and_units_are_what_gadget_readers_take() {
     let units = file.group("Units").unwrap();
     let unit = |name: &str| units.attr(name).unwrap().read_scalar::<f64>().unwrap();
     assert_eq!(unit("UnitTime_in_s"), unit("UnitLength_in_cm") / unit("UnitVelocity_in_cm_per_s"));
-    assert_eq!(unit("UnitMass_in_g"), 1.988_41e33);
+    assert_eq!(unit("UnitMass_in_g"), GM_SUN_CGS / G_CGS);
 }
 
 #[test]

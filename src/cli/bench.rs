@@ -4,7 +4,7 @@ use super::{on_threads, print};
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
 use crate::force::cpu::{CpuEngine, Width};
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -282,9 +282,7 @@ impl ForceEngine for Timed {
 }
 
 fn energy(p: &Particles, engine: &mut dyn ForceEngine, now: Time) -> Result<f64> {
-    let mut forces = Forces::default();
-    engine.evaluate(now, &Targets::everyone(p), &mut forces)?;
-    Ok(Conserved::of(p, &forces.pot).energy())
+    Ok(Conserved::of(p, &Field::of(p, engine, now)?.pot).energy())
 }
 
 fn workload(n: usize, nu: f64, seed: u64, width: Width, repeat: usize) -> Result<RunRow> {

@@ -12,6 +12,8 @@ use crate::io::directory::{bytes, free_space};
 use crate::units::{Dimension, Units};
 use std::fmt::Write as _;
 
+/// Memory that the program takes before it has any particles, in bytes.
+const MEMORY_BASE: u64 = 20 << 20;
 /// Bytes that a particle takes in a snapshot and in a checkpoint.
 const SNAPSHOT_PER_PARTICLE: u64 = 104;
 const CHECKPOINT_PER_PARTICLE: u64 = 129;
@@ -103,7 +105,7 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("steps", format!("{:.6e} to {:.6e} {}", h.dt_min(), h.dt_max(), units.time.name)),
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
-        ("memory", format!("about {}", bytes(setup.particles.len() as u64 * assemble::MEMORY_PER_PARTICLE))),
+        ("memory", format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * assemble::MEMORY_PER_PARTICLE))),
         ("disk", format!("about {}", bytes(disk(setup)))),
         ("output", config.output_directory().display().to_string()),
     ];

@@ -174,7 +174,7 @@ fn go(
         simulation.provenance().precision,
         rayon::current_num_threads()
     );
-    let unit = simulation.units().time.clone();
+    let unit = simulation.units().units.time.name.clone();
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(&mut simulation, &mut face)?;
     let reason = simulation.run(&mut series, &STOP, &mut face)?;

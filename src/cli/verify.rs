@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::force::cpu::{CpuEngine, Width};
 use crate::force::precision::Precision;
 use crate::force::reference::ReferenceEngine;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -81,8 +81,8 @@ fn outcome(start: &Particles, engine: &mut dyn ForceEngine) -> Result<Outcome> {
     let mut p = start.clone();
     let mut forces = Forces::default();
     engine.load(&p)?;
-    engine.evaluate(Time::default(), &Targets::everyone(&p), &mut forces)?;
-    let first = forces.clone();
+    let everyone = Targets { index: (0..p.len() as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
+    engine.evaluate(Time::default(), &everyone, &mut forces)?;
     let energy_start = Conserved::of(&p, &forces.pot).energy();
 
     let parameters =
@@ -93,9 +93,9 @@ fn outcome(start: &Particles, engine: &mut dyn ForceEngine) -> Result<Outcome> {
     while now < Time::from_dt_max(2) {
         now = integrator.step(&mut p, engine)?.now;
     }
-    engine.evaluate(now, &Targets::everyone(&p), &mut forces)?;
-    let energy_error = relative(Conserved::of(&p, &forces.pot).energy(), energy_start);
-    Ok(Outcome { forces: first, energy_error, state: p.state_sha256(&CLOCK) })
+    let energy_end = Conserved::of(&p, &Field::of(&p, engine, now)?.pot).energy();
+    let energy_error = relative(energy_end, energy_start);
+    Ok(Outcome { forces, energy_error, state: p.state_sha256(&CLOCK) })
 }
 
 /// Largest |Δ| / |reference| over acceleration, jerk and potential of all particles.

@@ -12,7 +12,7 @@ use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
 
 /// Most targets that are evaluated at a time, which bounds the memory for them.
-const TILE: usize = 1 << 16;
+const TILE: usize = 1 << 14;
 /// Blocks of at least so many particles are predicted and corrected on all threads.
 const PARALLEL_BLOCK: usize = 2048;
 

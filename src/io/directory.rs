@@ -1,6 +1,6 @@
 //! The output directory of a run: which files it holds, and when it may be used.
 
-use super::atomic::write_atomically;
+use super::atomic::{remove_if_present, write_atomically};
 use super::{checkpoint, series};
 use crate::error::{Error, Result};
 use std::fs;
@@ -82,20 +82,37 @@ pub fn bytes(n: u64) -> String {
 }
 
 /// Removes what a run writes and nothing else.
-fn remove_run(dir: &Path) -> std::io::Result<()> {
-    let files = [CONFIG, LOG, SUMMARY, series::CSV, series::HDF5, checkpoint::NEWEST, checkpoint::PREVIOUS];
-    for path in files.iter().map(|name| dir.join(name)).filter(|path| path.exists()) {
-        fs::remove_file(path)?;
+fn remove_run(dir: &Path) -> Result<()> {
+    for name in [CONFIG, LOG, SUMMARY, series::CSV, series::HDF5, checkpoint::NEWEST, checkpoint::PREVIOUS] {
+        let path = dir.join(name);
+        remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
     }
-    if !dir.join(SNAPSHOTS).is_dir() {
+    remove_snapshots(dir, 0)
+}
+
+/// Removes the snapshots of a run from number `first` on, and what a kill left of unfinished ones.
+///
+/// # Errors
+/// [`Error::Storage`] if their folder cannot be read or a file not removed.
+pub fn remove_snapshots(dir: &Path, first: u64) -> Result<()> {
+    let folder = dir.join(SNAPSHOTS);
+    if !folder.is_dir() {
         return Ok(());
     }
-    for entry in fs::read_dir(dir.join(SNAPSHOTS))? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with("snapshot_") && name.ends_with(".hdf5") {
-            fs::remove_file(path)?;
+    for entry in fs::read_dir(&folder).map_err(|e| Error::storage(&folder, e))? {
+        let path = entry.map_err(|e| Error::storage(&folder, e))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let unfinished = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
+        let number = number_of(unfinished.unwrap_or(&name));
+        if number.is_some_and(|number| number >= first || unfinished.is_some()) {
+            remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
         }
     }
     Ok(())
+}
+
+/// The number in a snapshot's name, as [`snapshot`] writes it.
+fn number_of(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix("snapshot_")?.strip_suffix(".hdf5")?;
+    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
 }

@@ -1,40 +1,53 @@
-//! One screen about a file that tisane wrote.
+//! One screen about a file that tisane wrote or reads.
 
 use super::fields::Value;
+use super::file_units;
+use super::formats::{self, FileState};
 use super::hdf::Kind;
-use super::hdf::read::{Node, Tree};
+use super::hdf::read::{Node, SIGNATURE, Tree};
 use super::provenance::{self, Provenance};
 use super::seal::Seal;
 use super::table::{self, Table};
-use super::user_units::{self, UserUnits};
 use super::{checkpoint, snapshot};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::particles::Vec3;
-use crate::units::Dimension;
+use crate::sum::sum;
+use crate::units::{Dimension, Units};
 use std::fmt::Display;
 use std::path::Path;
 
-/// Describes a snapshot, a checkpoint or diagnostics (CSV or HDF5), checking all of it: kind, versions, N, time, units, energies,
-/// hashes, provenance, datasets.
+/// Describes a snapshot, a checkpoint, diagnostics (CSV or HDF5) or particles in any of the [`formats`], checking all of it:
+/// kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as it has them.
 ///
 /// # Errors
-/// [`Error::Input`](crate::Error::Input) if the file is missing, damaged, or not one that tisane wrote.
+/// [`Error::Input`] if the file is missing, damaged, or not one that tisane reads.
 pub fn describe(path: &Path) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
-    if path.extension().is_some_and(|extension| extension == "csv") {
+    let (head, _) = formats::head(path)?;
+    if head.starts_with(SIGNATURE) {
+        describe_hdf5(&mut page, path)?;
+    } else if table::is_csv(&head) {
         page.line("kind", "tisane diagnostics, CSV");
         describe_table(&mut page, &table::read_csv(path)?, None);
-        return Ok(page.0);
+    } else if formats::detect(path)?.is_some() {
+        describe_particles(&mut page, &formats::read(path, None)?);
+    } else {
+        let help = format!("{}; and the checkpoints and diagnostics of its runs", formats::known());
+        return Err(Error::input(path, "this is none of the files that tisane reads").with_help(help));
     }
+    Ok(page.0)
+}
+
+fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
     let tree = Tree::open(path, &Kind::ALL, false)?;
     page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.root().get::<u64>("format_version")?));
     match tree.kind {
-        Kind::Snapshot => describe_snapshot(&mut page, path, &tree)?,
-        Kind::Checkpoint => describe_checkpoint(&mut page, path, &tree)?,
+        Kind::Snapshot => describe_snapshot(page, path, &tree)?,
+        Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
         Kind::Diagnostics => {
-            let units = user_units::read(&tree.group("Units")?)?;
-            describe_table(&mut page, &table::read_hdf5(path)?, Some(&units));
+            let units = file_units::read(&tree.group("Units")?)?.units;
+            describe_table(page, &table::read_hdf5(path)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?)?);
         }
     }
@@ -45,7 +58,7 @@ pub fn describe(path: &Path) -> Result<String> {
             _ => "no SHA-256 at the end of the file: repacked or changed by another program",
         },
     );
-    Ok(page.0)
+    Ok(())
 }
 
 /// Lines of a name and a value.
@@ -65,9 +78,24 @@ impl Page {
         }
     }
 
-    fn units(&mut self, units: &UserUnits) {
-        let UserUnits { system, mass, length, velocity, time, .. } = units;
+    fn units(&mut self, units: &Units) {
+        let system = if units.is_henon() { "Henon" } else { "physical" };
+        let [mass, length, velocity, time] =
+            [&units.mass, &units.length, &units.velocity, &units.time].map(|u| &u.name);
         self.line("units", format!("{system}: mass {mass}, length {length}, velocity {velocity}, time {time}"));
+    }
+
+    /// What particles of any file have; quantities get their units where the file names them.
+    fn particles(&mut self, mass: &[f64], pos: &[Vec3], vel: &[Vec3], units: Option<&Units>) {
+        let unit = |d| units.map_or(String::new(), |units| format!(" {}", units.label(d)));
+        self.line("particles", mass.len());
+        self.line("total mass", format!("{}{}", sum(mass.iter().copied()), unit(Dimension::MASS)));
+        self.line("  of one particle", told(mass.iter().copied()) + &unit(Dimension::MASS));
+        for (k, axis) in ["extent in x", "  in y", "  in z"].into_iter().enumerate() {
+            self.line(axis, told(pos.iter().map(|r| r[k])) + &unit(Dimension::LENGTH));
+        }
+        let speeds = vel.iter().map(|[x, y, z]| (x * x + y * y + z * z).sqrt());
+        self.line("speeds", told(speeds) + &unit(Dimension::VELOCITY));
     }
 
     fn datasets(&mut self, group: &Node<'_>, unit: bool) -> Result<()> {
@@ -82,18 +110,30 @@ impl Page {
 
 fn describe_snapshot(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
     let s = snapshot::read(path)?;
-    let unit = |d| s.units.text(d);
-    page.line("particles", s.mass.len());
-    page.line("time", format!("{} {}", s.time, unit(Dimension::TIME)));
-    page.line("total mass", format!("{} {}", crate::sum::sum(s.mass.iter().copied()), unit(Dimension::MASS)));
-    page.units(&s.units);
+    let units = &s.units.units;
+    page.line("time", format!("{} {}", s.time, units.label(Dimension::TIME)));
+    page.units(units);
+    page.particles(&s.mass, &s.pos, &s.vel, Some(units));
     let (kinetic, potential) = energies(&s.mass, &s.vel, &s.pot);
-    page.line("energy", format!("{} {}", kinetic + potential, unit(Dimension::ENERGY)));
+    page.line("energy", format!("{} {}", kinetic + potential, units.label(Dimension::ENERGY)));
     page.line("  kinetic, potential", format!("{kinetic}, {potential}; T/|U| = {}", kinetic / potential.abs()));
     page.line("values", format!("match their SHA-256 {}", s.content_sha256));
     page.provenance(&s.provenance);
     page.line("datasets", "");
     page.datasets(&tree.group(snapshot::PARTICLES)?, true)
+}
+
+/// Particles of another program's format.
+fn describe_particles(page: &mut Page, state: &FileState) {
+    page.line("kind", format!("particles, {} format", state.format));
+    if let Some(time) = state.time {
+        page.line("time", time);
+    }
+    if let Some([smallest, largest]) = state.softening {
+        page.line("softening of one particle", format!("{smallest} to {largest}"));
+    }
+    let p = &state.particles;
+    page.particles(&p.mass, &p.pos, &p.vel, state.units.as_ref());
 }
 
 fn describe_checkpoint(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
@@ -117,7 +157,7 @@ fn describe_checkpoint(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> 
     page.datasets(&tree.group("Particles")?, false)
 }
 
-fn describe_table(page: &mut Page, table: &Table, units: Option<&UserUnits>) {
+fn describe_table(page: &mut Page, table: &Table, units: Option<&Units>) {
     page.line("rows", table.rows());
     page.line("columns", table.columns.len());
     if let Some(units) = units {
@@ -138,5 +178,11 @@ fn describe_table(page: &mut Page, table: &Table, units: Option<&UserUnits>) {
 fn energies(mass: &[f64], vel: &[Vec3], pot: &[f64]) -> (f64, f64) {
     let kinetic = mass.iter().zip(vel).map(|(m, [x, y, z])| 0.5 * m * (x * x + y * y + z * z));
     let potential = mass.iter().zip(pot).map(|(m, phi)| 0.5 * m * phi);
-    (crate::sum::sum(kinetic), crate::sum::sum(potential))
+    (sum(kinetic), sum(potential))
+}
+
+/// Smallest and largest of some values.
+fn told(values: impl Iterator<Item = f64>) -> String {
+    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    format!("{least} to {most}")
 }

@@ -7,6 +7,7 @@ pub mod atomic;
 pub mod checkpoint;
 pub mod directory;
 pub mod fields;
+pub mod file_units;
 pub mod formats;
 mod hdf;
 pub mod inspect;
@@ -16,7 +17,6 @@ pub mod series;
 pub mod snapshot;
 pub mod summary;
 pub mod table;
-pub mod user_units;
 
 /// Version of the layout of snapshots, checkpoints and diagnostics. Readers take every version up to this one.
 pub const FORMAT_VERSION: u64 = 1;

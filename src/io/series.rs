@@ -2,11 +2,11 @@
 //! columns with units and descriptions, rewritten from the journal now and then and at the end.
 
 use super::fields::{Column, ColumnKind, DiagnosticsRow, Value};
+use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
 use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::table::Values;
-use super::user_units::{self, UserUnits};
 use crate::error::{Error, Result};
 use hdf5::{Dataset, Group};
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ pub struct Series {
     hdf5_path: PathBuf,
     csv: File,
     length: u64,
-    units: UserUnits,
+    units: FileUnits,
     provenance: Provenance,
     rows: u64,
     next_rewrite: Instant,
@@ -43,7 +43,7 @@ impl Series {
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
-    pub fn create(dir: &Path, units: &UserUnits, provenance: &Provenance) -> Result<Self> {
+    pub fn create(dir: &Path, units: &FileUnits, provenance: &Provenance) -> Result<Self> {
         let path = dir.join(CSV);
         let begin = || {
             // Appending, so that a row after a failed one that was cut off lands at the end.
@@ -61,7 +61,7 @@ impl Series {
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be cut.
-    pub fn resume(dir: &Path, rows: u64, units: &UserUnits, provenance: &Provenance) -> Result<Self> {
+    pub fn resume(dir: &Path, rows: u64, units: &FileUnits, provenance: &Provenance) -> Result<Self> {
         let path = dir.join(CSV);
         let length = length_of_rows(&path, rows)?;
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
@@ -69,7 +69,7 @@ impl Series {
         Ok(Self::new(dir, (csv, length), units, provenance, rows))
     }
 
-    fn new(dir: &Path, csv: (File, u64), units: &UserUnits, provenance: &Provenance, rows: u64) -> Self {
+    fn new(dir: &Path, csv: (File, u64), units: &FileUnits, provenance: &Provenance, rows: u64) -> Self {
         let (csv, length) = csv;
         Self {
             csv_path: dir.join(CSV),
@@ -127,7 +127,7 @@ impl Series {
         let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
         hdf::write(&self.hdf5_path, Kind::Diagnostics, |root| {
             provenance::write(&self.provenance, &new_group(root, "Provenance")?)?;
-            user_units::write(&self.units, &new_group(root, "Units")?)?;
+            file_units::write(&self.units, &new_group(root, "Units")?)?;
             self.fill(&new_group(root, "Diagnostics")?, rows)
         })?;
         let pause = begun.elapsed().saturating_mul(PAUSE_PER_COST);
@@ -147,7 +147,7 @@ impl Series {
                 ColumnKind::Float => new_dataset::<f64>(group, &column.name, rows, 1)?,
                 ColumnKind::Count => new_dataset::<u64>(group, &column.name, rows, 1)?,
             };
-            user_units::describe(&dataset, &self.units, column.dimension, &column.text)?;
+            file_units::describe(&dataset, &self.units.units, column.dimension, &column.text)?;
             targets.push((dataset, Values::empty(column.kind)));
         }
         let trouble = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());

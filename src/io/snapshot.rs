@@ -1,12 +1,12 @@
 //! Snapshots: all particles at one moment, in the Gadget HDF5 layout that yt and pynbody open.
 
 use super::fields::{self, Field, FieldValues};
+use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::hexadecimal;
-use super::user_units::{self, UserUnits};
 use crate::error::Result;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
@@ -35,7 +35,7 @@ pub struct Snapshot<'a> {
     /// The time axis, in internal units.
     pub clock: &'a Clock,
     /// The units to write in.
-    pub units: &'a UserUnits,
+    pub units: &'a FileUnits,
     /// Where it comes from.
     pub provenance: &'a Provenance,
 }
@@ -46,7 +46,7 @@ pub struct SnapshotData {
     /// Time, in the user's unit of time.
     pub time: f64,
     /// The units of the file.
-    pub units: UserUnits,
+    pub units: FileUnits,
     /// Where it comes from.
     pub provenance: Provenance,
     /// SHA-256 of time and datasets, in lower-case hexadecimal.
@@ -79,13 +79,13 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     let time = s.clock.time(s.now);
     let user_time = time * s.units.scale.of(Dimension::TIME);
     put(root, "time", &user_time)?;
-    put_text(root, "time_unit", &s.units.text(Dimension::TIME))?;
+    put_text(root, "time_unit", &s.units.units.label(Dimension::TIME))?;
     let header_time = time * s.units.scale.length / s.units.scale.velocity;
     let header = new_group(root, "Header")?;
     write_header(&header, s.particles.len() as u64, header_time)?;
     // Without it pynbody takes the age of the universe for the time.
-    put(&header, "Time_GYR", &(user_time * s.units.cgs.time / SECONDS_PER_GYR))?;
-    user_units::write(s.units, &new_group(root, "Units")?)?;
+    put(&header, "Time_GYR", &(user_time * s.units.units.time.cgs / SECONDS_PER_GYR))?;
+    file_units::write(s.units, &new_group(root, "Units")?)?;
     let mut hash = ContentHash::new(user_time);
     let group = new_group(root, PARTICLES)?;
     for field in fields::SNAPSHOT {
@@ -101,7 +101,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
                 put_dataset(&group, field.name, field.width, &values)?
             }
         };
-        user_units::describe(&dataset, s.units, field.dimension, field.text)?;
+        file_units::describe(&dataset, &s.units.units, field.dimension, field.text)?;
     }
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
@@ -160,6 +160,7 @@ impl ContentHash {
 /// [`Error::Input`](crate::Error::Input) naming file and dataset if it is missing, damaged or of another kind.
 pub fn read(path: &Path) -> Result<SnapshotData> {
     let tree = Tree::open(path, &[Kind::Snapshot], false)?;
+    check_groups(&tree)?;
     let group = tree.group(PARTICLES)?;
     let origin = tree.group("Provenance")?;
     let time: f64 = tree.root().get("time")?;
@@ -177,9 +178,19 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     if content_sha256 != origin.text(CONTENT_HASH)? {
         return Err(origin.error(CONTENT_HASH, "the values do not match it: changed since tisane wrote them"));
     }
-    let units = user_units::read(&tree.group("Units")?)?;
+    let units = file_units::read(&tree.group("Units")?)?;
     let provenance = provenance::read(&origin)?;
     Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step })
+}
+
+/// No particles are left out silently: there are no types but ours.
+fn check_groups(tree: &Tree) -> Result<()> {
+    let root = tree.root();
+    let others: Vec<_> = root.members()?.into_iter().filter(|n| n.starts_with("PartType") && n != PARTICLES).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    Err(root.error("", format!("particles in {PARTICLES} only expected, {} found too", others.join(", "))))
 }
 
 /// Reads columns of one length, hashing them.

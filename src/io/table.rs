@@ -94,6 +94,11 @@ fn kind_of(name: &str, known: &[Column]) -> ColumnKind {
     known.iter().find(|column| column.name == name).map_or(ColumnKind::Float, |column| column.kind)
 }
 
+/// True if the first bytes of a file are those of `diagnostics.csv`, of this version or another.
+pub(super) fn is_csv(head: &[u8]) -> bool {
+    DiagnosticsRow::columns().first().is_some_and(|first| head.starts_with(format!("{},", first.name).as_bytes()))
+}
+
 /// Reads `diagnostics.csv`.
 ///
 /// # Errors

@@ -2,8 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use tisane::io::file_units::FileUnits;
 use tisane::io::formats::{self, FileState};
-use tisane::particles::Vec3;
+use tisane::io::provenance::Provenance;
+use tisane::particles::{Particles, Vec3};
+use tisane::time::{Clock, Time};
+use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
+use tisane::units::{Rates, Scale, Units};
 use tisane::{Error, Result};
 
 pub(crate) const CSV: &str =
@@ -77,34 +82,40 @@ pub(crate) fn small_tipsy(big_endian: bool, padding: usize) -> Vec<u8> {
     tipsy(2.5, &[record(0, 1.0), record(1, 2.0), record(1, 3.0), record(2, 4.0)], big_endian, padding)
 }
 
-/// A snapshot as tisane writes it: /Header, /PartType4, /Units.
-pub(crate) struct Snapshot {
-    pub(crate) file: hdf5::File,
-    pub(crate) group: hdf5::Group,
+/// The time of [`snapshot`]'s state, in the user's units.
+pub(crate) const TIME: f64 = 3.0 * 0.125 * 4.0;
+
+/// The units of [`snapshot`]: a physical system whose unit of time is not length / velocity, scaled without rounding.
+pub(crate) fn units() -> FileUnits {
+    let rates = Rates::Both(VelocityUnit::KilometrePerSecond, TimeUnit::Megayear);
+    let scale = Scale { mass: 512.0, length: 0.25, velocity: 2.0, time: 4.0 };
+    FileUnits { units: Units::named(MassUnit::Msun, LengthUnit::Parsec, rates), scale }
 }
 
-impl Snapshot {
-    pub(crate) fn create(path: &Path) -> Self {
-        let file = hdf5::File::create(path).expect("a new HDF5 file");
-        let group = file.create_group("PartType4").expect("a group");
-        Self { file, group }
-    }
+/// Two particles in internal units.
+pub(crate) fn two() -> Particles {
+    Particles { id: vec![u64::MAX, 0], ..Particles::new(vec![1.0, 0.0], POS.to_vec(), VEL.to_vec()) }
+}
 
-    pub(crate) fn attribute(&self, group: &str, name: &str, value: f64) {
-        let group = self.file.group(group).or_else(|_| self.file.create_group(group)).expect("a group");
-        group.new_attr::<f64>().create(name).and_then(|a| a.write_scalar(&value)).expect("an attribute");
-    }
+/// A snapshot as a run writes it, at three dt_max after time 0.
+pub(crate) fn snapshot(path: &Path, particles: &Particles) {
+    let clock = Clock { start: 0.0, dt_max: 0.125 };
+    let (units, provenance) = (units(), Provenance::of_this_program());
+    let now = Time::from_dt_max(3);
+    let content =
+        tisane::io::snapshot::Snapshot { particles, now, clock: &clock, units: &units, provenance: &provenance };
+    tisane::io::snapshot::write(path, &content).expect("a snapshot");
+}
 
-    pub(crate) fn column<T: hdf5::H5Type>(&self, name: &str, shape: &[usize], values: &[T]) {
-        let dataset = self.group.new_dataset::<T>().shape(shape).create(name).expect("a dataset");
-        dataset.write_raw(values).expect("written values");
-    }
+/// Changes a snapshot as another program would: in place, which drops its seal.
+pub(crate) fn tamper(path: &Path, change: impl FnOnce(&hdf5::File)) {
+    change(&hdf5::File::open_rw(path).expect("a snapshot to change"));
+}
 
-    pub(crate) fn small(path: &Path) -> Self {
-        let snapshot = Self::create(path);
-        snapshot.column("Coordinates", &[2, 3], POS.as_flattened());
-        snapshot.column("Velocities", &[2, 3], VEL.as_flattened());
-        snapshot.column("Masses", &[2], &[1.0, 0.0]);
-        snapshot
-    }
+/// Replaces a column of a snapshot.
+pub(crate) fn replace<T: hdf5::H5Type>(file: &hdf5::File, name: &str, shape: &[usize], values: &[T]) {
+    let group = file.group("PartType4").expect("the particles");
+    group.unlink(name).expect("an old dataset");
+    let dataset = group.new_dataset::<T>().shape(shape).create(name).expect("a dataset");
+    dataset.write_raw(values).expect("written values");
 }

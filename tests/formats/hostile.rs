@@ -1,9 +1,13 @@
 //! Bad files: each an input error that names the place, what was expected and what was found.
 
-use crate::fixtures::{CSV, NBODY6, Snapshot, assert_says, complaint, complaint_about, file, read, small_tipsy, tipsy};
+use crate::fixtures::{
+    CSV, NBODY6, assert_says, complaint, complaint_about, file, read, replace, small_tipsy, snapshot, tamper, tipsy,
+    two,
+};
 use proptest::prelude::*;
 use std::path::Path;
 use tisane::io::formats;
+use tisane::particles::Particles;
 
 /// The complaint about a snapshot made by `make` at the path it is given.
 fn snapshot_complaint(make: impl Fn(&Path)) -> String {
@@ -131,90 +135,85 @@ fn unphysical_values_in_tipsy_are_told_with_the_particle() {
 
 #[test]
 fn malformed_snapshots_are_told_with_the_dataset() {
-    let ids = |snapshot: &Snapshot| snapshot.column("ParticleIDs", &[2], &[1u64, 2]);
     let message = snapshot_complaint(|path| drop(hdf5::File::create(path).expect("an empty HDF5 file")));
-    assert_says(&message, &["not a snapshot", "PartType4", "found nothing"]);
-    let message = snapshot_complaint(|path| {
-        ids(&Snapshot::create(path));
-    });
-    assert_says(&message, &["/PartType4/Coordinates", "expected a dataset"]);
-    let message = snapshot_complaint(|path| {
-        let snapshot = Snapshot::small(path);
-        ids(&snapshot);
-        snapshot.file.create_group("PartType1").expect("a group");
-    });
-    assert_says(&message, &["in PartType4 only", "PartType1"]);
-    for (make, expected) in [
-        ((|s| s.column("ParticleIDs", &[3], &[1u64, 2, 3])) as fn(&Snapshot), &["one length", "ParticleIDs 3"][..]),
-        (|s| s.column("ParticleIDs", &[2, 1], &[1u64, 2]), &["/PartType4/ParticleIDs", "shape N", "[2, 1]"]),
-        (|s| s.column("ParticleIDs", &[2], &[1.0, 2.0]), &["/PartType4/ParticleIDs", "whole numbers", "float64"]),
-        (|s| s.column("ParticleIDs", &[2], &[1i64, -2]), &["/PartType4/ParticleIDs", "found -2"]),
-        (|s| s.column("ParticleIDs", &[2], &[5u64, 5]), &["particle 1 (from 0): id 5 again", "particle 0"]),
+    assert_says(&message, &["HDF5 file that tisane did not write", "tisane snapshot", "csv"]);
+    for (change, expected) in [
+        ((|f| drop(f.create_group("PartType1"))) as fn(&hdf5::File), &["PartType4 only", "PartType1"][..]),
+        (|f| f.unlink("PartType4").expect("the particles"), &["/PartType4", "no such group"]),
+        (|f| f.unlink("PartType4/Coordinates").expect("a dataset"), &["/PartType4/Coordinates", "no such dataset"]),
+        (|f| replace(f, "ParticleIDs", &[3], &[1u64, 2, 3]), &["/PartType4/ParticleIDs", "2 rows", "[3]"]),
+        (|f| replace(f, "ParticleIDs", &[1, 2], &[1u64, 2]), &["/PartType4/ParticleIDs", "[1, 2]"]),
+        (|f| replace(f, "ParticleIDs", &[2], &[1.0, 2.0]), &["/PartType4/ParticleIDs"]),
+        (|f| replace(f, "ParticleIDs", &[2], &[1i64, -2]), &["/PartType4/ParticleIDs"]),
+        (|f| replace(f, "Masses", &[2], &[1u8, 2]), &["/PartType4/Masses"]),
+        (|f| replace(f, "Masses", &[2], &[1.0, 2.0]), &["content_sha256", "do not match"]),
+        (|f| set(&f.group("Units").expect("units"), "time_in_s", 0.0), &["/Units", "above zero"]),
+        (|f| set(f, "time", 1.0), &["content_sha256", "do not match"]),
     ] {
-        assert_says(&snapshot_complaint(|path| make(&Snapshot::small(path))), expected);
+        let message = snapshot_complaint(|path| {
+            snapshot(path, &two());
+            tamper(path, change);
+        });
+        assert_says(&message, expected);
     }
 }
 
+/// Changes a number in an attribute.
+fn set(at: &hdf5::Location, name: &str, value: f64) {
+    at.attr(name).and_then(|attribute| attribute.write_scalar(&value)).expect("an attribute");
+}
+
+type Spoil = fn(&mut Particles);
+
 #[test]
-fn snapshots_with_wrong_attributes_types_or_values_are_refused() {
-    let with = |change: &dyn Fn(&Snapshot)| {
-        snapshot_complaint(|path| {
-            let snapshot = Snapshot::small(path);
-            snapshot.column("ParticleIDs", &[2], &[1u64, 2]);
-            change(&snapshot);
-        })
-    };
-    let replace = |snapshot: &Snapshot, name: &str| snapshot.group.unlink(name).expect("an old dataset");
-    assert_says(&with(&|s| s.attribute("Header", "Time", f64::NAN)), &["time of the file is NaN"]);
-    let message = with(&|s| {
-        let group = s.file.create_group("Header").expect("a group");
-        group.new_attr::<f64>().shape([2]).create("Time").expect("an attribute");
-    });
-    assert_says(&message, &["/Header/Time", "one number", "[2]"]);
-    let message = with(&|s| {
-        replace(s, "Masses");
-        s.column("Masses", &[2], &[1u8, 2]);
-    });
-    assert_says(&message, &["/PartType4/Masses", "floating-point", "uint8"]);
-    let message = with(&|s| {
-        replace(s, "Masses");
-        s.column("Masses", &[2], &[1.0, -2.0]);
-    });
-    assert_says(&message, &["particle 1 (from 0): mass is -2"]);
-    let message = with(&|s| {
-        for name in ["UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s"] {
-            s.attribute("Units", name, 0.0);
-        }
-    });
-    assert_says(&message, &["/Units", "above zero"]);
+fn snapshots_with_unphysical_values_are_refused() {
+    for (spoil, expected) in [
+        ((|p| p.mass[1] = -2.0) as Spoil, "particle 1 (from 0): mass is -1024"),
+        (|p| p.mass[0] = 0.0, "total mass is 0"),
+        (|p| p.pos[1][2] = f64::NAN, "particle 1 (from 0): position is NaN"),
+        (|p| p.id = vec![5, 5], "particle 1 (from 0): id 5 again, first used at particle 0"),
+        (|p| *p = Particles::default(), "at least one particle"),
+    ] {
+        let mut bad = two();
+        spoil(&mut bad);
+        assert_says(&snapshot_complaint(|path| snapshot(path, &bad)), &[expected]);
+    }
 }
 
 #[test]
 fn a_snapshot_that_claims_what_it_does_not_store_is_refused() {
     // 2^31 particles in a chunked dataset of which nothing was ever written: a few kB of file, 48 GiB to allocate.
     let message = snapshot_complaint(|path| {
-        let snapshot = Snapshot::create(path);
-        let claim = snapshot.group.new_dataset::<f64>().chunk([1024, 3]).shape([1 << 31, 3]).create("Coordinates");
-        claim.expect("an unwritten dataset");
+        snapshot(path, &two());
+        tamper(path, |file| {
+            file.unlink("PartType4/Coordinates").expect("the old dataset");
+            let claim = file.new_dataset::<f64>().chunk([1024, 3]).shape([1 << 31, 3]);
+            claim.create("PartType4/Coordinates").expect("an unwritten dataset");
+        });
     });
-    assert_says(&message, &["/PartType4/Coordinates", "[2147483648, 3]", "only 0 bytes are stored"]);
+    assert_says(&message, &["/PartType4/Coordinates", "51539607552 bytes claimed", "only 0 stored"]);
 }
 
 #[test]
 fn a_snapshot_cut_off_or_overwritten_anywhere_never_panics() {
+    const SEAL: usize = 80;
     let (_folder, path) = file("snapshot.hdf5", "");
-    let snapshot = Snapshot::small(&path);
-    snapshot.column("ParticleIDs", &[2], &[1u64, 2]);
-    drop(snapshot);
-    let good = std::fs::read(&path).expect("the snapshot");
+    snapshot(&path, &two());
+    let sealed = std::fs::read(&path).expect("the snapshot");
+    // Without the seal, so that damage reaches the reader behind it.
+    let good = &sealed[..sealed.len() - SEAL];
+    read(good, None).expect("the seal may be missing");
     for cut in (8..good.len()).step_by(211) {
         assert_says(&complaint(&good[..cut], None), &["HDF5"]);
     }
     // Overwritten metadata may or may not be noticed; reading must come back either way.
     for at in (8..good.len() - 8).step_by(97) {
-        let mut bad = good.clone();
+        let mut bad = good.to_vec();
         bad[at..at + 8].fill(0xff);
         let _ = read(&bad, None);
+        let mut bad = sealed.clone();
+        bad[at] ^= 1;
+        assert_says(&complaint(&bad, None), &["damaged", "SHA-256"]);
     }
 }
 

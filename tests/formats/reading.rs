@@ -1,8 +1,11 @@
 //! Good files, made here and by the real programs.
 
-use crate::fixtures::{CSV, NBODY6, POS, Snapshot, VEL, assert_says, complaint_about, file, read, small_tipsy};
+use crate::fixtures::{
+    CSV, NBODY6, POS, TIME, VEL, assert_says, complaint_about, file, read, small_tipsy, snapshot, tamper, two, units,
+};
 use std::path::{Path, PathBuf};
-use tisane::io::formats::{self, CgsUnits, FORMATS};
+use tisane::io::formats::{self, FORMATS};
+use tisane::particles::Particles;
 
 #[test]
 fn csv_is_read_with_comments_and_ids() {
@@ -41,34 +44,36 @@ fn tipsy_is_read_in_both_byte_orders_with_both_headers() {
 }
 
 #[test]
-fn tisane_snapshots_are_read_with_time_and_units() {
+fn a_snapshot_written_by_a_run_is_read_with_time_and_units() {
     let (_folder, path) = file("snapshot.hdf5", "");
-    let snapshot = Snapshot::small(&path);
-    snapshot.column("ParticleIDs", &[2], &[u64::MAX, 0]);
-    snapshot.attribute("Header", "Time", 1.25);
-    for (name, value) in [("UnitLength_in_cm", 3.0), ("UnitMass_in_g", 2.0), ("UnitVelocity_in_cm_per_s", 1e5)] {
-        snapshot.attribute("Units", name, value);
-    }
-    drop(snapshot);
+    let written = two();
+    snapshot(&path, &written);
     let state = formats::read(&path, None).expect("a good file");
-    assert_eq!((state.format, state.time), ("tisane", Some(1.25)));
-    assert_eq!(state.units, Some(CgsUnits { length: 3.0, mass: 2.0, velocity: 1e5 }));
-    let p = state.particles;
-    assert_eq!((p.mass, p.pos, p.vel, p.id), (vec![1.0, 0.0], POS.to_vec(), VEL.to_vec(), vec![u64::MAX, 0]));
+    assert_eq!(state, formats::read(&path, Some("tisane")).expect("the same file"));
+    assert_eq!((state.format, state.time, state.softening), ("tisane", Some(TIME), None));
+    assert_eq!(state.units, Some(units().units));
+    let (p, scale) = (state.particles, units().scale);
+    let scaled = |column: &[[f64; 3]], by: f64| column.iter().map(|v| v.map(|x| x * by)).collect::<Vec<_>>();
+    assert_eq!((p.pos, p.vel), (scaled(&written.pos, scale.length), scaled(&written.vel, scale.velocity)));
+    assert_eq!((p.mass, p.id), (vec![scale.mass, 0.0], written.id));
 }
 
 #[test]
-fn tisane_snapshots_may_hold_narrower_numbers_and_leave_time_and_units_out() {
+fn a_snapshot_repacked_by_another_program_is_read() {
     let (_folder, path) = file("snapshot.hdf5", "");
-    let snapshot = Snapshot::create(&path);
-    snapshot.column("Coordinates", &[1, 3], &[1.5f32, 2.5, 3.5]);
-    snapshot.column("Velocities", &[1, 3], &[0.5f32; 3]);
-    snapshot.column("Masses", &[1], &[2.0f32]);
-    snapshot.column("ParticleIDs", &[1], &[42i32]);
-    drop(snapshot);
-    let state = formats::read(&path, Some("tisane")).expect("a good file");
-    assert_eq!((state.time, state.units), (None, None));
-    assert_eq!((state.particles.pos, state.particles.id), (vec![[1.5, 2.5, 3.5]], vec![42]));
+    let n = 5000;
+    let place = |i: usize| [i as f64, 0.0, 0.0];
+    let written = Particles::new(vec![1.0; n], (0..n).map(place).collect(), vec![[0.0; 3]; n]);
+    snapshot(&path, &written);
+    let whole = formats::read(&path, None).expect("a good file");
+    tamper(&path, |file| {
+        let group = file.group("PartType4").expect("the particles");
+        let masses = group.dataset("Masses").expect("the masses").read_raw::<f64>().expect("numbers");
+        group.unlink("Masses").expect("an old dataset");
+        let repacked = group.new_dataset::<f64>().shape(n).create("Masses").expect("a dataset");
+        repacked.write_raw(&masses).expect("written values");
+    });
+    assert_eq!(formats::read(&path, None).expect("the same values"), whole);
 }
 
 /// A file of the real programs, or [`None`] with a plain word where it is not there.
@@ -107,7 +112,10 @@ fn a_galaxy_written_as_tipsy_is_read() {
 #[test]
 fn another_programs_hdf5_is_told_from_a_snapshot() {
     let Some(path) = real("SStars2009.amuse.h5") else { return };
-    assert_says(&complaint_about(&path, formats::read(&path, None)), &["not a snapshot", "PartType4", "found"]);
+    assert_says(
+        &complaint_about(&path, formats::read(&path, None)),
+        &["tisane did not write", "tisane snapshot", "csv"],
+    );
 }
 
 #[test]

@@ -174,8 +174,8 @@ fn over_targets<S: Simd>(simd: S, item: &mut Item<'_>, first: usize, last: usize
         root = plus(simd, left, &root);
     }
     let columns: [[f64; GROUP_BAGS]; SLOT_COLUMNS] = root.map(|v| spread::<S>(v));
-    for lane in 0..last - first {
-        item.out[first + lane] = pull_of(|c| columns[c][lane]);
+    for (lane, out) in item.out[first..last].iter_mut().enumerate() {
+        *out = pull_of(|c| columns[c][lane]);
     }
 }
 

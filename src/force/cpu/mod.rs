@@ -19,7 +19,7 @@ use sources::{GROUP_BAGS, Piece, Predict, Sources};
 /// Targets in a work item.
 const TILE: usize = 64;
 /// Work items kept at a time (bounds the memory for partial sums: 56 bytes × [`TILE`] each).
-const MAX_ITEMS: usize = 2048;
+const MAX_ITEMS: usize = 512;
 /// Below so many pairs a block is computed by the calling thread: waking another costs more.
 const SERIAL_PAIRS: usize = 1 << 15;
 /// Groups of sources that one thread predicts at a time.

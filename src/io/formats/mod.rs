@@ -13,6 +13,7 @@ mod validate;
 pub use validate::validate;
 
 use crate::particles::{Particles, Vec3};
+use crate::units::Units;
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::Read;
@@ -36,12 +37,7 @@ pub struct Format {
 
 /// Every format. Detection takes the first that fits, so binary formats come before text.
 pub const FORMATS: &[Format] = &[
-    Format {
-        name: "tisane",
-        description: "tisane's HDF5 snapshot (Gadget layout, /PartType4)",
-        detect: tisane::detect,
-        read: tisane::read,
-    },
+    Format { name: "tisane", description: "tisane's HDF5 snapshot", detect: tisane::detect, read: tisane::read },
     Format {
         name: "tipsy",
         description: "Tipsy binary, either byte order, 28- or 32-byte header",
@@ -67,27 +63,16 @@ pub const FORMATS: &[Format] = &[
 pub struct FileState {
     /// The particles: `mass`, `pos`, `vel`, `id` are set (ids 0 … N−1 in file order where the file has none).
     pub particles: Particles,
-    /// The time of the state, where the format has one.
+    /// The time of the state, where the format has one; in the unit of time that its units name.
     pub time: Option<f64>,
     /// Name of the format, as in [`FORMATS`].
     pub format: &'static str,
     /// Smallest and largest softening length, where the format has one for each particle.
     pub softening: Option<[f64; 2]>,
     /// The units, where the file names them.
-    pub units: Option<CgsUnits>,
+    pub units: Option<Units>,
     /// Where each particle stands in the file, for messages.
     places: Places,
-}
-
-/// A file's units in cgs, as Gadget files name them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CgsUnits {
-    /// Length in cm.
-    pub length: f64,
-    /// Mass in g.
-    pub mass: f64,
-    /// Velocity in cm/s.
-    pub velocity: f64,
 }
 
 /// How to name a particle's place in its file.
@@ -157,6 +142,15 @@ pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
 /// # Errors
 /// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
 pub fn detect(path: &Path) -> Result<Option<&'static Format>> {
+    let (head, length) = head(path)?;
+    Ok(FORMATS.iter().find(|format| (format.detect)(&head, length)))
+}
+
+/// The first bytes of a file (up to 4096) and its length.
+///
+/// # Errors
+/// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
+pub(super) fn head(path: &Path) -> Result<(Vec<u8>, u64)> {
     let failed = |e: std::io::Error| Error::input(path, e);
     let about = std::fs::metadata(path).map_err(|e| {
         let missing = e.kind() == std::io::ErrorKind::NotFound;
@@ -176,7 +170,7 @@ pub fn detect(path: &Path) -> Result<Option<&'static Format>> {
     }
     let mut head = Vec::new();
     File::open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    Ok(FORMATS.iter().find(|format| (format.detect)(&head, about.len())))
+    Ok((head, about.len()))
 }
 
 /// The format of a name.
@@ -206,7 +200,7 @@ fn unknown(path: &Path) -> Error {
 }
 
 /// The formats, as one line of advice.
-fn known() -> String {
+pub(super) fn known() -> String {
     let names: Vec<_> = FORMATS.iter().map(|f| format!("{} ({})", f.name, f.description)).collect();
     format!("tisane reads {}", names.join("; "))
 }

@@ -10,7 +10,8 @@ use hdf5::{Attribute, Dataset, Group, H5Type, Location};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+/// The first bytes of every HDF5 file.
+pub(in crate::io) const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
 /// An open file that tisane wrote.
 pub(in crate::io) struct Tree {
@@ -56,11 +57,18 @@ impl Tree {
 }
 
 fn find_kind(path: &Path, root: &Node<'_>, kinds: &[Kind]) -> Result<Kind> {
-    let format = root.text("format").unwrap_or_else(|_| "an HDF5 file that tisane did not write".into());
-    kinds.iter().copied().find(|kind| kind.text() == format).ok_or_else(|| {
-        let wanted: Vec<_> = kinds.iter().map(|kind| kind.text()).collect();
-        Error::input(path, format!("this is {format}, and what is wanted is {}", wanted.join(" or ")))
-    })
+    let wanted = || kinds.iter().map(|kind| kind.text()).collect::<Vec<_>>().join(" or ");
+    let Ok(format) = root.text("format") else {
+        let problem = format!("this is an HDF5 file that tisane did not write, and what is wanted is {}", wanted());
+        return Err(
+            Error::input(path, problem).with_help("bring particles of other programs in as csv: m,x,y,z,vx,vy,vz,id")
+        );
+    };
+    kinds
+        .iter()
+        .copied()
+        .find(|kind| kind.text() == format)
+        .ok_or_else(|| Error::input(path, format!("this is {format}, and what is wanted is {}", wanted())))
 }
 
 /// The file's length, if it starts as an HDF5 file does.
@@ -150,10 +158,12 @@ impl Node<'_> {
             let rows = rows.map_or("any number of".to_string(), |n| n.to_string());
             return Err(self.error(name, format!("{rows} rows of {width} expected, shape {shape:?} found")));
         };
-        // Nothing here is compressed, so the values cannot be longer than the file.
         let claimed = (found as u64).saturating_mul(width as u64).saturating_mul(size_of::<T>() as u64);
-        if claimed > self.bytes {
-            return Err(self.error(name, format!("{claimed} bytes claimed in a file of {}", self.bytes)));
+        let stored = dataset.storage_size().min(self.bytes);
+        if claimed > stored {
+            let problem =
+                format!("{claimed} bytes claimed, but only {stored} stored: not written to its end, or compressed");
+            return Err(self.error(name, problem));
         }
         dataset.as_reader().no_convert().read_raw().map_err(|e| self.error(name, e))
     }
