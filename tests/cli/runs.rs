@@ -54,8 +54,7 @@ fn check_prints_what_would_run() {
     near("crossing time", 8f64.sqrt(), 1e-5);
     near("relaxation time", 19.8, 3.0);
     assert!(value("outputs").starts_with("5 snapshots, 5 rows"), "{}", value("outputs"));
-    assert!(value("memory").contains("MiB") && value("disk").contains("KiB"));
-    assert_eq!(value("output").as_str().split("   ").next(), Some("5 snapshots, 5 rows of diagnostics"));
+    assert!(value("memory").contains("MiB") && value("disk").contains("iB"));
     assert!(!said.out.contains("warning"), "{}", said.out);
     assert!(folder.files() == before, "check writes nothing");
 }
@@ -99,11 +98,12 @@ fn a_run_leaves_what_it_promises() {
     let mut names: Vec<_> = crate::program::files(&output).into_keys().collect();
     names.iter_mut().for_each(|name| *name = name.strip_prefix(&output).unwrap().to_owned());
     let names: Vec<_> = names.iter().map(|name| name.to_str().unwrap()).collect();
-    // A run this short has one checkpoint, that of its end.
+    // A run this short has the checkpoints of its start and of its end.
     assert_eq!(
         names,
         [
             "checkpoint.hdf5",
+            "checkpoint.previous.hdf5",
             "config.toml",
             "diagnostics.csv",
             "diagnostics.hdf5",
