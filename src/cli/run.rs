@@ -64,11 +64,20 @@ fn utf8(dir: &Path) -> Result<String> {
     name.ok_or_else(|| Error::input(dir, "this path is not UTF-8: the configuration cannot name it"))
 }
 
-/// Replacing a run must not remove the file that the new one starts from.
+/// Replacing a run must not remove the file that the new one starts from, nor a configuration that no run wrote.
 fn keep_input(config: &Config) -> Result<()> {
+    let dir = config.output_directory();
+    let foreign = dir.join(directory::CONFIG);
+    if foreign.exists() && !dir.join(directory::LOG).exists() {
+        return Err(Error::input(
+            &foreign,
+            "--overwrite would replace this file, which no run wrote: there is no run.log",
+        )
+        .with_help("give another directory with --output"));
+    }
     let Initial::File(file) = &config.initial else { return Ok(()) };
     let real = |path: &Path| std::fs::canonicalize(path).ok();
-    match (real(file.path()), real(&config.output_directory())) {
+    match (real(file.path()), real(&dir)) {
         (Some(input), Some(dir)) if input.starts_with(&dir) => Err(Error::input(
             file.path(),
             format!("--overwrite would remove this input, as it is inside {}", dir.display()),

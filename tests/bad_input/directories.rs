@@ -54,6 +54,13 @@ fn overwriting_does_not_remove_the_input_of_the_new_run() {
     let before = folder.files();
     folder.tisane(&["run", "again.toml", "--output", "o", "--overwrite"]).exits(2).says(&["snapshot_0004", "--output"]);
     assert!(folder.files() == before);
+    // A configuration written by hand in the very directory that it names.
+    fs::create_dir(folder.path("mine")).unwrap();
+    folder.write("mine/config.toml", SMALL.to_owned() + "# an hour of notes");
+    let before = folder.files();
+    let over = ["run", "mine/config.toml", "--output", "mine", "--overwrite"];
+    folder.tisane(&over).exits(2).says(&["mine/config.toml", "no run wrote", "--output"]);
+    assert!(folder.files() == before);
 }
 
 #[test]
