@@ -87,7 +87,8 @@ fn two_processes_do_not_share_a_directory() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     for arguments in [&["resume", "o"][..], &["run", "run.toml", "--output", "o", "--overwrite"]] {
-        folder.tisane(arguments).exits(2).says(&["another tisane is at work"]);
+        // The time limit is for a program without the lock, which would run on.
+        folder.tisane(&[arguments, &["--time-limit", "1s"]].concat()).exits(2).says(&["another tisane is at work"]);
     }
     child.kill().unwrap();
     child.wait().unwrap();
