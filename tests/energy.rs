@@ -18,7 +18,7 @@ fn workload(n: &str, nu: &str) -> Vec<(u64, f64, f64)> {
     rows.inspect(|(n, nu, error)| println!("N = {n:5}, nu = {nu:.4e}: |dE/E| = {error:.2e}")).collect()
 }
 
-/// Portegies Zwart et al. (2007): (1.9 ± 1.2)e-7 with GRAPE; Starlab's ph4 reaches 5e-9.
+/// Portegies Zwart et al. (2007): (1.9 ± 1.2)e-7 with GRAPE; ph4 reaches 5e-9.
 #[test]
 fn validate_plummer_energy_at_nu_001() {
     for (n, nu, error) in workload("256,1024,4096", "0.01") {
@@ -64,7 +64,7 @@ fn run_file(config: &str, n: usize) -> (f64, f64) {
     (error, angular)
 }
 
-/// A McLuster cluster, Q = 0.499, unsoftened, with the encounters as they come: one crossing time of 2.65 pc/(km/s).
+/// A cluster of 1000 stars, Q = 0.499, unsoftened, with the encounters as they come: one crossing time of 2.65 pc/(km/s).
 #[test]
 fn validate_n1k_over_a_crossing_time() {
     let Some(path) = data_of_others("N1k.dat.10") else { return };
@@ -82,8 +82,8 @@ fn validate_n1k_over_a_crossing_time() {
     assert!(angular < 1e-6, "{angular:e}");
 }
 
-/// A disc galaxy in its halo (GADGET's example, as Tipsy), G = 1, with a softening between those of its particles: a part
-/// of its crossing time of 71.5. The whole takes minutes: validation/ has it.
+/// 20000 particles of three kinds from a Tipsy file, Q = 0.499 with G = 1, with a softening between those of its particles
+/// (0.13 to 0.44): a part of its crossing time of 71.5. The whole takes many minutes.
 #[test]
 fn validate_galaxy_20k_over_a_part_of_a_crossing_time() {
     let Some(path) = data_of_others("galaxy_20K.tipsy") else { return };
