@@ -37,7 +37,7 @@ pub struct Plan {
     pub checkpoint_interval: Duration,
     /// Wall time after which this session of the run stops with a checkpoint.
     pub wall_time: Option<Duration>,
-    /// Block steps, since the start of the run, after which it stops with a checkpoint.
+    /// Block steps after which this session of the run stops with a checkpoint.
     pub block_steps: Option<u64>,
 }
 
@@ -103,6 +103,8 @@ struct Session {
     began: Instant,
     /// Wall time of the run before this process.
     wall_before: f64,
+    /// Block steps of the run before this process.
+    blocks_before: u64,
     last_checkpoint: Instant,
 }
 
@@ -117,7 +119,12 @@ impl Simulation {
         plan: Plan,
     ) -> Self {
         let now = Instant::now();
-        let session = Session { began: now, wall_before: state.wall_seconds, last_checkpoint: now };
+        let session = Session {
+            began: now,
+            wall_before: state.wall_seconds,
+            blocks_before: state.counters.block_steps,
+            last_checkpoint: now,
+        };
         Self { particles, state, engines, units, provenance, plan, session }
     }
 
@@ -125,6 +132,11 @@ impl Simulation {
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Lets this session of the run take so much wall time, whatever the plan says.
+    pub fn limit_wall_time(&mut self, limit: Duration) {
+        self.plan.wall_time = Some(limit);
     }
 
     /// The units of its files.
@@ -252,7 +264,10 @@ impl Simulation {
             Some(ExitReason::Interrupted)
         } else if plan.wall_time.is_some_and(|limit| self.session.began.elapsed() >= limit) {
             Some(ExitReason::TimeLimit)
-        } else if plan.block_steps.is_some_and(|limit| self.state.counters.block_steps >= limit) {
+        } else if plan
+            .block_steps
+            .is_some_and(|limit| self.state.counters.block_steps - self.session.blocks_before >= limit)
+        {
             Some(ExitReason::BlockStepLimit)
         } else {
             None
