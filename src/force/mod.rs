@@ -7,6 +7,7 @@ pub mod canonical;
 pub mod cpu;
 pub mod mode;
 pub mod precision;
+pub mod real;
 pub mod reference;
 
 use crate::error::Result;

@@ -9,7 +9,8 @@
 
 use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
-use crate::force::mode::{Mode, Node, Order, Real, Running, SUMS};
+use crate::force::mode::{Mode, Node, Order, Running, SUMS};
+use crate::force::real::Real;
 use crate::particles::Vec3;
 use pulp::{Simd, WithSimd};
 use std::mem::size_of;
