@@ -14,6 +14,7 @@ use crate::integrator::timestep::norm;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use comfy_table::{Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
 
 const N: usize = 1000;
 const EPSILON: f64 = 1.0 / 256.0;
@@ -52,7 +53,12 @@ pub fn verify() -> Result<u8> {
         "verdict",
     ]);
     let mut all_good = true;
+    let bar = ProgressBar::new(Precision::ALL.len() as u64).with_style(
+        ProgressStyle::with_template("{bar:28} {pos}/{len} modes  {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
     for precision in Precision::ALL {
+        bar.set_message(precision.name());
         let reference = forces(&particles, &mut *reference::engine(precision, EPSILON, CLOCK))?;
         let rows = rows(&particles, precision)?;
         for row in &rows {
@@ -75,7 +81,9 @@ pub fn verify() -> Result<u8> {
                 if good { "pass" } else { "FAIL" }.into(),
             ]);
         }
+        bar.inc(1);
     }
+    bar.finish_and_clear();
     let verdict =
         if all_good { "every engine agrees with the reference" } else { "AN ENGINE IS WRONG on this machine" };
     print(&format!(
@@ -95,9 +103,10 @@ fn rows(particles: &Particles, precision: Precision) -> Result<Vec<Row>> {
         rows.push(Row { engine: "reference".into(), precision, threads: 1, it });
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut counts = vec![1, cores];
-    counts.dedup();
-    for width in Width::available() {
+    for (k, width) in Width::available().into_iter().enumerate() {
+        // One thread too for the instructions that runs will use; the others are there to be compared.
+        let mut counts = if k == 0 { vec![1, cores] } else { vec![cores] };
+        counts.dedup();
         for &threads in &counts {
             let run = || outcome(particles, &mut *cpu::engine(precision, EPSILON, CLOCK, width));
             let it = on_threads(threads, run)?;
