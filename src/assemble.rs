@@ -22,6 +22,9 @@ use crate::time::{Clock, Level, Time};
 use crate::units::{Scale, Units};
 use std::path::Path;
 
+/// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
+pub const MEMORY_PER_PARTICLE: u64 = 400;
+
 /// What a configuration describes, ready to be looked at or run.
 pub struct Setup {
     /// The configuration, with the start time known.
@@ -55,6 +58,7 @@ impl Setup {
 /// # Errors
 /// [`Error::Config`] and [`Error::Input`]; nothing is written.
 pub fn prepare(loaded: Loaded) -> Result<Setup> {
+    check_memory(&loaded)?;
     let (units, mut warnings) = (loaded.config.units(), Vec::new());
     let state = initial_state(&loaded.config, &units, &mut warnings)?;
     let mut particles = state.particles;
@@ -69,6 +73,27 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
     Ok(Setup { config, written, particles, clock, scale, steps_to_end, source: state.source, warnings })
+}
+
+/// A sampled model that this machine cannot hold is told before an allocation fails.
+fn check_memory(loaded: &Loaded) -> Result<()> {
+    let Initial::Plummer(plummer) = &loaded.config.initial else { return Ok(()) };
+    let needed = u64::from(plummer.n) * MEMORY_PER_PARTICLE;
+    match total_memory() {
+        Some(total) if needed > total => {
+            let problem =
+                format!("{} particles take {needed} bytes of memory, and this machine has {total}", plummer.n);
+            Err(loaded.explain(Problem::new("initial.plummer.n", problem)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Memory of this machine in bytes, where it can be known.
+fn total_memory() -> Option<u64> {
+    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = about.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 fn initial_state(config: &Config, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
@@ -303,6 +328,12 @@ pub fn resumed_run(
     let Checkpoint { particles, run, provenance: of_run } = checkpoint;
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    if Time::from_dt_max(steps_to_end) < run.now {
+        let reached = run.clock.time(run.now) * run.scale.time;
+        let problem =
+            format!("expected an end after t = {reached}, which the run has reached, found {}", config.t_end());
+        return Err(loaded.explain(Problem::new("run.t_end", problem)));
+    }
     let chosen = engine(&config, config.softening.epsilon.get() / run.scale.length, run.clock)?;
     let units = FileUnits { units: config.units(), scale: run.scale };
     let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;

@@ -1,7 +1,8 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
+mod row;
+
 use crate::diagnostics::conserved::{Conserved, relative};
-use crate::diagnostics::steps;
 use crate::error::Result;
 use crate::force::{Field, ForceEngine};
 use crate::integrator::{Integrator, StepReport};
@@ -14,7 +15,7 @@ use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
 use crate::io::summary::Summary;
 use crate::meter::{Audit, Meter};
-use crate::particles::{Particles, Vec3};
+use crate::particles::Particles;
 use crate::time::{TICKS_PER_DT_MAX, Time};
 use crate::units::Dimension;
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ pub struct Plan {
     pub checkpoint_interval: Duration,
     /// Wall time after which this session of the run stops with a checkpoint.
     pub wall_time: Option<Duration>,
-    /// Block steps, since the start of the run, after which it stops with a checkpoint.
+    /// Block steps after which this session of the run stops with a checkpoint.
     pub block_steps: Option<u64>,
 }
 
@@ -103,6 +104,8 @@ struct Session {
     began: Instant,
     /// Wall time of the run before this process.
     wall_before: f64,
+    /// Block steps of the run before this process.
+    blocks_before: u64,
     last_checkpoint: Instant,
 }
 
@@ -117,7 +120,12 @@ impl Simulation {
         plan: Plan,
     ) -> Self {
         let now = Instant::now();
-        let session = Session { began: now, wall_before: state.wall_seconds, last_checkpoint: now };
+        let session = Session {
+            began: now,
+            wall_before: state.wall_seconds,
+            blocks_before: state.counters.block_steps,
+            last_checkpoint: now,
+        };
         Self { particles, state, engines, units, provenance, plan, session }
     }
 
@@ -125,6 +133,11 @@ impl Simulation {
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Lets this session of the run take so much wall time, whatever the plan says.
+    pub fn limit_wall_time(&mut self, limit: Duration) {
+        self.plan.wall_time = Some(limit);
     }
 
     /// The units of its files.
@@ -252,7 +265,10 @@ impl Simulation {
             Some(ExitReason::Interrupted)
         } else if plan.wall_time.is_some_and(|limit| self.session.began.elapsed() >= limit) {
             Some(ExitReason::TimeLimit)
-        } else if plan.block_steps.is_some_and(|limit| self.state.counters.block_steps >= limit) {
+        } else if plan
+            .block_steps
+            .is_some_and(|limit| self.state.counters.block_steps - self.session.blocks_before >= limit)
+        {
             Some(ExitReason::BlockStepLimit)
         } else {
             None
@@ -301,7 +317,7 @@ impl Simulation {
             Some(meter) => meter.audit(&self.particles, self.state.now, &mut *self.engines.force)?,
             None => Audit::default(),
         };
-        let row = self.row(&Conserved::of(&self.particles, &measured.pot), &audit);
+        let row = row::of(&self.particles, &self.state, &Conserved::of(&self.particles, &measured.pot), &audit);
         series.append(&row)?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
@@ -320,49 +336,6 @@ impl Simulation {
             series.finish()?;
         }
         verdict
-    }
-
-    fn row(&self, conserved: &Conserved, audit: &Audit) -> DiagnosticsRow {
-        let (state, first) = (&self.state, &self.state.references);
-        let elapsed = state.now.0 as f64 * state.clock.tick();
-        let expected_centre = [0, 1, 2].map(|k| first.centre_of_mass[k] + first.momentum[k] / conserved.mass * elapsed);
-        let steps_level = steps::histogram(&self.particles.step);
-        let (step_min, step_mean, step_max) = steps::min_mean_max(&steps_level, state.clock.dt_max);
-        let (done, before) = (&state.counters, &first.previous_counters);
-        let blocks = (done.block_steps - before.block_steps).max(1) as f64;
-        let pairs = (done.pair_interactions - before.pair_interactions) as f64;
-        let seconds = state.wall_seconds - first.previous_wall_seconds;
-        DiagnosticsRow {
-            time: state.clock.time(state.now),
-            kinetic_energy: conserved.kinetic,
-            potential_energy: conserved.potential,
-            energy: conserved.energy(),
-            relative_energy_error: relative(conserved.energy(), first.energy),
-            relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
-            virial_ratio: conserved.virial_ratio(),
-            momentum: conserved.momentum,
-            momentum_drift: distance(conserved.momentum, first.momentum),
-            angular_momentum: conserved.angular_momentum,
-            angular_momentum_error: distance(conserved.angular_momentum, first.angular_momentum)
-                / nonzero(distance(first.angular_momentum, [0.0; 3])),
-            centre_of_mass: conserved.centre_of_mass,
-            centre_of_mass_drift: distance(conserved.centre_of_mass, expected_centre),
-            audit_sample: audit.sample,
-            audit_acceleration: audit.acc,
-            audit_jerk: audit.jerk,
-            audit_potential: audit.pot,
-            step_min,
-            step_mean,
-            step_max,
-            steps_level,
-            block_steps: done.block_steps,
-            particle_steps: done.particle_steps,
-            clamped_steps: done.clamped_steps,
-            pair_interactions: done.pair_interactions,
-            mean_block_size: (done.particle_steps - before.particle_steps) as f64 / blocks,
-            wall_seconds: state.wall_seconds,
-            pairs_per_second: if seconds > 0.0 { pairs / seconds } else { 0.0 },
-        }
     }
 
     fn write_snapshot(&mut self, measured: Field) -> Result<()> {
@@ -404,13 +377,4 @@ impl Simulation {
         tracing::debug!("wrote a checkpoint after {} block steps", self.state.counters.block_steps);
         Ok(())
     }
-}
-
-/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
-fn nonzero(x: f64) -> f64 {
-    if x == 0.0 { 1.0 } else { x }
-}
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    crate::integrator::timestep::norm([0, 1, 2].map(|k| a[k] - b[k]))
 }

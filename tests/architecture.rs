@@ -19,7 +19,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("config", &["error", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),
-    ("force::mode", &["force::precision"]),
+    ("force::real", &[]),
+    ("force::mode", &["force::precision", "force::real"]),
     ("force::canonical", &["force::mode"]),
     ("force::reference", ENGINE),
     ("force::cpu", ENGINE),
@@ -44,6 +45,7 @@ const ENGINE: &[&str] = &[
     "force::precision",
     "force::canonical",
     "force::mode",
+    "force::real",
 ];
 /// Concrete engines, integrators and formats, which only these may name, and their own files.
 const CONCRETE: &[&str] = &[

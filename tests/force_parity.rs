@@ -9,6 +9,7 @@ use tisane::force::cpu::{CpuEngine, Width};
 use tisane::force::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
 use tisane::force::reference::ReferenceEngine;
 use tisane::force::{ForceEngine, Forces};
+use tisane::time::Time;
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
@@ -42,6 +43,19 @@ fn mixed_has_the_reference_bits() {
 #[test]
 fn double_float_has_the_reference_bits() {
     same_bits::<DoubleFloat>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
+}
+
+/// Zeros from absent pairs once rounded Kahan's sums up, where the loss carried along was half a unit in the last place.
+#[test]
+fn regress_kahan_sums_do_not_feel_absent_pairs() {
+    let mut p = tisane::initial::plummer::sample(1000, 1, 0.999);
+    tisane::initial::scaling::to_centre_of_mass(&mut p);
+    let targets = block(&p, Time::default(), (0..1000).collect());
+    let want = forces(&mut ReferenceEngine::<F32Kahan>::new(1.0 / 256.0, CLOCK), &p, Time::default(), &targets);
+    for width in Width::available() {
+        let mut engine = CpuEngine::<F32Kahan>::new(1.0 / 256.0, CLOCK, width);
+        assert_eq!(bits(&forces(&mut engine, &p, Time::default(), &targets)), bits(&want), "{}", width.name());
+    }
 }
 
 fn same_bits<M: Mode>(sizes: &[usize]) {

@@ -12,8 +12,6 @@ use crate::io::directory::{bytes, free_space};
 use crate::units::{Dimension, Units};
 use std::fmt::Write as _;
 
-/// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
-const MEMORY_PER_PARTICLE: u64 = 400;
 /// Memory that the program takes before it has any particles, in bytes.
 const MEMORY_BASE: u64 = 20 << 20;
 /// Bytes that a particle takes in a snapshot and in a checkpoint.
@@ -107,7 +105,10 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("steps", format!("{:.6e} to {:.6e} {}", h.dt_min(), h.dt_max(), units.time.name)),
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
-        ("memory", format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * MEMORY_PER_PARTICLE))),
+        (
+            "memory",
+            format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * assemble::MEMORY_PER_PARTICLE)),
+        ),
         ("disk", format!("about {}", bytes(disk(setup)))),
         ("output", config.output_directory().display().to_string()),
     ];
@@ -150,13 +151,13 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
             "the softening is longer than the mean separation: the system is smoothed out".into(),
         ),
         (
-            n > 2 && setup.clock.dt_max > scales.crossing_time / 2.0,
+            n > 10 && setup.clock.dt_max > scales.crossing_time / 2.0,
             "dt_max is longer than half a crossing time: the slowest particles are badly resolved".into(),
         ),
         (h.nu.get() > 0.1, format!("nu = {} is large: expect large energy errors (0.01 is usual)", h.nu.get())),
         (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
         (
-            n > 2 && span < scales.crossing_time / 10.0,
+            n > 10 && span < scales.crossing_time / 10.0,
             "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
         ),
     ];

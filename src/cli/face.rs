@@ -26,12 +26,13 @@ pub struct Face {
 impl Face {
     /// A face for a run that goes on from `state`.
     pub fn new(talk: Talk, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let terminal = std::io::stderr().is_terminal() && !dumb;
         let bar = bars.add(ProgressBar::with_draw_target(
             Some(plan.end.0),
             if terminal && !talk.quiet { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() },
         ));
-        let style = ProgressStyle::with_template("{bar:28} {percent:>3}%  {msg}  ETA {left}");
+        let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  ETA {left}");
         let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             let eta = humantime::format_duration(Duration::from_secs(state.eta().as_secs())).to_string();
             let _ = write!(out, "{eta}");

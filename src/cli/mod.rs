@@ -12,6 +12,7 @@ mod verify;
 use crate::config::{TEMPLATES, template};
 use crate::error::{Error, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -122,7 +123,8 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let code = error.exit_code();
             tracing::error!("{error}");
-            eprintln!("{:?}", miette::Report::new(error));
+            // Not eprintln, which panics where standard error cannot be written.
+            let _ = writeln!(std::io::stderr(), "{:?}", miette::Report::new(error));
             ExitCode::from(code)
         }
     }
@@ -146,7 +148,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
 
 /// Prints to standard output. A reader that has gone (`tisane init | head`) is no error.
 fn print(text: &str) -> Result<u8> {
-    use std::io::{ErrorKind, Write};
+    use std::io::ErrorKind;
     let written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
     match written {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::storage("standard output", e)),

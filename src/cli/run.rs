@@ -3,15 +3,15 @@
 use super::face::Face;
 use super::{ConfigArgs, Talk, log, on_threads, print};
 use crate::assemble;
-use crate::config::{Config, Problem, Real, WallTime};
+use crate::config::{Config, Initial, MAX_THREADS, Problem, Real, WallTime};
 use crate::error::{Error, Result};
-use crate::io::directory::{self, LOG};
+use crate::io::directory;
 use crate::io::series::Series;
 use crate::io::summary::Summary;
 use crate::simulation::{ExitReason, Simulation};
 use clap::Args;
 use indicatif::MultiProgress;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug, Args)]
@@ -21,12 +21,8 @@ pub struct RunArgs {
     /// Output directory [default: runs/<name>, or [output] directory].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Threads [default: one a core]. The result does not depend on it.
-    #[arg(long, value_name = "N")]
-    threads: Option<u32>,
-    /// Stop with a checkpoint after so much wall time, as 90s or 1h30m.
-    #[arg(long, value_name = "TIME")]
-    time_limit: Option<String>,
+    #[command(flatten)]
+    session: SessionArgs,
     /// Replace an existing run in the output directory.
     #[arg(long)]
     overwrite: bool,
@@ -39,40 +35,83 @@ pub struct ResumeArgs {
     /// Another end than the configuration's, in its unit of time.
     #[arg(long, value_name = "TIME")]
     t_end: Option<String>,
-    /// Threads [default: one a core]. The result does not depend on it.
-    #[arg(long, value_name = "N")]
-    threads: Option<u32>,
-    /// Stop with a checkpoint after so much wall time, as 90s or 1h30m.
-    #[arg(long, value_name = "TIME")]
-    time_limit: Option<String>,
+    #[command(flatten)]
+    session: SessionArgs,
 }
 
-/// What both verbs may say about how to run.
-fn change(config: &mut Config, threads: Option<u32>, time_limit: Option<&str>) -> Result<(), Problem> {
-    if let Some(threads) = threads {
-        config.force.threads = threads;
+/// How this session runs: in place of what the configuration says, and not written into it, so that a resume does not inherit
+/// it.
+#[derive(Debug, Args)]
+struct SessionArgs {
+    /// Threads [default: force.threads, one a core]. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
+    threads: Option<u32>,
+    /// Stop with a checkpoint after so much wall time of this session, as 90s or 1h30m [default: limits.wall_time].
+    #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
+    time_limit: Option<WallTime>,
+}
+
+impl SessionArgs {
+    fn threads(&self, config: &Config) -> usize {
+        self.threads.unwrap_or(config.force.threads) as usize
     }
-    if let Some(text) = time_limit {
-        config.limits.wall_time = Some(WallTime::parse(text).map_err(|problem| Problem::new("--time-limit", problem))?);
+
+    fn limit(&self, simulation: &mut Simulation) {
+        if let Some(limit) = self.time_limit {
+            simulation.limit_wall_time(limit.get());
+        }
     }
-    Ok(())
+}
+
+/// The name of an output directory as the configuration can hold it.
+fn utf8(dir: &Path) -> Result<String> {
+    let name = dir.to_str().map(str::to_owned);
+    name.ok_or_else(|| Error::input(dir, "this path is not UTF-8: the configuration cannot name it"))
+}
+
+/// Replacing a run must not remove the file that the new one starts from, nor a configuration that no run wrote.
+fn keep_input(config: &Config) -> Result<()> {
+    let dir = config.output_directory();
+    let foreign = dir.join(directory::CONFIG);
+    if foreign.exists() && !dir.join(directory::LOG).exists() {
+        return Err(Error::input(
+            &foreign,
+            "--overwrite would replace this file, which no run wrote: there is no run.log",
+        )
+        .with_help("give another directory with --output"));
+    }
+    let Initial::File(file) = &config.initial else { return Ok(()) };
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match (real(file.path()), real(&dir)) {
+        (Some(input), Some(dir)) if input.starts_with(&dir) => Err(Error::input(
+            file.path(),
+            format!("--overwrite would remove this input, as it is inside {}", dir.display()),
+        )
+        .with_help("give another directory with --output")),
+        _ => Ok(()),
+    }
 }
 
 pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
     let mut loaded = Config::from_file(&args.config.file, &args.config.sets)?;
-    change(&mut loaded.config, args.threads, args.time_limit.as_deref())?;
     if let Some(directory) = args.output {
-        loaded.config.output.directory = Some(directory.display().to_string());
+        loaded.config.output.directory = Some(utf8(&directory)?);
     }
-    on_threads(loaded.config.force.threads as usize, move || {
+    if args.overwrite {
+        keep_input(&loaded.config)?;
+    }
+    on_threads(args.session.threads(&loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
         let (name, config, dir) =
             (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
         let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
-        let simulation = assemble::new_run(setup)?;
+        let mut simulation = assemble::new_run(setup)?;
+        args.session.limit(&mut simulation);
+        let of_old_run = log::open_existing(&dir)?;
         directory::create(&dir, &config, super::check::disk_per_output(n), args.overwrite)?;
+        drop(of_old_run);
         let bars = MultiProgress::new();
-        log::start(talk, Some(&dir.join(LOG)), &bars)?;
+        log::start(talk, log::open(&dir)?, &bars);
         tracing::info!("starting {name} in {}: {source}", dir.display());
         for warning in &warnings {
             tracing::warn!("{warning}");
@@ -82,22 +121,22 @@ pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
 }
 
 pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
-    let ResumeArgs { dir, t_end, threads, time_limit } = args;
+    let ResumeArgs { dir, t_end, session } = args;
     if !dir.is_dir() {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
     }
-    let mut cores = 0;
-    let (simulation, config, warning) = assemble::resumed_run(&dir, |config| {
-        change(config, threads, time_limit.as_deref())?;
+    utf8(&dir)?;
+    let log = log::open_existing(&dir)?;
+    let (mut simulation, config, warning) = assemble::resumed_run(&dir, |config| {
         if let Some(text) = &t_end {
             config.run.t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
         }
-        cores = config.force.threads as usize;
         Ok(())
     })?;
-    directory::write_config(&dir, &config.resolved_toml()?)?;
+    session.limit(&mut simulation);
+    let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
-    log::start(talk, Some(&dir.join(LOG)), &bars)?;
+    log::start(talk, log.map_or_else(|| log::open(&dir), Ok)?, &bars);
     if let Some(warning) = warning {
         tracing::warn!("{warning}");
     }
@@ -109,7 +148,13 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
         state.counters.block_steps,
         state.clock.time(state.now) * state.scale.time
     );
-    on_threads(cores, move || go(simulation, &config.run.name, talk, &bars, |simulation, _| simulation.resume()))
+    on_threads(session.threads(&config), move || {
+        go(simulation, &config.run.name, talk, &bars, |simulation, _| {
+            let series = simulation.resume()?;
+            directory::write_config(&dir, &resolved)?;
+            Ok(series)
+        })
+    })
 }
 
 /// Set by the first signal; a second one ends the process at once, as files are whole at every instant.

@@ -176,9 +176,12 @@ pub struct Force {
     /// Precision mode: the types in which forces are computed. Energies are always measured in f64.
     pub precision: Precision,
     /// Threads of the CPU engine; 0 for one per core.
-    #[schemars(range(max = 65536))]
+    #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
 }
+
+/// Most threads that a run may ask for.
+pub const MAX_THREADS: u32 = 1024;
 
 /// A force engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -234,7 +237,7 @@ pub struct Limits {
     /// Wall-clock time after which the run stops with a checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_time: Option<WallTime>,
-    /// Block steps after which the run stops with a checkpoint.
+    /// Block steps after which the run, or a resumed one after its start, stops with a checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub block_steps: Option<u64>,

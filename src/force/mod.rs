@@ -9,6 +9,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod mode;
 pub mod precision;
+pub mod real;
 pub mod reference;
 
 use crate::error::Result;

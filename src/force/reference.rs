@@ -1,8 +1,9 @@
 //! The reference engine: scalar, clear, slow. The oracle that every other engine is held against, in every mode.
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
-use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, Real, SUMS};
+use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, SUMS};
 use super::precision::Precision;
+use super::real::Real;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
 use crate::gravity::{Pair, Pull, pair, predict};

@@ -10,14 +10,17 @@ use tisane::time::{Clock, Level, Time};
 /// The time axis.
 pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 
-/// A system in mid-flight: random state, every particle at a time of its own.
+/// A system in mid-flight: random state, every particle at a time of its own. An even seed gives equal masses, whose sums
+/// meet ties in rounding.
 pub fn system(n: usize, seed: u64) -> (Particles, Time) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let now = Time::from_dt_max(3).after(Level(9));
     let vector = |rng: &mut Xoshiro256PlusPlus| [0; 3].map(|_| rng.random_range(-1.0..1.0));
     let pos: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
     let vel: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
-    let mut p = Particles::new((0..n).map(|_| rng.random_range(0.0..1.0)).collect(), pos, vel);
+    let equal = seed.is_multiple_of(2);
+    let mass = |rng: &mut Xoshiro256PlusPlus| if equal { 1.0 / n as f64 } else { rng.random_range(0.0..1.0) };
+    let mut p = Particles::new((0..n).map(|_| mass(&mut rng)).collect(), pos, vel);
     for i in 0..n {
         p.acc[i] = vector(&mut rng);
         p.jerk[i] = vector(&mut rng);

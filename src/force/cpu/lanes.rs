@@ -9,7 +9,8 @@
 
 use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
-use crate::force::mode::{Mode, Node, Order, Real, Running, SUMS};
+use crate::force::mode::{Mode, Node, Order, Running, SUMS};
+use crate::force::real::Real;
 use crate::particles::Vec3;
 use pulp::{Simd, WithSimd};
 use std::mem::size_of;
@@ -132,6 +133,7 @@ fn add_pair<M: Mode, S: Simd>(
     source: &[V<M, S>; 10],
     mask: Option<<M::Real as Real>::Mask<S>>,
 ) {
+    let before = *sums;
     let (mut r, mut v) = (target.pos, target.vel);
     for k in 0..3 {
         r[k] = M::Real::sub(simd, source[k], r[k]);
@@ -156,6 +158,21 @@ fn add_pair<M: Mode, S: Simd>(
         M::add_product(simd, &mut sums[3 + k], m_s3, M::Real::fma(simd, alpha, r[k], v[k]));
     }
     M::subtract(simd, &mut sums[6], m_s);
+    if let Some(mask) = mask
+        && M::ZERO_COUNTS
+    {
+        restore::<M, S>(simd, sums, &before, mask);
+    }
+}
+
+/// Takes back the sums as they were before, where the mask is set.
+#[inline(always)]
+fn restore<M: Mode, S: Simd>(simd: S, sums: &mut Sums<M, S>, before: &Sums<M, S>, mask: <M::Real as Real>::Mask<S>) {
+    for (sum, before) in sums.iter_mut().zip(before) {
+        for (now, then) in sum.iter_mut().zip(before) {
+            *now = M::Real::select(simd, mask, *then, *now);
+        }
+    }
 }
 
 #[inline(always)]
@@ -274,8 +291,9 @@ fn over_bags<M: Mode, S: Simd>(simd: S, item: &Item<'_, M>, k: usize) -> Partial
             if first + part >= item.first_bag + item.bags {
                 break;
             }
-            let held = (first + part..first + part + lanes).contains(&(own / BAG));
-            let nodes = if held {
+            let these = first + part..first + part + lanes;
+            let incomplete = M::ZERO_COUNTS && these.end * BAG > item.len;
+            let nodes = if these.contains(&(own / BAG)) || incomplete {
                 bags_on_target::<M, S, true>(simd, item, first + part, &target, own)
             } else {
                 bags_on_target::<M, S, false>(simd, item, first + part, &target, own)
@@ -308,19 +326,31 @@ fn bags_on_target<M: Mode, S: Simd, const MASKED: bool>(
     let slots: &[V<M, S>] = bytemuck::cast_slice(slots);
     // In the lane of the target's own bag: its place in the bag. No place equals −1.
     let mut places = [M::Real::of(-1.0); MOST_LANES];
+    // How many sources each bag has.
+    let mut filled = [M::Real::of(BAG as f64); MOST_LANES];
     if MASKED {
-        places[own / BAG - first_bag] = M::Real::of((own % BAG) as f64);
+        for lane in 0..lanes {
+            let bag = first_bag + lane;
+            if bag == own / BAG {
+                places[lane] = M::Real::of((own % BAG) as f64);
+            }
+            filled[lane] = M::Real::of(item.len.saturating_sub(bag * BAG).min(BAG) as f64);
+        }
     }
-    let places = load::<M, S>(&places);
+    let (places, filled) = (load::<M, S>(&places), load::<M, S>(&filled));
     let mut sums = zero::<M, S>(simd);
     let mut source = [target.one; 10];
     for (t, slot) in slots.chunks_exact(columns * (width / lanes)).enumerate() {
         for c in 0..columns {
             source[c] = slot[c * (width / lanes) + part];
         }
-        let mask =
-            if MASKED { Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64)))) } else { None };
+        let now = M::Real::splat(simd, M::Real::of(t as f64));
+        let mask = if MASKED { Some(M::Real::equal(simd, places, now)) } else { None };
+        let before = sums;
         add_pair::<M, S>(simd, &mut sums, target, &source, mask);
+        if MASKED && M::ZERO_COUNTS {
+            restore::<M, S>(simd, &mut sums, &before, M::Real::at_least(simd, now, filled));
+        }
     }
     finish::<M, S>(&sums)
 }

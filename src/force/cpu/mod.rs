@@ -7,8 +7,9 @@ mod width;
 pub use width::Width;
 
 use super::canonical::{FULL_DEPTH, TreeSum, bags};
-use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, Real};
+use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order};
 use super::precision::Precision;
+use super::real::Real;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
 use crate::gravity::Pull;

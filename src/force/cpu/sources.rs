@@ -6,7 +6,8 @@
 //! source (lanes over targets). All columns of a slot are adjacent: a sweep is one stream.
 
 use crate::force::canonical::{BAG, bags};
-use crate::force::mode::{Mode, Real};
+use crate::force::mode::Mode;
+use crate::force::real::Real;
 use crate::gravity::predict_component;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;

@@ -1,0 +1,144 @@
+//! Real numbers in lanes: what the pair arithmetic of a mode is written in, for any vector unit.
+
+use bytemuck::Pod;
+use num_traits::Float;
+use pulp::Simd;
+
+/// A real type in lanes.
+pub trait Real: Float + Pod + Send + Sync {
+    /// Lanes of the widest vector unit: bags that lie side by side in the engine's memory.
+    const WIDTH: usize;
+    /// Where a lane without a source stands: so far away that with mass 0 it adds exact zeros, near enough that no square
+    /// overflows.
+    const NOWHERE: f64;
+    /// A vector.
+    type Lanes<S: Simd>: Copy + Pod;
+    /// A choice for each lane.
+    type Mask<S: Simd>: Copy;
+    /// The nearest number of this type.
+    fn of(x: f64) -> Self;
+    /// x as the sum of two numbers of this type, the nearest and what it leaves.
+    fn split(x: f64) -> [Self; 2];
+    /// The number in the only lane of a one-lane vector.
+    fn single(x: Self::Lanes<pulp::Scalar>) -> Self;
+    /// The same number in every lane.
+    fn splat<S: Simd>(simd: S, x: Self) -> Self::Lanes<S>;
+    /// a + b
+    fn add<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a − b
+    fn sub<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a · b
+    fn mul<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a / b, correctly rounded
+    fn div<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// √a, correctly rounded
+    fn sqrt_lanes<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a · b + c, rounded once
+    fn fma<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>, c: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// a = b
+    fn equal<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
+    /// a ≥ b
+    fn at_least<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
+    /// `yes` where the mask is set, `no` elsewhere
+    fn select<S: Simd>(simd: S, mask: Self::Mask<S>, yes: Self::Lanes<S>, no: Self::Lanes<S>) -> Self::Lanes<S>;
+}
+
+macro_rules! real {
+    ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident,
+     $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $select:ident) => {
+        impl Real for $real {
+            const WIDTH: usize = $width;
+            const NOWHERE: f64 = $nowhere;
+            type Lanes<S: Simd> = S::$lanes;
+            type Mask<S: Simd> = S::$mask;
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as Self
+            }
+            #[inline(always)]
+            fn split(x: f64) -> [Self; 2] {
+                let high = x as Self;
+                [high, (x - high as f64) as Self]
+            }
+            #[inline(always)]
+            fn single(x: Self) -> Self {
+                x
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, x: Self) -> S::$lanes {
+                simd.$splat(x)
+            }
+            #[inline(always)]
+            fn add<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$add(a, b)
+            }
+            #[inline(always)]
+            fn sub<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
+            fn mul<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$mul(a, b)
+            }
+            #[inline(always)]
+            fn div<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$lanes {
+                simd.$div(a, b)
+            }
+            #[inline(always)]
+            fn sqrt_lanes<S: Simd>(simd: S, a: S::$lanes) -> S::$lanes {
+                simd.$sqrt(a)
+            }
+            #[inline(always)]
+            fn fma<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes, c: S::$lanes) -> S::$lanes {
+                simd.$fma(a, b, c)
+            }
+            #[inline(always)]
+            fn equal<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
+                simd.$equal(a, b)
+            }
+            #[inline(always)]
+            fn at_least<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
+                simd.$at_least(a, b)
+            }
+            #[inline(always)]
+            fn select<S: Simd>(simd: S, mask: S::$mask, yes: S::$lanes, no: S::$lanes) -> S::$lanes {
+                simd.$select(mask, yes, no)
+            }
+        }
+    };
+}
+
+real!(
+    f64,
+    8,
+    1e150,
+    f64s,
+    m64s,
+    splat_f64s,
+    add_f64s,
+    sub_f64s,
+    mul_f64s,
+    div_f64s,
+    sqrt_f64s,
+    mul_add_f64s,
+    equal_f64s,
+    greater_than_or_equal_f64s,
+    select_f64s
+);
+real!(
+    f32,
+    16,
+    1e15,
+    f32s,
+    m32s,
+    splat_f32s,
+    add_f32s,
+    sub_f32s,
+    mul_f32s,
+    div_f32s,
+    sqrt_f32s,
+    mul_add_f32s,
+    equal_f32s,
+    greater_than_or_equal_f32s,
+    select_f32s
+);

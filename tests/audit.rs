@@ -1,0 +1,159 @@
+//! Promise: the error of every mode is measured against f64, at every output, and a wrong force stops the run.
+
+mod common;
+#[path = "common/program.rs"]
+mod program;
+
+use common::parameters;
+use program::{Folder, diagnostics, summary};
+use std::sync::atomic::AtomicBool;
+use tisane::force::canonical::BAG;
+use tisane::force::cpu::{self, Width};
+use tisane::force::precision::Precision;
+use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::initial::plummer;
+use tisane::integrator::hermite4::Hermite4;
+use tisane::io::checkpoint::{self, Counters, References, RunState, Written};
+use tisane::io::fields::DiagnosticsRow;
+use tisane::io::file_units::FileUnits;
+use tisane::io::provenance::Provenance;
+use tisane::meter::Meter;
+use tisane::particles::Particles;
+use tisane::simulation::{Engines, Plan, Simulation, Watch};
+use tisane::time::{Clock, Time};
+use tisane::units::{Scale, Units};
+use tisane::{Error, Result};
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+const EPSILON: f64 = 1.0 / 256.0;
+
+/// An engine in `mixed` whose sources in one bag are too heavy, by one part in a thousand, from the moment it is told so.
+struct Faulty {
+    engine: Box<dyn ForceEngine>,
+    fault: f64,
+}
+
+impl ForceEngine for Faulty {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        let mut wrong = all.clone();
+        wrong.mass[3 * BAG..4 * BAG].iter_mut().for_each(|mass| *mass *= 1.0 + self.fault);
+        self.engine.load(&wrong)
+    }
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.engine.update(all, changed)
+    }
+    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+        self.engine.evaluate(now, targets, out)
+    }
+}
+
+struct Blind;
+
+impl Watch for Blind {
+    fn step(&mut self, _: &RunState) {}
+    fn output(&mut self, _: &DiagnosticsRow) {}
+}
+
+fn cpu(precision: Precision) -> Box<dyn ForceEngine> {
+    cpu::engine(precision, EPSILON, CLOCK, Width::choose().unwrap())
+}
+
+/// A run over one dt_max with a fault of the given size.
+fn run(dir: &std::path::Path, fault: f64) -> Result<()> {
+    std::fs::create_dir_all(dir.join("snapshots")).unwrap();
+    let state = RunState {
+        now: Time::default(),
+        clock: CLOCK,
+        scale: Scale::IDENTITY,
+        counters: Counters::default(),
+        written: Written::default(),
+        references: References::default(),
+        wall_seconds: 0.0,
+    };
+    let engines = Engines {
+        integrator: Box::new(Hermite4::new(parameters(0.01), CLOCK)),
+        force: Box::new(Faulty { engine: cpu(Precision::Mixed), fault }),
+        meter: Some(Meter { engine: cpu(Precision::F64), sample: 256, limit: Precision::Mixed.audit_limit() }),
+    };
+    let plan = Plan {
+        directory: dir.to_owned(),
+        end: Time::from_dt_max(1),
+        diagnostics_every: 1,
+        snapshots_every: 1,
+        checkpoint_interval: std::time::Duration::from_secs(600),
+        wall_time: None,
+        block_steps: None,
+    };
+    let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
+    let particles = plummer::sample(1024, 1, 0.999);
+    let mut simulation = Simulation::new(particles, state, engines, (files, Provenance::of_this_program()), plan);
+    let mut series = simulation.start(&mut Blind)?;
+    simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).map(|_| ())
+}
+
+#[test]
+fn a_wrong_bag_stops_the_run_with_a_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    run(&dir.path().join("good"), 0.0).unwrap();
+    let error: Error = run(&dir.path().join("bad"), 1e-3).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("audit") && text.contains("256 particles") && text.contains("1.0e-5"), "{text}");
+    assert_eq!(error.exit_code(), 4);
+    checkpoint::read(&dir.path().join("bad").join(checkpoint::NEWEST)).unwrap();
+}
+
+fn config(precision: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 0.25\n[initial.plummer]\nn = 300\n[softening]\nepsilon = \"1/256\"\n\
+         [force]\nprecision = \"{precision}\"\n[output]\ninterval = \"1/8\"\n"
+    )
+}
+
+fn column(folder: &Folder, name: &str) -> Vec<f64> {
+    diagnostics(&folder.path("runs/r"))[name].iter().map(|x| x.parse().unwrap()).collect()
+}
+
+#[test]
+fn every_mode_is_audited_and_its_energy_measured_in_f64() {
+    let exact = Folder::new(&config("f64"));
+    exact.tisane(&["run", "run.toml"]).exits(0);
+    assert_eq!(column(&exact, "audit_sample"), [0.0; 3], "the f64 CPU path has nothing to be held against");
+    let energy = summary(&exact.path("runs/r"))["energy_initial"].clone();
+    for mode in Precision::ALL.into_iter().filter(|mode| *mode != Precision::F64) {
+        let folder = Folder::new(&config(mode.name()));
+        folder.tisane(&["run", "run.toml"]).exits(0);
+        let said = summary(&folder.path("runs/r"));
+        assert_eq!(said["precision"], mode.name());
+        assert_eq!(said["energy_initial"], energy, "{}: the same particles have the same energy", mode.name());
+        assert_eq!(column(&folder, "audit_sample"), [256.0; 3]);
+        for name in ["audit_acceleration", "audit_jerk", "audit_potential"] {
+            let [max, rms, p99] = ["max", "rms", "p99"].map(|of| column(&folder, &format!("{name}_{of}")));
+            for k in 0..3 {
+                assert!(
+                    0.0 < rms[k] && rms[k] <= max[k] && p99[k] <= max[k] && max[k] < 1e-3,
+                    "{} {name}",
+                    mode.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_below_the_error_of_the_mode_stops_the_run() {
+    let folder = Folder::new(&config("f32-direct"));
+    let said = folder.tisane(&["run", "run.toml", "--set", "audit.limit=1e-9"]).exits(4);
+    said.says(&["audit at time 0", "force.precision", "audit.limit"]);
+    folder.tisane(&["run", "run.toml", "--overwrite", "--set", "audit.limit=1e-9", "--set", "audit.sample=0"]).exits(0);
+}
+
+#[test]
+fn a_mode_resumes_to_the_same_bits_and_audits() {
+    let whole = Folder::new(&config("mixed"));
+    whole.tisane(&["run", "run.toml"]).exits(0);
+    let parts = Folder::new(&config("mixed"));
+    parts.tisane(&["run", "run.toml", "--set", "limits.block_steps=100"]).exits(3);
+    while parts.tisane(&["resume", "runs/r"]).code == 3 {}
+    assert_eq!(summary(&whole.path("runs/r"))["state_sha256"], summary(&parts.path("runs/r"))["state_sha256"]);
+    assert_eq!(diagnostics(&whole.path("runs/r")), diagnostics(&parts.path("runs/r")));
+}

@@ -1,0 +1,169 @@
+//! Output directories that cannot be used.
+
+use crate::SMALL;
+use crate::program::{Folder, files};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+#[test]
+fn a_directory_that_holds_anything_is_left_alone() {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    fs::create_dir(folder.path("foreign")).unwrap();
+    folder.write("foreign/thesis.tex", "years of work");
+    folder.write("file", "a file");
+    let before = folder.files();
+    for (output, words) in [
+        ("o", &["o", "already holds files", "--overwrite", "tisane resume"][..]),
+        ("foreign", &["already holds files"]),
+    ] {
+        folder.tisane(&["run", "run.toml", "--output", output]).exits(2).says(words);
+    }
+    folder.tisane(&["run", "run.toml", "--output", "file"]).exits(2).says(&["file", "is a file"]);
+    folder.tisane(&["run", "run.toml", "--output", "file/below"]).exits(2).says(&["file/below"]);
+    assert!(folder.files() == before);
+    // An empty one is fine.
+    fs::create_dir(folder.path("empty")).unwrap();
+    folder.tisane(&["run", "run.toml", "-q", "--output", "empty"]).exits(0);
+}
+
+#[test]
+fn overwriting_removes_what_a_run_writes_and_nothing_else() {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "run.t_end=1.0"]).exits(0);
+    let old = files(&folder.path("o")).len();
+    folder.write("o/thesis.tex", "years of work");
+    folder.write("o/snapshots/figure.png", "a figure");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--overwrite"]).exits(0);
+    assert_eq!(fs::read_to_string(folder.path("o/thesis.tex")).unwrap(), "years of work");
+    assert_eq!(fs::read_to_string(folder.path("o/snapshots/figure.png")).unwrap(), "a figure");
+    // Four snapshots less, two files more.
+    assert_eq!(files(&folder.path("o")).len(), old - 4 + 2);
+}
+
+#[test]
+fn overwriting_does_not_remove_the_input_of_the_new_run() {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let again = "[run]\nname = \"again\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[initial.file]\n\
+                 path = \"o/snapshots/snapshot_0004.hdf5\"\n";
+    folder.write("again.toml", again);
+    let before = folder.files();
+    folder.tisane(&["run", "again.toml", "--output", "o", "--overwrite"]).exits(2).says(&["snapshot_0004", "--output"]);
+    assert!(folder.files() == before);
+    // A configuration written by hand in the very directory that it names.
+    fs::create_dir(folder.path("mine")).unwrap();
+    folder.write("mine/config.toml", SMALL.to_owned() + "# an hour of notes");
+    let before = folder.files();
+    let over = ["run", "mine/config.toml", "--output", "mine", "--overwrite"];
+    folder.tisane(&over).exits(2).says(&["mine/config.toml", "no run wrote", "--output"]);
+    assert!(folder.files() == before);
+}
+
+#[test]
+fn a_name_that_is_not_unicode_is_refused_and_no_other_is_used() {
+    let folder = Folder::new(SMALL);
+    let name = OsStr::from_bytes(b"caf\xe9");
+    let before = folder.files();
+    for verb in [&["run", "run.toml", "--output"][..], &["resume"]] {
+        let mut command = folder.command(verb);
+        command.arg(name);
+        let said = crate::program::finish(command).exits(2);
+        assert!(!said.err.contains("panicked"), "{}", said.err);
+    }
+    assert!(folder.files() == before);
+}
+
+#[test]
+fn two_processes_do_not_share_a_directory() {
+    let config = SMALL.replace("t_end = 0.5", "t_end = 1000000.0") + "[checkpoint]\ninterval = \"1ms\"\n";
+    let folder = Folder::new(&config);
+    let mut child = folder.start(&["run", "run.toml", "-q", "--output", "o"]);
+    while !folder.path("o/checkpoint.hdf5").exists() {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    for arguments in [&["resume", "o"][..], &["run", "run.toml", "--output", "o", "--overwrite"]] {
+        // The time limit is for a program without the lock, which would run on.
+        folder.tisane(&[arguments, &["--time-limit", "1s"]].concat()).exits(2).says(&["another tisane is at work"]);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The lock goes with the process, however it ended.
+    folder.tisane(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
+}
+
+/// A small file system of its own, where the system allows that; taken away at the end.
+struct Mount(PathBuf);
+
+impl Mount {
+    fn new(at: &Path, options: &str) -> Option<Self> {
+        fs::create_dir_all(at).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).stderr(Stdio::null());
+        if mount.status().is_ok_and(|status| status.success()) {
+            return Some(Self(at.to_owned()));
+        }
+        eprintln!("SKIPPED: mounting a file system takes root and a system that allows it");
+        None
+    }
+
+    fn options(&self, options: &str) {
+        let done = Command::new("mount").args(["-o", options]).arg(&self.0).status().unwrap();
+        assert!(done.success());
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_file_system_is_told_before_the_start() {
+    let folder = Folder::new(SMALL);
+    let Some(mount) = Mount::new(&folder.path("small"), "size=64k") else { return };
+    let before = folder.files();
+    for output in ["small", "small/below", "small/deep/below"] {
+        let said = folder.tisane(&["run", "run.toml", "--output", output]).exits(2);
+        said.says(&[output, "are free", "64.00 KiB"]);
+    }
+    assert!(folder.files() == before);
+    drop(mount);
+}
+
+#[test]
+fn a_file_system_that_fills_up_during_a_run_leaves_a_run_that_resumes() {
+    let folder = Folder::new(&SMALL.replace("t_end = 0.5", "t_end = 64.0"));
+    let Some(mount) = Mount::new(&folder.path("small"), "size=1M") else { return };
+    folder.tisane(&["run", "run.toml", "-q", "--output", "small/o", "--set", "limits.block_steps=20"]).exits(3);
+    fs::write(folder.path("small/filler"), vec![0; 1 << 20]).unwrap_err();
+    let said = folder.tisane(&["resume", "small/o", "-q"]);
+    assert!([2, 5].contains(&said.code), "{}: {}", said.code, said.err);
+    assert!(!said.err.contains("panicked"), "{}", said.err);
+    fs::remove_file(folder.path("small/filler")).unwrap();
+    folder.tisane(&["resume", "small/o", "-q"]).exits(3);
+    drop(mount);
+}
+
+#[test]
+fn a_read_only_file_system_is_told_before_the_start() {
+    let folder = Folder::new(SMALL);
+    let Some(mount) = Mount::new(&folder.path("ro"), "size=4M") else { return };
+    folder.tisane(&["run", "run.toml", "-q", "--output", "ro/o"]).exits(0);
+    mount.options("remount,ro");
+    let before = folder.files();
+    for arguments in [
+        &["run", "run.toml", "--output", "ro/new"][..],
+        &["run", "run.toml", "--output", "ro/o", "--overwrite"],
+        &["resume", "ro/o", "--t-end", "1"],
+    ] {
+        folder.tisane(arguments).exits(2).says(&["ro/", "Read-only file system"]);
+    }
+    assert!(folder.files() == before);
+    drop(mount);
+}

@@ -1,0 +1,163 @@
+//! `init`, `check` and `run`.
+
+use crate::program::{Folder, diagnostics, finish, summary};
+use std::fs;
+
+const MODELS: [&str; 6] = ["plummer", "file", "two-body", "figure-eight", "pythagorean", "solar-system"];
+/// Seven columns for the model `file`: a cluster of four in Msun, pc, km/s.
+const FOUR: &str = "1 0 0 0 0 0 0\n1 1 0 0 0 0.1 0\n1 0 1 0 0 0 0.1\n1 0 0 1 0.1 0 0\n";
+
+#[test]
+fn each_model_of_init_checks_and_runs() {
+    for model in MODELS {
+        let folder = Folder::new("");
+        let config = folder.tisane(&["init", model]).exits(0).out;
+        assert!(config.lines().filter(|line| line.contains('#')).count() > 5, "{model} is commented:\n{config}");
+        folder.write("run.toml", &config);
+        folder.write("my-cluster.dat", FOUR);
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&["this configuration is valid", "particles", "disk"]);
+        let table: toml::Table = config.parse().unwrap();
+        let dt_max = &table["integrator"]["hermite4"]["dt_max"];
+        let short = format!("run.t_end={dt_max}");
+        let every = format!("output.interval={dt_max}");
+        folder.tisane(&["run", "run.toml", "--output", "o", "--set", &short, "--set", &every]).exits(0);
+        assert_eq!(summary(&folder.path("o"))["exit_reason"], "finished", "{model}");
+        assert_eq!(diagnostics(&folder.path("o"))["time"].len(), 2, "{model}");
+    }
+    let folder = Folder::new("");
+    assert_eq!(folder.tisane(&["init"]).out, folder.tisane(&["init", "plummer"]).out);
+    folder.tisane(&["init", "galaxy"]).exits(2).says(&["galaxy", "plummer", "solar-system"]);
+}
+
+#[test]
+fn check_prints_what_would_run() {
+    let folder =
+        Folder::new("[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 1000\n[output]\ninterval = \"1/2\"\n");
+    let before = folder.files();
+    let said = folder.tisane(&["check", "run.toml"]).exits(0);
+    let value = |name: &str| -> String {
+        let line = said.out.lines().find(|line| line.trim_start().starts_with(name));
+        line.unwrap_or_else(|| panic!("no {name} in\n{}", said.out))[22..].trim().to_owned()
+    };
+    let number = |name: &str| -> f64 { value(name).split(' ').next().unwrap().parse().unwrap() };
+    let near = |name: &str, expected: f64, tolerance: f64| {
+        let found = number(name);
+        assert!((found - expected).abs() <= tolerance, "{name}: {found}, expected {expected} ± {tolerance}");
+    };
+    near("particles", 1000.0, 0.0);
+    near("total mass", 1.0, 1e-6);
+    near("virial radius", 1.0, 1e-6);
+    near("virial ratio Q", 0.5, 1e-6);
+    near("total energy", -0.25, 1e-6);
+    // Plummer: r_h = 0.7686 r_v; crossing time 2√2; t_rh = 0.138 N r_h^1.5 / ln(0.11 N).
+    near("half-mass radius", 0.769, 0.08);
+    near("crossing time", 8f64.sqrt(), 1e-5);
+    near("relaxation time", 19.8, 3.0);
+    assert!(value("outputs").starts_with("5 snapshots, 5 rows"), "{}", value("outputs"));
+    assert!(value("memory").contains("MiB") && value("disk").contains("iB"));
+    assert!(!said.out.contains("warning"), "{}", said.out);
+    assert!(folder.files() == before, "check writes nothing");
+}
+
+#[test]
+fn check_warns_of_implausible_input() {
+    let plummer = "[run]\nname = \"p\"\nt_end = 10.0\n[initial.plummer]\nn = 100\n";
+    let folder = Folder::new(plummer);
+    folder
+        .tisane(&["check", "run.toml", "--set", "softening.epsilon=1.0"])
+        .exits(0)
+        .says(&["warning", "mean separation"]);
+    folder.tisane(&["check", "run.toml", "--set", "integrator.hermite4.nu=1"]).exits(0).says(&["warning", "nu = 1"]);
+    let long = ["check", "run.toml", "--set", "integrator.hermite4.dt_max=10"];
+    folder.tisane(&long).exits(0).says(&["warning", "dt_max is longer than half a crossing time"]);
+    folder
+        .tisane(&["check", "run.toml", "--set", "run.t_end=0.125"])
+        .exits(0)
+        .says(&["warning", "tenth of a crossing"]);
+    let file = "[run]\nname = \"f\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p\"\n";
+    let folder = Folder::new(file);
+    for (velocity, words) in [("9", "not bound"), ("0.01", "collapse")] {
+        folder.write("p", FOUR.replace("0.1", velocity));
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&["warning", words, "Q = "]);
+    }
+}
+
+#[test]
+fn a_run_leaves_what_it_promises() {
+    let config = "[run]\nname = \"small\"\nt_end = 0.5\n[initial.plummer]\nn = 32\n[output]\ninterval = \"1/4\"\n";
+    let folder = Folder::new(config);
+    let said = folder.tisane(&["run", "run.toml"]).exits(0).says(&["small finished", "relative error", "sha256"]);
+    assert!(said.err.is_empty(), "{}", said.err);
+    assert_eq!(
+        said.out.lines().filter(|line| line.contains('e') && line.starts_with("      0.")).count(),
+        3,
+        "{}",
+        said.out
+    );
+    let output = folder.path("runs/small");
+    let mut names: Vec<_> = crate::program::files(&output).into_keys().collect();
+    names.iter_mut().for_each(|name| *name = name.strip_prefix(&output).unwrap().to_owned());
+    let names: Vec<_> = names.iter().map(|name| name.to_str().unwrap()).collect();
+    // A run this short has the checkpoints of its start and of its end.
+    assert_eq!(
+        names,
+        [
+            "checkpoint.hdf5",
+            "checkpoint.previous.hdf5",
+            "config.toml",
+            "diagnostics.csv",
+            "diagnostics.hdf5",
+            "run.log",
+            "snapshots",
+            "snapshots/snapshot_0000.hdf5",
+            "snapshots/snapshot_0001.hdf5",
+            "snapshots/snapshot_0002.hdf5",
+            "summary.json",
+        ]
+    );
+    let summary = summary(&output);
+    for key in
+        "name version git_commit n time engine precision threads energy_initial energy_final relative_energy_error \
+                max_relative_energy_error angular_momentum_error block_steps particle_steps pair_interactions \
+                wall_seconds pairs_per_second exit_reason state_sha256"
+            .split_whitespace()
+    {
+        assert!(!summary[key].is_null(), "{key} in {summary}");
+    }
+    assert_eq!((summary["n"].as_u64(), summary["time"].as_f64()), (Some(32), Some(0.5)));
+    assert_eq!(summary["state_sha256"].as_str().unwrap().len(), 64);
+    // The resolved configuration is the same run.
+    fs::copy(output.join("config.toml"), folder.path("resolved.toml")).unwrap();
+    folder.tisane(&["run", "resolved.toml", "-q", "--output", "again"]).exits(0);
+    assert_eq!(crate::program::summary(&folder.path("again"))["state_sha256"], summary["state_sha256"]);
+}
+
+#[test]
+fn quiet_says_nothing_and_verbose_says_more() {
+    let folder = Folder::new("[run]\nname = \"q\"\nt_end = 0.125\n[initial.plummer]\nn = 8\n");
+    let quiet = folder.tisane(&["run", "run.toml", "-q"]).exits(0);
+    assert!(quiet.out.is_empty() && quiet.err.is_empty(), "{}{}", quiet.out, quiet.err);
+    let more = folder.tisane(&["run", "run.toml", "-v", "--overwrite"]).exits(0).says(&["INFO", "starting q"]);
+    assert!(!more.err.contains('\u{1b}'), "colours in a pipe: {}", more.err);
+    folder.tisane(&["run", "run.toml", "-vv", "--overwrite"]).exits(0).says(&["DEBUG", "wrote a checkpoint"]);
+    folder.tisane(&["run", "run.toml", "-q", "-v"]).exits(2);
+    let log = fs::read_to_string(folder.path("runs/q/run.log")).unwrap();
+    assert!(log.contains("starting q") && log.contains("finished"), "{log}");
+}
+
+#[test]
+fn odd_surroundings_do_not_matter() {
+    let folder = Folder::new("[run]\nname = \"q\"\nt_end = 0.125\n[initial.plummer]\nn = 8\n");
+    let mut command = folder.command(&["run", "run.toml", "--output", "a folder/with 'names' ü"]);
+    command.env_clear().env("TERM", "dumb");
+    finish(command).exits(0);
+    folder.tisane(&["resume", "a folder/with 'names' ü", "--t-end", "1/4", "-q"]).exits(0);
+    let at = folder.path("a folder/with 'names' ü/snapshots/snapshot_0002.hdf5");
+    folder.tisane(&["inspect", at.to_str().unwrap()]).exits(0).says(&["snapshot", "particles 8"]);
+    // One and two particles, and one step.
+    for n in ["1", "2"] {
+        let set = format!("initial.plummer.n={n}");
+        folder.tisane(&["run", "run.toml", "-q", "--output", n, "--set", &set]).exits(0);
+        assert_eq!(summary(&folder.path(n))["n"].to_string(), n);
+    }
+}

@@ -1,0 +1,147 @@
+//! The program as a user has it: run in a folder of its own, its words, its files.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+use tisane::io::table;
+
+/// What the program said, and its exit code.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    /// Asserts the exit code, showing what was said otherwise.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}\n{}", self.out, self.err);
+        self
+    }
+
+    /// Asserts that each part was said, wherever lines were broken.
+    #[track_caller]
+    pub fn says(self, parts: &[&str]) -> Self {
+        let all = unwrapped(&self.out) + " " + &unwrapped(&self.err);
+        for part in parts {
+            assert!(all.contains(part), "expected {part:?} in\n{}\n{}", self.out, self.err);
+        }
+        self
+    }
+}
+
+/// Text without the frames and line breaks of an error report.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().filter(|word| !["│", "×"].contains(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A folder with a configuration `run.toml`; the program runs in it.
+pub struct Folder {
+    temporary: TempDir,
+}
+
+impl Folder {
+    pub fn new(config: &str) -> Self {
+        let folder = Self { temporary: tempfile::tempdir().unwrap() };
+        folder.write("run.toml", config);
+        folder
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.temporary.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// The program with arguments, ready to start.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tisane"));
+        command.args(arguments).current_dir(self.temporary.path()).stdin(Stdio::null()).env_remove("TISANE_SIMD");
+        command
+    }
+
+    pub fn tisane(&self, arguments: &[&str]) -> Said {
+        finish(self.command(arguments))
+    }
+
+    /// Starts the program and leaves it running.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Every file below the folder with its content, and the folders.
+    pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        files(self.temporary.path())
+    }
+}
+
+/// Runs a command to its end.
+pub fn finish(mut command: Command) -> Said {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // A process that a signal ended has no code.
+    Said { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// Every file below `dir` with its content, and the folders with none.
+pub fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+            found.insert(path, Vec::new());
+        } else {
+            let content = fs::read(&path).unwrap();
+            found.insert(path, content);
+        }
+    }
+    found
+}
+
+/// A file that another program wrote, from the folder beside the checkout; says so where it is missing.
+pub fn data_of_others(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
+    if !path.is_file() {
+        eprintln!("SKIPPED: {name} is not in ../shared/data beside this checkout");
+        return None;
+    }
+    Some(path)
+}
+
+/// `summary.json` of a run.
+pub fn summary(dir: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap()
+}
+
+/// The columns of `diagnostics.csv` as text, which has every bit, without those that tell the wall time. Asserts that
+/// `diagnostics.hdf5` holds the same values and that time goes on without a gap or a duplicate.
+pub fn diagnostics(dir: &Path) -> BTreeMap<String, Vec<String>> {
+    let csv = table::read_csv(&dir.join("diagnostics.csv")).unwrap();
+    let hdf5 = table::read_hdf5(&dir.join("diagnostics.hdf5")).unwrap();
+    assert_eq!(csv.columns, hdf5.columns, "diagnostics.csv and diagnostics.hdf5");
+    let text = fs::read_to_string(dir.join("diagnostics.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(','));
+    let names: Vec<_> = lines.next().unwrap().collect();
+    let mut columns = vec![Vec::new(); names.len()];
+    for line in lines {
+        for (column, value) in columns.iter_mut().zip(line) {
+            column.push(value.to_owned());
+        }
+    }
+    let mut columns: BTreeMap<String, Vec<String>> = names.into_iter().map(str::to_owned).zip(columns).collect();
+    let times: Vec<f64> = columns["time"].iter().map(|time| time.parse().unwrap()).collect();
+    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "times {times:?}");
+    for wall in ["wall_seconds", "pairs_per_second"] {
+        assert!(columns.remove(wall).is_some(), "no column {wall}");
+    }
+    columns
+}
