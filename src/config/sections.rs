@@ -187,7 +187,7 @@ pub const MAX_THREADS: u32 = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// The fastest engine of this machine that has the precision mode.
+    /// The CPU engine: this version does not take a GPU by itself.
     #[default]
     Auto,
     /// Vector units and all cores.
