@@ -9,19 +9,19 @@ struct Call {
     double *held;
     u64 *ticks;
     double *mass;
-    // For each source: the last evaluation it was a target of, and its place in that block.
-    uint2 *stands;
-    // The sources predicted to `now`, in units of 16 bytes.
+    // The sources predicted to `now`, in units of 16 bytes: the units of a source are neighbours, source after source.
     float4 *predicted;
     // Sums over spans of bags: [span][target of the batch][sum].
     void *partial;
-    // Forces on the block: acc[targets][3], jerk[targets][3], pot[targets].
+    // How many spans of a tile of targets have come; 0 between evaluations.
+    u32 *arrived;
+    // Forces on the block, in the host's memory: [targets][sum].
     double *out;
-    // Corrected particles: places, ticks, and the columns pos, vel, acc, jerk of [changed][3].
+    // Corrected particles: places in ascending order, ticks, and the columns pos, vel, acc, jerk of [changed][3].
     const u32 *changed_index;
     const u64 *changed_ticks;
     const double *changed_state;
-    // The block: places, and positions and velocities of [targets][3].
+    // The block: places in ascending order, and positions and velocities of [targets][3].
     const u32 *target_index;
     const double *target_pos;
     const double *target_vel;
@@ -29,12 +29,10 @@ struct Call {
     double tick;
     double eps2;
     u32 sources;
-    // Sources and padding: whole groups of bags.
+    // Sources and padding without mass: whole bags.
     u32 slots;
     u32 changed;
     u32 targets;
-    // This evaluation's number; never 0.
-    u32 evaluation;
     // The batch of targets that `partial` has room for.
     u32 first_target;
     u32 batch;
@@ -44,19 +42,6 @@ struct Call {
 
 /// Units of 16 bytes that a predicted source takes.
 template <class M> constexpr int UNITS = sizeof(typename M::Real) == 8 ? 4 : M::SPLIT ? 3 : 2;
-
-/// Where the units of source `i` lie. In *tiles* the units of a source are neighbours, source after source: a bag is one
-/// piece. In *lanes* element t of the 32 bags of a group lies side by side, unit by unit: a warp reads one piece.
-struct Place {
-    size_t first;
-    u32 stride;
-    template <class M> static __device__ __forceinline__ Place in_tiles(u32 i) { return {(size_t)i * UNITS<M>, 1}; }
-    template <class M> static __device__ __forceinline__ Place in_lanes(u32 i) {
-        u32 bag = i / BAG;
-        return {((size_t)(bag / GROUP * BAG + i % BAG) * UNITS<M>)*GROUP + bag % GROUP, GROUP};
-    }
-};
-
 
 __device__ __forceinline__ double2 as_pair(float4 unit) {
     return {__hiloint2double(__float_as_int(unit.y), __float_as_int(unit.x)),
@@ -68,18 +53,18 @@ __device__ __forceinline__ float4 as_unit(double a, double b) {
             __int_as_float(__double2hiint(b))};
 }
 
-/// Reads a source, whose units lie `stride` apart.
-template <class M> __device__ __forceinline__ Body<M> read_body(const float4 *unit, u32 stride) {
+/// Reads a source.
+template <class M> __device__ __forceinline__ Body<M> read_body(const float4 *unit) {
     Body<M> body;
     if constexpr (sizeof(typename M::Real) == 8) {
-        double2 a = as_pair(unit[0]), b = as_pair(unit[stride]), c = as_pair(unit[2 * stride]);
-        double2 d = as_pair(unit[3 * stride]);
+        double2 a = as_pair(unit[0]), b = as_pair(unit[1]), c = as_pair(unit[2]);
+        double2 d = as_pair(unit[3]);
         body = {{a.x, a.y, b.x}, {0, 0, 0}, {c.x, c.y, d.x}, b.y};
     } else {
-        float4 a = unit[0], b = unit[stride];
+        float4 a = unit[0], b = unit[1];
         body = {{a.x, a.y, a.z}, {0, 0, 0}, {b.x, b.y, b.z}, a.w};
         if constexpr (M::SPLIT) {
-            float2 c = *reinterpret_cast<const float2 *>(&unit[2 * stride]);
+            float2 c = *reinterpret_cast<const float2 *>(&unit[2]);
             body.low[0] = b.w;
             body.low[1] = c.x;
             body.low[2] = c.y;
@@ -89,16 +74,16 @@ template <class M> __device__ __forceinline__ Body<M> read_body(const float4 *un
 }
 
 /// Writes a source.
-template <class M> __device__ __forceinline__ void write_body(float4 *unit, u32 stride, const Body<M> &body) {
+template <class M> __device__ __forceinline__ void write_body(float4 *unit, const Body<M> &body) {
     if constexpr (sizeof(typename M::Real) == 8) {
         unit[0] = as_unit(body.pos[0], body.pos[1]);
-        unit[stride] = as_unit(body.pos[2], body.mass);
-        unit[2 * stride] = as_unit(body.vel[0], body.vel[1]);
-        unit[3 * stride] = as_unit(body.vel[2], 0.0);
+        unit[1] = as_unit(body.pos[2], body.mass);
+        unit[2] = as_unit(body.vel[0], body.vel[1]);
+        unit[3] = as_unit(body.vel[2], 0.0);
     } else {
         unit[0] = {body.pos[0], body.pos[1], body.pos[2], body.mass};
-        unit[stride] = {body.vel[0], body.vel[1], body.vel[2], body.low[0]};
-        if constexpr (M::SPLIT) unit[2 * stride] = {body.low[1], body.low[2], 0, 0};
+        unit[1] = {body.vel[0], body.vel[1], body.vel[2], body.low[0]};
+        if constexpr (M::SPLIT) unit[2] = {body.low[1], body.low[2], 0, 0};
     }
 }
 

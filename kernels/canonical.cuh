@@ -4,8 +4,6 @@
 
 /// Sources in a bag.
 constexpr int BAG = 64;
-/// Bags in a group: one for each lane of a warp. The source arrays are padded to whole groups with sources without mass.
-constexpr int GROUP = 32;
 
 /// Adds up the nodes of WIDTH sums that arrive in order, like a binary counter: level l is kept where bit l of the count
 /// is set.

@@ -25,7 +25,7 @@ __device__ __forceinline__ bool add_bag(const float4 *bag, const Body<M> (&targe
     bool odd = false;
 #pragma unroll(MASKED ? 1 : TILES_HELD)
     for (u32 t = 0; t < BAG; ++t) {
-        Body<M> source = read_body<M>(bag + t * UNITS<M>, 1);
+        Body<M> source = read_body<M>(bag + t * UNITS<M>);
 #pragma unroll
         for (int j = 0; j < T; ++j)
             sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && own[j] == t, odd);

@@ -1,5 +1,5 @@
 // All kernels in one file, for one fatbin.
 #include "predict.cu"
-#include "force_lanes.cu"
+#include "force_whole.cu"
 #include "force_tiles.cu"
 #include "reduce.cu"

@@ -35,12 +35,14 @@ fn on_cpu(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine> {
 
 /// Some shapes of each kind that the mode has kernels for.
 fn shapes(engine: &CudaEngine) -> Vec<Shape> {
-    let [lanes, tiles] = engine.choices();
-    let lanes = lanes.into_iter().flat_map(|targets| [1, 3].map(|warps| Shape::Lanes { targets, warps }));
+    let [whole, tiles] = engine.choices();
+    let whole = whole.into_iter().flat_map(|targets| {
+        [(1, 1), (4, 1), (8, 1), (2, 4)].map(|(warps, bags)| Shape::Whole { targets, warps, bags })
+    });
     let tiles = tiles.into_iter().flat_map(|targets| {
         [(32, 4), (128, 16), (256, 1024)].map(|(threads, span_bags)| Shape::Tiles { targets, threads, span_bags })
     });
-    lanes.chain(tiles).collect()
+    whole.chain(tiles).collect()
 }
 
 /// Largest |Δ| / |reference| over acceleration and jerk, and of the potential.

@@ -65,7 +65,7 @@ fn shapes() {
         let mut engine = CudaEngine::new(mode, 1.0 / 256.0, CLOCK, 0).unwrap();
         let [lanes, tiles] = engine.choices();
         let in_order = matches!(mode, Precision::F32Direct | Precision::F32Chamomile);
-        for (n, sizes) in [(131_072, vec![131_072]), (65536, vec![1, 32, 128, 512, 2048, 16384]), (4096, vec![1, 128])]
+        for (n, sizes) in [(131_072, vec![131_072]), (65536, vec![1, 32, 128, 512, 1024, 2048, 4096]), (16384, vec![128, 512, 2048]), (4096, vec![1, 32, 128, 512]), (1024, vec![1, 60, 200])]
         {
             let p = plummer::sample(n, 1, 0.999);
             engine.load(&p).unwrap();
@@ -74,8 +74,10 @@ fn shapes() {
                 row(&mut engine, mode, (n, &targets), None);
                 if size <= 4096 {
                     for &t in &lanes {
-                        for warps in if size == 1 || brief { vec![if size == 1 { 1 } else { 4 }] } else { vec![1, 4] } {
-                            row(&mut engine, mode, (n, &targets), Some(Shape::Lanes { targets: t, warps }));
+                        for warps in if t > 3 { vec![4] } else { vec![4, 8] } {
+                            for bags in if n > 4096 { vec![1, 2, 4] } else { vec![1] } {
+                                row(&mut engine, mode, (n, &targets), Some(Shape::Whole { targets: t, warps, bags }));
+                            }
                         }
                     }
                 }

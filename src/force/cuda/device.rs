@@ -158,18 +158,6 @@ impl Device {
         unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }.map_err(failed("copying to the device"))
     }
 
-    /// Starts copying the beginning of `from` to the first `words` of `to`.
-    ///
-    /// # Errors
-    /// If the driver refuses.
-    pub fn copy_down(&self, from: &Memory, to: &mut Pinned, words: usize) -> Result<()> {
-        let words = &mut to.words_mut()[..words];
-        assert!(size_of_val(words) <= from.bytes, "a copy beyond the end of device memory");
-        // SAFETY: lengths checked; both live as long as the engine, which waits before it touches either again.
-        unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }
-            .map_err(failed("copying from the device"))
-    }
-
     /// A stop watch for this device's stream.
     ///
     /// # Errors
@@ -253,6 +241,12 @@ pub struct Pinned {
 unsafe impl Send for Pinned {}
 
 impl Pinned {
+    /// Where it is for the device, which has one address space with the host.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address as u64
+    }
+
     /// The words.
     #[must_use]
     pub fn words(&self) -> &[u64] {

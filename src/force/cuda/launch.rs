@@ -1,7 +1,8 @@
 //! The kernels and their launches. `unsafe` stands here and in [`super::device`] alone.
 
 use super::device::{Device, Memory, failed};
-use super::shape::Shape;
+use super::shape::{self, Shape};
+use crate::force::canonical::BAG;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use cudarc::driver::result::{self, module};
@@ -17,9 +18,9 @@ pub struct Call<'a> {
     held: u64,
     ticks: u64,
     mass: u64,
-    stands: u64,
     predicted: u64,
     partial: u64,
+    arrived: u64,
     out: u64,
     changed_index: u64,
     changed_ticks: u64,
@@ -34,7 +35,6 @@ pub struct Call<'a> {
     slots: u32,
     changed: u32,
     targets: u32,
-    evaluation: u32,
     first_target: u32,
     batch: u32,
     span_bags: u32,
@@ -50,14 +50,12 @@ pub struct Arrays {
     pub ticks: Memory,
     /// `slots` f64.
     pub mass: Memory,
-    /// `slots` pairs of u32.
-    pub stands: Memory,
     /// `slots` predicted sources.
     pub predicted: Memory,
     /// Room for partial sums.
     pub partial: Memory,
-    /// 7 f64 for each of `slots` targets.
-    pub out: Memory,
+    /// A u32 for each tile of targets, 0 between evaluations.
+    pub arrived: Memory,
     /// What the host sends: see [`super::staging`].
     pub upload: Memory,
 }
@@ -79,10 +77,12 @@ pub struct Numbers {
     pub changed: u32,
     /// Targets in the upload.
     pub targets: u32,
-    /// Number of the evaluation, never 0.
-    pub evaluation: u32,
     /// Words of the upload at which each column starts.
     pub columns: Columns,
+    /// Where the device finds the upload.
+    pub upload: u64,
+    /// Where it puts the forces: in the host's memory.
+    pub out: u64,
 }
 
 /// Where the columns of the upload start, in words.
@@ -97,17 +97,17 @@ pub struct Columns {
 impl<'a> Call<'a> {
     /// A call on these arrays.
     pub fn new(arrays: &'a Arrays, numbers: &Numbers) -> Self {
-        let column = |word: usize| arrays.upload.address() + 8 * word as u64;
+        let column = |word: usize| numbers.upload + 8 * word as u64;
         let ([changed_index, changed_ticks, changed_state], [target_index, target_pos, target_vel]) =
             (numbers.columns.changed.map(column), numbers.columns.targets.map(column));
         Self {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
             mass: arrays.mass.address(),
-            stands: arrays.stands.address(),
             predicted: arrays.predicted.address(),
             partial: arrays.partial.address(),
-            out: arrays.out.address(),
+            arrived: arrays.arrived.address(),
+            out: numbers.out,
             changed_index,
             changed_ticks,
             changed_state,
@@ -121,7 +121,6 @@ impl<'a> Call<'a> {
             slots: numbers.slots,
             changed: numbers.changed,
             targets: numbers.targets,
-            evaluation: numbers.evaluation,
             first_target: 0,
             batch: 0,
             span_bags: 0,
@@ -142,11 +141,10 @@ impl<'a> Call<'a> {
 /// The kernels of a precision mode, loaded on a device.
 pub struct Kernels {
     module: CUmodule,
-    store: CUfunction,
-    predict_lanes: CUfunction,
-    predict_tiles: CUfunction,
+    precision: Precision,
+    predict: CUfunction,
     /// By targets a lane.
-    lanes: Vec<(usize, CUfunction)>,
+    whole: Vec<(usize, CUfunction)>,
     /// By targets a thread.
     tiles: Vec<(usize, CUfunction)>,
     reduce: CUfunction,
@@ -164,8 +162,10 @@ static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/tisane.fat
 /// Environment variable that names a file with other kernels: for development.
 const VARIABLE: &str = "TISANE_KERNELS";
 
-/// Threads in a block of the kernels that take a thread a particle.
-const THREADS: u32 = 128;
+/// Warps, that is bags, in a block of `predict`.
+const PREDICT_WARPS: u32 = 4;
+/// Threads in a block of `reduce`.
+const REDUCE_THREADS: u32 = 128;
 
 impl Kernels {
     /// Loads the kernels of a mode.
@@ -202,10 +202,9 @@ impl Kernels {
         let one = |name: String| function(name).map_err(failed("finding a kernel"));
         Ok(Self {
             module,
-            store: one("store".into())?,
-            predict_lanes: one(format!("predict_lanes_{mode}"))?,
-            predict_tiles: one(format!("predict_tiles_{mode}"))?,
-            lanes: by_targets("force_lanes", Shape::lanes(precision)),
+            precision,
+            predict: one(format!("predict_{mode}"))?,
+            whole: by_targets("force_whole", Shape::whole(precision)),
             tiles: by_targets("force_tiles", Shape::tiles(precision)),
             reduce: one(format!("reduce_{mode}"))?,
         })
@@ -213,31 +212,19 @@ impl Kernels {
 
     /// Numbers of targets a lane, and a thread, that there are kernels for.
     pub fn choices(&self) -> [Vec<usize>; 2] {
-        [&self.lanes, &self.tiles].map(|kernels| kernels.iter().map(|(t, _)| *t).collect())
+        [&self.whole, &self.tiles].map(|kernels| kernels.iter().map(|(t, _)| *t).collect())
     }
 
-    /// Takes over corrected particles and notes the targets.
+    /// Takes over corrected particles and predicts all sources, for [`Shape::Tiles`].
     ///
     /// # Errors
     /// If the driver refuses the launch.
-    pub fn store(&self, device: &Device, call: &Call<'_>) -> Result<()> {
-        let threads = call.changed.max(call.targets);
-        launch(device, self.store, (threads.div_ceil(THREADS), 1), (THREADS, 1), call)
+    pub fn predict(&self, device: &Device, call: &Call<'_>) -> Result<()> {
+        let bags = call.slots / BAG as u32;
+        launch(device, self.predict, (bags.div_ceil(PREDICT_WARPS), 1), (32, PREDICT_WARPS), 0, call)
     }
 
-    /// Predicts all sources, laid out for a shape.
-    ///
-    /// # Errors
-    /// If the driver refuses the launch.
-    pub fn predict(&self, device: &Device, call: &Call<'_>, shape: Shape) -> Result<()> {
-        let kernel = match shape {
-            Shape::Lanes { .. } => self.predict_lanes,
-            Shape::Tiles { .. } => self.predict_tiles,
-        };
-        launch(device, kernel, (call.slots.div_ceil(THREADS), 1), (THREADS, 1), call)
-    }
-
-    /// Sums the forces on a batch over every span of bags.
+    /// Sums the forces on a batch over every span of bags; [`Shape::Whole`] does everything else too.
     ///
     /// # Errors
     /// If the driver refuses the launch.
@@ -246,15 +233,17 @@ impl Kernels {
             let found = kernels.iter().find(|(t, _)| *t == targets);
             found.map(|(_, f)| *f).expect("a shape made of what `choices` says")
         };
+        let bags = call.sources.div_ceil(BAG as u32);
         match shape {
-            Shape::Lanes { targets, warps } => {
-                let groups = call.slots / super::GROUP_SLOTS as u32;
-                let tiles = call.batch.div_ceil((targets * warps) as u32);
-                launch(device, find(&self.lanes, targets), (groups, tiles), (32, warps as u32), call)
+            Shape::Whole { targets, warps, .. } => {
+                let tiles = call.batch.div_ceil(32 * targets as u32);
+                let room = warps * shape::room(self.precision, targets);
+                let grid = (bags.div_ceil(call.span_bags), tiles);
+                launch(device, find(&self.whole, targets), grid, (32, warps as u32), room as u32, call)
             }
             Shape::Tiles { targets, threads, .. } => {
                 let tiles = call.batch.div_ceil((targets * threads) as u32);
-                launch(device, find(&self.tiles, targets), (tiles, call.spans), (threads as u32, 1), call)
+                launch(device, find(&self.tiles, targets), (tiles, call.spans), (threads as u32, 1), 0, call)
             }
         }
     }
@@ -264,7 +253,7 @@ impl Kernels {
     /// # Errors
     /// If the driver refuses the launch.
     pub fn reduce(&self, device: &Device, call: &Call<'_>) -> Result<()> {
-        launch(device, self.reduce, ((7 * call.batch).div_ceil(THREADS), 1), (THREADS, 1), call)
+        launch(device, self.reduce, ((7 * call.batch).div_ceil(REDUCE_THREADS), 1), (REDUCE_THREADS, 1), 0, call)
     }
 }
 
@@ -280,6 +269,7 @@ fn launch(
     kernel: CUfunction,
     (blocks, rows): (u32, u32),
     (threads, warps): (u32, u32),
+    shared_bytes: u32,
     call: &Call<'_>,
 ) -> Result<()> {
     let mut parameters = [std::ptr::from_ref(call).cast_mut().cast::<c_void>()];
@@ -287,7 +277,7 @@ fn launch(
     // the engine keeps until the device is done, and every index into them is below `slots` or `targets` (`staging`
     // checks what the host sends).
     unsafe {
-        result::launch_kernel(kernel, (blocks, rows, 1), (threads, warps, 1), 0, device.stream(), &mut parameters)
+        result::launch_kernel(kernel, (blocks, rows, 1), (threads, warps, 1), shared_bytes, device.stream(), &mut parameters)
     }
     .map_err(failed("launching a kernel"))
 }

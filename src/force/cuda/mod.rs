@@ -23,8 +23,6 @@ use device::{Device, Stopwatch};
 use launch::{Arrays, Call, Kernels, Numbers};
 use staging::{FORCE, Staging, upload_words};
 
-/// Slots of a group of bags: the sources are padded to whole groups.
-const GROUP_SLOTS: usize = shape::GROUP * BAG;
 /// Room for partial sums: larger blocks go in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
 
@@ -38,7 +36,6 @@ pub struct CudaEngine {
     precision: Precision,
     eps2: f64,
     clock: Clock,
-    evaluation: u32,
     shape: Option<Shape>,
     multiprocessors: usize,
 }
@@ -69,7 +66,6 @@ impl CudaEngine {
             precision,
             eps2: epsilon * epsilon,
             clock,
-            evaluation: 0,
             shape: None,
             multiprocessors,
         })
@@ -104,18 +100,10 @@ impl CudaEngine {
         self.watch.as_ref().map(Stopwatch::microseconds).transpose()
     }
 
-    /// Numbers of targets that [`Shape::Lanes`] and [`Shape::Tiles`] may have in this mode.
+    /// Numbers of targets that [`Shape::Whole`] and [`Shape::Tiles`] may have in this mode.
     #[must_use]
     pub fn choices(&self) -> [Vec<usize>; 2] {
         self.kernels.choices()
-    }
-
-    /// Bytes of a partial sum over bags.
-    const fn node_bytes(&self) -> usize {
-        match self.precision {
-            Precision::F32Direct | Precision::F32Chamomile => 4,
-            Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat | Precision::F64 => 8,
-        }
     }
 
     /// Memory for `n` sources, kept if it is there.
@@ -124,30 +112,22 @@ impl CudaEngine {
             return Ok(());
         }
         self.held = None;
-        let slots = n.next_multiple_of(GROUP_SLOTS).max(GROUP_SLOTS);
+        let slots = n.next_multiple_of(BAG);
         if u32::try_from(slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
         }
-        // The units of kernels/call.cuh.
-        let predicted = 16
-            * match self.precision {
-                Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 2,
-                Precision::Mixed | Precision::DoubleFloat => 3,
-                Precision::F64 => 4,
-            };
-        let sizes = [96, 8, 8, 8, predicted, 8 * FORCE].map(|bytes| bytes * slots);
+        let sizes = [96, 8, 8, 16 * shape::units(self.precision), 4].map(|bytes| bytes * slots);
         let upload = 8 * upload_words(slots);
         self.device.require(sizes.iter().sum::<usize>() + PARTIAL_BYTES + upload, n)?;
         let memory = |bytes| self.device.memory(bytes);
-        let [held, ticks, mass, stands, predicted, out] = sizes;
+        let [held, ticks, mass, predicted, arrived] = sizes;
         let arrays = Arrays {
             held: memory(held)?,
             ticks: memory(ticks)?,
             mass: memory(mass)?,
-            stands: memory(stands)?,
             predicted: memory(predicted)?,
             partial: memory(PARTIAL_BYTES)?,
-            out: memory(out)?,
+            arrived: memory(arrived)?,
             upload: memory(upload)?,
         };
         let staging = Staging::new(&self.device, slots)?;
@@ -158,8 +138,6 @@ impl CudaEngine {
     /// Sends the waiting particles and a block, has both taken over, and gives the numbers for what follows.
     fn send(&mut self, now: Time, targets: &Targets) -> Result<Numbers> {
         self.device.bind()?;
-        // 0 is what no source has been a target of.
-        self.evaluation = self.evaluation.checked_add(1).unwrap_or(1);
         let held = held(&mut self.held)?;
         let numbers = Numbers {
             now: now.0,
@@ -169,20 +147,27 @@ impl CudaEngine {
             slots: held.slots as u32,
             changed: held.staging.changed() as u32,
             targets: targets.len() as u32,
-            evaluation: self.evaluation,
             columns: held.staging.columns(targets.len()),
+            upload: held.arrays.upload.address(),
+            out: held.staging.out(),
         };
         held.staging.add_block(targets, held.sources);
         self.device.mark(self.watch.as_ref(), 0)?;
-        held.staging.send(&self.device, targets.len(), &held.arrays.upload)?;
+        let direct: usize = std::env::var("TISANE_DIRECT").ok().and_then(|x| x.parse().ok()).unwrap_or(0);
+        let mut numbers = numbers;
+        if held.staging.words(targets.len()) <= direct {
+            numbers.upload = held.staging.up();
+        } 
+        held.staging.send(&self.device, targets.len(), &held.arrays.upload, direct)?;
         self.device.mark(self.watch.as_ref(), 1)?;
-        self.kernels.store(&self.device, &Call::new(&held.arrays, &numbers))?;
         Ok(numbers)
     }
 
     /// Sends the waiting particles alone.
     fn flush(&mut self) -> Result<()> {
-        self.send(Time::default(), &Targets::default())?;
+        let numbers = self.send(Time::default(), &Targets::default())?;
+        let held = held(&mut self.held)?;
+        self.kernels.predict(&self.device, &Call::new(&held.arrays, &numbers))?;
         self.device.wait()
     }
 }
@@ -224,24 +209,27 @@ impl ForceEngine for CudaEngine {
             return Ok(());
         }
         let numbers = self.send(now, targets)?;
-        let node_bytes = self.node_bytes();
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
         let held = held(&mut self.held)?;
         let all_bags = bags(held.sources);
         let shape =
             self.shape.unwrap_or_else(|| Shape::choose(self.precision, targets.len(), all_bags, self.multiprocessors));
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
-        let most = (PARTIAL_BYTES / (spans * FORCE * node_bytes)).max(1);
+        let most = (PARTIAL_BYTES / (spans * FORCE * shape::node_bytes(self.precision))).max(1);
         let call = Call::new(&held.arrays, &numbers);
-        kernels.predict(device, &call, shape)?;
+        let tiles = matches!(shape, Shape::Tiles { .. });
+        if tiles {
+            kernels.predict(device, &call)?;
+        }
         device.mark(watch, 2)?;
         for first in (0..targets.len()).step_by(most) {
             let call = call.batch(first, most.min(targets.len() - first), span_bags, spans);
             kernels.force(device, &call, shape)?;
-            kernels.reduce(device, &call)?;
+            if tiles {
+                kernels.reduce(device, &call)?;
+            }
         }
         device.mark(watch, 3)?;
-        held.staging.fetch(device, &held.arrays.out, targets.len())?;
         device.mark(watch, 4)?;
         device.wait()?;
         held.staging.forces(targets.len(), out);

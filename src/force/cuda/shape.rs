@@ -1,23 +1,24 @@
 //! How an evaluation is spread over the device: a matter of speed alone, no shape changes a bit.
 
+use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 
-/// Bags in a group: the lanes of a warp.
-pub const GROUP: usize = 32;
 /// Most bags in a span of a tree mode: what the kernel's stack has room for.
 pub const MAX_SPAN_BAGS: usize = 1 << 11;
-/// Bags that a block reads into shared memory at a time.
+/// Bags that a block of `force_tiles` reads into shared memory at a time.
 const TILE_BAGS: usize = 4;
 
 /// The shape of a force evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// For small blocks: each lane of a warp takes one bag for `targets` targets; `warps` warps in a thread block.
-    Lanes {
+    /// For small blocks: one kernel, in which each warp takes bags of its own for 32 × `targets` targets.
+    Whole {
         /// Targets a lane.
         targets: usize,
-        /// Warps in a thread block.
+        /// Warps in a thread block, a power of two, at most 8.
         warps: usize,
+        /// Bags of a warp, a power of two, at most 128.
+        bags: usize,
     },
     /// For large blocks: each thread takes `targets` targets and walks a span of bags in shared memory.
     Tiles {
@@ -30,15 +31,39 @@ pub enum Shape {
     },
 }
 
+/// Units of 16 bytes that a predicted source takes (`UNITS` of kernels/call.cuh).
+#[must_use]
+pub const fn units(precision: Precision) -> usize {
+    match precision {
+        Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 2,
+        Precision::Mixed | Precision::DoubleFloat => 3,
+        Precision::F64 => 4,
+    }
+}
+
+/// Bytes of a partial sum over bags.
+#[must_use]
+pub const fn node_bytes(precision: Precision) -> usize {
+    match precision {
+        Precision::F32Direct | Precision::F32Chamomile => 4,
+        Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat | Precision::F64 => 8,
+    }
+}
+
+/// Bytes of shared memory for a warp of [`Shape::Whole`] (`ROOM` of kernels/force_whole.cu).
+#[must_use]
+pub fn room(precision: Precision, targets: usize) -> usize {
+    let nodes = (32 * targets * 7 * node_bytes(precision)).next_multiple_of(16);
+    nodes.max(BAG * 16 * units(precision))
+}
+
 impl Shape {
     /// Numbers of targets a lane that there are kernels for.
     #[must_use]
-    pub const fn lanes(precision: Precision) -> &'static [usize] {
+    pub const fn whole(precision: Precision) -> &'static [usize] {
         match precision {
             Precision::F32Direct => &[],
-            Precision::F32Kahan | Precision::DoubleFloat => &[1, 2],
-            Precision::Mixed => &[2],
-            Precision::F32Chamomile | Precision::F64 => &[2, 4],
+            _ => &[1, 2],
         }
     }
 
@@ -61,14 +86,19 @@ impl Shape {
             Precision::F32Direct => 0,
             // One thread adds up all bags of a target: there must be many.
             Precision::F32Chamomile => 80 * multiprocessors,
-            _ => 32 * multiprocessors,
+            _ => 16 * multiprocessors,
         };
         if targets < tiles_from {
-            // With warps enough to keep every scheduler busy for several rounds, a lane takes more targets.
-            let warps = bags.div_ceil(GROUP) * targets;
-            let choices = Self::lanes(precision);
-            let per_lane = choices[if warps > 48 * multiprocessors { choices.len() - 1 } else { 0 }];
-            return Self::Lanes { targets: per_lane, warps: targets.div_ceil(per_lane).clamp(1, 4) };
+            let rows = targets.div_ceil(32);
+            let per_lane = if rows * bags > 16 * multiprocessors { 2 } else { 1 };
+            let rows = targets.div_ceil(32 * per_lane);
+            // A warp a bag, and two for each scheduler, but not so many spans that adding them up takes longer.
+            let mut warps = 8;
+            while warps > 2 && rows * bags.div_ceil(warps) < multiprocessors {
+                warps /= 2;
+            }
+            let bags_of_warp = bags.div_ceil(warps * multiprocessors).next_power_of_two().min(128);
+            return Self::Whole { targets: per_lane, warps, bags: bags_of_warp };
         }
         let many = targets >= 512 * multiprocessors;
         let choices = Self::tiles(precision);
@@ -92,12 +122,13 @@ impl Shape {
     /// Bags in a span, and spans.
     #[must_use]
     pub fn spans(self, precision: Precision, bags: usize) -> (usize, usize) {
+        let in_order = matches!(precision, Precision::F32Direct | Precision::F32Chamomile);
         match self {
-            // Groups are whole, so that the bags of the last one are there, empty or not.
-            Self::Lanes { .. } if precision == Precision::F32Chamomile => (1, bags.next_multiple_of(GROUP)),
-            Self::Lanes { .. } => (GROUP, bags.div_ceil(GROUP)),
+            // Every bag's sum is handed on.
+            Self::Whole { warps, bags: own, .. } if in_order => (warps * own, bags),
+            Self::Whole { warps, bags: own, .. } => (warps * own, bags.div_ceil(warps * own)),
             // Spans of a mode that adds bags in order are all bags.
-            Self::Tiles { .. } if matches!(precision, Precision::F32Direct | Precision::F32Chamomile) => (bags, 1),
+            Self::Tiles { .. } if in_order => (bags, 1),
             Self::Tiles { span_bags, .. } => (span_bags, bags.div_ceil(span_bags)),
         }
     }

@@ -122,30 +122,30 @@ impl Staging {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory) -> Result<()> {
-        device.copy_up(&self.up, 0..self.words(targets), upload)?;
+    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory, direct: usize) -> Result<()> {
+        if self.words(targets) > direct {
+            device.copy_up(&self.up, 0..self.words(targets), upload)?;
+        }
         self.changed = 0;
         Ok(())
     }
 
-    /// Starts the copy of the forces on `targets` targets.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn fetch(&mut self, device: &Device, out: &Memory, targets: usize) -> Result<()> {
-        device.copy_down(out, &mut self.down, FORCE * targets)
+    /// Where the device puts the forces.
+    pub fn out(&self) -> u64 {
+        self.down.address()
+    }
+    pub fn up(&self) -> u64 {
+        self.up.address()
     }
 
     /// The forces, once they have come.
     pub fn forces(&self, targets: usize, out: &mut Forces) {
-        let numbers: &[f64] = bytemuck::cast_slice(&self.down.words()[..FORCE * targets]);
-        let (vectors, pot) = numbers.split_at(6 * targets);
-        let (acc, jerk) = bytemuck::cast_slice(vectors).split_at(targets);
+        let numbers: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * targets]);
         out.acc.clear();
-        out.acc.extend_from_slice(acc);
+        out.acc.extend(numbers.iter().map(|f| [f[0], f[1], f[2]]));
         out.jerk.clear();
-        out.jerk.extend_from_slice(jerk);
+        out.jerk.extend(numbers.iter().map(|f| [f[3], f[4], f[5]]));
         out.pot.clear();
-        out.pot.extend_from_slice(pot);
+        out.pot.extend(numbers.iter().map(|f| f[6]));
     }
 }

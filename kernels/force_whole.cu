@@ -1,0 +1,162 @@
+// The whole evaluation of a small block in one kernel: each warp predicts a bag into shared memory and sums it for the 32 × T
+// targets of its lanes; the warps of a thread block make a node of the canonical tree, and the last thread block to come adds
+// up the nodes. Where a kernel of its own for each would cost more than its work.
+#include "predict.cuh"
+#include "reduce.cuh"
+
+/// Sources times targets that a lane's loop holds at a time.
+#ifndef WHOLE_UNROLL
+#define WHOLE_UNROLL 8
+#endif
+constexpr int WHOLE_HELD = WHOLE_UNROLL;
+/// Levels of the tree over the bags of a warp: at most 2^(WARP_DEPTH - 1) bags.
+constexpr int WARP_DEPTH = 8;
+
+/// Shared memory of a warp in units: its bag, and afterwards its nodes.
+template <class M, int T>
+constexpr u32 ROOM = BAG * UNITS<M> * 16 > 32 * T * SUMS * sizeof(typename M::Node)
+                         ? BAG * UNITS<M>
+                         : (32 * T * SUMS * sizeof(typename M::Node) + 15) / 16;
+
+/// Sums one bag. MASKED: some target of the warp lies in this bag, and is left out by its place `own` in it. Returns true, with
+/// void sums, if QUICK and some distance was odd.
+template <class M, int T, bool MASKED, bool QUICK>
+__device__ __forceinline__ bool sum_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
+                                        typename M::Real eps2, Sums<M> (&sums)[T]) {
+    bool odd = false;
+#pragma unroll
+    for (int j = 0; j < T; ++j) sums[j].clear();
+#pragma unroll(QUICK ? WHOLE_HELD / T : 1)
+    for (u32 t = 0; t < BAG; ++t) {
+        Body<M> source = read_body<M>(bag + t * UNITS<M>);
+#pragma unroll
+        for (int j = 0; j < T; ++j)
+            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && own[j] == t, odd);
+    }
+    return odd;
+}
+
+/// True in the last thread block of a tile of targets to come here, which then sees what the others wrote before.
+__device__ __forceinline__ bool is_last(const Call &call, u32 thread) {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (thread == 0) {
+        last = atomicAdd(call.arrived + blockIdx.y, 1) == gridDim.x - 1;
+        if (last) call.arrived[blockIdx.y] = 0;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
+/// Grid: spans of bags × tiles of targets; block: 32 lanes × warps, a power of two, and a warp takes span_bags / warps bags.
+template <class M, int T> __device__ __forceinline__ void force_whole(const Call &call) {
+    using Node = typename M::Node;
+    constexpr bool TREE = M::ORDER == Order::Tree;
+    extern __shared__ float4 room[];
+    u32 lane = threadIdx.x, warps = blockDim.y, thread = threadIdx.y * 32 + lane;
+    float4 *mine = room + threadIdx.y * ROOM<M, T>;
+    u32 first = blockIdx.y * 32 * T;
+
+    Body<M> target[T];
+    u32 own[T];
+#pragma unroll
+    for (int j = 0; j < T; ++j)
+        // Lanes beyond the last target repeat it.
+        target[j] = read_target<M>(call, call.first_target + min(first + 32 * j + lane, call.batch - 1), own[j]);
+    auto eps2 = (typename M::Real)call.eps2;
+
+    TreeSum<Node, T * SUMS, WARP_DEPTH> tree;
+    Node node[T * SUMS];
+#pragma unroll
+    for (int k = 0; k < T * SUMS; ++k) node[k] = zero<Node>();
+    u32 bags_of_warp = call.span_bags / warps;
+    u32 bag = blockIdx.x * call.span_bags + threadIdx.y * bags_of_warp;
+    for (u32 b = 0; b < bags_of_warp && bag * BAG < call.sources; ++b, ++bag) {
+        __syncwarp();
+        predict_bag<M>(call, bag, lane, blockIdx.y == 0, mine);
+        __syncwarp();
+        Sums<M> sums[T];
+        u32 place[T];
+        bool held = false;
+#pragma unroll
+        for (int j = 0; j < T; ++j) {
+            place[j] = own[j] - bag * BAG;
+            held |= place[j] < BAG;
+        }
+        bool odd = __any_sync(~0u, held) ? sum_bag<M, T, true, true>(mine, target, place, eps2, sums)
+                                         : sum_bag<M, T, false, true>(mine, target, place, eps2, sums);
+        if (odd) sum_bag<M, T, true, false>(mine, target, place, eps2, sums);
+#pragma unroll
+        for (int k = 0; k < T * SUMS; ++k) node[k] = sums[k / SUMS].node(k % SUMS);
+        if (TREE) {
+            if (bags_of_warp > 1) tree.push(node);
+        } else {
+#pragma unroll
+            for (int k = 0; k < T * SUMS; ++k) {
+                u32 target_of_batch = first + k / SUMS * 32 + lane;
+                if (target_of_batch < call.batch) partial_of<M>(call, bag, target_of_batch)[k % SUMS] = node[k];
+            }
+        }
+    }
+    u32 here = min(call.batch - first, 32 * T) * SUMS;
+    if (TREE) {
+        // A warp beyond the last bag has an exact zero.
+        if (bags_of_warp > 1) tree.root(node);
+        __syncwarp();
+        Node *nodes = reinterpret_cast<Node *>(mine);
+#pragma unroll
+        for (int k = 0; k < T * SUMS; ++k) nodes[(k / SUMS * 32 + lane) * SUMS + k % SUMS] = node[k];
+        __syncthreads();
+        nodes = reinterpret_cast<Node *>(room);
+        constexpr u32 NEXT = ROOM<M, T> * 16 / sizeof(Node);
+        for (u32 k = thread; k < here; k += 32 * warps) {
+            for (u32 step = 1; step < warps; step *= 2)
+                for (u32 w = 0; w < warps; w += 2 * step)
+                    nodes[w * NEXT + k] = plus(nodes[w * NEXT + k], nodes[(w + step) * NEXT + k]);
+            partial_of<M>(call, blockIdx.x, first)[k] = nodes[k];
+        }
+    }
+    if (!is_last(call, thread)) return;
+
+    // Lanes for each sum: as many as there are threads for, so that few sums are not read by few lanes.
+    u32 share = 1;
+    if (TREE)
+        while (share < 32 && 2 * share * here <= 32 * warps) share *= 2;
+    u32 spans = call.spans;
+    if (share > 1) {
+        u32 length = 1;
+        while (length * share < spans) length *= 2;
+        u32 k = thread / share;
+        u32 begin = thread % share * length;
+        Node total = over_spans<M>(call, first + min(k, here - 1) / SUMS, min(k, here - 1) % SUMS, begin, min(begin + length, spans));
+        for (u32 step = 1; step < share; step *= 2) total = plus(total, from_lane(total, step));
+        if (k < here && begin == 0) hand_over(call, first + k / SUMS, k % SUMS, total);
+    } else {
+        for (u32 k = thread; k < here; k += 32 * warps)
+            hand_over(call, first + k / SUMS, k % SUMS, over_spans<M>(call, first + k / SUMS, k % SUMS, 0, spans));
+    }
+}
+
+#define TISANE_FORCE_WHOLE(name, M, T)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(256) force_whole_##name##_##T(const __grid_constant__ Call call) {    \
+        force_whole<M, T>(call);                                                                                       \
+    }
+#ifdef TISANE_ALL_SHAPES
+#define TISANE_FORCE_WHOLE_ALL(name, M)                                                                                \
+    TISANE_FORCE_WHOLE(name, M, 1)                                                                                     \
+    TISANE_FORCE_WHOLE(name, M, 2)                                                                                     \
+    TISANE_FORCE_WHOLE(name, M, 3)                                                                                     \
+    TISANE_FORCE_WHOLE(name, M, 4)
+#else
+#define TISANE_FORCE_WHOLE_ALL(name, M)                                                                                \
+    TISANE_FORCE_WHOLE(name, M, 1)                                                                                     \
+    TISANE_FORCE_WHOLE(name, M, 2)
+#endif
+// As `Shape::whole` of src/force/cuda/shape.rs; f32-direct, one running sum over all bags, has none.
+TISANE_FORCE_WHOLE_ALL(f32_chamomile, F32Chamomile)
+TISANE_FORCE_WHOLE_ALL(f32_kahan, F32Kahan)
+TISANE_FORCE_WHOLE_ALL(mixed, Mixed)
+TISANE_FORCE_WHOLE_ALL(double_float, DoubleFloat)
+TISANE_FORCE_WHOLE_ALL(f64, F64)

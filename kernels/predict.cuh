@@ -1,0 +1,94 @@
+// The sources of an evaluation: takes over corrected particles and predicts. One warp a bag, two sources a lane.
+#pragma once
+#include "call.cuh"
+
+__device__ __forceinline__ u32 or_over_warp(u32 bits) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(~0u, bits);
+#else
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) bits |= __shfl_xor_sync(~0u, bits, step);
+    return bits;
+#endif
+}
+
+/// Which sources of a bag an ascending list of sources names, and where.
+struct Listed {
+    // Bit t: source t of the bag is in the list.
+    u64 mask;
+    // The list's place of the first of them.
+    u32 first;
+
+    /// The whole warp looks together.
+    static __device__ __forceinline__ Listed in(const u32 *list, u32 count, u32 bag, u32 lane) {
+        u32 begin = bag * BAG, lo = 0;
+        if (count > BAG) {
+            // The first entry not below `begin` is in [lo, lo + left].
+            for (u32 left = count; left > 0;) {
+                u32 step = (left + 31) / 32, probe = (lane + 1) * step - 1;
+                bool below = probe < left && list[lo + probe] < begin;
+                u32 whole = __popc(__ballot_sync(~0u, below)) * step;
+                lo += whole;
+                left = min(step - 1, left - whole);
+            }
+        }
+        u32 a = lo + lane < count ? list[lo + lane] : ~0u;
+        u32 b = lo + lane + 32 < count ? list[lo + lane + 32] : ~0u;
+        lo += __popc(__ballot_sync(~0u, a < begin)) + __popc(__ballot_sync(~0u, b < begin));
+        u64 bits = (a - begin < BAG ? 1ull << (a - begin) : 0) | (b - begin < BAG ? 1ull << (b - begin) : 0);
+        return {or_over_warp((u32)bits) | (u64)or_over_warp((u32)(bits >> 32)) << 32, lo};
+    }
+
+    __device__ __forceinline__ bool has(u32 t) const { return mask >> t & 1; }
+    /// The place of source t of the bag, which is there.
+    __device__ __forceinline__ u32 place(u32 t) const { return first + __popcll(mask & ((1ull << t) - 1)); }
+};
+
+/// Predicts a bag's sources to now in f64, and writes them to `to`. A corrected particle has its new state from the upload,
+/// and KEEP writes that back; a target stands where the block puts it.
+template <class M> __device__ __forceinline__ void predict_bag(const Call &call, u32 bag, u32 lane, bool keep, float4 *to) {
+    double held[2][12], mass[2];
+    u64 ticks[2];
+    // Everyone's held state is asked for before it is known who has a newer one: nobody waits twice for memory.
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        u32 i = bag * BAG + 32 * h + lane;
+        ticks[h] = call.ticks[i];
+        mass[h] = call.mass[i];
+#pragma unroll
+        for (int c = 0; c < 12; ++c) held[h][c] = call.held[(size_t)c * call.slots + i];
+    }
+    Listed changed = Listed::in(call.changed_index, call.changed, bag, lane);
+    Listed targets = Listed::in(call.target_index, call.targets, bag, lane);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        u32 t = 32 * h + lane, i = bag * BAG + t;
+        if (changed.has(t)) {
+            u32 k = changed.place(t);
+            ticks[h] = call.changed_ticks[k];
+            if (keep) call.ticks[i] = ticks[h];
+#pragma unroll
+            for (int c = 0; c < 12; ++c) {
+                held[h][c] = call.changed_state[((size_t)(c / 3) * call.changed + k) * 3 + c % 3];
+                if (keep) call.held[(size_t)c * call.slots + i] = held[h][c];
+            }
+        }
+        double pos[3], vel[3];
+        double dt = (double)(call.now - ticks[h]) * call.tick;
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            pos[c] = held[h][c];
+            vel[c] = held[h][3 + c];
+            predict_component(pos[c], vel[c], held[h][6 + c], held[h][9 + c], dt);
+        }
+        if (targets.has(t)) {
+            u32 k = targets.place(t);
+#pragma unroll
+            for (int c = 0; c < 3; ++c) {
+                pos[c] = call.target_pos[3 * (size_t)k + c];
+                vel[c] = call.target_vel[3 * (size_t)k + c];
+            }
+        }
+        write_body(to + t * UNITS<M>, Body<M>::of(pos, vel, mass[h]));
+    }
+}
