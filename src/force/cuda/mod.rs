@@ -2,7 +2,7 @@
 //!
 //! Per evaluation one copy goes up (the particles corrected since the last, and the block) and one comes down (the forces);
 //! between them a handful of kernels run on one stream, and nothing is allocated. In `f64` the bits are those of the
-//! reference engine; in the other modes every operation is the CPU's too, except that 1/√ is the hardware's approximation.
+//! reference engine; in the other modes every operation is the CPU's too, except that 1/√ is approximate.
 //! The kernels are in `kernels/`, compiled ahead by `scripts/kernels`; the driver is looked for at run time.
 
 mod device;
@@ -114,7 +114,7 @@ impl CudaEngine {
     const fn node_bytes(&self) -> usize {
         match self.precision {
             Precision::F32Direct | Precision::F32Chamomile => 4,
-            Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat | Precision::F64 => 8,
+            _ => 8,
         }
     }
 
@@ -133,7 +133,7 @@ impl CudaEngine {
             * match self.precision {
                 Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 2,
                 Precision::Mixed | Precision::DoubleFloat => 3,
-                Precision::F64 => 4,
+                Precision::F64Fast | Precision::F64 => 4,
             };
         let sizes = [96, 8, 8, 8, predicted, 8 * FORCE].map(|bytes| bytes * slots);
         let upload = 8 * upload_words(slots);
@@ -200,7 +200,7 @@ impl ForceEngine for CudaEngine {
         }
         self.reserve(all.len())?;
         // So far away that without mass it adds exact zeros, near enough that no square overflows.
-        let nowhere = if self.precision == Precision::F64 { 1e150 } else { 1e15 };
+        let nowhere = if self.precision.in_f64() { 1e150 } else { 1e15 };
         let held = held(&mut self.held)?;
         held.staging.everyone(&self.device, all, nowhere, &held.arrays.mass)?;
         self.device.wait()?;

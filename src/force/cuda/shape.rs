@@ -38,7 +38,7 @@ impl Shape {
             Precision::F32Direct => &[],
             Precision::F32Kahan | Precision::DoubleFloat => &[1, 2],
             Precision::Mixed => &[2],
-            Precision::F32Chamomile | Precision::F64 => &[2, 4],
+            Precision::F32Chamomile | Precision::F64Fast | Precision::F64 => &[2, 4],
         }
     }
 
@@ -46,7 +46,7 @@ impl Shape {
     #[must_use]
     pub const fn tiles(precision: Precision) -> &'static [usize] {
         match precision {
-            Precision::F64 => &[1],
+            Precision::F64Fast | Precision::F64 => &[1],
             Precision::F32Direct | Precision::F32Chamomile => &[1, 2],
             Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat => &[2, 3],
         }
