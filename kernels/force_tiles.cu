@@ -7,7 +7,7 @@
 #define TILES_UNROLL 4
 #endif
 constexpr int TILES_HELD = TILES_UNROLL;
-/// Thread blocks of 128 that a multiprocessor must hold: bounds the registers.
+/// For tuning: see TISANE_FORCE_TILES_HELD.
 #ifndef TILES_BLOCKS
 #define TILES_BLOCKS 1
 #endif
@@ -23,7 +23,7 @@ template <class M, int T, bool MASKED, bool QUICK>
 __device__ __forceinline__ bool add_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
                                         typename M::Real eps2, Sums<M> (&sums)[T]) {
     bool odd = false;
-#pragma unroll(MASKED ? 1 : TILES_HELD)
+#pragma unroll(QUICK ? TILES_HELD : 1)
     for (u32 t = 0; t < BAG; ++t) {
         Body<M> source = read_body<M>(bag + t * UNITS<M>);
 #pragma unroll
@@ -129,10 +129,13 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
     }
 }
 
-#define TISANE_FORCE_TILES(name, M, T)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(256, TILES_BLOCKS) force_tiles_##name##_##T(const __grid_constant__ Call call) {    \
+/// BLOCKS: thread blocks of 256 that a multiprocessor must hold; it bounds the registers.
+#define TISANE_FORCE_TILES_HELD(name, M, T, BLOCKS)                                                                    \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS)                                                          \
+        force_tiles_##name##_##T(const __grid_constant__ Call call) {                                                  \
         force_tiles<M, T>(call);                                                                                       \
     }
+#define TISANE_FORCE_TILES(name, M, T) TISANE_FORCE_TILES_HELD(name, M, T, TILES_BLOCKS)
 #ifdef TISANE_ALL_SHAPES
 // For tuning.
 #define TISANE_FORCE_TILES_ALL(name, M)                                                                                \
@@ -153,5 +156,6 @@ TISANE_FORCE_TILES(mixed, Mixed, 2)
 TISANE_FORCE_TILES(mixed, Mixed, 3)
 TISANE_FORCE_TILES(double_float, DoubleFloat, 2)
 TISANE_FORCE_TILES(double_float, DoubleFloat, 3)
+TISANE_FORCE_TILES_HELD(f64_fast, F64Fast, 1, 4)
 TISANE_FORCE_TILES(f64, F64, 1)
 #endif

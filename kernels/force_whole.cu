@@ -140,7 +140,7 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
 }
 
 #define TISANE_FORCE_WHOLE(name, M, T)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(256) force_whole_##name##_##T(const __grid_constant__ Call call) {    \
+    extern "C" __global__ void __launch_bounds__(256, 2) force_whole_##name##_##T(const __grid_constant__ Call call) {    \
         force_whole<M, T>(call);                                                                                       \
     }
 #ifdef TISANE_ALL_SHAPES
@@ -159,4 +159,5 @@ TISANE_FORCE_WHOLE_ALL(f32_chamomile, F32Chamomile)
 TISANE_FORCE_WHOLE_ALL(f32_kahan, F32Kahan)
 TISANE_FORCE_WHOLE_ALL(mixed, Mixed)
 TISANE_FORCE_WHOLE_ALL(double_float, DoubleFloat)
+TISANE_FORCE_WHOLE_ALL(f64_fast, F64Fast)
 TISANE_FORCE_WHOLE_ALL(f64, F64)

@@ -7,11 +7,11 @@ template <class R> struct Pair {
     R m_s, m_s3, d[3];
 };
 
-/// QUICK: without branches, and void where `odd` becomes true.
-template <bool QUICK, class R>
+/// By the mode's 1/sqrt. QUICK: without branches, and void where `odd` becomes true.
+template <class M, bool QUICK, class R = typename M::Real>
 __device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3], R eps2, bool &odd) {
     R s2 = fma_rn(r[0], r[0], fma_rn(r[1], r[1], fma_rn(r[2], r[2], eps2)));
-    R s_inv = QUICK ? inverse_sqrt(s2, odd) : inverse_sqrt(s2);
+    R s_inv = M::template inverse_sqrt<QUICK>(s2, odd);
     R s_inv2 = s_inv * s_inv;
     R m_s = mass * s_inv;
     R m_s3 = m_s * s_inv2;
@@ -73,7 +73,7 @@ template <class M> struct Sums {
             v[k] = source.vel[k] - target.vel[k];
         }
         auto mass = itself ? typename M::Real(0) : source.mass;
-        auto term = pair<QUICK>(mass, r, v, itself ? typename M::Real(1) : eps2, odd);
+        auto term = pair<M, QUICK>(mass, r, v, itself ? typename M::Real(1) : eps2, odd);
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             M::add_product(sum[k], term.m_s3, r[k]);

@@ -212,7 +212,7 @@ fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
         Engine::Reference => (reference::engine(precision, epsilon, clock), "reference"),
         Engine::Cuda => (cuda(precision, epsilon, clock)?, "cuda"),
     };
-    let is_the_meter = name == "cpu" && precision == Precision::F64;
+    let is_the_meter = name == "cpu" && precision.in_f64();
     let meter = (!is_the_meter).then(|| Meter {
         engine: cpu::engine(Precision::F64, epsilon, clock, width),
         sample: config.audit.sample as usize,

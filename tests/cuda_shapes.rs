@@ -65,14 +65,16 @@ fn shapes() {
         let mut engine = CudaEngine::new(mode, 1.0 / 256.0, CLOCK, 0).unwrap();
         let [lanes, tiles] = engine.choices();
         let in_order = matches!(mode, Precision::F32Direct | Precision::F32Chamomile);
-        for (n, sizes) in [(131_072, vec![131_072]), (65536, vec![1, 32, 128, 512, 1024, 2048, 4096]), (16384, vec![128, 512, 2048]), (4096, vec![1, 32, 128, 512]), (1024, vec![1, 60, 200])]
-        {
+        let cases = std::env::var("TISANE_CASES").unwrap_or("131072:131072,65536:1,65536:2048,4096:128".into());
+        for case in cases.split(',') {
+            let (n, size) = case.split_once(':').unwrap();
+            let (n, sizes): (usize, Vec<usize>) = (n.parse().unwrap(), vec![size.parse().unwrap()]);
             let p = plummer::sample(n, 1, 0.999);
             engine.load(&p).unwrap();
             for size in sizes {
                 let targets = block(&p, size);
                 row(&mut engine, mode, (n, &targets), None);
-                if size <= 4096 {
+                if size <= 4096 && std::env::var_os("TISANE_TILES").is_none() {
                     for &t in &lanes {
                         for warps in if t > 3 { vec![4] } else { vec![4, 8] } {
                             for bags in if n > 4096 { vec![1, 2, 4] } else { vec![1] } {
@@ -87,7 +89,7 @@ fn shapes() {
                             for span_bags in if in_order {
                                 vec![256]
                             } else if brief {
-                                vec![if n > 65536 { 256 } else { 32 }]
+                                vec![16, 32, 64, 256]
                             } else {
                                 vec![32, 256]
                             } {

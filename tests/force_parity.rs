@@ -5,9 +5,10 @@ mod systems;
 
 use proptest::prelude::*;
 use systems::{CLOCK, bits, block, forces, system};
-use tisane::force::cpu::{CpuEngine, Width};
+use tisane::force::cpu::{self, CpuEngine, Width};
 use tisane::force::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
-use tisane::force::reference::ReferenceEngine;
+use tisane::force::precision::Precision;
+use tisane::force::reference::{self, ReferenceEngine};
 use tisane::force::{ForceEngine, Forces};
 use tisane::time::Time;
 
@@ -18,6 +19,18 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 #[test]
 fn f64_has_the_reference_bits_on_every_width_and_thread_count() {
     same_bits::<F64>(&[1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 1000, 4097]);
+}
+
+#[test]
+fn f64_fast_has_the_bits_of_f64_on_the_cpu() {
+    let (p, now) = system(257, 4);
+    let targets = block(&p, now, (0..257).collect());
+    let width = Width::choose().unwrap();
+    let [fast, exact] = [Precision::F64Fast, Precision::F64].map(|precision| {
+        let on = |mut engine: Box<dyn ForceEngine>| bits(&forces(&mut *engine, &p, now, &targets));
+        [on(reference::engine(precision, 0.0, CLOCK)), on(cpu::engine(precision, 0.0, CLOCK, width))]
+    });
+    assert!(fast == exact && exact[0] == exact[1]);
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub fn verify() -> Result<u8> {
             let good = same_bits
                 && same_run
                 && error <= precision.audit_limit()
-                && (precision != Precision::F64 || row.it.energy_error.abs() < ENERGY_LIMIT);
+                && (!precision.in_f64() || row.it.energy_error.abs() < ENERGY_LIMIT);
             all_good &= good;
             let yes = |x: bool| if x { "yes" } else { "NO" }.to_owned();
             table.add_row([

@@ -154,11 +154,14 @@ fn names(schema: &Json) -> Vec<&str> {
 }
 
 /// The valid name that a misspelt one most looks like, if any is near: by shared beginnings (`eps`) or by swapped,
-/// missing and wrong letters (`f46`).
+/// missing and wrong letters (`f46`); a single slip says more than a longer name that holds the same letters.
 fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
     let found = found.to_lowercase();
     let likeness = |name: &str| {
         let name = name.to_lowercase();
+        if name.len() > 2 && strsim::damerau_levenshtein(&found, &name) == 1 {
+            return 1.0;
+        }
         strsim::jaro_winkler(&found, &name).max(strsim::normalized_damerau_levenshtein(&found, &name))
     };
     let best = valid.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;

@@ -140,7 +140,7 @@ pub trait Mode: Send + Sync + 'static {
     fn node(sum: [Self::Real; 2]) -> Self::Node;
 }
 
-/// [`Precision::F64`].
+/// [`Precision::F64`], and on the CPU [`Precision::F64Fast`].
 pub struct F64;
 /// [`Precision::F32Direct`].
 pub struct F32Direct;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// | `f32-kahan` | f32 | f32 | f32, compensated | pairs of f32, tree |
 /// | `mixed` | two f32 | f32 | f32 | f64, tree |
 /// | `double-float` | two f32 | f32 | two-sum pairs of f32 | two-sum pairs of f32, tree |
+/// | `f64-fast` | f64 | f64, 1/√ within an ulp or so on GPUs | f64 | f64, tree |
 /// | `f64` | f64 | f64 | f64 | f64, tree |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -26,6 +27,8 @@ pub enum Precision {
     Mixed,
     /// Pairs of f32 all the way: needs no f64 hardware.
     DoubleFloat,
+    /// `f64` with a faster 1/√ on GPUs, right to about an ulp. On the CPU it is `f64`.
+    F64Fast,
     /// Everything in f64: the reference.
     #[default]
     F64,
@@ -33,8 +36,8 @@ pub enum Precision {
 
 impl Precision {
     /// All modes, from the coarsest to the reference.
-    pub const ALL: [Self; 6] =
-        [Self::F32Direct, Self::F32Chamomile, Self::F32Kahan, Self::Mixed, Self::DoubleFloat, Self::F64];
+    pub const ALL: [Self; 7] =
+        [Self::F32Direct, Self::F32Chamomile, Self::F32Kahan, Self::Mixed, Self::DoubleFloat, Self::F64Fast, Self::F64];
 
     /// The name that users write.
     #[must_use]
@@ -45,8 +48,15 @@ impl Precision {
             Self::F32Kahan => "f32-kahan",
             Self::Mixed => "mixed",
             Self::DoubleFloat => "double-float",
+            Self::F64Fast => "f64-fast",
             Self::F64 => "f64",
         }
+    }
+
+    /// Whether every stage is in f64. On the CPU these modes have the same bits.
+    #[must_use]
+    pub const fn in_f64(self) -> bool {
+        matches!(self, Self::F64Fast | Self::F64)
     }
 
     /// Relative force error at which an audit stops a run by default: a hundred times and more what the mode shows on star
@@ -56,7 +66,7 @@ impl Precision {
         match self {
             Self::F32Direct | Self::F32Chamomile | Self::F32Kahan => 1e-2,
             Self::Mixed | Self::DoubleFloat => 1e-5,
-            Self::F64 => 1e-11,
+            Self::F64Fast | Self::F64 => 1e-11,
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn Force
         Precision::F32Kahan => Box::new(ReferenceEngine::<F32Kahan>::new(epsilon, clock)),
         Precision::Mixed => Box::new(ReferenceEngine::<Mixed>::new(epsilon, clock)),
         Precision::DoubleFloat => Box::new(ReferenceEngine::<DoubleFloat>::new(epsilon, clock)),
-        Precision::F64 => Box::new(ReferenceEngine::<F64>::new(epsilon, clock)),
+        Precision::F64Fast | Precision::F64 => Box::new(ReferenceEngine::<F64>::new(epsilon, clock)),
     }
 }
 

@@ -47,7 +47,7 @@ pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) ->
         Precision::F32Kahan => Box::new(CpuEngine::<F32Kahan>::new(epsilon, clock, width)),
         Precision::Mixed => Box::new(CpuEngine::<Mixed>::new(epsilon, clock, width)),
         Precision::DoubleFloat => Box::new(CpuEngine::<DoubleFloat>::new(epsilon, clock, width)),
-        Precision::F64 => Box::new(CpuEngine::<F64>::new(epsilon, clock, width)),
+        Precision::F64Fast | Precision::F64 => Box::new(CpuEngine::<F64>::new(epsilon, clock, width)),
     }
 }
 

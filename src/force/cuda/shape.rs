@@ -37,7 +37,7 @@ pub const fn units(precision: Precision) -> usize {
     match precision {
         Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 2,
         Precision::Mixed | Precision::DoubleFloat => 3,
-        Precision::F64 => 4,
+        Precision::F64Fast | Precision::F64 => 4,
     }
 }
 
@@ -46,7 +46,7 @@ pub const fn units(precision: Precision) -> usize {
 pub const fn node_bytes(precision: Precision) -> usize {
     match precision {
         Precision::F32Direct | Precision::F32Chamomile => 4,
-        Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat | Precision::F64 => 8,
+        _ => 8,
     }
 }
 
@@ -71,7 +71,7 @@ impl Shape {
     #[must_use]
     pub const fn tiles(precision: Precision) -> &'static [usize] {
         match precision {
-            Precision::F64 => &[1],
+            Precision::F64Fast | Precision::F64 => &[1],
             Precision::F32Direct | Precision::F32Chamomile => &[1, 2],
             Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat => &[2, 3],
         }
