@@ -7,10 +7,12 @@
 
 mod device;
 mod launch;
+mod room;
 mod shape;
 mod staging;
 
-pub use device::list;
+pub use device::{About, list};
+pub use room::Room;
 pub use shape::Shape;
 
 use super::canonical::{BAG, bags};
@@ -21,12 +23,16 @@ use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
 use launch::{Arrays, Call, Kernels, Numbers};
-use staging::{FORCE, Staging, upload_words};
+use staging::{FORCE, Staging};
 
 /// Slots of a group of bags: the sources are padded to whole groups.
 const GROUP_SLOTS: usize = shape::GROUP * BAG;
 /// Room for partial sums: larger blocks go in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
+
+/// What profiles call the phases of [`CudaEngine::phases`]; the sum over bags and that over spans alternate where a block
+/// goes in batches, and are one.
+const PHASE_NAMES: [&str; 4] = ["copy_up", "predict", "force_and_reduce", "copy_down"];
 
 /// Engine on one NVIDIA GPU.
 pub struct CudaEngine {
@@ -118,28 +124,23 @@ impl CudaEngine {
         }
     }
 
-    /// Memory for `n` sources, kept if it is there.
-    fn reserve(&mut self, n: usize) -> Result<()> {
+    /// Memory for `n` sources, kept if it is there: called before a run starts, it tells then what would not fit.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the numbers if there is too little.
+    pub fn reserve(&mut self, n: usize) -> Result<()> {
         if self.held.as_ref().is_some_and(|held| held.sources == n) {
             return Ok(());
         }
         self.held = None;
-        let slots = n.next_multiple_of(GROUP_SLOTS).max(GROUP_SLOTS);
+        let room = Room::of(self.precision, n);
+        let slots = room.slots;
         if u32::try_from(slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
         }
-        // The units of kernels/call.cuh.
-        let predicted = 16
-            * match self.precision {
-                Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 2,
-                Precision::Mixed | Precision::DoubleFloat => 3,
-                Precision::F64 => 4,
-            };
-        let sizes = [96, 8, 8, 8, predicted, 8 * FORCE].map(|bytes| bytes * slots);
-        let upload = 8 * upload_words(slots);
-        self.device.require(sizes.iter().sum::<usize>() + PARTIAL_BYTES + upload, n)?;
+        self.device.require(room.on_device(), n)?;
         let memory = |bytes| self.device.memory(bytes);
-        let [held, ticks, mass, stands, predicted, out] = sizes;
+        let Room { arrays: [held, ticks, mass, stands, predicted, out], upload, .. } = room;
         let arrays = Arrays {
             held: memory(held)?,
             ticks: memory(ticks)?,
@@ -246,5 +247,10 @@ impl ForceEngine for CudaEngine {
         device.wait()?;
         held.staging.forces(targets.len(), out);
         Ok(())
+    }
+
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        let phases = self.phases()?.into_iter().flatten();
+        Ok(PHASE_NAMES.into_iter().zip(phases).map(|(name, microseconds)| (name, 1e-6 * microseconds)).collect())
     }
 }
