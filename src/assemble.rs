@@ -1,8 +1,10 @@
 //! From a configuration to a simulation: the one place that knows every concrete model, engine and integrator.
 
 mod engine;
+mod gpu;
 
-pub use engine::{Gpu, OnGpu, Session, cuda, forecast, gpu_wins_from, gpus};
+pub use engine::{Session, forecast, gpu_wins_from};
+pub use gpu::{Gpu, OnGpu, check_gpu, cuda, gpus};
 
 use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;

@@ -124,6 +124,7 @@ pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
     if args.overwrite {
         keep_input(&loaded.config)?;
     }
+    assemble::check_gpu(&loaded.config, args.session.engine(None))?;
     on_threads(args.session.threads(&loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
         let (name, config, dir) =

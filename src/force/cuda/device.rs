@@ -115,14 +115,21 @@ pub fn list() -> Result<Vec<About>> {
     (0..count).map(|ordinal| about(ordinal).map_err(|e| unusable(ordinal, e))).collect()
 }
 
-/// A number that no device has.
-fn unknown(ordinal: usize, there: &[About]) -> Error {
-    let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
-    match names.as_slice() {
-        [] => missing("the NVIDIA driver finds no GPU on this machine"),
-        names => Error::input("CUDA", format!("no device {ordinal}: this machine has {}", names.join(", ")))
-            .with_help("give one of them with --device or force.device"),
+/// Device number `ordinal`, which is not opened.
+///
+/// # Errors
+/// [`Error::Input`] if there is no driver or no such device: then with those that are there.
+pub fn find(ordinal: usize) -> Result<About> {
+    let mut there = list()?;
+    if ordinal < there.len() {
+        return Ok(there.swap_remove(ordinal));
     }
+    if there.is_empty() {
+        return Err(missing("the NVIDIA driver finds no GPU on this machine"));
+    }
+    let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
+    let problem = format!("no device {ordinal}: this machine has {}", names.join(", "));
+    Err(Error::input("CUDA", problem).with_help("give one of them with --device or force.device"))
 }
 
 impl Device {
@@ -131,10 +138,7 @@ impl Device {
     /// # Errors
     /// [`Error::Input`] if it is not there or cannot be used.
     pub fn open(ordinal: usize) -> Result<Self> {
-        let there = list()?;
-        if ordinal >= there.len() {
-            return Err(unknown(ordinal, &there));
-        }
+        find(ordinal)?;
         let unusable = |e: DriverError| missing(format!("device {ordinal} cannot be used: {}", words(e)));
         let context = CudaContext::new(ordinal).map_err(unusable)?;
         let stream = context.new_stream().map_err(unusable)?;

@@ -11,7 +11,7 @@ mod room;
 mod shape;
 mod staging;
 
-pub use device::{About, list};
+pub use device::{About, find, list};
 pub use room::Room;
 pub use shape::Shape;
 
