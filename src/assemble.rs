@@ -270,8 +270,8 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
 }
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
-/// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a warning if the newest checkpoint was
-/// damaged and the previous one was taken.
+/// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a
+/// warning if the newest checkpoint was damaged and the previous one was taken.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no good checkpoint or it belongs to another run; [`Error::Config`].

@@ -3,7 +3,7 @@
 mod row;
 
 use crate::diagnostics::conserved::{Conserved, relative};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::force::{Field, ForceEngine};
 use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
@@ -244,22 +244,31 @@ impl Simulation {
     /// # Errors
     /// As [`Integrator::step`], and [`crate::Error::Storage`]; the last checkpoint stays whole.
     pub fn run(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
-        let reason = loop {
+        let reason = match self.advance(series, stop, watch) {
+            Ok(reason) => reason,
+            Err(error) => {
+                // Why the run ended comes first; that its last rows could not be written comes on top.
+                let storage = matches!(error, Error::Storage { .. });
+                if let Some(also) = (!storage).then(|| series.finish()).and_then(Result::err) {
+                    tracing::error!("{also}");
+                }
+                return Err(error.in_user_units(&self.state.scale));
+            }
+        };
+        self.checkpoint(series)?;
+        series.finish()?;
+        Ok(reason)
+    }
+
+    /// Steps, outputs and checkpoints until there is a reason to stop.
+    fn advance(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
+        loop {
             if let Some(reason) = self.reason_to_stop(stop) {
-                break reason;
+                return Ok(reason);
             }
             let Engines { integrator, force, .. } = &mut self.engines;
             let watch_of_step = self.notes.profiler.as_ref().map(Profiler::begin);
-            let report = match integrator.step(&mut self.particles, &mut **force) {
-                Ok(report) => report,
-                Err(error) => {
-                    // Why the run ended comes first; that its last rows could not be written comes on top.
-                    if let Err(also) = series.finish() {
-                        tracing::error!("{also}");
-                    }
-                    return Err(error.in_user_units(&self.state.scale));
-                }
-            };
+            let report = integrator.step(&mut self.particles, &mut **force)?;
             if let Some(watch) = watch_of_step {
                 watch.end(report.block);
             }
@@ -271,10 +280,7 @@ impl Simulation {
                 self.checkpoint(series)?;
             }
             watch.step(&self.state);
-        };
-        self.checkpoint(series)?;
-        series.finish()?;
-        Ok(reason)
+        }
     }
 
     fn reason_to_stop(&self, stop: &AtomicBool) -> Option<ExitReason> {

@@ -15,6 +15,7 @@ use tisane::io::checkpoint::{self, Counters, References, RunState, Written};
 use tisane::io::fields::DiagnosticsRow;
 use tisane::io::file_units::FileUnits;
 use tisane::io::provenance::Provenance;
+use tisane::io::table;
 use tisane::particles::Particles;
 use tisane::simulation::{Engines, ExitReason, Plan, Simulation, Watch};
 use tisane::time::{Clock, Level, Time};
@@ -27,6 +28,7 @@ const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 enum Fate {
     Well,
     Lost,
+    LostAtOutput,
     NotANumber,
 }
 
@@ -35,6 +37,7 @@ struct Doomed {
     engine: Box<dyn ForceEngine>,
     left: u32,
     fate: Fate,
+    before: Time,
 }
 
 impl ForceEngine for Doomed {
@@ -47,10 +50,13 @@ impl ForceEngine for Doomed {
     fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
         self.engine.evaluate(now, targets, out)?;
         self.left = self.left.saturating_sub(1);
+        // Steps evaluate a moment once; what comes after a step is an output.
+        let output = now == self.before && now > Time::default();
+        self.before = now;
+        let lost = || Err(Error::Integration { problem: "the GPU failed (computing): it is gone".into(), help: None });
         match self.fate {
-            Fate::Lost if self.left == 0 => {
-                Err(Error::Integration { problem: "the GPU failed (computing): it is gone".into(), help: None })
-            }
+            Fate::Lost if self.left == 0 => lost(),
+            Fate::LostAtOutput if self.left == 0 && output => lost(),
             Fate::NotANumber if self.left == 0 => {
                 out.acc[0][1] = f64::NAN;
                 Ok(())
@@ -73,7 +79,7 @@ fn simulation(dir: &Path, particles: Particles, state: RunState, fate: Fate) -> 
         Parameters { nu: 0.01, nu_start: 0.01, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop };
     let engines = Engines {
         integrator: Box::new(Hermite4::new(parameters, CLOCK)),
-        force: Box::new(Doomed { engine, left: 200, fate }),
+        force: Box::new(Doomed { engine, left: 200, fate, before: Time::default() }),
         meter: None,
     };
     let plan = Plan {
@@ -112,12 +118,20 @@ fn run(dir: &Path, fate: Fate) -> Result<String> {
 fn the_last_checkpoint_survives_the_engine() {
     let folder = tempfile::tempdir().unwrap();
     let expected = run(&folder.path().join("well"), Fate::Well).unwrap();
-    for fate in [Fate::Lost, Fate::NotANumber] {
+    for fate in [Fate::Lost, Fate::LostAtOutput, Fate::NotANumber] {
         let dir = folder.path().join(format!("{fate:?}"));
         let error = run(&dir, fate).unwrap_err();
         assert_eq!(error.exit_code(), 4, "{error}");
-        let words = if fate == Fate::Lost { "it is gone" } else { "not a finite number" };
+        let words = if fate == Fate::NotANumber { "not a finite number" } else { "it is gone" };
         assert!(error.to_string().contains(words), "{error}");
+
+        let rows = |table: table::Table| table.columns;
+        let (csv, hdf5) = (dir.join("diagnostics.csv"), dir.join("diagnostics.hdf5"));
+        assert_eq!(
+            rows(table::read_csv(&csv).unwrap()),
+            rows(table::read_hdf5(&hdf5).unwrap()),
+            "diagnostics are whole"
+        );
 
         let (found, warning) = checkpoint::read_newest(&dir).unwrap();
         assert_eq!(warning, None, "the newest checkpoint is whole");

@@ -24,13 +24,13 @@ pub struct Session {
 
 /// Number of particles from which a run is faster on a GPU than on the CPU's cores.
 ///
-/// Measured with `tisane bench run` on one NVIDIA H200 against two cores with AVX-512, in f64 and mixed. Below it a block
-/// is over before the copies, launches and waits of an evaluation are; a run that is that small is short on either.
+/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs, Measured).
+/// Below it the CPU is through with a block before the copies, launches and waits of an evaluation are over.
 #[must_use]
 pub const fn gpu_wins_from(precision: Precision) -> usize {
     match precision {
         Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat | Precision::F64 => 1024,
-        // Their sums go in order, so that small blocks occupy few threads of a GPU.
+        // Not measured: their sums go in order, so that small blocks occupy few threads of a GPU.
         Precision::F32Direct | Precision::F32Chamomile => 4096,
     }
 }
