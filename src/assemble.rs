@@ -1,13 +1,18 @@
-//! From a configuration to a simulation: the one file that knows every concrete model, engine and integrator.
+//! From a configuration to a simulation: the one place that knows every concrete model, engine and integrator.
 
-use crate::config::{self, Config, Engine, Initial, Loaded, OnDtMin, Problem};
+mod engine;
+mod gpu;
+
+pub use engine::{Session, forecast, gpu_wins_from};
+pub use gpu::{Gpu, OnGpu, check_gpu, cuda, gpus};
+
+use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
+use crate::force::Field;
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
-use crate::force::reference;
-use crate::force::{Field, ForceEngine};
 use crate::initial::{self, InitialState, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -15,11 +20,11 @@ use crate::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Wr
 use crate::io::file_units::FileUnits;
 use crate::io::formats;
 use crate::io::provenance::Provenance;
-use crate::meter::Meter;
 use crate::particles::Particles;
 use crate::simulation::{Engines, Plan, Simulation};
 use crate::time::{Clock, Level, Time};
 use crate::units::{Scale, Units};
+use engine::Task;
 use std::path::Path;
 
 /// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
@@ -79,7 +84,7 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
 fn check_memory(loaded: &Loaded) -> Result<()> {
     let Initial::Plummer(plummer) = &loaded.config.initial else { return Ok(()) };
     let needed = u64::from(plummer.n) * MEMORY_PER_PARTICLE;
-    match total_memory() {
+    match memory_of_this_machine("MemTotal") {
         Some(total) if needed > total => {
             let problem =
                 format!("{} particles take {needed} bytes of memory, and this machine has {total}", plummer.n);
@@ -89,10 +94,10 @@ fn check_memory(loaded: &Loaded) -> Result<()> {
     }
 }
 
-/// Memory of this machine in bytes, where it can be known.
-fn total_memory() -> Option<u64> {
+/// Memory of this machine in bytes, where it can be known: `MemTotal`, or `MemAvailable`.
+fn memory_of_this_machine(which: &str) -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = about.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = about.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -197,49 +202,6 @@ fn width() -> Result<Width> {
     Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
-/// The engines of a run, and what to call the first in reports.
-struct Chosen {
-    engine: Box<dyn ForceEngine>,
-    name: &'static str,
-    /// The f64 CPU path beside any other engine or mode: energies and audits come from it.
-    meter: Option<Meter>,
-}
-
-fn engine(config: &Config, epsilon: f64, clock: Clock) -> Result<Chosen> {
-    let (precision, width) = (config.force.precision, width()?);
-    let (engine, name) = match config.force.engine {
-        Engine::Auto | Engine::Cpu => (cpu::engine(precision, epsilon, clock, width), "cpu"),
-        Engine::Reference => (reference::engine(precision, epsilon, clock), "reference"),
-        Engine::Cuda => (cuda(precision, epsilon, clock)?, "cuda"),
-    };
-    let is_the_meter = name == "cpu" && precision.in_f64();
-    let meter = (!is_the_meter).then(|| Meter {
-        engine: cpu::engine(Precision::F64, epsilon, clock, width),
-        sample: config.audit.sample as usize,
-        limit: config.audit.limit(precision),
-    });
-    Ok(Chosen { engine, name, meter })
-}
-
-/// The engine on the first GPU.
-///
-/// # Errors
-/// If this machine has none that can be used: says why, and what to do.
-#[cfg(feature = "cuda")]
-pub fn cuda(precision: Precision, epsilon: f64, clock: Clock) -> Result<Box<dyn ForceEngine>> {
-    Ok(Box::new(crate::force::cuda::CudaEngine::new(precision, epsilon, clock, 0)?))
-}
-
-/// No GPU engine in this build.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "cuda"))]
-pub fn cuda(_: Precision, _: f64, _: Clock) -> Result<Box<dyn ForceEngine>> {
-    let problem = Problem::new("force.engine", "this tisane was built without its CUDA engine");
-    Err(problem.with_help(r#"take "auto" or "cpu", or build with the feature "cuda""#).into())
-}
-
 fn integrator(config: &Config, clock: Clock) -> Box<dyn Integrator> {
     let config::Integrator::Hermite4(h) = &config.integrator;
     let parameters = Parameters {
@@ -270,7 +232,7 @@ fn plan(config: &Config, steps_to_end: u64) -> Plan {
 fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenance> {
     Ok(Provenance {
         engine: engine.into(),
-        precision: config.force.precision.name().into(),
+        precision: config.force.precision().name().into(),
         seed: match &config.initial {
             Initial::Plummer(plummer) => Some(plummer.seed),
             _ => None,
@@ -284,9 +246,11 @@ fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenan
 /// A simulation about to start.
 ///
 /// # Errors
-/// [`Error::Config`] if the engine is not there.
-pub fn new_run(set: Setup) -> Result<Simulation> {
-    let chosen = engine(&set.config, set.epsilon(), set.clock)?;
+/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    let chosen = engine::choose(&set.config, session, None, task)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -299,23 +263,21 @@ pub fn new_run(set: Setup) -> Result<Simulation> {
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let (integrator, plan) = (integrator(&set.config, set.clock), plan(&set.config, set.steps_to_end));
     let provenance = provenance(&set.config, set.written, chosen.name)?;
-    Ok(Simulation::new(
-        set.particles,
-        state,
-        Engines { integrator, force: chosen.engine, meter: chosen.meter },
-        (units, provenance),
-        plan,
-    ))
+    let engines = Engines { integrator, force: chosen.engine, meter: chosen.meter };
+    let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
+    simulation.notes = chosen.notes;
+    Ok(simulation)
 }
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
-/// (end, limits, threads, outputs); the configuration then becomes the run's. Returns a warning if the newest checkpoint was
-/// damaged and the previous one was taken.
+/// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a
+/// warning if the newest checkpoint was damaged and the previous one was taken.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no good checkpoint or it belongs to another run; [`Error::Config`].
 pub fn resumed_run(
     dir: &Path,
+    session: Session,
     change: impl FnOnce(&mut Config) -> Result<(), Problem>,
 ) -> Result<(Simulation, Config, Option<String>)> {
     let (checkpoint, warning) = checkpoint::read_newest(dir)?;
@@ -334,17 +296,15 @@ pub fn resumed_run(
             format!("expected an end after t = {reached}, which the run has reached, found {}", config.t_end());
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
     }
-    let chosen = engine(&config, config.softening.epsilon.get() / run.scale.length, run.clock)?;
+    let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
+    let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
+    let chosen = engine::choose(&config, session, Some(&of_run.engine), task)?;
     let units = FileUnits { units: config.units(), scale: run.scale };
     let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;
     let (integrator, plan) = (integrator(&config, run.clock), plan(&config, steps_to_end));
-    let simulation = Simulation::new(
-        particles,
-        run,
-        Engines { integrator, force: chosen.engine, meter: chosen.meter },
-        (units, provenance),
-        plan,
-    );
+    let engines = Engines { integrator, force: chosen.engine, meter: chosen.meter };
+    let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
+    simulation.notes = chosen.notes;
     Ok((simulation, config, warning))
 }
 
@@ -366,7 +326,7 @@ fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Resul
         ("initial", of_run.initial == config.initial),
         ("softening", of_run.softening == config.softening),
         ("integrator", of_run.integrator == config.integrator),
-        ("force.precision", of_run.force.precision == config.force.precision),
+        ("force.precision", of_run.force.precision() == config.force.precision()),
         ("run.t_start", of_run.run.t_start == config.run.t_start),
     ] {
         if !same {

@@ -29,6 +29,7 @@ pub mod integrator;
 pub mod io;
 pub mod meter;
 pub mod particles;
+pub mod profile;
 pub mod simulation;
 pub mod sum;
 pub mod time;

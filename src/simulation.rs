@@ -3,7 +3,7 @@
 mod row;
 
 use crate::diagnostics::conserved::{Conserved, relative};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::force::{Field, ForceEngine};
 use crate::integrator::{Integrator, StepReport};
 use crate::io::checkpoint::{self, Checkpoint, RunState};
@@ -16,6 +16,7 @@ use crate::io::snapshot::{self, Snapshot};
 use crate::io::summary::Summary;
 use crate::meter::{Audit, Meter};
 use crate::particles::Particles;
+use crate::profile::Profiler;
 use crate::time::{TICKS_PER_DT_MAX, Time};
 use crate::units::Dimension;
 use std::path::PathBuf;
@@ -82,6 +83,8 @@ pub struct Simulation {
     pub particles: Particles,
     /// The numbers of the run: moment, counters, references.
     pub state: RunState,
+    /// What is told about the run beside its numbers.
+    pub notes: Notes,
     engines: Engines,
     units: FileUnits,
     provenance: Provenance,
@@ -97,6 +100,17 @@ pub struct Engines {
     pub force: Box<dyn ForceEngine>,
     /// Measures energies and audits forces, where `force` is not itself the f64 CPU path.
     pub meter: Option<Meter>,
+}
+
+/// What is told about a run beside its numbers.
+#[derive(Default)]
+pub struct Notes {
+    /// Which engine computes, and why that one.
+    pub choice: String,
+    /// Things that are allowed but may not be meant.
+    pub warnings: Vec<String>,
+    /// Where the time of this session goes, if that is measured.
+    pub profiler: Option<Profiler>,
 }
 
 /// This process's share of a run.
@@ -126,7 +140,7 @@ impl Simulation {
             blocks_before: state.counters.block_steps,
             last_checkpoint: now,
         };
-        Self { particles, state, engines, units, provenance, plan, session }
+        Self { particles, state, notes: Notes::default(), engines, units, provenance, plan, session }
     }
 
     /// The plan.
@@ -166,6 +180,7 @@ impl Simulation {
             time: state.clock.time(state.now) * state.scale.time,
             engine: made_by.engine.clone(),
             precision: made_by.precision.clone(),
+            engine_choice: self.notes.choice.clone(),
             threads: rayon::current_num_threads(),
             energy_initial: references.energy * energy,
             energy_final: references.previous_energy * energy,
@@ -180,6 +195,7 @@ impl Simulation {
             pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
             exit_reason: reason.name(),
             state_sha256: particles.state_sha256(&state.clock),
+            profile: self.notes.profiler.as_ref().map(Profiler::profile),
         }
     }
 
@@ -228,21 +244,34 @@ impl Simulation {
     /// # Errors
     /// As [`Integrator::step`], and [`crate::Error::Storage`]; the last checkpoint stays whole.
     pub fn run(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
-        let reason = loop {
+        let reason = match self.advance(series, stop, watch) {
+            Ok(reason) => reason,
+            Err(error) => {
+                // Why the run ended comes first; that its last rows could not be written comes on top.
+                let storage = matches!(error, Error::Storage { .. });
+                if let Some(also) = (!storage).then(|| series.finish()).and_then(Result::err) {
+                    tracing::error!("{also}");
+                }
+                return Err(error.in_user_units(&self.state.scale));
+            }
+        };
+        self.checkpoint(series)?;
+        series.finish()?;
+        Ok(reason)
+    }
+
+    /// Steps, outputs and checkpoints until there is a reason to stop.
+    fn advance(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
+        loop {
             if let Some(reason) = self.reason_to_stop(stop) {
-                break reason;
+                return Ok(reason);
             }
             let Engines { integrator, force, .. } = &mut self.engines;
-            let report = match integrator.step(&mut self.particles, &mut **force) {
-                Ok(report) => report,
-                Err(error) => {
-                    // Why the run ended comes first; that its last rows could not be written comes on top.
-                    if let Err(also) = series.finish() {
-                        tracing::error!("{also}");
-                    }
-                    return Err(error.in_user_units(&self.state.scale));
-                }
-            };
+            let watch_of_step = self.notes.profiler.as_ref().map(Profiler::begin);
+            let report = integrator.step(&mut self.particles, &mut **force)?;
+            if let Some(watch) = watch_of_step {
+                watch.end(report.block);
+            }
             self.count(report);
             if report.now.is_synchronised() {
                 self.output(series, watch)?;
@@ -251,10 +280,7 @@ impl Simulation {
                 self.checkpoint(series)?;
             }
             watch.step(&self.state);
-        };
-        self.checkpoint(series)?;
-        series.finish()?;
-        Ok(reason)
+        }
     }
 
     fn reason_to_stop(&self, stop: &AtomicBool) -> Option<ExitReason> {

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::Error;
+use tisane::assemble::gpu_wins_from;
 use tisane::config::{TEMPLATES, json_schema};
 use tisane::force::canonical::BAG;
+use tisane::force::precision::Precision;
 use tisane::io::fields::{DiagnosticsRow, SNAPSHOT};
 use tisane::io::formats::FORMATS;
 use tisane::simulation::ExitReason;
@@ -189,6 +191,16 @@ fn the_method_page_has_the_numbers_of_the_sources() {
     let method = text("docs/src/method.md");
     assert!(method.contains(&format!("*bags* of {BAG} consecutive indices")));
     assert!(method.contains(&format!("level 0 … {LOG2_TICKS_PER_DT_MAX},")));
+}
+
+#[test]
+fn the_page_on_gpus_has_the_numbers_of_the_sources() {
+    let gpus = text("docs/src/gpu.md");
+    for mode in Precision::ALL {
+        let from = gpu_wins_from(mode);
+        assert!(gpus.contains(&format!("N = {from}")), "{}: {from}", mode.name());
+    }
+    assert!(gpus.contains(&format!("is below {}, from where a GPU wins in f64", gpu_wins_from(Precision::F64))));
 }
 
 #[test]

@@ -94,14 +94,15 @@ fn begin(dir: &Path, checkpoint_interval: &str, watch: &mut dyn Watch) {
     let set = assemble::prepare(loaded).expect("a good model");
     fs::create_dir_all(dir.join("snapshots")).expect("a folder");
     fs::write(dir.join("config.toml"), set.config.resolved_toml().expect("TOML")).expect("a file");
-    let mut simulation = assemble::new_run(set).expect("a simulation");
+    let mut simulation = assemble::new_run(set, assemble::Session::default()).expect("a simulation");
     let mut series = simulation.start(watch).expect("a start");
     let reason = simulation.run(&mut series, &AtomicBool::new(false), watch).expect("a run");
     assert_eq!(reason, ExitReason::Finished);
 }
 
 fn resume(dir: &Path) {
-    let (mut simulation, _, warning) = assemble::resumed_run(dir, |_| Ok(())).expect("a checkpoint to resume from");
+    let (mut simulation, _, warning) =
+        assemble::resumed_run(dir, assemble::Session::default(), |_| Ok(())).expect("a checkpoint to resume from");
     assert_eq!(warning, None);
     let mut series = simulation.resume().expect("a resume");
     simulation.run(&mut series, &AtomicBool::new(false), &mut Nobody).expect("a run");

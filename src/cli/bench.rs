@@ -1,6 +1,7 @@
 //! `tisane bench`: speed of the force, and of the papers' timed workload.
 
-use super::{on_threads, print};
+use super::{a_device, a_precision, on_threads, print};
+use crate::assemble::{self, OnGpu};
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
@@ -9,7 +10,9 @@ use crate::force::{Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use crate::io::summary::Profile;
 use crate::particles::Particles;
+use crate::profile::Profiler;
 use crate::time::{Clock, Level, Time};
 use clap::Subcommand;
 use comfy_table::{CellAlignment, Table, presets};
@@ -47,6 +50,9 @@ pub enum What {
         /// Seed of the Plummer model.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Measure where the time goes, phase by phase, which itself takes time.
+        #[arg(long)]
+        profile: bool,
         #[command(flatten)]
         how: How,
     },
@@ -61,8 +67,11 @@ pub struct How {
     /// Engine: cpu or cuda.
     #[arg(long, default_value = "cpu", value_parser = ["cpu", "cuda"])]
     engine: String,
+    /// GPU that the engine cuda computes on.
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = a_device())]
+    device: u32,
     /// Precision mode.
-    #[arg(long, default_value = "f64", value_parser = precision)]
+    #[arg(long, default_value = "f64", value_parser = a_precision())]
     precision: Precision,
     /// Repetitions; the fastest counts.
     #[arg(long, default_value_t = 3)]
@@ -73,22 +82,23 @@ pub struct How {
 }
 
 impl How {
-    fn engine(&self, width: Width) -> Result<Box<dyn ForceEngine>> {
+    fn engine(&self, width: Width, phases: bool) -> Result<Box<dyn ForceEngine>> {
         if self.engine == "cuda" {
-            return crate::assemble::cuda(self.precision, EPSILON, CLOCK);
+            let on = OnGpu { device: self.device, room_for: 0, phases };
+            return Ok(assemble::cuda(self.precision, EPSILON, CLOCK, on)?.0);
         }
         Ok(cpu::engine(self.precision, EPSILON, CLOCK, width))
     }
 
     /// What to call it in reports.
-    fn engine_name(&self, width: Width) -> String {
-        if self.engine == "cuda" { self.engine.clone() } else { format!("cpu ({})", width.name()) }
+    fn engine_name(&self, width: Width) -> Result<String> {
+        if self.engine != "cuda" {
+            return Ok(format!("cpu ({})", width.name()));
+        }
+        let there = assemble::gpus()?;
+        let name = there.get(self.device as usize).map_or("", |gpu| &gpu.name);
+        Ok(format!("cuda ({name}, device {})", self.device))
     }
-}
-
-fn precision(name: &str) -> std::result::Result<Precision, String> {
-    let names = Precision::ALL.map(Precision::name).join(", ");
-    Precision::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| format!("expected one of {names}"))
 }
 
 /// Everything that a number of a benchmark depends on.
@@ -126,6 +136,8 @@ struct RunRow {
     relative_energy_error: f64,
     mega_pairs_per_second: f64,
     host_fraction: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Profile>,
 }
 
 pub fn bench(what: What) -> Result<u8> {
@@ -139,7 +151,8 @@ pub fn bench(what: What) -> Result<u8> {
                 }
                 Ok((rows, rayon::current_num_threads()))
             })?;
-            report("force", width, &how, rows, &["N", "targets", "µs", "Mpairs/s", "of all pairs"], |r: &ForceRow| {
+            let header = ["N", "targets", "µs", "Mpairs/s", "of all pairs"];
+            let cells = |r: &ForceRow| {
                 vec![
                     r.n.to_string(),
                     r.targets.to_string(),
@@ -147,14 +160,15 @@ pub fn bench(what: What) -> Result<u8> {
                     format!("{:.1}", r.mega_pairs_per_second),
                     format!("{:.0} %", 100.0 * r.fraction_of_all_pairs),
                 ]
-            })
+            };
+            report("force", width, &how, rows, &header, cells, |_| String::new())
         }
-        What::Run { n, nu, seed, how } => {
+        What::Run { n, nu, seed, profile, how } => {
             let rows = on_threads(how.threads, || {
                 let mut rows = Vec::new();
                 for n in n {
                     for &nu in &nu {
-                        rows.push(workload(n, nu, seed, width, &how)?);
+                        rows.push(workload(n, nu, (seed, profile), width, &how)?);
                     }
                 }
                 Ok((rows, rayon::current_num_threads()))
@@ -171,7 +185,7 @@ pub fn bench(what: What) -> Result<u8> {
                 "Mpairs/s",
                 "host",
             ];
-            report("run", width, &how, rows, &header, |r: &RunRow| {
+            let cells = |r: &RunRow| {
                 vec![
                     r.n.to_string(),
                     format!("{:.4e}", r.nu),
@@ -184,7 +198,12 @@ pub fn bench(what: What) -> Result<u8> {
                     format!("{:.0}", r.mega_pairs_per_second),
                     format!("{:.1} %", 100.0 * r.host_fraction),
                 ]
-            })
+            };
+            let profile = |r: &RunRow| {
+                let told = r.profile.as_ref().map(|profile| format!("N = {}, nu = {:.4e}: {profile}", r.n, r.nu));
+                told.unwrap_or_default()
+            };
+            report("run", width, &how, rows, &header, cells, profile)
         }
     }
 }
@@ -196,6 +215,7 @@ fn report<T: Serialize>(
     (rows, threads): (Vec<T>, usize),
     header: &[&str],
     cells: impl Fn(&T) -> Vec<String>,
+    more: impl Fn(&T) -> String,
 ) -> Result<u8> {
     use crate::io::provenance;
     let report = Report {
@@ -203,7 +223,7 @@ fn report<T: Serialize>(
         version: provenance::version(),
         git_commit: provenance::git_commit(),
         host: provenance::host(),
-        engine: how.engine_name(width),
+        engine: how.engine_name(width)?,
         precision: how.precision.name(),
         threads,
         repeat: how.repeat,
@@ -223,8 +243,13 @@ fn report<T: Serialize>(
         column.set_cell_alignment(CellAlignment::Right);
     }
     print(&format!(
-        "{benchmark}: {}, {}, {threads} threads, tisane {} ({}), best of {}\n{table}\n",
-        report.engine, report.precision, report.version, report.git_commit, how.repeat
+        "{benchmark}: {}, {}, {threads} threads, tisane {} ({}), best of {}\n{table}\n{}",
+        report.engine,
+        report.precision,
+        report.version,
+        report.git_commit,
+        how.repeat,
+        report.rows.iter().map(more).collect::<String>()
     ))
 }
 
@@ -232,7 +257,7 @@ fn report<T: Serialize>(
 fn particles(n: usize, seed: u64) -> Result<Particles> {
     let mut p = plummer::sample(n, seed, 0.999);
     scaling::to_centre_of_mass(&mut p);
-    let potential = crate::assemble::potential_energy(&p, 0.0)?;
+    let potential = assemble::potential_energy(&p, 0.0)?;
     if n > 1 && !scaling::to_virial(&mut p, potential, 0.5, -0.25) {
         tracing::warn!("the sampled model could not be scaled");
     }
@@ -241,7 +266,7 @@ fn particles(n: usize, seed: u64) -> Result<Particles> {
 
 fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<ForceRow>> {
     let p = particles(n, 1)?;
-    let mut engine = how.engine(width)?;
+    let mut engine = how.engine(width, false)?;
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {
@@ -315,7 +340,7 @@ fn energy(p: &Particles, width: Width) -> Result<f64> {
     Ok(Conserved::of(p, &Field::of(p, &mut *engine, now)?.pot).energy())
 }
 
-fn workload(n: usize, nu: f64, seed: u64, width: Width, how: &How) -> Result<RunRow> {
+fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), width: Width, how: &How) -> Result<RunRow> {
     let start = particles(n, seed)?;
     let floor = Level::not_shorter_than(2f64.powi(-26) / CLOCK.dt_max);
     let parameters = Parameters { nu, nu_start: nu, iterations: 1, floor, on_floor: OnFloor::Stop };
@@ -324,7 +349,10 @@ fn workload(n: usize, nu: f64, seed: u64, width: Width, how: &How) -> Result<Run
     let mut best: Option<RunRow> = None;
     for _ in 0..how.repeat.max(1) {
         let mut p = start.clone();
-        let mut engine = Timed { engine: how.engine(width)?, spent: Duration::ZERO };
+        let profiler = profile.then(Profiler::default);
+        let engine = how.engine(width, profile)?;
+        let engine = profiler.iter().fold(engine, |engine, profiler| profiler.around(engine));
+        let mut engine = Timed { engine, spent: Duration::ZERO };
         let mut integrator = Hermite4::new(parameters, CLOCK);
         let mut now = integrator.start(&mut p, &mut engine)?.now;
         while now < from {
@@ -335,7 +363,11 @@ fn workload(n: usize, nu: f64, seed: u64, width: Width, how: &How) -> Result<Run
         let (mut blocks, mut steps, mut pairs) = (0u64, 0u64, 0u64);
         let began = Instant::now();
         while now < to {
+            let watch = profiler.as_ref().map(Profiler::begin);
             let report = integrator.step(&mut p, &mut engine)?;
+            if let Some(watch) = watch {
+                watch.end(report.block);
+            }
             now = report.now;
             (blocks, steps, pairs) = (blocks + 1, steps + report.block, pairs + report.pairs);
         }
@@ -352,6 +384,7 @@ fn workload(n: usize, nu: f64, seed: u64, width: Width, how: &How) -> Result<Run
             relative_energy_error: relative(energy(&p, width)?, energy_before),
             mega_pairs_per_second: pairs as f64 / seconds / 1e6,
             host_fraction: host / seconds,
+            profile: profiler.as_ref().map(Profiler::profile),
         };
         if best.as_ref().is_none_or(|best| row.seconds < best.seconds) {
             best = Some(row);

@@ -89,6 +89,7 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
     let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
     let rows = outputs(setup.steps_to_end, config.diagnostics_every());
     let start = setup.clock.start * scale.time;
+    let (engine, _) = assemble::forecast(config, setup.particles.len());
     let lines = [
         ("initial conditions", setup.source.clone()),
         ("particles", format!("{}", setup.particles.len())),
@@ -102,6 +103,7 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
         ("softening", value(setup.epsilon(), Dimension::LENGTH)),
         ("integrator", format!("hermite4, nu = {}, P(EC)^{}", h.nu.get(), h.iterations)),
+        ("force", format!("{engine}; precision {}", config.force.precision().name())),
         ("steps", format!("{:.6e} to {:.6e} {}", h.dt_min(), h.dt_max(), units.time.name)),
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
@@ -161,5 +163,6 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
             "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
         ),
     ];
-    doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text).collect()
+    let (_, of_engine) = assemble::forecast(&setup.config, n);
+    doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text).chain(of_engine).collect()
 }

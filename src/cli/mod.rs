@@ -9,8 +9,10 @@ mod run;
 mod schema;
 mod verify;
 
-use crate::config::{TEMPLATES, template};
+use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
 use crate::error::{Error, Result};
+use crate::force::precision::Precision;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
@@ -21,7 +23,7 @@ const EXIT_CODES: &str = "Exit codes:
   1  unforeseen error
   2  wrong command line, configuration, input file or output directory; nothing was written
   3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`
-  4  the integration cannot go on (step below dt_min, a number that is not finite); the last checkpoint is whole
+  4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole
   5  output could not be written during the run; finished files and the last checkpoint are whole";
 
 const EXAMPLES: &str = "Start here:
@@ -154,6 +156,27 @@ fn print(text: &str) -> Result<u8> {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::storage("standard output", e)),
         _ => Ok(0),
     }
+}
+
+/// Reads one of several names; help and completions list them.
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: impl Fn(T) -> &'static str + Copy + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T> {
+    let find = move |found: String| all.into_iter().find(|it| name(*it) == found).ok_or("not one of the names");
+    PossibleValuesParser::new(all.map(name)).try_map(find)
+}
+
+fn an_engine() -> impl TypedValueParser<Value = Engine> {
+    one_of(Engine::ALL, Engine::name)
+}
+
+fn a_precision() -> impl TypedValueParser<Value = Precision> {
+    one_of(Precision::ALL, Precision::name)
+}
+
+fn a_device() -> impl TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(..=i64::from(MAX_DEVICE))
 }
 
 /// Runs `work` on a pool of `threads` threads (0: one a core).

@@ -1,10 +1,11 @@
 //! `tisane run` and `tisane resume`.
 
 use super::face::Face;
-use super::{ConfigArgs, Talk, log, on_threads, print};
-use crate::assemble;
-use crate::config::{Config, Initial, MAX_THREADS, Problem, Real, WallTime};
+use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
+use crate::assemble::{self, Session};
+use crate::config::{Config, Engine, Initial, MAX_THREADS, Problem, Real, WallTime};
 use crate::error::{Error, Result};
+use crate::force::precision::Precision;
 use crate::io::directory;
 use crate::io::series::Series;
 use crate::io::summary::Summary;
@@ -21,6 +22,12 @@ pub struct RunArgs {
     /// Output directory [default: runs/<name>, or [output] directory].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Engine, in place of force.engine.
+    #[arg(long, value_name = "ENGINE", value_parser = an_engine())]
+    engine: Option<Engine>,
+    /// Precision mode, in place of force.precision.
+    #[arg(long, value_name = "MODE", value_parser = a_precision())]
+    precision: Option<Precision>,
     #[command(flatten)]
     session: SessionArgs,
     /// Replace an existing run in the output directory.
@@ -35,6 +42,9 @@ pub struct ResumeArgs {
     /// Another end than the configuration's, in its unit of time.
     #[arg(long, value_name = "TIME")]
     t_end: Option<String>,
+    /// Engine of this session, in place of force.engine. In f64 every engine has the same bits.
+    #[arg(long, value_name = "ENGINE", value_parser = an_engine())]
+    engine: Option<Engine>,
     #[command(flatten)]
     session: SessionArgs,
 }
@@ -49,11 +59,22 @@ struct SessionArgs {
     /// Stop with a checkpoint after so much wall time of this session, as 90s or 1h30m [default: limits.wall_time].
     #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
     time_limit: Option<WallTime>,
+    /// GPU that the engine cuda computes on [default: force.device]. `tisane verify` lists them.
+    #[arg(long, value_name = "K", value_parser = a_device())]
+    device: Option<u32>,
+    /// Measure where the time of the block steps goes; the result is in summary.json.
+    #[arg(long)]
+    profile: bool,
 }
 
 impl SessionArgs {
     fn threads(&self, config: &Config) -> usize {
         self.threads.unwrap_or(config.force.threads) as usize
+    }
+
+    /// What the engine is built for.
+    fn engine(&self, engine: Option<Engine>) -> Session {
+        Session { engine, device: self.device, profile: self.profile }
     }
 
     fn limit(&self, simulation: &mut Simulation) {
@@ -93,19 +114,23 @@ fn keep_input(config: &Config) -> Result<()> {
 }
 
 pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
-    let mut loaded = Config::from_file(&args.config.file, &args.config.sets)?;
+    let mut sets = args.config.sets;
+    sets.extend(args.engine.map(|engine| format!("force.engine={}", engine.name())));
+    sets.extend(args.precision.map(|mode| format!("force.precision={}", mode.name())));
+    let mut loaded = Config::from_file(&args.config.file, &sets)?;
     if let Some(directory) = args.output {
         loaded.config.output.directory = Some(utf8(&directory)?);
     }
     if args.overwrite {
         keep_input(&loaded.config)?;
     }
+    assemble::check_gpu(&loaded.config, args.session.engine(None))?;
     on_threads(args.session.threads(&loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
         let (name, config, dir) =
             (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
         let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
-        let mut simulation = assemble::new_run(setup)?;
+        let mut simulation = assemble::new_run(setup, args.session.engine(None))?;
         args.session.limit(&mut simulation);
         let of_old_run = log::open_existing(&dir)?;
         directory::create(&dir, &config, super::check::disk_per_output(n), args.overwrite)?;
@@ -121,13 +146,13 @@ pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
 }
 
 pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
-    let ResumeArgs { dir, t_end, session } = args;
+    let ResumeArgs { dir, t_end, engine, session } = args;
     if !dir.is_dir() {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
     }
     utf8(&dir)?;
     let log = log::open_existing(&dir)?;
-    let (mut simulation, config, warning) = assemble::resumed_run(&dir, |config| {
+    let (mut simulation, config, warning) = assemble::resumed_run(&dir, session.engine(engine), |config| {
         if let Some(text) = &t_end {
             config.run.t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
         }
@@ -186,6 +211,10 @@ fn go(
         simulation.provenance().precision,
         rayon::current_num_threads()
     );
+    tracing::info!("{}", simulation.notes.choice);
+    for warning in &simulation.notes.warnings {
+        tracing::warn!("{warning}");
+    }
     let unit = simulation.units().units.time.name.clone();
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(&mut simulation, &mut face)?;
@@ -199,6 +228,9 @@ fn go(
         summary.block_steps,
         summary.relative_energy_error
     );
+    if let Some(profile) = &summary.profile {
+        tracing::info!("profile of {:.3} s: {}", profile.total.all(), profile.total.shares());
+    }
     if !talk.quiet {
         print(&table(&summary, &simulation, &unit))?;
     }
@@ -221,6 +253,8 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
          \x20 relative error   {de:+.3e} (largest {max:.3e}), angular momentum {dl:.3e}\n\
          \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
          \x20 speed            {wall} wall time, {rate:.3e} pairs/s, engine {engine}, {precision}, {threads} threads\n\
+         \x20 engine           {choice}\n\
+         {profile}\
          \x20 state            sha256 {hash}\n\
          \x20 output           {dir}\n",
         name = s.name,
@@ -236,6 +270,10 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         engine = s.engine,
         precision = s.precision,
         threads = s.threads,
+        choice = s.engine_choice,
+        profile = s.profile.as_ref().map_or_else(String::new, |profile| {
+            format!("\x20 profile          {:.3} s: {}\n", profile.total.all(), profile.total.shares())
+        }),
         hash = s.state_sha256,
     )
 }

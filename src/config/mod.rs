@@ -25,8 +25,8 @@ pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody};
 pub use number::{Real, WallTime};
 pub use schema::json_schema;
 pub use sections::{
-    Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Limits, MAX_THREADS, OnDtMin, Output, Run, Softening,
-    System, UnitsSection,
+    Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Limits, MAX_DEVICE, MAX_THREADS, OnDtMin, Output, Run,
+    Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 

@@ -30,7 +30,9 @@ impl Config {
         if !matches!(self.initial, Initial::File(_)) {
             self.run.t_start.get_or_insert(Real::new(0.0));
         }
-        self.audit.limit = Some(Real::new(self.audit.limit(self.force.precision)));
+        let precision = self.force.precision();
+        self.force.precision = Some(precision);
+        self.audit.limit = Some(Real::new(self.audit.limit(precision)));
         self.resolve_initial(base)
     }
 

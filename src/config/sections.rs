@@ -173,8 +173,12 @@ impl Hermite4 {
 pub struct Force {
     /// Force engine.
     pub engine: Engine,
-    /// Precision mode: the types in which forces are computed. Energies are always measured in f64.
-    pub precision: Precision,
+    /// GPU of the engine cuda, by its number: `tisane verify` lists them.
+    #[schemars(range(max = MAX_DEVICE))]
+    pub device: u32,
+    /// Precision mode: the types in which forces are computed. Energies are always measured in f64. Default: mixed with the engine cuda, otherwise f64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) precision: Option<Precision>,
     /// Threads of the CPU engine; 0 for one per core.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
@@ -182,12 +186,23 @@ pub struct Force {
 
 /// Most threads that a run may ask for.
 pub const MAX_THREADS: u32 = 1024;
+/// Highest number of a GPU that a run may ask for.
+pub const MAX_DEVICE: u32 = 1023;
+
+impl Force {
+    /// The precision mode. With `auto` the default is f64 on any machine, so that what the machine has changes no bit.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        let default = if self.engine == Engine::Cuda { Precision::Mixed } else { Precision::F64 };
+        self.precision.unwrap_or(default)
+    }
+}
 
 /// A force engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// The CPU engine: this version does not take a GPU by itself.
+    /// The GPU where there is one and N is so large that it wins, otherwise the CPU; the run says which and why.
     #[default]
     Auto,
     /// Vector units and all cores.
@@ -196,6 +211,22 @@ pub enum Engine {
     Cuda,
     /// Scalar, clear and slow: the one that the others are checked against.
     Reference,
+}
+
+impl Engine {
+    /// All engines.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Cuda, Self::Reference];
+
+    /// The name that users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
+            Self::Reference => "reference",
+        }
+    }
 }
 
 /// What is written, and when. Intervals are whole multiples of dt_max.

@@ -91,6 +91,14 @@ pub trait ForceEngine: Send {
     /// # Errors
     /// If the engine fails.
     fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()>;
+
+    /// Seconds that the phases of the last evaluation took, by name, where the engine was built to measure them.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        Ok(Vec::new())
+    }
 }
 
 /// Acceleration and potential of every particle where it stands, one value a particle.

@@ -9,6 +9,22 @@ use std::sync::Arc;
 /// What the user can do where there is no usable GPU.
 const INSTEAD: &str = r#"take force.engine = "cpu", or install NVIDIA's driver (580 or later) and look at nvidia-smi"#;
 
+/// The CUDA version that a driver must know at least: below it the driver lacks functions that this program calls.
+const LEAST_CUDA: i32 = 13_000;
+
+/// A GPU of this machine, as its driver describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// What it calls itself.
+    pub name: String,
+    /// Its compute capability.
+    pub capability: (i32, i32),
+    /// Bytes of its memory.
+    pub memory: usize,
+    /// The newest CUDA that the driver knows, as 13000 for 13.0.
+    pub cuda: i32,
+}
+
 /// A GPU with one stream of work.
 pub struct Device {
     context: Arc<CudaContext>,
@@ -29,32 +45,91 @@ fn missing(problem: impl std::fmt::Display) -> Error {
 /// What the driver says, as an error of the run.
 pub fn failed(what: &'static str) -> impl Fn(DriverError) -> Error {
     move |e| {
-        let said = e.error_string().map_or_else(|_| format!("{:?}", e.0), |text| text.to_string_lossy().into_owned());
         Error::Integration {
-            problem: format!("the GPU failed ({what}): {said}"),
-            help: Some("resume from the last checkpoint, with another device or with force.engine = \"cpu\"".into()),
+            problem: format!("the GPU failed ({what}): {}", words(e)),
+            help: Some(
+                "the last checkpoint is whole: continue from it with `tisane resume DIR`, on another GPU with --device K, or \
+                 without one with --engine cpu"
+                    .into(),
+            ),
         }
     }
 }
 
-/// Number of devices.
+/// What the driver says, in words.
+fn words(e: DriverError) -> String {
+    e.error_string().map_or_else(|_| format!("{:?}", e.0), |text| text.to_string_lossy().into_owned())
+}
+
+/// The newest CUDA that the driver knows.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no driver or it does not start.
-fn count() -> Result<usize> {
+/// [`Error::Input`] if there is no driver, or one too old for this program.
+fn cuda_version() -> Result<i32> {
     if !has_driver() {
         return Err(missing("no NVIDIA driver on this machine (there is no libcuda)"));
     }
-    let count = CudaContext::device_count().map_err(|e| missing(format!("the NVIDIA driver does not start: {e}")))?;
-    Ok(usize::try_from(count).unwrap_or(0))
+    let mut version = 0;
+    // SAFETY: writes one number. The only call that may come before the driver is known to be new enough: every driver has
+    // it, and needs no start for it.
+    let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
+    asked.map_err(|e| missing(format!("the NVIDIA driver does not say its version: {}", words(e))))?;
+    if version < LEAST_CUDA {
+        let told = |v: i32| format!("{}.{}", v / 1000, v % 1000 / 10);
+        let problem = format!(
+            "the NVIDIA driver is too old: it knows CUDA {}, and this program needs {}",
+            told(version),
+            told(LEAST_CUDA)
+        );
+        return Err(missing(problem));
+    }
+    Ok(version)
 }
 
-/// The devices of this machine by name, in the driver's order.
+/// The devices of this machine, in the driver's order. Asks the driver alone and takes no memory on any of them.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no driver or it does not start.
-pub fn list() -> Result<Vec<String>> {
-    (0..count()?).map(|ordinal| Ok(Device::open(ordinal)?.name())).collect()
+pub fn list() -> Result<Vec<About>> {
+    let cuda = cuda_version()?;
+    let count = match CudaContext::device_count() {
+        Err(e) if e.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => 0,
+        count => count.map_err(|e| missing(format!("the NVIDIA driver does not start: {}", words(e))))?,
+    };
+    let about = |ordinal: i32| -> Result<About, DriverError> {
+        let device = result::device::get(ordinal)?;
+        // SAFETY: a device that `get` just gave.
+        let ask = |attribute| unsafe { result::device::get_attribute(device, attribute) };
+        Ok(About {
+            name: result::device::get_name(device)?,
+            capability: (
+                ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            // SAFETY: likewise.
+            memory: unsafe { result::device::total_mem(device) }?,
+            cuda,
+        })
+    };
+    let unusable = |ordinal, e| missing(format!("the driver says nothing about device {ordinal}: {}", words(e)));
+    (0..count).map(|ordinal| about(ordinal).map_err(|e| unusable(ordinal, e))).collect()
+}
+
+/// Device number `ordinal`, which is not opened.
+///
+/// # Errors
+/// [`Error::Input`] if there is no driver or no such device: then with those that are there.
+pub fn find(ordinal: usize) -> Result<About> {
+    let mut there = list()?;
+    if ordinal < there.len() {
+        return Ok(there.swap_remove(ordinal));
+    }
+    if there.is_empty() {
+        return Err(missing("the NVIDIA driver finds no GPU on this machine"));
+    }
+    let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
+    let problem = format!("no device {ordinal}: this machine has {}", names.join(", "));
+    Err(Error::input("CUDA", problem).with_help("give one of them with --device or force.device"))
 }
 
 impl Device {
@@ -63,11 +138,8 @@ impl Device {
     /// # Errors
     /// [`Error::Input`] if it is not there or cannot be used.
     pub fn open(ordinal: usize) -> Result<Self> {
-        let there = count()?;
-        if ordinal >= there {
-            return Err(missing(format!("no device {ordinal}: this machine has {there}")));
-        }
-        let unusable = |e: DriverError| missing(format!("device {ordinal} cannot be used: {e}"));
+        find(ordinal)?;
+        let unusable = |e: DriverError| missing(format!("device {ordinal} cannot be used: {}", words(e)));
         let context = CudaContext::new(ordinal).map_err(unusable)?;
         let stream = context.new_stream().map_err(unusable)?;
         Ok(Self { context, stream, ordinal })
@@ -109,7 +181,7 @@ impl Device {
             return Ok(());
         }
         let problem = format!(
-            "{sources} particles need {} MiB on the GPU, but device {} ({}) has {} of {} MiB free",
+            "{sources} particles need {} MiB of GPU memory, and device {} ({}) has {} of {} MiB free",
             bytes.div_ceil(MIB),
             self.ordinal,
             self.name(),

@@ -2,8 +2,8 @@
 
 use super::device::{Device, Memory, failed};
 use super::shape::{self, Shape};
-use crate::force::canonical::BAG;
 use crate::error::{Error, Result};
+use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 use cudarc::driver::result::{self, module};
 use cudarc::driver::sys::{CUfunction, CUmodule};
@@ -79,8 +79,6 @@ pub struct Numbers {
     pub targets: u32,
     /// Words of the upload at which each column starts.
     pub columns: Columns,
-    /// Where the device finds the upload.
-    pub upload: u64,
     /// Where it puts the forces: in the host's memory.
     pub out: u64,
 }
@@ -97,7 +95,7 @@ pub struct Columns {
 impl<'a> Call<'a> {
     /// A call on these arrays.
     pub fn new(arrays: &'a Arrays, numbers: &Numbers) -> Self {
-        let column = |word: usize| numbers.upload + 8 * word as u64;
+        let column = |word: usize| arrays.upload.address() + 8 * word as u64;
         let ([changed_index, changed_ticks, changed_state], [target_index, target_pos, target_vel]) =
             (numbers.columns.changed.map(column), numbers.columns.targets.map(column));
         Self {
@@ -277,7 +275,14 @@ fn launch(
     // the engine keeps until the device is done, and every index into them is below `slots` or `targets` (`staging`
     // checks what the host sends).
     unsafe {
-        result::launch_kernel(kernel, (blocks, rows, 1), (threads, warps, 1), shared_bytes, device.stream(), &mut parameters)
+        result::launch_kernel(
+            kernel,
+            (blocks, rows, 1),
+            (threads, warps, 1),
+            shared_bytes,
+            device.stream(),
+            &mut parameters,
+        )
     }
     .map_err(failed("launching a kernel"))
 }

@@ -7,13 +7,15 @@
 
 mod device;
 mod launch;
+mod room;
 mod shape;
 mod staging;
 
-pub use device::list;
+pub use device::{About, find, list};
+pub use room::Room;
 pub use shape::Shape;
 
-use super::canonical::{BAG, bags};
+use super::canonical::bags;
 use super::precision::Precision;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::{Error, Result};
@@ -21,10 +23,14 @@ use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
 use launch::{Arrays, Call, Kernels, Numbers};
-use staging::{FORCE, Staging, upload_words};
+use staging::{FORCE, Staging};
 
 /// Room for partial sums: larger blocks go in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
+
+/// What profiles call the phases of [`CudaEngine::phases`]. For a small block all but the copy is one kernel, and counts as
+/// `force`; of a block in batches, only the last batch's reduction is told apart.
+const PHASE_NAMES: [&str; 4] = ["copy_up", "predict", "force", "reduce"];
 
 /// Engine on one NVIDIA GPU.
 pub struct CudaEngine {
@@ -92,7 +98,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Microseconds of the last evaluation on the device: copy up, take over and predict, sum, copy down.
+    /// Microseconds of the last evaluation on the device: copy up, predict, force, reduce.
     ///
     /// # Errors
     /// If the driver refuses, or nothing was evaluated since the profile was asked for.
@@ -106,21 +112,23 @@ impl CudaEngine {
         self.kernels.choices()
     }
 
-    /// Memory for `n` sources, kept if it is there.
-    fn reserve(&mut self, n: usize) -> Result<()> {
+    /// Memory for `n` sources, kept if it is there: called before a run starts, it tells then what would not fit.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the numbers if there is too little.
+    pub fn reserve(&mut self, n: usize) -> Result<()> {
         if self.held.as_ref().is_some_and(|held| held.sources == n) {
             return Ok(());
         }
         self.held = None;
-        let slots = n.next_multiple_of(BAG);
+        let room = Room::of(self.precision, n);
+        let slots = room.slots;
         if u32::try_from(slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
         }
-        let sizes = [96, 8, 8, 16 * shape::units(self.precision), 4].map(|bytes| bytes * slots);
-        let upload = 8 * upload_words(slots);
-        self.device.require(sizes.iter().sum::<usize>() + PARTIAL_BYTES + upload, n)?;
+        self.device.require(room.on_device(), n)?;
         let memory = |bytes| self.device.memory(bytes);
-        let [held, ticks, mass, predicted, arrived] = sizes;
+        let Room { arrays: [held, ticks, mass, predicted, arrived], upload, .. } = room;
         let arrays = Arrays {
             held: memory(held)?,
             ticks: memory(ticks)?,
@@ -148,17 +156,11 @@ impl CudaEngine {
             changed: held.staging.changed() as u32,
             targets: targets.len() as u32,
             columns: held.staging.columns(targets.len()),
-            upload: held.arrays.upload.address(),
             out: held.staging.out(),
         };
         held.staging.add_block(targets, held.sources);
         self.device.mark(self.watch.as_ref(), 0)?;
-        let direct: usize = std::env::var("TISANE_DIRECT").ok().and_then(|x| x.parse().ok()).unwrap_or(0);
-        let mut numbers = numbers;
-        if held.staging.words(targets.len()) <= direct {
-            numbers.upload = held.staging.up();
-        } 
-        held.staging.send(&self.device, targets.len(), &held.arrays.upload, direct)?;
+        held.staging.send(&self.device, targets.len(), &held.arrays.upload)?;
         self.device.mark(self.watch.as_ref(), 1)?;
         Ok(numbers)
     }
@@ -185,7 +187,7 @@ impl ForceEngine for CudaEngine {
         }
         self.reserve(all.len())?;
         // So far away that without mass it adds exact zeros, near enough that no square overflows.
-        let nowhere = if self.precision == Precision::F64 { 1e150 } else { 1e15 };
+        let nowhere = if self.precision.in_f64() { 1e150 } else { 1e15 };
         let held = held(&mut self.held)?;
         held.staging.everyone(&self.device, all, nowhere, &held.arrays.mass)?;
         self.device.wait()?;
@@ -225,14 +227,19 @@ impl ForceEngine for CudaEngine {
         for first in (0..targets.len()).step_by(most) {
             let call = call.batch(first, most.min(targets.len() - first), span_bags, spans);
             kernels.force(device, &call, shape)?;
+            device.mark(watch, 3)?;
             if tiles {
                 kernels.reduce(device, &call)?;
             }
         }
-        device.mark(watch, 3)?;
         device.mark(watch, 4)?;
         device.wait()?;
         held.staging.forces(targets.len(), out);
         Ok(())
+    }
+
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        let phases = self.phases()?.into_iter().flatten();
+        Ok(PHASE_NAMES.into_iter().zip(phases).map(|(name, microseconds)| (name, 1e-6 * microseconds)).collect())
     }
 }

@@ -122,10 +122,8 @@ impl Staging {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory, direct: usize) -> Result<()> {
-        if self.words(targets) > direct {
-            device.copy_up(&self.up, 0..self.words(targets), upload)?;
-        }
+    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory) -> Result<()> {
+        device.copy_up(&self.up, 0..self.words(targets), upload)?;
         self.changed = 0;
         Ok(())
     }
@@ -133,9 +131,6 @@ impl Staging {
     /// Where the device puts the forces.
     pub fn out(&self) -> u64 {
         self.down.address()
-    }
-    pub fn up(&self) -> u64 {
-        self.up.address()
     }
 
     /// The forces, once they have come.

@@ -1,0 +1,257 @@
+//! Which engine computes the forces of a run, and why that one.
+
+use super::gpu::{Gpu, OnGpu, cuda, gpu_name, gpus};
+use super::width;
+use crate::config::{Config, Engine};
+use crate::error::{Error, Result};
+use crate::force::precision::Precision;
+use crate::force::{ForceEngine, cpu, reference};
+use crate::meter::Meter;
+use crate::profile::Profiler;
+use crate::simulation::Notes;
+use crate::time::Clock;
+
+/// How one session of a run computes: in place of what the configuration says, and not written into it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Session {
+    /// Another engine.
+    pub engine: Option<Engine>,
+    /// Another GPU.
+    pub device: Option<u32>,
+    /// Measure where the time goes.
+    pub profile: bool,
+}
+
+/// Number of particles from which a run is faster on a GPU than on the CPU's cores.
+///
+/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs, Measured).
+/// Below it the CPU is through with a block before the copies, launches and waits of an evaluation are over.
+#[must_use]
+pub const fn gpu_wins_from(precision: Precision) -> usize {
+    match precision {
+        // Not measured: their sums go in order, so that small blocks occupy few threads of a GPU.
+        Precision::F32Direct | Precision::F32Chamomile => 4096,
+        _ => 1024,
+    }
+}
+
+/// What to do where there is no GPU to be used.
+const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
+
+/// What an engine computes, and for how many.
+#[derive(Clone, Copy)]
+pub(super) struct Task {
+    pub precision: Precision,
+    pub epsilon: f64,
+    pub clock: Clock,
+    pub n: usize,
+}
+
+/// The engines of a run, and what to call the first in reports.
+pub(super) struct Chosen {
+    pub engine: Box<dyn ForceEngine>,
+    pub name: &'static str,
+    /// The f64 CPU path beside any other engine or mode: energies and audits come from it.
+    pub meter: Option<Meter>,
+    pub notes: Notes,
+}
+
+/// An engine, its name, and which and why in one line.
+type Named = (Box<dyn ForceEngine>, &'static str, String);
+
+/// Chooses the engine of a session, and has it reserve what it needs. `of_run` is the engine that computed the run so far.
+///
+/// # Errors
+/// [`Error::Input`] or [`Error::Config`] if the engine is not there or has too little memory.
+pub(super) fn choose(config: &Config, session: Session, of_run: Option<&str>, task: Task) -> Result<Chosen> {
+    let asked = session.engine.unwrap_or(config.force.engine);
+    let device = session.device.unwrap_or(config.force.device);
+    let gpu = OnGpu { device, room_for: task.n, phases: session.profile };
+    let mut warnings = Vec::new();
+    let (engine, name, mut choice) = match asked {
+        Engine::Auto => auto(task, gpu, of_run, &mut warnings)?,
+        Engine::Cpu => on_cpu(task, "cpu, as asked for".into())?,
+        Engine::Cuda => on_gpu(task, gpu, |name| format!("{name}, as asked for"))?,
+        Engine::Reference => {
+            let engine = reference::engine(task.precision, task.epsilon, task.clock);
+            (engine, "reference", "reference, as asked for".into())
+        }
+    };
+    if device != 0 && matches!(asked, Engine::Cpu | Engine::Reference) {
+        let key =
+            if session.device.is_some() { format!("--device {device}") } else { format!("force.device = {device}") };
+        warnings.push(format!("{key} has no effect: the engine is {name}"));
+    }
+    if name == "cuda" && device != config.force.device {
+        choice += &format!("; device {device} in place of {} for this session", config.force.device);
+    }
+    if let Some(before) = of_run.filter(|before| *before != name) {
+        match told_change(before, name, task.precision) {
+            Ok(same) => choice += &same,
+            Err(other) => warnings.push(other),
+        }
+    }
+    let profiler = session.profile.then(Profiler::default);
+    let engine = match &profiler {
+        Some(profiler) => profiler.around(engine),
+        None => engine,
+    };
+    let is_the_meter = name == "cpu" && task.precision.in_f64();
+    let width = width()?;
+    let meter = (!is_the_meter).then(|| Meter {
+        engine: cpu::engine(Precision::F64, task.epsilon, task.clock, width),
+        sample: config.audit.sample as usize,
+        limit: config.audit.limit(task.precision),
+    });
+    Ok(Chosen { engine, name, meter, notes: Notes { choice, warnings, profiler } })
+}
+
+/// True if both engines have the same bits: all have in f64, and only CUDA's 1/√ differs in the other modes.
+fn same_bits(one: &str, other: &str, precision: Precision) -> bool {
+    precision == Precision::F64 || (one == "cuda") == (other == "cuda")
+}
+
+/// What a change of engine within a run means: a remark, or as the error a warning.
+fn told_change(before: &str, now: &str, precision: Precision) -> Result<String, String> {
+    if same_bits(before, now, precision) {
+        return Ok(format!("; the run was computed by {before} so far, which has the same bits"));
+    }
+    Err(format!(
+        "the run was computed by {before} so far, and {now} rounds differently in {}: from here on the result is not bit for \
+         bit that of a run that was not stopped",
+        precision.name()
+    ))
+}
+
+/// What `auto` comes to in a new run: true for the GPU, and why.
+fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
+    let (from, mode) = (gpu_wins_from(precision), precision.name());
+    if n < from {
+        return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
+    }
+    match gpus() {
+        Err(Error::Config(e)) => (false, e.problem),
+        Err(e) => (false, format!("{}; {FOR_A_GPU}", problem(&e))),
+        Ok(gpus) if gpus.is_empty() => (false, format!("the NVIDIA driver finds no GPU; {FOR_A_GPU}")),
+        Ok(_) => (true, format!("N = {n} is at least {from}, from where a GPU wins in {mode}")),
+    }
+}
+
+/// The engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another engine has
+/// others, it keeps its engine.
+fn auto(task: Task, gpu: OnGpu, of_run: Option<&str>, warnings: &mut Vec<String>) -> Result<Named> {
+    let mode = task.precision.name();
+    if let Some(before) = of_run.filter(|_| task.precision != Precision::F64) {
+        let why = format!("the run was computed by {before} so far, and in {mode} cpu and cuda have different bits");
+        if before != "cuda" {
+            return on_cpu(task, format!("auto: cpu: {why}"));
+        }
+        return on_gpu(task, gpu, |name| format!("auto: {name}: {why}")).map_err(|e| {
+            let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run that \
+                        was not stopped";
+            Error::input("CUDA", format!("{}; {why}", problem(&e))).with_help(help)
+        });
+    }
+    let mut there = Vec::new();
+    let (wins, why) = weigh(task.precision, task.n, || {
+        there = gpus()?;
+        Ok(there.clone())
+    });
+    if !wins {
+        return on_cpu(task, format!("auto: cpu: {why}"));
+    }
+    match on_gpu(task, gpu, |name| format!("auto: {name}: {why}")) {
+        // A number that no device has is a mistake; a device that cannot be used is not the user's.
+        Err(e) if there.len() > gpu.device as usize => {
+            let problem = problem(&e);
+            warnings.push(format!("the GPU is not used: {problem}"));
+            on_cpu(task, format!("auto: cpu: {problem}"))
+        }
+        other => other,
+    }
+}
+
+/// Which engine a new run of `n` particles would take on this machine, and why, and what speaks against it. Nothing is built.
+#[must_use]
+pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
+    let (asked, device) = (config.force.engine, config.force.device as usize);
+    let lacking = |there: &[Gpu]| {
+        (device >= there.len()).then(|| format!("force.device = {device}, but this machine has {} GPUs", there.len()))
+    };
+    match asked {
+        Engine::Cpu | Engine::Reference => {
+            let unused = format!("force.device = {device} has no effect: the engine is {}", asked.name());
+            (asked.name().into(), (device != 0).then_some(unused))
+        }
+        Engine::Cuda => match gpus() {
+            Err(e) => (format!("cuda, device {device}"), Some(format!("not on this machine: {}", problem(&e)))),
+            Ok(there) => (told_gpu(&there, device), lacking(&there)),
+        },
+        Engine::Auto => {
+            let mut there = Vec::new();
+            let (wins, why) = weigh(config.force.precision(), n, || {
+                there = gpus()?;
+                Ok(there.clone())
+            });
+            let name = if wins { told_gpu(&there, device) } else { "cpu".into() };
+            (format!("auto: {name}: {why}"), lacking(&there).filter(|_| wins))
+        }
+    }
+}
+
+fn told_gpu(there: &[Gpu], device: usize) -> String {
+    there.get(device).map_or_else(|| format!("cuda, device {device}"), |gpu| gpu_name(&gpu.name, device))
+}
+
+/// What is wrong, without its place and advice.
+fn problem(error: &Error) -> String {
+    match error {
+        Error::Input { problem, .. } | Error::Integration { problem, .. } => problem.clone(),
+        Error::Config(e) => e.problem.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn on_cpu(task: Task, choice: String) -> Result<Named> {
+    Ok((cpu::engine(task.precision, task.epsilon, task.clock, width()?), "cpu", choice))
+}
+
+fn on_gpu(task: Task, gpu: OnGpu, told: impl FnOnce(&str) -> String) -> Result<Named> {
+    let (engine, name) = cuda(task.precision, task.epsilon, task.clock, gpu)?;
+    Ok((engine, "cuda", told(&name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpu() -> Gpu {
+        Gpu { name: "a GPU".into(), about: "a GPU of a test".into() }
+    }
+
+    #[test]
+    fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
+        for precision in Precision::ALL {
+            let from = gpu_wins_from(precision);
+            let (wins, why) = weigh(precision, from - 1, || panic!("too few particles to ask the driver"));
+            assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
+            let (wins, why) = weigh(precision, from, || Ok(vec![gpu()]));
+            assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
+            let (wins, why) = weigh(precision, from, || Ok(Vec::new()));
+            assert!(!wins && why.contains("finds no GPU") && why.contains("580"), "{why}");
+            let (wins, why) = weigh(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
+            assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
+        }
+    }
+
+    #[test]
+    fn only_a_change_that_changes_bits_is_warned_of() {
+        for precision in Precision::ALL {
+            let exact = precision == Precision::F64;
+            assert!(told_change("cpu", "reference", precision).is_ok());
+            for (before, now) in [("cpu", "cuda"), ("cuda", "cpu"), ("cuda", "reference")] {
+                assert_eq!(told_change(before, now, precision).is_ok(), exact, "{before} {now} {}", precision.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Where the time of block steps goes: a stop watch around an engine, and what the engine says about itself.
+
+use crate::error::Result;
+use crate::force::{ForceEngine, Forces, Targets};
+use crate::io::summary::{Bucket, Profile, Spent};
+use crate::particles::Particles;
+use crate::time::Time;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What is outside the engine: scheduler, prediction of the targets, corrector.
+pub const HOST: &str = "host";
+/// Handing corrected particles to the engine.
+pub const UPDATE: &str = "update";
+/// The evaluation, where the engine does not tell its phases.
+pub const FORCE: &str = "force";
+/// An evaluation's time beyond what its phases took: staging, launches and waiting.
+pub const LAUNCH: &str = "launch";
+
+/// A profile in the making: one handle for the engine's stop watch, one for who counts the steps.
+#[derive(Clone, Default)]
+pub struct Profiler(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// Since the last block step.
+    step: Spent,
+    /// By the logarithm to base 4 of the block size.
+    by_size: Vec<Spent>,
+}
+
+impl Profiler {
+    /// The engine with a stop watch around it.
+    #[must_use]
+    pub fn around(&self, engine: Box<dyn ForceEngine>) -> Box<dyn ForceEngine> {
+        Box::new(Timed { engine, profiler: self.clone() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // What a thread that panicked left behind are sums like any others.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the stop watch of a block step. What the engine did since the last one was for something else.
+    #[must_use]
+    pub fn begin(&self) -> Step<'_> {
+        self.state().step = Spent::default();
+        Step { profiler: self, began: Instant::now() }
+    }
+
+    /// Counts a block step of `block` particles that took `whole`, the engine's part in it included.
+    fn step(&self, block: u64, whole: Duration) {
+        let mut state = self.state();
+        let mut step = Spent { block_steps: 1, ..Spent::default() };
+        let engine = std::mem::take(&mut state.step);
+        step.add(HOST, (whole.as_secs_f64() - engine.all()).max(0.0));
+        step.merge(&engine);
+        let size = block.max(1).ilog2() as usize / 2;
+        if state.by_size.len() <= size {
+            state.by_size.resize_with(size + 1, Spent::default);
+        }
+        state.by_size[size].merge(&step);
+    }
+
+    /// The profile so far.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let state = self.state();
+        let mut total = Spent::default();
+        state.by_size.iter().for_each(|spent| total.merge(spent));
+        let buckets = state.by_size.iter().enumerate().filter(|(_, spent)| spent.block_steps > 0);
+        let bucket = |(size, spent): (usize, &Spent)| Bucket { from: 1 << (2 * size), spent: spent.clone() };
+        Profile { total, by_block_size: buckets.map(bucket).collect() }
+    }
+}
+
+/// A block step in progress.
+pub struct Step<'a> {
+    profiler: &'a Profiler,
+    began: Instant,
+}
+
+impl Step<'_> {
+    /// The step is done; `block` particles moved.
+    pub fn end(self, block: u64) {
+        self.profiler.step(block, self.began.elapsed());
+    }
+}
+
+/// An engine with a stop watch around it.
+struct Timed {
+    engine: Box<dyn ForceEngine>,
+    profiler: Profiler,
+}
+
+impl ForceEngine for Timed {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.engine.load(all)
+    }
+
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        let began = Instant::now();
+        self.engine.update(all, changed)?;
+        self.profiler.state().step.add(UPDATE, began.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+        if targets.is_empty() {
+            return self.engine.evaluate(now, targets, out);
+        }
+        let began = Instant::now();
+        self.engine.evaluate(now, targets, out)?;
+        let whole = began.elapsed().as_secs_f64();
+        let phases = self.engine.spent()?;
+        let mut state = self.profiler.state();
+        state.step.evaluations += 1;
+        for (phase, seconds) in &phases {
+            state.step.add(phase, *seconds);
+        }
+        let told: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
+        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - told).max(0.0));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does nothing, and says that it took three quarters of a second.
+    struct Idle;
+
+    impl ForceEngine for Idle {
+        fn load(&mut self, _: &Particles) -> Result<()> {
+            Ok(())
+        }
+        fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+            Ok(())
+        }
+        fn evaluate(&mut self, _: Time, _: &Targets, _: &mut Forces) -> Result<()> {
+            Ok(())
+        }
+        fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+            Ok(vec![("copy_up", 0.25), ("force", 0.5)])
+        }
+    }
+
+    #[test]
+    fn every_second_is_in_one_phase_and_one_bucket() {
+        let profiler = Profiler::default();
+        let mut engine = profiler.around(Box::new(Idle));
+        let targets = Targets { index: vec![0], pos: vec![[0.0; 3]], vel: vec![[0.0; 3]] };
+        let evaluate = |engine: &mut dyn ForceEngine| {
+            engine.evaluate(Time::default(), &targets, &mut Forces::default()).unwrap();
+        };
+        evaluate(&mut *engine);
+        let _ = profiler.begin();
+        for (block, evaluations) in [(1, 1), (3, 2), (4, 1), (15, 1), (1000, 3)] {
+            (0..evaluations).for_each(|_| evaluate(&mut *engine));
+            profiler.step(block, Duration::from_secs(4));
+        }
+        let profile = profiler.profile();
+        let seen: Vec<_> =
+            profile.by_block_size.iter().map(|b| (b.from, b.spent.block_steps, b.spent.evaluations)).collect();
+        assert_eq!(seen, [(1, 2, 3), (4, 2, 2), (256, 1, 3)]);
+        let total = &profile.total;
+        assert_eq!((total.block_steps, total.evaluations), (5, 8));
+        assert!((total.all() - 20.0).abs() < 1e-6, "{total:?}");
+        let of = |phase| total.seconds.iter().find(|(name, _)| *name == phase).unwrap().1;
+        assert!((of("copy_up") - 2.0).abs() < 1e-9 && (of("force") - 4.0).abs() < 1e-9, "{total:?}");
+        assert!((of(HOST) - 14.0).abs() < 1e-3, "{total:?}");
+    }
+}
