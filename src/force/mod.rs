@@ -20,7 +20,7 @@ use crate::time::Time;
 /// A block: the particles whose forces are wanted, at their predicted state.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
-    /// Index of each target in [`Particles`].
+    /// Index of each target in [`Particles`], strictly ascending.
     pub index: Vec<u32>,
     /// Position, predicted to the moment of evaluation.
     pub pos: Vec<Vec3>,
@@ -78,7 +78,7 @@ pub trait ForceEngine: Send {
     /// If the engine cannot hold them.
     fn load(&mut self, all: &Particles) -> Result<()>;
 
-    /// Takes over the new state of the particles `changed` (indices), after a correction.
+    /// Takes over the new state of the particles `changed` (indices, strictly ascending), after a correction.
     ///
     /// # Errors
     /// If the engine fails.

@@ -2,7 +2,8 @@
 //! al. 2007, eqs 2–9). Predict, evaluate, correct; the corrector may be iterated, P(EC)ⁿ.
 
 use super::scheduler::Scheduler;
-use super::timestep::{aarseth, first, next_level, norm};
+use super::stretch::Stretch;
+use super::timestep::{aarseth, first, next_level, norm, norm2};
 use super::{Integrator, StepReport};
 use crate::error::{Error, Result};
 use crate::force::{ForceEngine, Forces, Targets};
@@ -10,11 +11,14 @@ use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Most targets that are evaluated at a time, which bounds the memory for them.
 const TILE: usize = 1 << 14;
-/// Blocks of at least so many particles are predicted and corrected on all threads.
-const PARALLEL_BLOCK: usize = 2048;
+/// A thread gets at least so many particles to predict or correct: waking it costs as much as some hundred of them.
+const SHARE: usize = 1024;
+/// Particles whose new steps are worked out together, so that square roots and divisions go through the vector unit.
+const LANES: usize = 16;
 
 /// What to do with a particle that wants a shorter step than the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,22 +52,22 @@ pub struct Hermite4 {
     scheduler: Scheduler,
     block: Vec<u32>,
     targets: Targets,
-    predicted: Vec<(Vec3, Vec3)>,
+    predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
-    wanted: Vec<f64>,
 }
 
-/// Position, velocity and wanted next step of a particle after the corrector.
+/// A particle after the corrector: position, velocity, and the scaled derivatives `a⁽²⁾ dt²` and `a⁽³⁾ dt³` at the end of
+/// the step, so that no power of a short step over- or underflows.
 struct Corrected {
     pos: Vec3,
     vel: Vec3,
-    wanted: f64,
+    snap: Vec3,
+    crackle: Vec3,
 }
 
-/// The corrector and the new step (Portegies Zwart et al. 2007, eqs 5–9), in the scaled derivatives `a⁽²⁾ dt²` and
-/// `a⁽³⁾ dt³`, so that no power of a short step over- or underflows. `old` and `new` are (acc, jerk) at both ends.
-#[inline]
-fn correct(nu: f64, dt: f64, (pos, vel): (Vec3, Vec3), old: (Vec3, Vec3), new: (Vec3, Vec3)) -> Corrected {
+/// The corrector (Portegies Zwart et al. 2007, eqs 5–8). `old` and `new` are (acc, jerk) at both ends of the step.
+#[inline(always)]
+fn correct(dt: f64, (pos, vel): (Vec3, Vec3), old: (Vec3, Vec3), new: (Vec3, Vec3)) -> Corrected {
     let (mut x, mut v, mut snap, mut crackle) = (pos, vel, [0.0; 3], [0.0; 3]);
     for k in 0..3 {
         let difference = old.0[k] - new.0[k];
@@ -74,8 +78,74 @@ fn correct(nu: f64, dt: f64, (pos, vel): (Vec3, Vec3), old: (Vec3, Vec3), new: (
         snap[k] = a2 + a3;
         crackle[k] = a3;
     }
-    let wanted = aarseth(nu, dt, norm(new.0), norm(new.1), norm(snap), norm(crackle));
-    Corrected { pos: x, vel: v, wanted }
+    Corrected { pos: x, vel: v, snap, crackle }
+}
+
+/// What the new steps of some particles depend on, in columns: squares of norms.
+#[derive(Clone, Copy, Default)]
+struct Lanes {
+    dt: [f64; LANES],
+    acc2: [f64; LANES],
+    jerk2: [f64; LANES],
+    snap2: [f64; LANES],
+    crackle2: [f64; LANES],
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn set(&mut self, lane: usize, dt: f64, [acc, jerk, snap, crackle]: [Vec3; 4]) {
+        self.dt[lane] = dt;
+        self.acc2[lane] = norm2(acc);
+        self.jerk2[lane] = norm2(jerk);
+        self.snap2[lane] = norm2(snap);
+        self.crackle2[lane] = norm2(crackle);
+    }
+
+    /// The steps that the particles want. A function of its own, so that the compiler sees the loop and vectorises it.
+    #[inline(never)]
+    fn wanted(&self, nu: f64, wanted: &mut [f64; LANES]) {
+        for (lane, wanted) in wanted.iter_mut().enumerate() {
+            let (acc, jerk) = (self.acc2[lane].sqrt(), self.jerk2[lane].sqrt());
+            let (snap, crackle) = (self.snap2[lane].sqrt(), self.crackle2[lane].sqrt());
+            *wanted = aarseth(nu, self.dt[lane], acc, jerk, snap, crackle);
+        }
+    }
+}
+
+/// How moving a part of a block went.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moved {
+    /// Particles held at the floor.
+    clamped: u64,
+    /// The first target that cannot go on, and the step it wants.
+    refused: Option<(usize, f64)>,
+}
+
+impl Moved {
+    /// Both together: `self` comes first in the block.
+    fn and(self, later: Self) -> Self {
+        Self { clamped: self.clamped + later.clamped, refused: self.refused.or(later.refused) }
+    }
+
+    /// Gives target `k` the level it may have, if any.
+    #[inline(always)]
+    fn level(&mut self, k: usize, wanted: f64, allowed: Option<(Level, bool)>) -> Option<Level> {
+        match allowed {
+            Some((level, held)) => {
+                self.clamped += u64::from(held);
+                Some(level)
+            }
+            None => {
+                self.refused = self.refused.or(Some((k, wanted)));
+                None
+            }
+        }
+    }
+}
+
+/// How many particles each thread gets of `n`.
+fn share(n: usize) -> usize {
+    n.div_ceil((n / SHARE).clamp(1, rayon::current_num_threads()))
 }
 
 impl Hermite4 {
@@ -88,72 +158,131 @@ impl Hermite4 {
             scheduler: Scheduler::new(Time::default(), &[]),
             block: Vec::new(),
             targets: Targets::default(),
-            predicted: Vec::new(),
+            predicted: Default::default(),
             forces: Forces::default(),
-            wanted: Vec::new(),
         }
     }
 
-    /// Predicts the particles `tile` to `now` into the targets.
-    fn predict_targets(&mut self, p: &Particles, now: Time, tile: std::ops::Range<usize>) {
-        let Self { targets, clock, block, .. } = self;
+    /// Predicts the particles `tile` of the block into the targets, each by the time `dt` of its index.
+    fn predict_targets(&mut self, p: &Particles, tile: Range<usize>, dt: impl Fn(usize) -> f64 + Sync) {
+        let Self { targets, block, .. } = self;
         targets.index.clear();
         targets.index.extend_from_slice(&block[tile]);
         let n = targets.index.len();
         targets.pos.resize(n, [0.0; 3]);
         targets.vel.resize(n, [0.0; 3]);
-        let one = |((&i, pos), vel): ((&u32, &mut Vec3), &mut Vec3)| {
-            let i = i as usize;
-            let dt = clock.between(p.time[i], now);
-            (*pos, *vel) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt);
+        let part = |((index, pos), vel): ((&[u32], &mut [Vec3]), &mut [Vec3])| {
+            for ((&i, pos), vel) in index.iter().zip(pos).zip(vel) {
+                let i = i as usize;
+                (*pos, *vel) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt(i));
+            }
         };
-        if n < PARALLEL_BLOCK {
-            targets.index.iter().zip(&mut targets.pos).zip(&mut targets.vel).for_each(one);
-        } else {
-            targets.index.par_iter().zip(&mut targets.pos).zip(&mut targets.vel).for_each(one);
+        match share(n) {
+            share if share == n => part(((&targets.index, &mut targets.pos), &mut targets.vel)),
+            share => {
+                let parts = targets.index.par_chunks(share).zip(targets.pos.par_chunks_mut(share));
+                parts.zip(targets.vel.par_chunks_mut(share)).for_each(part);
+            }
         }
     }
 
-    /// Corrects the targets in place, from the predicted state and the forces there.
-    fn correct_targets(&mut self, p: &Particles, now: Time) {
-        let Self { targets, clock, predicted, forces, wanted, parameters, .. } = self;
-        wanted.resize(targets.len(), 0.0);
-        let (index, from) = (&targets.index, &*predicted);
-        let one = |(k, ((pos, vel), wanted)): (usize, ((&mut Vec3, &mut Vec3), &mut f64))| {
+    /// Corrects the targets in place for the next evaluation: every correction starts from the prediction.
+    fn correct_targets(&mut self, p: &Particles) {
+        let Self { targets, clock, predicted, forces, .. } = self;
+        let index = &targets.index;
+        targets.pos.par_iter_mut().zip(&mut targets.vel).enumerate().with_min_len(SHARE).for_each(|(k, (pos, vel))| {
             let i = index[k] as usize;
-            let dt = clock.between(p.time[i], now);
-            // With one evaluation the targets still hold the predicted state; with more it was kept aside.
-            let start = from.get(k).copied().unwrap_or((*pos, *vel));
-            let corrected = correct(parameters.nu, dt, start, (p.acc[i], p.jerk[i]), (forces.acc[k], forces.jerk[k]));
-            (*pos, *vel, *wanted) = (corrected.pos, corrected.vel, corrected.wanted);
+            let (dt, start) = (p.step[i].step(clock.dt_max), (predicted.0[k], predicted.1[k]));
+            let corrected = correct(dt, start, (p.acc[i], p.jerk[i]), (forces.acc[k], forces.jerk[k]));
+            (*pos, *vel) = (corrected.pos, corrected.vel);
+        });
+    }
+
+    /// Moves the targets' particles to `now`: corrects, and gives each its new step.
+    fn move_particles(&self, p: &mut Particles, now: Time) -> Result<u64> {
+        let n = self.targets.len();
+        let all = Stretch::all(p);
+        let moved = match share(n) {
+            share if share == n => self.move_part(all, 0..n, now),
+            share => {
+                let stretches = all.for_chunks(&self.targets.index, share).into_par_iter().enumerate();
+                let part = |(k, stretch)| self.move_part(stretch, k * share..n.min((k + 1) * share), now);
+                stretches.map(part).reduce(Moved::default, Moved::and)
+            }
         };
-        if index.len() < PARALLEL_BLOCK {
-            targets.pos.iter_mut().zip(&mut targets.vel).zip(wanted).enumerate().for_each(one);
-        } else {
-            targets.pos.par_iter_mut().zip(&mut targets.vel).zip(wanted).enumerate().for_each(one);
+        self.judge(p, now, moved)
+    }
+
+    /// Moves the targets `part`, whose particles lie in the stretch `p`.
+    fn move_part(&self, p: Stretch, part: Range<usize>, now: Time) -> Moved {
+        let Self { clock, forces, targets, parameters, .. } = self;
+        let predicted = match parameters.iterations {
+            1 => (&targets.pos, &targets.vel),
+            _ => (&self.predicted.0, &self.predicted.1),
+        };
+        // Slices of one length each: then one check of an index does for all columns.
+        let (n, len) = (part.len(), p.step.len());
+        let (index, predicted) =
+            (&targets.index[part.clone()], (&predicted.0[part.clone()], &predicted.1[part.clone()]));
+        let (acc, jerk) = (&forces.acc[part.clone()][..n], &forces.jerk[part.clone()][..n]);
+        let pot = &forces.pot[part.clone()][..n];
+        let (p_pos, p_vel, p_acc) = (&mut p.pos[..len], &mut p.vel[..len], &mut p.acc[..len]);
+        let (p_jerk, p_pot, p_time) = (&mut p.jerk[..len], &mut p.pot[..len], &mut p.time[..len]);
+        let mut moved = Moved::default();
+        for begin in (0..n).step_by(LANES) {
+            let end = n.min(begin + LANES);
+            let mut lanes = Lanes::default();
+            for k in begin..end {
+                let i = index[k] as usize - p.first;
+                let dt = p.step[i].step(clock.dt_max);
+                let corrected = correct(dt, (predicted.0[k], predicted.1[k]), (p_acc[i], p_jerk[i]), (acc[k], jerk[k]));
+                (p_pos[i], p_vel[i]) = (corrected.pos, corrected.vel);
+                (p_acc[i], p_jerk[i], p_pot[i], p_time[i]) = (acc[k], jerk[k], pot[k], now);
+                lanes.set(k - begin, dt, [acc[k], jerk[k], corrected.snap, corrected.crackle]);
+            }
+            let mut wanted = [0.0; LANES];
+            lanes.wanted(parameters.nu, &mut wanted);
+            for k in begin..end {
+                let lane = k - begin;
+                let sum = lanes.acc2[lane] + lanes.jerk2[lane] + pot[k];
+                let target = part.start + k;
+                let allowed = self
+                    .allowed(wanted[lane], wanted[lane] / clock.dt_max)
+                    .filter(|_| sum.is_finite() || self.is_finite(target));
+                if let Some(level) = moved.level(target, wanted[lane], allowed) {
+                    let step = &mut p.step[index[k] as usize - p.first];
+                    *step = next_level(*step, level, now);
+                }
+            }
+        }
+        moved
+    }
+
+    /// The level for a wanted step, `ratio` times dt_max, and whether it is held at the floor; none for NaN, or if the run
+    /// has to stop.
+    #[inline(always)]
+    fn allowed(&self, wanted: f64, ratio: f64) -> Option<(Level, bool)> {
+        match Level::not_longer_than(ratio) {
+            Some(level) if level <= self.parameters.floor => Some((level, false)),
+            _ if wanted.is_nan() || self.parameters.on_floor == OnFloor::Stop => None,
+            _ => Some((self.parameters.floor, true)),
         }
     }
 
-    /// Stores the corrected targets in the particles.
-    fn store(&self, p: &mut Particles, now: Time) {
-        for (k, i) in self.targets.index.iter().map(|&i| i as usize).enumerate() {
-            p.pos[i] = self.targets.pos[k];
-            p.vel[i] = self.targets.vel[k];
-            p.acc[i] = self.forces.acc[k];
-            p.jerk[i] = self.forces.jerk[k];
-            p.pot[i] = self.forces.pot[k];
-            p.time[i] = now;
-        }
+    /// True if all numbers of the force on target `k` are finite.
+    fn is_finite(&self, k: usize) -> bool {
+        let Forces { acc, jerk, pot } = &self.forces;
+        acc[k].iter().chain(&jerk[k]).chain([&pot[k]]).all(|x| x.is_finite())
     }
 
-    /// The level for a wanted step of particle `i`, and whether it was held at the floor.
-    fn level(&self, p: &Particles, i: usize, now: Time, wanted: f64) -> Result<(Level, bool)> {
-        match Level::not_longer_than(wanted / self.clock.dt_max) {
-            Some(level) if level <= self.parameters.floor => Ok((level, false)),
-            _ if wanted.is_nan() => Err(not_finite(p, i, self.clock.time(now))),
-            _ if self.parameters.on_floor == OnFloor::Clamp => Ok((self.parameters.floor, true)),
-            _ => Err(self.below_floor(p, i, now, wanted)),
+    /// The number of particles held at the floor, or why the run has to end.
+    fn judge(&self, p: &Particles, now: Time, moved: Moved) -> Result<u64> {
+        let Some((k, wanted)) = moved.refused else { return Ok(moved.clamped) };
+        let i = self.targets.index[k] as usize;
+        if wanted.is_nan() || !self.is_finite(k) {
+            return Err(not_finite(p, i, self.clock.time(now)));
         }
+        Err(self.below_floor(p, i, now, wanted))
     }
 
     /// Names the particle that wants too short a step, and its nearest neighbour at that moment.
@@ -175,8 +304,8 @@ impl Hermite4 {
 fn not_finite(p: &Particles, i: usize, time: f64) -> Error {
     Error::Integration {
         problem: format!(
-            "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, jerk {:?})",
-            p.id[i], p.acc[i], p.jerk[i]
+            "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, jerk {:?}, potential {:?})",
+            p.id[i], p.acc[i], p.jerk[i], p.pot[i]
         ),
         help: Some("a collision without softening, or a close pair that a longer first step jumped over: lower nu_start and nu, or set softening.epsilon".into()),
     }
@@ -188,16 +317,23 @@ impl Integrator for Hermite4 {
         let now = Time::default();
         self.block = (0..p.len() as u32).collect();
         let mut clamped = 0;
-        for first_of_tile in (0..p.len()).step_by(TILE) {
-            self.predict_targets(p, now, first_of_tile..p.len().min(first_of_tile + TILE));
+        for begin in (0..p.len()).step_by(TILE) {
+            let tile = begin..p.len().min(begin + TILE);
+            self.predict_targets(p, tile.clone(), |_| 0.0);
             f.evaluate(now, &self.targets, &mut self.forces)?;
-            self.store(p, now);
-            for i in self.targets.index.iter().map(|&i| i as usize) {
+            p.pos[tile.clone()].copy_from_slice(&self.targets.pos);
+            p.vel[tile.clone()].copy_from_slice(&self.targets.vel);
+            p.acc[tile.clone()].copy_from_slice(&self.forces.acc);
+            p.jerk[tile.clone()].copy_from_slice(&self.forces.jerk);
+            p.pot[tile.clone()].copy_from_slice(&self.forces.pot);
+            p.time[tile.clone()].fill(now);
+            let mut moved = Moved::default();
+            for (k, i) in tile.enumerate() {
                 let wanted = first(self.parameters.nu_start, norm(p.acc[i]), norm(p.jerk[i]), p.pot[i]);
-                let (level, held) = self.level(p, i, now, wanted)?;
-                p.step[i] = level;
-                clamped += u64::from(held);
+                let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
+                p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
             }
+            clamped += self.judge(p, now, moved)?;
         }
         f.update(p, &self.block)?;
         self.scheduler = Scheduler::new(now, &p.step);
@@ -212,32 +348,24 @@ impl Integrator for Hermite4 {
     }
 
     fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<StepReport> {
-        let mut block = std::mem::take(&mut self.block);
-        let now = self.scheduler.next_block(&mut block);
-        self.block = block;
+        let now = self.scheduler.next_block(&p.step, &mut self.block);
         // Iterated targets see each other corrected, so then the block must stay in one piece.
         let tile = if self.parameters.iterations == 1 { TILE } else { usize::MAX };
-        let (n, mut clamped) = (self.block.len(), 0);
-        for first_of_tile in (0..n).step_by(tile) {
-            self.predict_targets(p, now, first_of_tile..n.min(first_of_tile.saturating_add(tile)));
-            self.predicted.clear();
+        let (n, dt_max, mut clamped) = (self.block.len(), self.clock.dt_max, 0);
+        for begin in (0..n).step_by(tile) {
+            self.predict_targets(p, begin..n.min(begin.saturating_add(tile)), |i| p.step[i].step(dt_max));
             if self.parameters.iterations > 1 {
-                // Every correction starts from the prediction, which the first one overwrites in the targets.
-                self.predicted.extend(self.targets.pos.iter().copied().zip(self.targets.vel.iter().copied()));
+                self.predicted.0.clone_from(&self.targets.pos);
+                self.predicted.1.clone_from(&self.targets.vel);
             }
-            for _ in 0..self.parameters.iterations {
+            f.evaluate(now, &self.targets, &mut self.forces)?;
+            for _ in 1..self.parameters.iterations {
+                self.correct_targets(p);
                 f.evaluate(now, &self.targets, &mut self.forces)?;
-                self.correct_targets(p, now);
             }
-            self.store(p, now);
-            for k in 0..self.targets.len() {
-                let i = self.targets.index[k] as usize;
-                let (wanted, held) = self.level(p, i, now, self.wanted[k])?;
-                p.step[i] = next_level(p.step[i], wanted, now);
-                clamped += u64::from(held);
-                self.scheduler.add(i as u32, p.step[i]);
-            }
+            clamped += self.move_particles(p, now)?;
         }
+        self.scheduler.reschedule(&p.step, &self.block);
         f.update(p, &self.block)?;
         let pairs = n as u64 * (p.len() as u64 - 1) * u64::from(self.parameters.iterations);
         Ok(StepReport { now, block: n as u64, pairs, clamped })

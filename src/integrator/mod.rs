@@ -2,6 +2,7 @@
 
 pub mod hermite4;
 pub mod scheduler;
+mod stretch;
 pub mod timestep;
 
 use crate::error::Result;

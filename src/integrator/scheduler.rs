@@ -1,26 +1,27 @@
 //! Who moves next. No physics.
 //!
-//! A particle of level `l` always stands at the last multiple of `dt_max / 2^l`, so all particles of a level are due
-//! together, and at a moment `t` exactly those levels are due whose step divides `t`. Lists by level are all that is needed.
+//! A particle of level `l` always stands at the last multiple of `dt_max / 2^l`, so at a moment `t` exactly those particles
+//! are due whose step divides `t`: their level is enough to tell. The levels are the particles' own column; to find those
+//! who are due, in order, it is looked through. The deepest level of every 64 particles is kept, and looked through first,
+//! so that a small block of a large system is found at the price of a small block.
 
-use crate::time::{LEVELS, Level, Time};
+use crate::time::{Level, Time};
 
-/// The particles, listed by block level.
+/// Particles in a group whose deepest level is kept, and levels that are compared at a time, one bit of a word each.
+const GROUP: usize = u64::BITS as usize;
+
+/// The moment of the last block, and the deepest level of every group of particles.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     now: Time,
-    levels: Vec<Vec<u32>>,
+    deepest: Vec<Level>,
 }
 
 impl Scheduler {
     /// A schedule for particles with the given levels, at the moment `now` of the last block.
     #[must_use]
     pub fn new(now: Time, steps: &[Level]) -> Self {
-        let mut scheduler = Self { now, levels: vec![Vec::new(); LEVELS] };
-        for (i, &level) in steps.iter().enumerate() {
-            scheduler.add(i as u32, level);
-        }
-        scheduler
+        Self { now, deepest: steps.chunks(GROUP).map(deepest).collect() }
     }
 
     /// The moment of the last block.
@@ -29,22 +30,116 @@ impl Scheduler {
         self.now
     }
 
-    /// Moves on to the next moment at which somebody is due and takes those particles out of the schedule, in ascending
-    /// order, into `block`. Each must be given back with [`Self::add`].
-    pub fn next_block(&mut self, block: &mut Vec<u32>) -> Time {
+    /// Moves on to the next moment at which somebody is due and lists those particles, in ascending order, in `block`.
+    /// `steps` are everybody's levels; where they change, [`Self::reschedule`] has to be told before the next block.
+    pub fn next_block(&mut self, steps: &[Level], block: &mut Vec<u32>) -> Time {
         block.clear();
-        let deepest = self.levels.iter().rposition(|list| !list.is_empty()).unwrap_or(0);
-        let step = Level(deepest as u8).ticks();
+        let step = deepest(&self.deepest).ticks();
         self.now = Time((self.now.0 / step + 1) * step);
-        for list in &mut self.levels[usize::from(self.now.shallowest_level().0)..=deepest] {
-            block.append(list);
+        let due = self.now.shallowest_level();
+        for (k, groups) in self.deepest.chunks(GROUP).enumerate() {
+            for group in ones(at_least(due, groups)).map(|bit| k * GROUP + bit as usize) {
+                let first = group * GROUP;
+                let members = at_least(due, &steps[first..steps.len().min(first + GROUP)]);
+                block.extend(ones(members).map(|bit| first as u32 + bit));
+            }
         }
-        block.sort_unstable();
         self.now
     }
 
-    /// Puts particle `i` on the schedule with steps of `level`.
-    pub fn add(&mut self, i: u32, level: Level) {
-        self.levels[usize::from(level.0)].push(i);
+    /// Takes note of the new levels of the particles in `block`, which ascends.
+    pub fn reschedule(&mut self, steps: &[Level], block: &[u32]) {
+        if block.len() >= self.deepest.len() {
+            // Most groups have changed.
+            for (kept, levels) in self.deepest.iter_mut().zip(steps.chunks(GROUP)) {
+                *kept = deepest(levels);
+            }
+            return;
+        }
+        let mut done = usize::MAX;
+        for group in block.iter().map(|&i| i as usize / GROUP) {
+            if group != done {
+                let first = group * GROUP;
+                self.deepest[group] = deepest(&steps[first..steps.len().min(first + GROUP)]);
+                done = group;
+            }
+        }
+    }
+}
+
+/// Places of the set bits, ascending.
+fn ones(bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)))
+        .take_while(|&bits| bits != 0)
+        .map(u64::trailing_zeros)
+}
+
+/// The deepest of some levels.
+fn deepest(levels: &[Level]) -> Level {
+    Level(levels.iter().map(|level| level.0).fold(0, u8::max))
+}
+
+/// One bit for each of up to 64 levels: set if it is `due` or deeper.
+fn at_least(due: Level, levels: &[Level]) -> u64 {
+    /// A byte of one in each place.
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // Levels stay far below 128: adding 128 − due to each of eight bytes sets the top bit of those that are due, and a
+    // product gathers the eight top bits in one byte.
+    let add = ONES * u64::from(128 - due.0);
+    let eight = |levels: &[Level; 8]| {
+        let top = (u64::from_le_bytes(levels.map(|level| level.0)) + add) >> 7 & ONES;
+        top.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    let (whole, rest) = levels.as_chunks::<8>();
+    let bits = whole.iter().enumerate().fold(0, |bits, (k, levels)| bits | eight(levels) << (8 * k));
+    let first = 8 * whole.len();
+    rest.iter().enumerate().fold(bits, |bits, (k, &level)| bits | u64::from(level >= due) << (first + k))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::LEVELS;
+
+    #[test]
+    fn a_bit_for_every_level_that_is_due() {
+        for n in [0, 1, 7, 8, 9, 63, 64] {
+            let levels: Vec<Level> = (0..n).map(|k| Level((k * 23 % LEVELS) as u8)).collect();
+            for due in (0..LEVELS).map(|due| Level(due as u8)) {
+                let expected = (0..n).filter(|&k| levels[k] >= due).fold(0, |bits, k| bits | 1 << k);
+                assert_eq!(at_least(due, &levels), expected, "{n} levels, {due:?}");
+            }
+        }
+    }
+
+    /// Blocks of every size, in systems that end within a word and within a group.
+    #[test]
+    fn the_block_is_everyone_who_is_due_in_order() {
+        for n in [1, 63, 64, 65, 1000, 5 * GROUP, GROUP * GROUP + 1] {
+            let level = |i: usize, round: usize| Level(((i * i + 7 * round) % 97 % 9) as u8);
+            let mut steps: Vec<Level> = (0..n).map(|i| level(i, 0)).collect();
+            let mut scheduler = Scheduler::new(Time::default(), &steps);
+            let (mut block, mut last) = (Vec::new(), Time::default());
+            for round in 1..300 {
+                let earliest = steps.iter().map(|level| Time((last.0 / level.ticks() + 1) * level.ticks())).min();
+                let now = scheduler.next_block(&steps, &mut block);
+                assert_eq!(Some(now), earliest);
+                let due: Vec<u32> = (0..n as u32).filter(|&i| now.is_multiple_of(steps[i as usize])).collect();
+                assert_eq!(block, due, "{n} particles, round {round}");
+                for &i in &block {
+                    let i = i as usize;
+                    steps[i] = crate::integrator::timestep::next_level(steps[i], level(i, round), now);
+                }
+                scheduler.reschedule(&steps, &block);
+                last = now;
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_is_nobody() {
+        let (mut scheduler, mut block) = (Scheduler::new(Time::default(), &[]), vec![1]);
+        assert_eq!(scheduler.next_block(&[], &mut block), Time::from_dt_max(1));
+        assert!(block.is_empty());
     }
 }
