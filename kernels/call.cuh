@@ -4,6 +4,9 @@
 #include "canonical.cuh"
 #include "pair.cuh"
 
+/// Words of a corrected particle, and of a target, in what the host sends.
+constexpr u32 STATE = 13, TARGET = 6;
+
 struct Call {
     // The sources at their own times: 12 columns of `slots` numbers (pos, vel, acc, jerk), ticks, masses.
     double *held;
@@ -13,18 +16,19 @@ struct Call {
     float4 *predicted;
     // Sums over spans of bags: [span][target of the batch][sum].
     void *partial;
-    // How many spans of a tile of targets have come; 0 between evaluations.
+    // How many spans of a tile of targets have come, and at the end how many tiles; 0 between evaluations.
     u32 *arrived;
+    // In the host's memory: the ticket of the last launch of `force_whole` whose forces are all there.
+    volatile u64 *served;
+    u64 ticket;
     // Forces on the block, in the host's memory: [targets][sum].
     double *out;
-    // Corrected particles: places in ascending order, ticks, and the columns pos, vel, acc, jerk of [changed][3].
+    // Corrected particles: places in ascending order; ticks, pos, vel, acc, jerk of each.
     const u32 *changed_index;
-    const u64 *changed_ticks;
-    const double *changed_state;
-    // The block: places in ascending order, and positions and velocities of [targets][3].
+    const u64 *changed_state;
+    // The block: places in ascending order; pos, vel of each.
     const u32 *target_index;
-    const double *target_pos;
-    const double *target_vel;
+    const double *target_state;
     u64 now;
     double tick;
     double eps2;
@@ -92,8 +96,8 @@ template <class M> __device__ __forceinline__ Body<M> read_target(const Call &ca
     double pos[3], vel[3];
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
-        pos[c] = call.target_pos[3 * (size_t)k + c];
-        vel[c] = call.target_vel[3 * (size_t)k + c];
+        pos[c] = call.target_state[TARGET * (size_t)k + c];
+        vel[c] = call.target_state[TARGET * (size_t)k + 3 + c];
     }
     own = call.target_index[k];
     return Body<M>::of(pos, vel, 0);

@@ -64,12 +64,12 @@ template <class M> __device__ __forceinline__ void predict_bag(const Call &call,
     for (int h = 0; h < 2; ++h) {
         u32 t = 32 * h + lane, i = bag * BAG + t;
         if (changed.has(t)) {
-            u32 k = changed.place(t);
-            ticks[h] = call.changed_ticks[k];
+            const u64 *state = call.changed_state + STATE * (size_t)changed.place(t);
+            ticks[h] = state[0];
             if (keep) call.ticks[i] = ticks[h];
 #pragma unroll
             for (int c = 0; c < 12; ++c) {
-                held[h][c] = call.changed_state[((size_t)(c / 3) * call.changed + k) * 3 + c % 3];
+                held[h][c] = __longlong_as_double(state[1 + c]);
                 if (keep) call.held[(size_t)c * call.slots + i] = held[h][c];
             }
         }
@@ -82,11 +82,11 @@ template <class M> __device__ __forceinline__ void predict_bag(const Call &call,
             predict_component(pos[c], vel[c], held[h][6 + c], held[h][9 + c], dt);
         }
         if (targets.has(t)) {
-            u32 k = targets.place(t);
+            const double *state = call.target_state + TARGET * (size_t)targets.place(t);
 #pragma unroll
             for (int c = 0; c < 3; ++c) {
-                pos[c] = call.target_pos[3 * (size_t)k + c];
-                vel[c] = call.target_vel[3 * (size_t)k + c];
+                pos[c] = state[c];
+                vel[c] = state[3 + c];
             }
         }
         write_body(to + t * UNITS<M>, Body<M>::of(pos, vel, mass[h]));

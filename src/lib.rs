@@ -20,6 +20,7 @@
 pub mod assemble;
 pub mod cli;
 pub mod config;
+pub mod crew;
 pub mod diagnostics;
 pub mod error;
 pub mod force;

@@ -164,15 +164,16 @@ pub fn bench(what: What) -> Result<u8> {
             report("force", width, &how, rows, &header, cells, |_| String::new())
         }
         What::Run { n, nu, seed, profile, how } => {
-            let rows = on_threads(how.threads, || {
+            let crew = std::env::var("TISANE_CREW").ok().and_then(|x| x.parse().ok()).unwrap_or(4);
+            let rows = crate::crew::awake(crew, || {
                 let mut rows = Vec::new();
                 for n in n {
                     for &nu in &nu {
                         rows.push(workload(n, nu, (seed, profile), width, &how)?);
                     }
                 }
-                Ok((rows, rayon::current_num_threads()))
-            })?;
+                Ok::<_, Error>((rows, rayon::current_num_threads()))
+            })??;
             let header = [
                 "N",
                 "nu",

@@ -21,13 +21,13 @@ pub struct Call<'a> {
     predicted: u64,
     partial: u64,
     arrived: u64,
+    served: u64,
+    ticket: u64,
     out: u64,
     changed_index: u64,
-    changed_ticks: u64,
     changed_state: u64,
     target_index: u64,
-    target_pos: u64,
-    target_vel: u64,
+    target_state: u64,
     now: u64,
     tick: f64,
     eps2: f64,
@@ -54,7 +54,7 @@ pub struct Arrays {
     pub predicted: Memory,
     /// Room for partial sums.
     pub partial: Memory,
-    /// A u32 for each tile of targets, 0 between evaluations.
+    /// `slots` u32, 0 between evaluations.
     pub arrived: Memory,
     /// What the host sends: see [`super::staging`].
     pub upload: Memory,
@@ -81,22 +81,24 @@ pub struct Numbers {
     pub columns: Columns,
     /// Where it puts the forces: in the host's memory.
     pub out: u64,
+    /// Where it puts the ticket of a launch that is done.
+    pub served: u64,
 }
 
 /// Where the columns of the upload start, in words.
 #[derive(Clone, Copy, Default)]
 pub struct Columns {
-    /// Corrected particles: places, ticks, state.
-    pub changed: [usize; 3],
-    /// Targets: places, positions, velocities.
-    pub targets: [usize; 3],
+    /// Corrected particles: places, records.
+    pub changed: [usize; 2],
+    /// Targets: places, records.
+    pub targets: [usize; 2],
 }
 
 impl<'a> Call<'a> {
     /// A call on these arrays.
     pub fn new(arrays: &'a Arrays, numbers: &Numbers) -> Self {
         let column = |word: usize| arrays.upload.address() + 8 * word as u64;
-        let ([changed_index, changed_ticks, changed_state], [target_index, target_pos, target_vel]) =
+        let ([changed_index, changed_state], [target_index, target_state]) =
             (numbers.columns.changed.map(column), numbers.columns.targets.map(column));
         Self {
             held: arrays.held.address(),
@@ -105,13 +107,13 @@ impl<'a> Call<'a> {
             predicted: arrays.predicted.address(),
             partial: arrays.partial.address(),
             arrived: arrays.arrived.address(),
+            served: numbers.served,
+            ticket: 0,
             out: numbers.out,
             changed_index,
-            changed_ticks,
             changed_state,
             target_index,
-            target_pos,
-            target_vel,
+            target_state,
             now: numbers.now,
             tick: numbers.tick,
             eps2: numbers.eps2,
@@ -129,8 +131,8 @@ impl<'a> Call<'a> {
 
     /// The same for a batch of targets, with the bags cut into spans.
     #[must_use]
-    pub fn batch(mut self, first: usize, batch: usize, span_bags: usize, spans: usize) -> Self {
-        (self.first_target, self.batch) = (first as u32, batch as u32);
+    pub fn batch(mut self, (first, batch): (usize, usize), (span_bags, spans): (usize, usize), ticket: u64) -> Self {
+        (self.first_target, self.batch, self.ticket) = (first as u32, batch as u32, ticket);
         (self.span_bags, self.spans) = (span_bags as u32, spans as u32);
         self
     }

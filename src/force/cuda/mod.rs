@@ -42,6 +42,8 @@ pub struct CudaEngine {
     precision: Precision,
     eps2: f64,
     clock: Clock,
+    /// Number of the last launch.
+    ticket: u64,
     shape: Option<Shape>,
     multiprocessors: usize,
 }
@@ -72,6 +74,7 @@ impl CudaEngine {
             precision,
             eps2: epsilon * epsilon,
             clock,
+            ticket: 0,
             shape: None,
             multiprocessors,
         })
@@ -157,6 +160,7 @@ impl CudaEngine {
             targets: targets.len() as u32,
             columns: held.staging.columns(targets.len()),
             out: held.staging.out(),
+            served: held.staging.served(),
         };
         held.staging.add_block(targets, held.sources);
         self.device.mark(self.watch.as_ref(), 0)?;
@@ -225,7 +229,8 @@ impl ForceEngine for CudaEngine {
         }
         device.mark(watch, 2)?;
         for first in (0..targets.len()).step_by(most) {
-            let call = call.batch(first, most.min(targets.len() - first), span_bags, spans);
+            self.ticket += 1;
+            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans), self.ticket);
             kernels.force(device, &call, shape)?;
             device.mark(watch, 3)?;
             if tiles {
@@ -233,8 +238,12 @@ impl ForceEngine for CudaEngine {
             }
         }
         device.mark(watch, 4)?;
-        device.wait()?;
-        held.staging.forces(targets.len(), out);
+        if tiles || watch.is_some() {
+            device.wait()?;
+        } else {
+            held.staging.wait_for(device, self.ticket)?;
+        }
+        held.staging.forces(out);
         Ok(())
     }
 

@@ -86,18 +86,16 @@ impl Shape {
             Precision::F32Direct => 0,
             // One thread adds up all bags of a target: there must be many.
             Precision::F32Chamomile => 80 * multiprocessors,
-            _ => 16 * multiprocessors,
+            _ if bags < 512 => 32 * multiprocessors,
+            _ => 12 * multiprocessors,
         };
         if targets < tiles_from {
-            let rows = targets.div_ceil(32);
-            let per_lane = if rows * bags > 16 * multiprocessors { 2 } else { 1 };
-            let rows = targets.div_ceil(32 * per_lane);
-            // A warp a bag, and two for each scheduler, but not so many spans that adding them up takes longer.
-            let mut warps = 8;
-            while warps > 2 && rows * bags.div_ceil(warps) < multiprocessors {
-                warps /= 2;
-            }
-            let bags_of_warp = bags.div_ceil(warps * multiprocessors).next_power_of_two().min(128);
+            let work = targets.div_ceil(32) * bags;
+            let per_lane = if work > 32 * multiprocessors { 2 } else { 1 };
+            let warps = if work >= 7 * multiprocessors { 8 } else { 4 };
+            // Not so many spans that adding them up takes longer.
+            let least = bags.div_ceil(256 * warps).next_power_of_two();
+            let bags_of_warp = (work / (16 * multiprocessors)).clamp(1, 4).next_power_of_two().max(least).min(128);
             return Self::Whole { targets: per_lane, warps, bags: bags_of_warp };
         }
         let many = targets >= 512 * multiprocessors;
@@ -113,7 +111,7 @@ impl Shape {
         // Enough spans for several rounds of thread blocks on every multiprocessor, so that the last is a small part.
         let tiles = targets.div_ceil(per_thread * 128);
         let mut span_bags = MAX_SPAN_BAGS / 8;
-        while span_bags > TILE_BAGS && tiles * bags.div_ceil(span_bags) < 12 * multiprocessors {
+        while span_bags > 4 * TILE_BAGS && tiles * bags.div_ceil(span_bags) < 12 * multiprocessors {
             span_bags /= 2;
         }
         Self::Tiles { targets: per_thread, threads: 128, span_bags }

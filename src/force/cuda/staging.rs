@@ -1,15 +1,20 @@
-//! What goes up to the device in one copy, and comes down in one: columns of words in pinned memory.
+//! What goes up to the device in one copy, and comes down: records of words in pinned memory.
 
 use super::device::{Device, Memory, Pinned};
 use super::launch::Columns;
 use crate::error::Result;
 use crate::force::{Forces, Targets};
 use crate::particles::{Particles, Vec3};
+use rayon::prelude::*;
 
-/// f64 of a corrected particle: position, velocity, acceleration, jerk.
-const STATE: usize = 12;
+/// Words of a corrected particle: ticks, position, velocity, acceleration, jerk.
+const STATE: usize = 13;
+/// Words of a target: position, velocity.
+const TARGET: usize = 6;
 /// f64 of a force.
 pub const FORCE: usize = 7;
+/// A thread gets at least so many records to copy.
+const SHARE: usize = 1024;
 
 /// Pinned memory on both ways.
 pub struct Staging {
@@ -28,7 +33,20 @@ const fn index_words(n: usize) -> usize {
 /// Words of an upload for `slots` corrected particles and `slots` targets.
 #[must_use]
 pub const fn upload_words(slots: usize) -> usize {
-    2 * index_words(slots) + (1 + STATE + 6) * slots
+    2 * index_words(slots) + (STATE + TARGET) * slots
+}
+
+/// Writes the list `index` to the `words`, and behind it a record for each of its entries.
+fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize, u32) -> [u64; N] + Sync) {
+    let (list, records) = words.split_at_mut(index_words(index.len()));
+    bytemuck::cast_slice_mut::<_, u32>(list)[..index.len()].copy_from_slice(index);
+    let (records, _) = records.as_chunks_mut::<N>();
+    let one = |(k, (to, &i)): (usize, (&mut [u64; N], &u32))| *to = record(k, i);
+    if index.len() < 2 * SHARE {
+        records.iter_mut().zip(index).enumerate().for_each(one);
+    } else {
+        records.par_iter_mut().zip(index).with_min_len(SHARE).enumerate().for_each(one);
+    }
 }
 
 impl Staging {
@@ -37,7 +55,7 @@ impl Staging {
     /// # Errors
     /// If there is too little memory that can be pinned.
     pub fn new(device: &Device, slots: usize) -> Result<Self> {
-        let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots)?);
+        let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots + 1)?);
         Ok(Self { up, down, changed: 0, slots })
     }
 
@@ -48,49 +66,35 @@ impl Staging {
 
     /// Where the columns start with `targets` targets behind the corrected particles.
     pub fn columns(&self, targets: usize) -> Columns {
-        let ticks = index_words(self.changed);
-        let block = ticks + (1 + STATE) * self.changed;
-        let pos = block + index_words(targets);
-        Columns { changed: [0, ticks, ticks + self.changed], targets: [block, pos, pos + 3 * targets] }
+        let state = index_words(self.changed);
+        let block = state + STATE * self.changed;
+        Columns { changed: [0, state], targets: [block, block + index_words(targets)] }
     }
 
     /// Words up to the end of the block.
     pub fn words(&self, targets: usize) -> usize {
-        self.columns(targets).targets[2] + 3 * targets
+        self.columns(targets).targets[1] + TARGET * targets
     }
 
-    /// Takes the state of the particles `changed`, to be sent with the next block. Slots beyond the last particle, which
-    /// only [`Staging::everyone`] sends, stand still at `nowhere`.
-    fn take(&mut self, all: &Particles, changed: impl ExactSizeIterator<Item = usize> + Clone, nowhere: f64) {
+    /// Takes the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::everyone`] sends,
+    /// stand still at `nowhere`.
+    fn take(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
         self.changed = changed.len();
-        let [_, ticks, state] = self.columns(0).changed;
-        let n = self.changed;
-        let words = self.up.words_mut();
-        let index: &mut [u32] = bytemuck::cast_slice_mut(&mut words[..ticks]);
-        for (index, i) in index.iter_mut().zip(changed.clone()) {
-            assert!(i < self.slots, "particle {i} of {}", self.slots);
-            *index = i as u32;
-        }
-        for (word, i) in words[ticks..state].iter_mut().zip(changed.clone()) {
-            *word = all.time.get(i).map_or(0, |time| time.0);
-        }
-        let state: &mut [Vec3] = bytemuck::cast_slice_mut(&mut words[state..state + STATE * n]);
-        let (pos, rest) = state.split_at_mut(n);
-        let (vel, rest) = rest.split_at_mut(n);
-        let (acc, jerk) = rest.split_at_mut(n);
-        for (k, i) in changed.enumerate() {
-            if i < all.len() {
-                (pos[k], vel[k], acc[k], jerk[k]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
-            } else {
-                (pos[k], vel[k], acc[k], jerk[k]) = ([nowhere; 3], [0.0; 3], [0.0; 3], [0.0; 3]);
-            }
-        }
+        write(self.up.words_mut(), changed, |_, i| {
+            let i = i as usize;
+            let there = i < all.len();
+            let mut record = [if there { all.time[i].0 } else { 0 }; STATE];
+            let at_rest = [[nowhere; 3], [0.0; 3], [0.0; 3], [0.0; 3]];
+            let state = if there { [all.pos[i], all.vel[i], all.acc[i], all.jerk[i]] } else { at_rest };
+            record[1..].copy_from_slice(&bytemuck::cast::<[Vec3; 4], [u64; STATE - 1]>(state));
+            record
+        });
     }
 
     /// Takes the state of the particles `changed`, to be sent with the next block.
     pub fn change(&mut self, all: &Particles, changed: &[u32]) {
-        assert!(changed.iter().all(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
-        self.take(all, changed.iter().map(|&i| i as usize), 0.0);
+        assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
+        self.take(all, changed, 0.0);
     }
 
     /// Takes everyone and the padding, and copies the masses to the device.
@@ -98,7 +102,7 @@ impl Staging {
     /// # Errors
     /// If the device fails.
     pub fn everyone(&mut self, device: &Device, all: &Particles, nowhere: f64, mass: &Memory) -> Result<()> {
-        self.take(all, 0..self.slots, nowhere);
+        self.take(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
         // The block's part of the upload is free: no block is on its way.
         let first = self.columns(0).targets[0];
         let masses = &mut self.up.words_mut()[first..first + all.len()];
@@ -108,14 +112,11 @@ impl Staging {
 
     /// Puts a block behind the corrected particles.
     pub fn add_block(&mut self, targets: &Targets, sources: usize) {
-        let n = targets.len();
-        assert!(targets.index.iter().all(|&i| (i as usize) < sources), "a target beyond the last particle");
-        let [index, pos, vel] = self.columns(n).targets;
-        let end = self.words(n);
-        let words = self.up.words_mut();
-        bytemuck::cast_slice_mut::<_, u32>(&mut words[index..pos])[..n].copy_from_slice(&targets.index);
-        bytemuck::cast_slice_mut::<_, Vec3>(&mut words[pos..vel]).copy_from_slice(&targets.pos);
-        bytemuck::cast_slice_mut::<_, Vec3>(&mut words[vel..end]).copy_from_slice(&targets.vel);
+        assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
+        let first = self.columns(0).targets[0];
+        write(&mut self.up.words_mut()[first..], &targets.index, |k, _| {
+            bytemuck::cast::<[Vec3; 2], [u64; TARGET]>([targets.pos[k], targets.vel[k]])
+        });
     }
 
     /// Starts the copy of the corrected particles and a block of `targets`.
@@ -133,14 +134,33 @@ impl Staging {
         self.down.address()
     }
 
-    /// The forces, once they have come.
-    pub fn forces(&self, targets: usize, out: &mut Forces) {
-        let numbers: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * targets]);
-        out.acc.clear();
-        out.acc.extend(numbers.iter().map(|f| [f[0], f[1], f[2]]));
-        out.jerk.clear();
-        out.jerk.extend(numbers.iter().map(|f| [f[3], f[4], f[5]]));
-        out.pot.clear();
-        out.pot.extend(numbers.iter().map(|f| f[6]));
+    /// Where the device puts the ticket of a launch whose forces are there.
+    pub fn served(&self) -> u64 {
+        self.down.address() + 8 * (FORCE * self.slots) as u64
+    }
+
+    /// Waits for the forces of the launch `ticket`.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn wait_for(&self, device: &Device, ticket: u64) -> Result<()> {
+        device.wait_for(&self.down, FORCE * self.slots, ticket)
+    }
+
+    /// The forces, once they have come; `out` has room for them.
+    pub fn forces(&self, out: &mut Forces) {
+        let n = out.pot.len();
+        let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * n]);
+        let part = |(((from, acc), jerk), pot): (((&[[f64; FORCE]], &mut [Vec3]), &mut [Vec3]), &mut [f64])| {
+            for (k, f) in from.iter().enumerate() {
+                (acc[k], jerk[k], pot[k]) = ([f[0], f[1], f[2]], [f[3], f[4], f[5]], f[6]);
+            }
+        };
+        if n < 2 * SHARE {
+            part((((forces, &mut out.acc), &mut out.jerk), &mut out.pot));
+        } else {
+            let parts = forces.par_chunks(SHARE).zip(out.acc.par_chunks_mut(SHARE));
+            parts.zip(out.jerk.par_chunks_mut(SHARE)).zip(out.pot.par_chunks_mut(SHARE)).for_each(part);
+        }
     }
 }
