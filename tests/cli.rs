@@ -149,6 +149,18 @@ fn verify_passes_every_engine_of_this_machine() {
 }
 
 #[test]
+fn tuning_is_for_a_gpu_and_refuses_what_it_cannot_do() {
+    let folder = Folder::new("");
+    let tune = ["bench", "force", "--tune", "shapes.csv"];
+    folder.tisane(&tune).exits(2).says(&["--tune", "--engine cuda"]);
+    folder
+        .tisane(&[&tune[..], &["--engine", "cuda", "--json"]].concat())
+        .exits(2)
+        .says(&["--json", "cannot be used with"]);
+    assert!(!folder.path("shapes.csv").exists());
+}
+
+#[test]
 fn bench_reports_in_json_and_in_a_table() {
     let folder = Folder::new("");
     let json = |arguments: &[&str]| -> Json {

@@ -37,7 +37,7 @@ fn on_cpu(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine> {
 fn shapes(engine: &CudaEngine) -> Vec<Shape> {
     let [whole, tiles] = engine.choices();
     let whole = whole.into_iter().flat_map(|targets| {
-        [(1, 1), (4, 1), (8, 1), (2, 4)].map(|(warps, bags)| Shape::Whole { targets, warps, bags })
+        [(1, 1), (4, 1), (8, 1), (2, 4), (1, 128)].map(|(warps, bags)| Shape::Whole { targets, warps, bags })
     });
     let tiles = tiles.into_iter().flat_map(|targets| {
         [(32, 4), (128, 16), (256, 1024)].map(|(threads, span_bags)| Shape::Tiles { targets, threads, span_bags })

@@ -12,6 +12,21 @@ use std::time::{Duration, Instant};
 /// How often the bar is touched: often enough for the eye, too seldom to be felt.
 const REFRESH: Duration = Duration::from_millis(100);
 
+/// A bar of this length with the time left, seen on a terminal alone; and whether to print plain lines in its place.
+pub fn bar(talk: Talk, length: u64) -> (ProgressBar, bool) {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let terminal = std::io::stderr().is_terminal() && !dumb;
+    let target =
+        if terminal && !talk.quiet { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  ETA {left}");
+    let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let eta = humantime::format_duration(Duration::from_secs(state.eta().as_secs())).to_string();
+        let _ = write!(out, "{eta}");
+    };
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);
+    (ProgressBar::with_draw_target(Some(length), target).with_style(style), !terminal && !talk.quiet)
+}
+
 pub struct Face {
     bar: ProgressBar,
     lines: bool,
@@ -26,23 +41,13 @@ pub struct Face {
 impl Face {
     /// A face for a run that goes on from `state`.
     pub fn new(talk: Talk, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let terminal = std::io::stderr().is_terminal() && !dumb;
-        let bar = bars.add(ProgressBar::with_draw_target(
-            Some(plan.end.0),
-            if terminal && !talk.quiet { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() },
-        ));
-        let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  ETA {left}");
-        let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-            let eta = humantime::format_duration(Duration::from_secs(state.eta().as_secs())).to_string();
-            let _ = write!(out, "{eta}");
-        };
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left));
+        let (bar, lines) = bar(talk, plan.end.0);
+        let bar = bars.add(bar);
         bar.set_position(state.now.0);
         bar.reset_eta();
         Self {
             bar,
-            lines: !terminal && !talk.quiet,
+            lines,
             time_unit,
             time_scale: state.scale.time,
             last: Instant::now(),

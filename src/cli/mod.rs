@@ -141,7 +141,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Resume(args) => run::resume(args, talk),
         Verb::Inspect { file } => inspect::inspect(&file),
         Verb::Verify => verify::verify(),
-        Verb::Bench { what } => bench::bench(what),
+        Verb::Bench { what } => bench::bench(what, talk),
         Verb::Schema => schema::schema(),
         Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
         Verb::Man => schema::man(Cli::command()),

@@ -152,13 +152,6 @@ impl Device {
         self.context.name().unwrap_or_else(|_| format!("device {}", self.ordinal))
     }
 
-    /// Its multiprocessors; 1 if it does not say.
-    #[must_use]
-    pub fn multiprocessors(&self) -> usize {
-        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-        self.context.attribute(attribute).ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(1)
-    }
-
     /// Makes this device the one that the calling thread's driver calls go to.
     ///
     /// # Errors

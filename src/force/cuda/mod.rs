@@ -5,15 +5,19 @@
 //! reference engine; in the other modes every operation is the CPU's too, except that 1/√ is the hardware's approximation.
 //! The kernels are in `kernels/`, compiled ahead by `scripts/kernels`; the driver is looked for at run time.
 
+mod candidates;
 mod device;
 mod launch;
 mod room;
 mod shape;
+mod shapes;
 mod staging;
 
+pub use candidates::candidates;
 pub use device::{About, find, list};
 pub use room::Room;
 pub use shape::Shape;
+pub use shapes::{HEADER, Row};
 
 use super::canonical::bags;
 use super::precision::Precision;
@@ -23,7 +27,8 @@ use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
 use launch::{Arrays, Call, Kernels, Numbers};
-use staging::{FORCE, Staging};
+use shapes::Shapes;
+use staging::Staging;
 
 /// Room for partial sums: larger blocks go in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
@@ -44,8 +49,8 @@ pub struct CudaEngine {
     clock: Clock,
     /// Number of the last launch.
     ticket: u64,
+    shapes: Shapes,
     shape: Option<Shape>,
-    multiprocessors: usize,
 }
 
 /// What is held for a number of sources.
@@ -61,11 +66,12 @@ impl CudaEngine {
     /// (internal units).
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no driver, no such device, or the kernels do not run on it: in one line, with advice.
+    /// [`Error::Input`] if there is no driver, no such device, or the kernels do not run on it: in one line, with advice;
+    /// and if `TISANE_SHAPES` names a table of shapes that cannot be read.
     pub fn new(precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
-        let multiprocessors = device.multiprocessors();
+        let shapes = Shapes::of(precision, &kernels.choices())?;
         Ok(Self {
             kernels,
             held: None,
@@ -75,8 +81,8 @@ impl CudaEngine {
             eps2: epsilon * epsilon,
             clock,
             ticket: 0,
+            shapes,
             shape: None,
-            multiprocessors,
         })
     }
 
@@ -90,6 +96,12 @@ impl CudaEngine {
     /// bit.
     pub fn set_shape(&mut self, shape: Option<Shape>) {
         self.shape = shape;
+    }
+
+    /// The shape that the engine takes of itself for a block of `targets` among `sources`.
+    #[must_use]
+    pub fn chosen(&self, sources: usize, targets: usize) -> Shape {
+        self.shapes.choose(sources, targets)
     }
 
     /// Starts or stops taking the time of each phase.
@@ -218,10 +230,9 @@ impl ForceEngine for CudaEngine {
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
         let held = held(&mut self.held)?;
         let all_bags = bags(held.sources);
-        let shape =
-            self.shape.unwrap_or_else(|| Shape::choose(self.precision, targets.len(), all_bags, self.multiprocessors));
+        let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, targets.len()));
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
-        let most = (PARTIAL_BYTES / (spans * FORCE * shape::node_bytes(self.precision))).max(1);
+        let most = shape.batch(self.precision, all_bags);
         let call = Call::new(&held.arrays, &numbers);
         let tiles = matches!(shape, Shape::Tiles { .. });
         if tiles {

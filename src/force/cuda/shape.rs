@@ -1,12 +1,18 @@
 //! How an evaluation is spread over the device: a matter of speed alone, no shape changes a bit.
 
+use super::PARTIAL_BYTES;
+use super::staging::FORCE;
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 
-/// Most bags in a span of a tree mode: what the kernel's stack has room for.
+/// Most bags in a span of [`Shape::Tiles`]: what the kernel's stack has room for.
 pub const MAX_SPAN_BAGS: usize = 1 << 11;
-/// Bags that a block of `force_tiles` reads into shared memory at a time.
-const TILE_BAGS: usize = 4;
+/// Most bags of a warp of [`Shape::Whole`], for the same reason.
+pub const MAX_WARP_BAGS: usize = 1 << 7;
+/// Most warps in a thread block: the kernels' registers are bounded for so many.
+pub const MAX_WARPS: usize = 8;
+/// Most bytes of shared memory that a thread block has without asking for more.
+const MAX_ROOM: usize = 48 << 10;
 
 /// The shape of a force evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +56,16 @@ pub const fn node_bytes(precision: Precision) -> usize {
     }
 }
 
+/// Whether the mode adds up bags in order, not by the tree.
+#[must_use]
+pub const fn in_order(precision: Precision) -> bool {
+    matches!(precision, Precision::F32Direct | Precision::F32Chamomile)
+}
+
 /// Bytes of shared memory for a warp of [`Shape::Whole`] (`ROOM` of kernels/force_whole.cu).
 #[must_use]
 pub fn room(precision: Precision, targets: usize) -> usize {
-    let nodes = (32 * targets * 7 * node_bytes(precision)).next_multiple_of(16);
+    let nodes = (32 * targets * FORCE * node_bytes(precision)).next_multiple_of(16);
     nodes.max(BAG * 16 * units(precision))
 }
 
@@ -67,7 +79,7 @@ impl Shape {
         }
     }
 
-    /// Numbers of targets a thread that there are kernels for: for blocks of some thousand, and for larger ones.
+    /// Numbers of targets a thread that there are kernels for.
     #[must_use]
     pub const fn tiles(precision: Precision) -> &'static [usize] {
         match precision {
@@ -77,50 +89,47 @@ impl Shape {
         }
     }
 
-    /// The shape for a block of `targets` among `bags` bags, on so many multiprocessors. Measured on one H200
-    /// (tests/cuda_shapes.rs).
+    /// Whether the kernels can be launched in this shape, in a mode in which there are some for its number of targets.
     #[must_use]
-    pub fn choose(precision: Precision, targets: usize, bags: usize, multiprocessors: usize) -> Self {
-        let in_order = matches!(precision, Precision::F32Direct | Precision::F32Chamomile);
-        let tiles_from = match precision {
-            Precision::F32Direct => 0,
-            // One thread adds up all bags of a target: there must be many.
-            Precision::F32Chamomile => 80 * multiprocessors,
-            _ if bags < 512 => 32 * multiprocessors,
-            _ => 12 * multiprocessors,
-        };
-        if targets < tiles_from {
-            let work = targets.div_ceil(32) * bags;
-            let per_lane = if work > 32 * multiprocessors { 2 } else { 1 };
-            let warps = if work >= 7 * multiprocessors { 8 } else { 4 };
-            // Not so many spans that adding them up takes longer.
-            let least = bags.div_ceil(256 * warps).next_power_of_two();
-            let bags_of_warp = (work / (16 * multiprocessors)).clamp(1, 4).next_power_of_two().max(least).min(128);
-            return Self::Whole { targets: per_lane, warps, bags: bags_of_warp };
+    pub fn fits(self, precision: Precision) -> bool {
+        match self {
+            Self::Whole { targets, warps, bags } => {
+                let powers = warps.is_power_of_two() && bags.is_power_of_two();
+                let room = warps.saturating_mul(room(precision, targets));
+                powers && warps <= MAX_WARPS && bags <= MAX_WARP_BAGS && room <= MAX_ROOM
+            }
+            Self::Tiles { threads, span_bags, .. } => {
+                let threads_fit = threads > 0 && threads.is_multiple_of(32) && threads <= 32 * MAX_WARPS;
+                threads_fit && span_bags.is_power_of_two() && span_bags <= MAX_SPAN_BAGS
+            }
         }
-        let many = targets >= 512 * multiprocessors;
-        let choices = Self::tiles(precision);
-        let per_thread = choices[if many { choices.len() - 1 } else { 0 }];
-        if in_order {
-            return Self::Tiles {
-                targets: per_thread,
-                threads: if many { 256 } else { 128 },
-                span_bags: MAX_SPAN_BAGS,
-            };
+    }
+
+    /// The same for `times` as many sources: longer spans, so that there are no more of them, as far as kernels go.
+    #[must_use]
+    pub fn stretched(self, times: usize) -> Self {
+        let times = 1 << times.max(1).ilog2();
+        match self {
+            Self::Whole { targets, warps, bags } => {
+                Self::Whole { targets, warps, bags: bags.saturating_mul(times).min(MAX_WARP_BAGS) }
+            }
+            Self::Tiles { targets, threads, span_bags } => {
+                Self::Tiles { targets, threads, span_bags: span_bags.saturating_mul(times).min(MAX_SPAN_BAGS) }
+            }
         }
-        // Enough spans for several rounds of thread blocks on every multiprocessor, so that the last is a small part.
-        let tiles = targets.div_ceil(per_thread * 128);
-        let mut span_bags = MAX_SPAN_BAGS / 8;
-        while span_bags > 4 * TILE_BAGS && tiles * bags.div_ceil(span_bags) < 12 * multiprocessors {
-            span_bags /= 2;
-        }
-        Self::Tiles { targets: per_thread, threads: 128, span_bags }
+    }
+
+    /// Targets whose partial sums there is room for: larger blocks go in batches.
+    #[must_use]
+    pub fn batch(self, precision: Precision, bags: usize) -> usize {
+        let (_, spans) = self.spans(precision, bags);
+        (PARTIAL_BYTES / (spans * FORCE * node_bytes(precision))).max(1)
     }
 
     /// Bags in a span, and spans.
     #[must_use]
     pub fn spans(self, precision: Precision, bags: usize) -> (usize, usize) {
-        let in_order = matches!(precision, Precision::F32Direct | Precision::F32Chamomile);
+        let in_order = in_order(precision);
         match self {
             // Every bag's sum is handed on.
             Self::Whole { warps, bags: own, .. } if in_order => (warps * own, bags),
@@ -129,5 +138,49 @@ impl Shape {
             Self::Tiles { .. } if in_order => (bags, 1),
             Self::Tiles { span_bags, .. } => (span_bags, bags.div_ceil(span_bags)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_that_the_kernels_cannot_take_does_not_fit() {
+        let whole = |targets, warps, bags| Shape::Whole { targets, warps, bags };
+        let tiles = |threads, span_bags| Shape::Tiles { targets: 1, threads, span_bags };
+        for precision in Precision::ALL {
+            for good in [whole(1, 1, 1), whole(2, 8, 128), tiles(32, 1), tiles(256, 2048), tiles(96, 4)] {
+                assert!(good.fits(precision), "{} {good:?}", precision.name());
+            }
+            for bad in [
+                whole(1, 3, 1),
+                whole(1, 16, 1),
+                whole(1, 8, 3),
+                whole(1, 8, 256),
+                whole(1, 0, 1),
+                tiles(0, 8),
+                tiles(100, 8),
+                tiles(512, 8),
+                tiles(128, 0),
+                tiles(128, 12),
+                tiles(128, 4096),
+            ] {
+                assert!(!bad.fits(precision), "{} {bad:?}", precision.name());
+            }
+        }
+        // 4 targets a lane: 8 warps have 56 KiB of nodes of 8 bytes, 28 KiB of nodes of 4.
+        assert!(!whole(4, 8, 1).fits(Precision::Mixed) && whole(4, 4, 1).fits(Precision::Mixed));
+        assert!(whole(4, 8, 1).fits(Precision::F32Chamomile));
+    }
+
+    #[test]
+    fn more_sources_make_longer_spans_up_to_what_the_kernels_hold() {
+        let whole = |bags| Shape::Whole { targets: 1, warps: 8, bags };
+        let tiles = |span_bags| Shape::Tiles { targets: 1, threads: 128, span_bags };
+        for (times, longer) in [(0, 2), (1, 2), (2, 4), (7, 8), (64, 128), (1 << 40, 128)] {
+            assert_eq!(whole(2).stretched(times), whole(longer));
+        }
+        assert_eq!((tiles(16).stretched(4), tiles(64).stretched(100)), (tiles(64), tiles(2048)));
     }
 }
