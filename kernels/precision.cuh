@@ -37,29 +37,13 @@ __device__ __forceinline__ double inverse_sqrt(double x, bool &odd) {
     return __fma_rn(y, __fma_rn(-s, y, 1.0), y);
 }
 
-/// 1 / sqrt(x) within 1.05 ulp, for normal x; denormal x counts as zero, which gives NaN. A step of third order (Householder)
-/// on the hardware's seed y, right to 20 bits: with e = 1/2 - x y^2/2, y + e y + 3/2 e^2 y. The last term is below 2^-39 of
-/// y: it comes from f32, as a number of units in y's last place, and goes into the low word of y, which the hardware leaves
-/// empty. That saves two of five operations in f64, the scarce ones, and costs half an ulp.
+/// 1 / sqrt(x) to about half an ulp, for normal x; denormal x counts as zero, which gives NaN. A step of third order
+/// (Householder) on the hardware's seed y, right to 20 bits: with e = 1 - x y^2, y + y e (1/2 + 3/8 e).
 __device__ __forceinline__ double fast_inverse_sqrt(double x) {
     double seed;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(x));
-    int top = __double2hiint(seed);
-    double square = seed * seed;
-    double half_square = __hiloint2double(__double2hiint(square) - 0x00100000, __double2loint(square));
-    double e = __fma_rn(x, -half_square, 0.5);
-    // Three bits on, an f64's high word is an f32: here -2^128 |e|, since e is zero or in [2^-255, 1).
-    float small = __int_as_float(__double2hiint(e) << 3) * 0x1p-120f;
-    // The seed's mantissa behind three more ones: 1.875 + (m - 1) / 8.
-    float packed = __int_as_float((top & 0x000fffff) | 0x3ff00000);
-    // 3/2 m 2^52, and 2^-149 for the next line, 2^-16 for the square.
-    const float UNITS = 1.5f * 0x1p-113f;
-    float units = __fmaf_rn(packed, 8 * UNITS, -14 * UNITS);
-    // Rounded to a denormal, a whole number of 2^-149: its bits are that number.
-    float low;
-    asm("mul.rn.f32 %0, %1, %2;" : "=f"(low) : "f"(small * small), "f"(units));
-    double y = __hiloint2double(top, __float_as_int(low));
-    return __fma_rn(y, e, y);
+    double e = __fma_rn(x, -(seed * seed), 1.0);
+    return __fma_rn(__fma_rn(e, 0.375, 0.5), seed * e, seed);
 }
 
 /// 1 / sqrt(x) in f32. The one place where an f32 mode may differ from the CPU by a rounding; with TISANE_IEEE (for

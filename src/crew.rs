@@ -6,6 +6,9 @@
 use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// Threads that a run on a GPU keeps awake at most. More move a block hardly faster.
+pub const SIZE: usize = 4;
+
 /// Does `work` on one of `threads` threads of a new pool, and keeps the others awake for what it hands out through rayon.
 ///
 /// # Errors
@@ -30,15 +33,14 @@ pub fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result
                 }
             });
         }
-        let done = pool.install(|| {
+        pool.install(|| {
             while ready.load(Ordering::Relaxed) < threads {
                 std::hint::spin_loop();
             }
             // Dismissed even if the work panics, for the scope waits for everyone.
             let _dismiss = Dismiss(&dismissed);
             work()
-        });
-        done
+        })
     }))
 }
 
@@ -61,7 +63,7 @@ mod tests {
         for threads in [1, 2, 5] {
             let sum = awake(threads, || {
                 assert_eq!(rayon::current_num_threads(), threads);
-                (0..100).map(|_| (0..1000u64).into_par_iter().with_min_len(10).sum::<u64>()).sum::<u64>()
+                (0..100).map(|_| (0..1000_u32).into_par_iter().with_min_len(10).sum::<u32>()).sum::<u32>()
             });
             assert_eq!(sum.unwrap(), 100 * 499_500);
         }

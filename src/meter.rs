@@ -12,8 +12,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// An f64 engine that measures.
 pub struct Meter {
-    /// The engine: the CPU in f64.
-    pub engine: Box<dyn ForceEngine>,
+    /// The engine for the field, in f64. None if that of the run is in f64 itself.
+    pub engine: Option<Box<dyn ForceEngine>>,
+    /// The engine for audits: the CPU in f64. None if that is `engine`.
+    pub auditor: Option<Box<dyn ForceEngine>>,
     /// Particles in an audit; 0 for none, more than N for everyone.
     pub sample: usize,
     /// Relative error of acceleration or potential beyond which a run must stop.
@@ -34,17 +36,23 @@ pub struct Audit {
 }
 
 impl Meter {
-    /// The field of a system that is synchronised at `now`.
+    /// The field of a system that is synchronised at `now` and held by the run's engine.
     ///
     /// # Errors
-    /// As the engine.
-    pub fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
-        self.engine.load(p)?;
-        Field::of(p, &mut *self.engine, now)
+    /// As the engines.
+    pub fn field(&mut self, p: &Particles, now: Time, of_run: &mut dyn ForceEngine) -> Result<Field> {
+        match &mut self.engine {
+            Some(engine) => {
+                engine.load(p)?;
+                Field::of(p, &mut **engine, now)
+            }
+            None => Field::of(p, of_run, now),
+        }
     }
 
-    /// Compares the forces of `audited` on a random sample with the meter's. Both hold the system, synchronised at `now`
-    /// ([`Self::field`] comes first). The sample depends on the moment only, so a resumed run audits the same particles.
+    /// Compares the forces of `audited` on a random sample with those of the CPU in f64. The system is synchronised at `now`,
+    /// and `audited` and, after [`Self::field`], `engine` hold it. The sample depends on the moment only, so a resumed run
+    /// audits the same particles.
     ///
     /// # Errors
     /// As the engines.
@@ -63,7 +71,14 @@ impl Meter {
         };
         let (mut found, mut reference) = (Forces::default(), Forces::default());
         audited.evaluate(now, &targets, &mut found)?;
-        self.engine.evaluate(now, &targets, &mut reference)?;
+        match (&mut self.auditor, &mut self.engine) {
+            (Some(auditor), _) => {
+                auditor.load(p)?;
+                auditor.evaluate(now, &targets, &mut reference)?;
+            }
+            (None, Some(engine)) => engine.evaluate(now, &targets, &mut reference)?,
+            (None, None) => return Ok(Audit::default()),
+        }
         let of = |errors: Vec<f64>| {
             let [max, rms, p99] = spread(errors);
             Spread { max, rms, p99 }

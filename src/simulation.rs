@@ -331,9 +331,10 @@ impl Simulation {
     /// The field at a synchronised moment, in f64. The trajectory does not see it.
     fn measure(&mut self) -> Result<Field> {
         let (p, now) = (&self.particles, self.state.now);
-        match &mut self.engines.meter {
-            Some(meter) => meter.field(p, now),
-            None => Field::of(p, &mut *self.engines.force, now),
+        let Engines { force, meter, .. } = &mut self.engines;
+        match meter {
+            Some(meter) => meter.field(p, now, &mut **force),
+            None => Field::of(p, &mut **force, now),
         }
     }
 

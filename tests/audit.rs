@@ -73,7 +73,12 @@ fn run(dir: &std::path::Path, fault: f64) -> Result<()> {
     let engines = Engines {
         integrator: Box::new(Hermite4::new(parameters(0.01), CLOCK)),
         force: Box::new(Faulty { engine: cpu(Precision::Mixed), fault }),
-        meter: Some(Meter { engine: cpu(Precision::F64), sample: 256, limit: Precision::Mixed.audit_limit() }),
+        meter: Some(Meter {
+            engine: Some(cpu(Precision::F64)),
+            auditor: None,
+            sample: 256,
+            limit: Precision::Mixed.audit_limit(),
+        }),
     };
     let plan = Plan {
         directory: dir.to_owned(),

@@ -96,14 +96,26 @@ pub(super) fn choose(config: &Config, session: Session, of_run: Option<&str>, ta
         Some(profiler) => profiler.around(engine),
         None => engine,
     };
-    let is_the_meter = name == "cpu" && task.precision.in_f64();
-    let width = width()?;
-    let meter = (!is_the_meter).then(|| Meter {
-        engine: cpu::engine(Precision::F64, task.epsilon, task.clock, width),
-        sample: config.audit.sample as usize,
-        limit: config.audit.limit(task.precision),
-    });
+    let meter = match name {
+        "cpu" if task.precision.in_f64() => None,
+        _ => Some(meter(config, task, (name == "cuda").then_some(gpu))?),
+    };
     Ok(Chosen { engine, name, meter, notes: Notes { choice, warnings, profiler } })
+}
+
+/// What measures beside an engine: the CPU in f64, or for the field of a run on a GPU that GPU in f64, which has the same bits.
+fn meter(config: &Config, task: Task, gpu: Option<OnGpu>) -> Result<Meter> {
+    let on_cpu = cpu::engine(Precision::F64, task.epsilon, task.clock, width()?);
+    let (engine, auditor) = match gpu {
+        None => (Some(on_cpu), None),
+        Some(_) if task.precision == Precision::F64 => (None, Some(on_cpu)),
+        Some(gpu) => {
+            let gpu = OnGpu { phases: false, ..gpu };
+            (Some(cuda(Precision::F64, task.epsilon, task.clock, gpu)?.0), Some(on_cpu))
+        }
+    };
+    let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
+    Ok(Meter { engine, auditor, sample, limit })
 }
 
 /// True if both engines have the same bits: all have in f64, and only CUDA's 1/√ differs in the other modes.

@@ -4,6 +4,7 @@ use super::face::Face;
 use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
 use crate::assemble::{self, Session};
 use crate::config::{Config, Engine, Initial, MAX_THREADS, Problem, Real, WallTime};
+use crate::crew;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use crate::io::directory;
@@ -218,7 +219,12 @@ fn go(
     let unit = simulation.units().units.time.name.clone();
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(&mut simulation, &mut face)?;
-    let reason = simulation.run(&mut series, &STOP, &mut face)?;
+    let reason = match simulation.provenance().engine.as_str() {
+        "cuda" => {
+            crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &STOP, &mut face))?
+        }
+        _ => simulation.run(&mut series, &STOP, &mut face),
+    }?;
     face.finish();
     let summary = simulation.summary(name, reason);
     summary.write(&simulation.plan().directory)?;

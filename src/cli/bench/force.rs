@@ -41,7 +41,7 @@ pub(super) fn bench(n: &[usize], targets: &[usize], width: Width, how: &How) -> 
 
 fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<ForceRow>> {
     let p = particles(n, 1)?;
-    let mut engine = how.engine(width, false)?;
+    let mut engine = how.engine(how.precision(), width, false)?;
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {

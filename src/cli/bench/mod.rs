@@ -89,12 +89,12 @@ impl How {
         self.precision.unwrap_or(Precision::F64)
     }
 
-    fn engine(&self, width: Width, phases: bool) -> Result<Box<dyn ForceEngine>> {
+    fn engine(&self, precision: Precision, width: Width, phases: bool) -> Result<Box<dyn ForceEngine>> {
         if self.engine == "cuda" {
             let on = OnGpu { device: self.device, room_for: 0, phases };
-            return Ok(assemble::cuda(self.precision(), EPSILON, CLOCK, on)?.0);
+            return Ok(assemble::cuda(precision, EPSILON, CLOCK, on)?.0);
         }
-        Ok(cpu::engine(self.precision(), EPSILON, CLOCK, width))
+        Ok(cpu::engine(precision, EPSILON, CLOCK, width))
     }
 
     /// What to call it in reports.

@@ -1,10 +1,11 @@
 //! `tisane bench run`: the timed Plummer workload.
 
 use super::super::on_threads;
-use super::{CLOCK, EPSILON, How, particles, report};
+use super::{CLOCK, How, particles, report};
+use crate::crew;
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
-use crate::force::cpu::{self, Width};
+use crate::force::cpu::Width;
 use crate::force::precision::Precision;
 use crate::force::{Field, ForceEngine, Forces, Targets};
 use crate::integrator::Integrator;
@@ -36,7 +37,7 @@ struct RunRow {
 }
 
 pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width: Width, how: &How) -> Result<u8> {
-    let rows = on_threads(how.threads, || {
+    let all = || {
         let mut rows = Vec::new();
         for &n in n {
             for &nu in nu {
@@ -44,6 +45,11 @@ pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width
             }
         }
         Ok((rows, rayon::current_num_threads()))
+    };
+    // As in a run.
+    let rows = on_threads(how.threads, || match how.engine.as_str() {
+        "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), all)?,
+        _ => all(),
     })?;
     let header = [
         "N",
@@ -106,8 +112,8 @@ impl ForceEngine for Timed {
 }
 
 /// Total energy of a synchronised system, in f64 whatever the mode.
-fn energy(p: &Particles, width: Width) -> Result<f64> {
-    let mut engine = cpu::engine(Precision::F64, EPSILON, CLOCK, width);
+fn energy(p: &Particles, width: Width, how: &How) -> Result<f64> {
+    let mut engine = how.engine(Precision::F64, width, false)?;
     engine.load(p)?;
     let now = p.time.first().copied().unwrap_or_default();
     Ok(Conserved::of(p, &Field::of(p, &mut *engine, now)?.pot).energy())
@@ -123,7 +129,7 @@ fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), width: Width, how: 
     for _ in 0..how.repeat.max(1) {
         let mut p = start.clone();
         let profiler = profile.then(Profiler::default);
-        let engine = how.engine(width, profile)?;
+        let engine = how.engine(how.precision(), width, profile)?;
         let engine = profiler.iter().fold(engine, |engine, profiler| profiler.around(engine));
         let mut engine = Timed { engine, spent: Duration::ZERO };
         let mut integrator = Hermite4::new(parameters, CLOCK);
@@ -131,7 +137,7 @@ fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), width: Width, how: 
         while now < from {
             now = integrator.step(&mut p, &mut engine)?.now;
         }
-        let energy_before = energy(&p, width)?;
+        let energy_before = energy(&p, width, how)?;
         engine.spent = Duration::ZERO;
         let (mut blocks, mut steps, mut pairs) = (0u64, 0u64, 0u64);
         let began = Instant::now();
@@ -154,7 +160,7 @@ fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), width: Width, how: 
             block_steps_paper: 247.0 * (n as f64).powf(0.35),
             mean_block: steps as f64 / blocks as f64,
             mean_block_paper: 0.20 * (n as f64).powf(0.81),
-            relative_energy_error: relative(energy(&p, width)?, energy_before),
+            relative_energy_error: relative(energy(&p, width, how)?, energy_before),
             mega_pairs_per_second: pairs as f64 / seconds / 1e6,
             host_fraction: host / seconds,
             profile: profiler.as_ref().map(Profiler::profile),

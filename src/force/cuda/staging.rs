@@ -151,16 +151,15 @@ impl Staging {
     pub fn forces(&self, out: &mut Forces) {
         let n = out.pot.len();
         let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * n]);
-        let part = |(((from, acc), jerk), pot): (((&[[f64; FORCE]], &mut [Vec3]), &mut [Vec3]), &mut [f64])| {
-            for (k, f) in from.iter().enumerate() {
-                (acc[k], jerk[k], pot[k]) = ([f[0], f[1], f[2]], [f[3], f[4], f[5]], f[6]);
-            }
+        let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {
+            (*acc, *jerk, *pot) = ([f[0], f[1], f[2]], [f[3], f[4], f[5]], f[6]);
         };
         if n < 2 * SHARE {
-            part((((forces, &mut out.acc), &mut out.jerk), &mut out.pot));
+            let vectors = out.acc.iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
+            vectors.zip(forces).for_each(one);
         } else {
-            let parts = forces.par_chunks(SHARE).zip(out.acc.par_chunks_mut(SHARE));
-            parts.zip(out.jerk.par_chunks_mut(SHARE)).zip(out.pot.par_chunks_mut(SHARE)).for_each(part);
+            let vectors = out.acc.par_iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
+            vectors.zip(forces).with_min_len(SHARE).for_each(one);
         }
     }
 }
