@@ -7,6 +7,7 @@
 
 mod device;
 mod launch;
+mod nvrtc;
 mod room;
 mod shape;
 mod staging;
