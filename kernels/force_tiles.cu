@@ -156,6 +156,10 @@ TISANE_FORCE_TILES(mixed, Mixed, 2)
 TISANE_FORCE_TILES(mixed, Mixed, 3)
 TISANE_FORCE_TILES(double_float, DoubleFloat, 2)
 TISANE_FORCE_TILES(double_float, DoubleFloat, 3)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+TISANE_FORCE_TILES(f64_fast, F64Fast, 1) // spills in 64 registers there
+#else
 TISANE_FORCE_TILES_HELD(f64_fast, F64Fast, 1, 4)
+#endif
 TISANE_FORCE_TILES(f64, F64, 1)
 #endif

@@ -1,5 +1,5 @@
 //! Promise: imports run downwards only (docs: the house), nothing but `assemble` and the commands names a concrete engine,
-//! integrator or file format, files stay short, and nothing is unsafe but the calls of the GPU driver.
+//! integrator or file format, files stay short, and nothing is unsafe but the calls of the GPU driver and its compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,8 +78,8 @@ const CONCRETE: &[&str] = &[
     "io::formats::tisane",
 ];
 const MAY_NAME_THEM: &[&str] = &["assemble", "cli"];
-/// Where the driver is called.
-const MAY_BE_UNSAFE: &[&str] = &["force::cuda::device", "force::cuda::launch"];
+/// Where the driver and its compiler are called: C libraries, which Rust cannot check.
+const MAY_BE_UNSAFE: &[&str] = &["force::cuda::device", "force::cuda::launch", "force::cuda::nvrtc"];
 const MOST_LINES: usize = 450;
 
 /// True if `path` is `part` or lies below it.

@@ -1,4 +1,5 @@
-//! The device: driver, context, stream and memory. `unsafe` stands here and in [`super::launch`] alone.
+//! The device: driver, context, stream and memory. `unsafe` stands here, in
+//! [`super::launch`] and in [`super::nvrtc`] alone.
 
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, DriverError};
@@ -150,6 +151,14 @@ impl Device {
     #[must_use]
     pub fn name(&self) -> String {
         self.context.name().unwrap_or_else(|_| format!("device {}", self.ordinal))
+    }
+
+    /// Its compute capability.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn capability(&self) -> Result<(i32, i32)> {
+        self.context.compute_capability().map_err(failed("asking for its kind"))
     }
 
     /// Makes this device the one that the calling thread's driver calls go to.

@@ -1,6 +1,7 @@
-//! The kernels and their launches. `unsafe` stands here and in [`super::device`] alone.
+//! The kernels and their launches. `unsafe` stands here, in [`super::device`] and in [`super::nvrtc`] alone.
 
 use super::device::{Device, Memory, failed};
+use super::nvrtc;
 use super::shape::{self, Shape};
 use crate::error::{Error, Result};
 use crate::force::canonical::BAG;
@@ -9,6 +10,8 @@ use cudarc::driver::result::{self, module};
 use cudarc::driver::sys::{CUfunction, CUmodule};
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a kernel is handed: mirrors `Call` of kernels/call.cuh, which says what each array holds. Change both. The arrays
 /// are borrowed for as long as the call is there.
@@ -159,7 +162,7 @@ struct Image<T: ?Sized>(T);
 
 static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/tisane.fatbin"));
 
-/// Environment variable that names a file with other kernels: for development.
+/// Environment variable that names a file with other kernels, compiled or (`.cu`) in source: for development.
 const VARIABLE: &str = "TISANE_KERNELS";
 
 /// Warps, that is bags, in a block of `predict`.
@@ -174,11 +177,14 @@ impl Kernels {
     /// [`Error::Input`] if they do not run on this device.
     pub fn load(device: &Device, precision: Precision) -> Result<Self> {
         device.bind()?;
-        let from_file = match std::env::var_os(VARIABLE) {
+        let from_file = match std::env::var_os(VARIABLE).map(PathBuf::from) {
             None => None,
-            Some(path) => Some(std::fs::read(&path).map_err(|e| Error::input(&path, e))?),
+            Some(path) if path.extension().is_some_and(|kind| kind == "cu") => {
+                Some(nvrtc::compile(&path, device.capability()?)?)
+            }
+            Some(path) => Some(Arc::new(std::fs::read(&path).map_err(|e| Error::input(&path, e))?)),
         };
-        let image = from_file.as_deref().unwrap_or(&IMAGE.0);
+        let image = from_file.as_ref().map_or(&IMAGE.0, |file| file.as_slice());
         // SAFETY: the image is a whole fatbin or cubin in memory; the driver copies it.
         let module = unsafe { module::load_data(image.as_ptr().cast()) }.map_err(|e| {
             let help = r#"take force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;

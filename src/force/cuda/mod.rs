@@ -8,6 +8,7 @@
 mod candidates;
 mod device;
 mod launch;
+mod nvrtc;
 mod room;
 mod shape;
 mod shapes;

@@ -1,0 +1,124 @@
+//! Kernels from source: compiled by NVRTC for the device at hand, for development (`TISANE_KERNELS=FILE.cu`). The library is
+//! looked for at run time, and only then.
+
+use crate::error::{Error, Result};
+use cudarc::nvrtc::result::{self, NvrtcError};
+use cudarc::nvrtc::sys;
+use std::ffi::{CString, c_char};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Environment variable with more options for the compiler, separated by spaces.
+const VARIABLE: &str = "TISANE_NVRTC";
+/// As in scripts/kernels.
+const FLAGS: [&str; 4] = ["-std=c++17", "--fmad=false", "--ftz=true", "-diag-suppress=128,177"];
+
+/// What was compiled last, by source and options: engines load their kernels one by one, and it takes seconds.
+static LAST: Mutex<Option<(Job, Arc<Vec<u8>>)>> = Mutex::new(None);
+
+/// A source, and the compiler's options.
+#[derive(PartialEq)]
+struct Job {
+    source: CString,
+    options: Vec<String>,
+}
+
+/// The machine code that a source file compiles to; its folder is where it includes from.
+///
+/// # Errors
+/// [`Error::Input`] if there is no NVRTC, or with what it says about the source.
+pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> {
+    let source = std::fs::read(path).map_err(|e| Error::input(path, e))?;
+    let source = CString::new(source).map_err(|e| Error::input(path, e))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let more = std::env::var(VARIABLE).unwrap_or_default();
+    let mut options: Vec<String> = FLAGS.map(String::from).into();
+    options.push(format!("--include-path={}", folder.display()));
+    options.push(format!("--gpu-architecture=sm_{major}{minor}"));
+    // The last of two that disagree counts.
+    options.extend(more.split_whitespace().map(String::from));
+
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let job = Job { source, options };
+    if let Some((_, code)) = last.as_ref().filter(|(done, _)| *done == job) {
+        return Ok(Arc::clone(code));
+    }
+    let code = Arc::new(machine_code(path, &job)?);
+    *last = Some((job, Arc::clone(&code)));
+    Ok(code)
+}
+
+fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
+    // SAFETY: only tries to open the library, whose initialisers do nothing harmful.
+    if !unsafe { sys::is_culib_present() } {
+        let problem = "this is a source, and there is no NVRTC on this machine to compile it (no libnvrtc)";
+        let help = "give a file by scripts/kernels, or have LD_LIBRARY_PATH name the folder of libnvrtc (of CUDA, or of the \
+                    package nvidia-cuda-nvrtc; scripts/kernels brings it into .tools/cuda)";
+        return Err(Error::input(path, problem).with_help(help));
+    }
+    let failed = |e: NvrtcError| Error::input(path, format!("NVRTC failed: {:?}", e.0));
+    let program = Program(result::create_program(source, Some(c"kernels.cu")).map_err(failed)?);
+    // SAFETY: a program that was just created.
+    if let Err(e) = unsafe { result::compile_program(program.0, options) } {
+        // SAFETY: likewise.
+        let log = unsafe { result::get_program_log(program.0) }.unwrap_or_default();
+        let log: Vec<u8> = log.into_iter().map(|c: c_char| c.cast_unsigned()).take_while(|c| *c != 0).collect();
+        let problem = format!("NVRTC failed: {:?} with {}", e.0, options.join(" "));
+        return Err(Error::input(path, problem).with_help(String::from_utf8_lossy(&log).trim()));
+    }
+    let mut bytes = 0;
+    // SAFETY: writes one number about a compiled program.
+    unsafe { sys::nvrtcGetCUBINSize(program.0, &raw mut bytes) }.result().map_err(failed)?;
+    let mut code = vec![0u8; bytes];
+    // SAFETY: writes as many bytes as it just said, and there is room for them.
+    unsafe { sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()) }.result().map_err(failed)?;
+    Ok(code)
+}
+
+struct Program(sys::nvrtcProgram);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: created once, destroyed once. An error could only say that it never was.
+        let _ = unsafe { result::destroy_program(self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiled(path: &Path) -> Option<Result<Arc<Vec<u8>>>> {
+        match compile(path, (9, 0)) {
+            Err(e) if e.to_string().contains("no NVRTC") => {
+                println!("skipped: {e}");
+                None
+            }
+            result => Some(result),
+        }
+    }
+
+    /// In `Kernels::load` this is `TISANE_KERNELS=kernels/tisane.cu`.
+    #[test]
+    fn nvrtc_compiles_the_kernels() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/tisane.cu");
+        let Some(code) = compiled(&path) else { return };
+        let code = code.unwrap();
+        let holds = |name: &[u8]| code.windows(name.len()).any(|text| text == name);
+        assert!(code.starts_with(b"\x7fELF"));
+        assert!(holds(b"force_whole_mixed_1") && holds(b"force_tiles_f64_1") && holds(b"reduce_double_float"));
+        // The second time it is there.
+        assert!(Arc::ptr_eq(&code, &compile(&path, (9, 0)).unwrap()));
+    }
+
+    #[test]
+    fn nvrtc_says_what_is_wrong_with_a_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wrong.cu");
+        std::fs::write(&path, "#include \"lost.cuh\"\n").unwrap();
+        let Some(result) = compiled(&path) else { return };
+        let Err(Error::Input { problem, help: Some(help), .. }) = result else { panic!("no error with a log") };
+        assert!(problem.starts_with("NVRTC failed") && !problem.contains('\n'), "{problem}");
+        assert!(help.contains("lost.cuh"), "{help}");
+    }
+}
