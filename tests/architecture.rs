@@ -16,6 +16,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("sum", &[]),
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
+    ("crew", &["error"]),
     ("config", &["error", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),
@@ -26,7 +27,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("force::cpu", ENGINE),
     ("force::cuda", ENGINE),
     ("force", &["error", "force"]),
-    ("integrator", &["error", "force::ForceEngine", "force::Forces", "force::Targets"]),
+    ("integrator", &["error", "crew", "force::ForceEngine", "force::Forces", "force::Targets"]),
     ("diagnostics", &[]),
     ("io", &["error"]),
     ("meter", &["error", "force", "diagnostics", "io"]),
@@ -40,6 +41,7 @@ const RULES: &[(&str, &[&str])] = &[
         "cli",
         &[
             "error",
+            "crew",
             "config",
             "initial",
             "force",
@@ -57,6 +59,7 @@ const RULES: &[(&str, &[&str])] = &[
 /// What an engine stands on.
 const ENGINE: &[&str] = &[
     "error",
+    "crew",
     "force::ForceEngine",
     "force::Forces",
     "force::Targets",
