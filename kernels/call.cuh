@@ -6,8 +6,6 @@
 
 /// Words of a corrected particle, and of a target, in what the host sends.
 constexpr u32 STATE = 13, TARGET = 6;
-/// Words that a launch has room for: all arguments of a kernel are 4096 bytes at most.
-constexpr int WORDS = 480;
 
 struct Call {
     // The sources at their own times: 12 columns of `slots` numbers (pos, vel, acc, jerk), ticks, masses.
@@ -25,8 +23,12 @@ struct Call {
     u64 ticket;
     // Forces on the block, in the host's memory: [targets][sum].
     double *out;
-    // What the host sends, or null if it is in `words`.
-    const u64 *upload;
+    // Corrected particles: places in ascending order; ticks, pos, vel, acc, jerk of each.
+    const u32 *changed_index;
+    const u64 *changed_state;
+    // The block: places in ascending order; pos, vel of each.
+    const u32 *target_index;
+    const double *target_state;
     u64 now;
     double tick;
     double eps2;
@@ -40,20 +42,6 @@ struct Call {
     u32 batch;
     u32 span_bags;
     u32 spans;
-    // Words of the upload at which the corrected particles' places and records begin, and the targets'.
-    u32 begin[4];
-    // A small upload: it comes with the launch, and needs no copy.
-    u64 words[WORDS];
-
-    __device__ __forceinline__ const u64 *sent(int column) const { return (upload ? upload : words) + begin[column]; }
-    // Places in ascending order.
-    __device__ __forceinline__ const u32 *changed_index() const { return reinterpret_cast<const u32 *>(sent(0)); }
-    // Ticks, pos, vel, acc, jerk of each.
-    __device__ __forceinline__ const u64 *changed_state() const { return sent(1); }
-    // Places in ascending order.
-    __device__ __forceinline__ const u32 *target_index() const { return reinterpret_cast<const u32 *>(sent(2)); }
-    // Pos, vel of each.
-    __device__ __forceinline__ const double *target_state() const { return reinterpret_cast<const double *>(sent(3)); }
 };
 
 /// Units of 16 bytes that a predicted source takes.
@@ -106,13 +94,12 @@ template <class M> __device__ __forceinline__ void write_body(float4 *unit, cons
 /// Target `k` of the block; its index goes to `own`.
 template <class M> __device__ __forceinline__ Body<M> read_target(const Call &call, u32 k, u32 &own) {
     double pos[3], vel[3];
-    const double *state = call.target_state() + TARGET * (size_t)k;
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
-        pos[c] = state[c];
-        vel[c] = state[3 + c];
+        pos[c] = call.target_state[TARGET * (size_t)k + c];
+        vel[c] = call.target_state[TARGET * (size_t)k + 3 + c];
     }
-    own = call.target_index()[k];
+    own = call.target_index[k];
     return Body<M>::of(pos, vel, 0);
 }
 

@@ -58,13 +58,13 @@ template <class M> __device__ __forceinline__ void predict_bag(const Call &call,
 #pragma unroll
         for (int c = 0; c < 12; ++c) held[h][c] = call.held[(size_t)c * call.slots + i];
     }
-    Listed changed = Listed::in(call.changed_index(), call.changed, bag, lane);
-    Listed targets = Listed::in(call.target_index(), call.targets, bag, lane);
+    Listed changed = Listed::in(call.changed_index, call.changed, bag, lane);
+    Listed targets = Listed::in(call.target_index, call.targets, bag, lane);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         u32 t = 32 * h + lane, i = bag * BAG + t;
         if (changed.has(t)) {
-            const u64 *state = call.changed_state() + STATE * (size_t)changed.place(t);
+            const u64 *state = call.changed_state + STATE * (size_t)changed.place(t);
             ticks[h] = state[0];
             if (keep) call.ticks[i] = ticks[h];
 #pragma unroll
@@ -82,7 +82,7 @@ template <class M> __device__ __forceinline__ void predict_bag(const Call &call,
             predict_component(pos[c], vel[c], held[h][6 + c], held[h][9 + c], dt);
         }
         if (targets.has(t)) {
-            const double *state = call.target_state() + TARGET * (size_t)targets.place(t);
+            const double *state = call.target_state + TARGET * (size_t)targets.place(t);
 #pragma unroll
             for (int c = 0; c < 3; ++c) {
                 pos[c] = state[c];

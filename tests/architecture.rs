@@ -16,7 +16,6 @@ const RULES: &[(&str, &[&str])] = &[
     ("sum", &[]),
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
-    ("crew", &["error"]),
     ("config", &["error", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),
@@ -27,7 +26,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("force::cpu", ENGINE),
     ("force::cuda", ENGINE),
     ("force", &["error", "force"]),
-    ("integrator", &["error", "crew", "force::ForceEngine", "force::Forces", "force::Targets"]),
+    ("integrator", &["error", "force::ForceEngine", "force::Forces", "force::Targets"]),
     ("diagnostics", &[]),
     ("io", &["error"]),
     ("meter", &["error", "force", "diagnostics", "io"]),
@@ -41,7 +40,6 @@ const RULES: &[(&str, &[&str])] = &[
         "cli",
         &[
             "error",
-            "crew",
             "config",
             "initial",
             "force",
@@ -59,7 +57,6 @@ const RULES: &[(&str, &[&str])] = &[
 /// What an engine stands on.
 const ENGINE: &[&str] = &[
     "error",
-    "crew",
     "force::ForceEngine",
     "force::Forces",
     "force::Targets",

@@ -5,16 +5,18 @@ use super::scheduler::Scheduler;
 use super::stretch::Stretch;
 use super::timestep::{aarseth, first, next_level, norm, norm2};
 use super::{Integrator, StepReport};
-use crate::crew::Parts;
 use crate::error::{Error, Result};
 use crate::force::{ForceEngine, Forces, Targets};
 use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Most targets that are evaluated at a time, which bounds the memory for them.
 const TILE: usize = 1 << 14;
+/// A thread gets at least so many particles to predict or correct: waking it costs as much as some hundred of them.
+const SHARE: usize = 1024;
 /// Particles whose new steps are worked out together, so that square roots and divisions go through the vector unit.
 const LANES: usize = 16;
 
@@ -141,6 +143,11 @@ impl Moved {
     }
 }
 
+/// How many particles each thread gets of `n`.
+fn share(n: usize) -> usize {
+    n.div_ceil((n / SHARE).clamp(1, rayon::current_num_threads()))
+}
+
 impl Hermite4 {
     /// An integrator for a run on the time axis `clock`, in internal units.
     #[must_use]
@@ -164,41 +171,45 @@ impl Hermite4 {
         let n = targets.index.len();
         targets.pos.resize(n, [0.0; 3]);
         targets.vel.resize(n, [0.0; 3]);
-        let (index, parts) = (&targets.index, Parts::of(&targets.index, p.len()));
-        let columns = parts.of_column(&mut targets.pos).into_iter().zip(parts.of_column(&mut targets.vel));
-        parts.each(columns, |range, (pos, vel)| {
-            for ((&i, pos), vel) in index[range].iter().zip(pos).zip(vel) {
+        let part = |((index, pos), vel): ((&[u32], &mut [Vec3]), &mut [Vec3])| {
+            for ((&i, pos), vel) in index.iter().zip(pos).zip(vel) {
                 let i = i as usize;
                 (*pos, *vel) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt(i));
             }
-        });
+        };
+        match share(n) {
+            share if share == n => part(((&targets.index, &mut targets.pos), &mut targets.vel)),
+            share => {
+                let parts = targets.index.par_chunks(share).zip(targets.pos.par_chunks_mut(share));
+                parts.zip(targets.vel.par_chunks_mut(share)).for_each(part);
+            }
+        }
     }
 
     /// Corrects the targets in place for the next evaluation: every correction starts from the prediction.
     fn correct_targets(&mut self, p: &Particles) {
         let Self { targets, clock, predicted, forces, .. } = self;
         let index = &targets.index;
-        let parts = Parts::of(index, p.len());
-        let columns = parts.of_column(&mut targets.pos).into_iter().zip(parts.of_column(&mut targets.vel));
-        parts.each(columns, |range, (pos, vel)| {
-            for ((k, pos), vel) in range.zip(pos).zip(vel) {
-                let i = index[k] as usize;
-                let (dt, start) = (p.step[i].step(clock.dt_max), (predicted.0[k], predicted.1[k]));
-                let corrected = correct(dt, start, (p.acc[i], p.jerk[i]), (forces.acc[k], forces.jerk[k]));
-                (*pos, *vel) = (corrected.pos, corrected.vel);
-            }
+        targets.pos.par_iter_mut().zip(&mut targets.vel).enumerate().with_min_len(SHARE).for_each(|(k, (pos, vel))| {
+            let i = index[k] as usize;
+            let (dt, start) = (p.step[i].step(clock.dt_max), (predicted.0[k], predicted.1[k]));
+            let corrected = correct(dt, start, (p.acc[i], p.jerk[i]), (forces.acc[k], forces.jerk[k]));
+            (*pos, *vel) = (corrected.pos, corrected.vel);
         });
     }
 
     /// Moves the targets' particles to `now`: corrects, and gives each its new step.
     fn move_particles(&self, p: &mut Particles, now: Time) -> Result<u64> {
-        let parts = Parts::of(&self.targets.index, p.len());
-        let mut moved = vec![Moved::default(); parts.ranges().len()];
-        let stretches = Stretch::all(p).for_parts(&self.targets.index, parts.ranges());
-        parts.each(stretches.into_iter().zip(&mut moved), |range, (stretch, moved)| {
-            *moved = self.move_part(stretch, range, now);
-        });
-        let moved = moved.into_iter().fold(Moved::default(), Moved::and);
+        let n = self.targets.len();
+        let all = Stretch::all(p);
+        let moved = match share(n) {
+            share if share == n => self.move_part(all, 0..n, now),
+            share => {
+                let stretches = all.for_chunks(&self.targets.index, share).into_par_iter().enumerate();
+                let part = |(k, stretch)| self.move_part(stretch, k * share..n.min((k + 1) * share), now);
+                stretches.map(part).reduce(Moved::default, Moved::and)
+            }
+        };
         self.judge(p, now, moved)
     }
 

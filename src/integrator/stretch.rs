@@ -2,7 +2,6 @@
 
 use crate::particles::{Particles, Vec3};
 use crate::time::{Level, Time};
-use std::ops::Range;
 
 /// What a step changes of the particles from `first` on.
 #[derive(Debug)]
@@ -47,11 +46,11 @@ impl<'a> Stretch<'a> {
         )
     }
 
-    /// One stretch for each part of the ascending list `index`, which holds its particles.
-    pub fn for_parts(self, index: &[u32], parts: &[Range<usize>]) -> Vec<Self> {
-        let (mut rest, mut stretches) = (self, Vec::with_capacity(parts.len()));
-        for part in parts {
-            let end = index[part.clone()].last().map_or(rest.first, |&i| i as usize + 1);
+    /// One stretch for each `size` entries of the ascending list `index`, which holds them.
+    pub fn for_chunks(self, index: &[u32], size: usize) -> Vec<Self> {
+        let (mut rest, mut stretches) = (self, Vec::with_capacity(index.len().div_ceil(size)));
+        for chunk in index.chunks(size) {
+            let end = chunk.last().map_or(rest.first, |&i| i as usize + 1);
             let (stretch, after) = rest.split(end);
             stretches.push(stretch);
             rest = after;
@@ -70,8 +69,7 @@ mod tests {
         (0..50).for_each(|i| p.pot[i] = i as f64);
         let index = [0, 3, 4, 20, 21, 30, 49];
         for size in 1..9 {
-            let parts: Vec<_> = (0..index.len()).step_by(size).map(|k| k..index.len().min(k + size)).collect();
-            let stretches = Stretch::all(&mut p).for_parts(&index, &parts);
+            let stretches = Stretch::all(&mut p).for_chunks(&index, size);
             assert_eq!(stretches.len(), index.len().div_ceil(size));
             let mut end = 0;
             for (stretch, chunk) in stretches.iter().zip(index.chunks(size)) {

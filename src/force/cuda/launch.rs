@@ -13,9 +13,6 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Words of an upload that goes with the launch (`WORDS` of kernels/call.cuh).
-pub const WORDS: usize = 480;
-
 /// What a kernel is handed: mirrors `Call` of kernels/call.cuh, which says what each array holds. Change both. The arrays
 /// are borrowed for as long as the call is there.
 #[derive(Clone, Copy)]
@@ -30,7 +27,10 @@ pub struct Call<'a> {
     served: u64,
     ticket: u64,
     out: u64,
-    upload: u64,
+    changed_index: u64,
+    changed_state: u64,
+    target_index: u64,
+    target_state: u64,
     now: u64,
     tick: f64,
     eps2: f64,
@@ -42,8 +42,6 @@ pub struct Call<'a> {
     batch: u32,
     span_bags: u32,
     spans: u32,
-    begin: [u32; 4],
-    words: [u64; WORDS],
     arrays: PhantomData<&'a Memory>,
 }
 
@@ -90,16 +88,21 @@ pub struct Numbers {
     pub served: u64,
 }
 
-/// Words of the upload where the corrected particles' places and records start, and the targets'.
-pub type Columns = [usize; 4];
+/// Where the columns of the upload start, in words.
+#[derive(Clone, Copy, Default)]
+pub struct Columns {
+    /// Corrected particles: places, records.
+    pub changed: [usize; 2],
+    /// Targets: places, records.
+    pub targets: [usize; 2],
+}
 
 impl<'a> Call<'a> {
-    /// A call on these arrays. `sent` is what the host sends, if it goes with the launch.
-    pub fn new(arrays: &'a Arrays, numbers: &Numbers, sent: Option<&[u64]>) -> Self {
-        let mut words = [0; WORDS];
-        if let Some(sent) = sent {
-            words[..sent.len()].copy_from_slice(sent);
-        }
+    /// A call on these arrays.
+    pub fn new(arrays: &'a Arrays, numbers: &Numbers) -> Self {
+        let column = |word: usize| arrays.upload.address() + 8 * word as u64;
+        let ([changed_index, changed_state], [target_index, target_state]) =
+            (numbers.columns.changed.map(column), numbers.columns.targets.map(column));
         Self {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
@@ -110,7 +113,10 @@ impl<'a> Call<'a> {
             served: numbers.served,
             ticket: 0,
             out: numbers.out,
-            upload: if sent.is_some() { 0 } else { arrays.upload.address() },
+            changed_index,
+            changed_state,
+            target_index,
+            target_state,
             now: numbers.now,
             tick: numbers.tick,
             eps2: numbers.eps2,
@@ -122,8 +128,6 @@ impl<'a> Call<'a> {
             batch: 0,
             span_bags: 0,
             spans: 0,
-            begin: numbers.columns.map(|word| word as u32),
-            words,
             arrays: PhantomData,
         }
     }

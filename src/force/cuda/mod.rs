@@ -159,47 +159,35 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Sends the waiting particles alone.
-    fn flush(&mut self) -> Result<()> {
-        let Self { device, watch, kernels, clock, eps2, .. } = self;
-        let call = held(&mut self.held)?.send(device, watch.as_ref(), (Time::default(), clock.tick(), *eps2), None)?;
-        kernels.predict(device, &call)?;
-        device.wait()
-    }
-}
-
-impl Held {
-    /// Sends the waiting particles and a block, and gives the call for what follows. With a moment, the length of a tick and
-    /// ε².
-    fn send(
-        &mut self,
-        device: &Device,
-        watch: Option<&Stopwatch>,
-        (now, tick, eps2): (Time, f64, f64),
-        block: Option<&Targets>,
-    ) -> Result<Call<'_>> {
-        device.bind()?;
-        let Self { arrays, staging, sources, slots } = self;
-        let targets = block.map_or(0, Targets::len);
+    /// Sends the waiting particles and a block, has both taken over, and gives the numbers for what follows.
+    fn send(&mut self, now: Time, targets: &Targets) -> Result<Numbers> {
+        self.device.bind()?;
+        let held = held(&mut self.held)?;
         let numbers = Numbers {
             now: now.0,
-            tick,
-            eps2,
-            sources: *sources as u32,
-            slots: *slots as u32,
-            changed: staging.changed() as u32,
-            targets: targets as u32,
-            columns: staging.columns(targets),
-            out: staging.out(),
-            served: staging.served(),
+            tick: self.clock.tick(),
+            eps2: self.eps2,
+            sources: held.sources as u32,
+            slots: held.slots as u32,
+            changed: held.staging.changed() as u32,
+            targets: targets.len() as u32,
+            columns: held.staging.columns(targets.len()),
+            out: held.staging.out(),
+            served: held.staging.served(),
         };
-        if let Some(block) = block {
-            staging.add_block(block, *sources);
-        }
-        device.mark(watch, 0)?;
-        let sent = staging.send(device, targets, &arrays.upload)?;
-        device.mark(watch, 1)?;
-        Ok(Call::new(arrays, &numbers, sent))
+        held.staging.add_block(targets, held.sources);
+        self.device.mark(self.watch.as_ref(), 0)?;
+        held.staging.send(&self.device, targets.len(), &held.arrays.upload)?;
+        self.device.mark(self.watch.as_ref(), 1)?;
+        Ok(numbers)
+    }
+
+    /// Sends the waiting particles alone.
+    fn flush(&mut self) -> Result<()> {
+        let numbers = self.send(Time::default(), &Targets::default())?;
+        let held = held(&mut self.held)?;
+        self.kernels.predict(&self.device, &Call::new(&held.arrays, &numbers))?;
+        self.device.wait()
     }
 }
 
@@ -239,21 +227,22 @@ impl ForceEngine for CudaEngine {
         if targets.is_empty() {
             return Ok(());
         }
-        let Self { kernels, device, precision, shapes, ticket, .. } = self;
-        let (watch, held) = (self.watch.as_ref(), held(&mut self.held)?);
-        let (sources, all_bags) = (held.sources, bags(held.sources));
-        let shape = self.shape.unwrap_or_else(|| shapes.choose(sources, targets.len()));
-        let (span_bags, spans) = shape.spans(*precision, all_bags);
-        let most = shape.batch(*precision, all_bags);
-        let call = held.send(device, watch, (now, self.clock.tick(), self.eps2), Some(targets))?;
+        let numbers = self.send(now, targets)?;
+        let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
+        let held = held(&mut self.held)?;
+        let all_bags = bags(held.sources);
+        let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, targets.len()));
+        let (span_bags, spans) = shape.spans(self.precision, all_bags);
+        let most = shape.batch(self.precision, all_bags);
+        let call = Call::new(&held.arrays, &numbers);
         let tiles = matches!(shape, Shape::Tiles { .. });
         if tiles {
             kernels.predict(device, &call)?;
         }
         device.mark(watch, 2)?;
         for first in (0..targets.len()).step_by(most) {
-            *ticket += 1;
-            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans), *ticket);
+            self.ticket += 1;
+            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans), self.ticket);
             kernels.force(device, &call, shape)?;
             device.mark(watch, 3)?;
             if tiles {
@@ -264,9 +253,9 @@ impl ForceEngine for CudaEngine {
         if tiles || watch.is_some() {
             device.wait()?;
         } else {
-            held.staging.wait_for(device, *ticket)?;
+            held.staging.wait_for(device, self.ticket)?;
         }
-        held.staging.forces(&targets.index, sources, out);
+        held.staging.forces(out);
         Ok(())
     }
 

@@ -1,11 +1,11 @@
 //! What goes up to the device in one copy, and comes down: records of words in pinned memory.
 
 use super::device::{Device, Memory, Pinned};
-use super::launch::{Columns, WORDS};
-use crate::crew::Parts;
+use super::launch::Columns;
 use crate::error::Result;
 use crate::force::{Forces, Targets};
 use crate::particles::{Particles, Vec3};
+use rayon::prelude::*;
 
 /// Words of a corrected particle: ticks, position, velocity, acceleration, jerk.
 const STATE: usize = 13;
@@ -13,6 +13,8 @@ const STATE: usize = 13;
 const TARGET: usize = 6;
 /// f64 of a force.
 pub const FORCE: usize = 7;
+/// A thread gets at least so many records to copy.
+const SHARE: usize = 1024;
 
 /// Pinned memory on both ways.
 pub struct Staging {
@@ -34,20 +36,17 @@ pub const fn upload_words(slots: usize) -> usize {
     2 * index_words(slots) + (STATE + TARGET) * slots
 }
 
-/// Writes the list `index` of some of `n` particles to the `words`, and behind it a record for each of its entries.
-fn write<const N: usize>(
-    words: &mut [u64],
-    (index, n): (&[u32], usize),
-    record: impl Fn(usize, usize) -> [u64; N] + Sync,
-) {
+/// Writes the list `index` to the `words`, and behind it a record for each of its entries.
+fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize, u32) -> [u64; N] + Sync) {
     let (list, records) = words.split_at_mut(index_words(index.len()));
     bytemuck::cast_slice_mut::<_, u32>(list)[..index.len()].copy_from_slice(index);
-    let (records, parts) = (&mut records.as_chunks_mut::<N>().0[..index.len()], Parts::of(index, n));
-    parts.each(parts.of_column(records), |range, records| {
-        for (k, to) in range.zip(records) {
-            *to = record(k, index[k] as usize);
-        }
-    });
+    let (records, _) = records.as_chunks_mut::<N>();
+    let one = |(k, (to, &i)): (usize, (&mut [u64; N], &u32))| *to = record(k, i);
+    if index.len() < 2 * SHARE {
+        records.iter_mut().zip(index).enumerate().for_each(one);
+    } else {
+        records.par_iter_mut().zip(index).with_min_len(SHARE).enumerate().for_each(one);
+    }
 }
 
 impl Staging {
@@ -69,19 +68,20 @@ impl Staging {
     pub fn columns(&self, targets: usize) -> Columns {
         let state = index_words(self.changed);
         let block = state + STATE * self.changed;
-        [0, state, block, block + index_words(targets)]
+        Columns { changed: [0, state], targets: [block, block + index_words(targets)] }
     }
 
     /// Words up to the end of the block.
     pub fn words(&self, targets: usize) -> usize {
-        self.columns(targets)[3] + TARGET * targets
+        self.columns(targets).targets[1] + TARGET * targets
     }
 
     /// Takes the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::everyone`] sends,
     /// stand still at `nowhere`.
     fn take(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
         self.changed = changed.len();
-        write(self.up.words_mut(), (changed, self.slots), |_, i| {
+        write(self.up.words_mut(), changed, |_, i| {
+            let i = i as usize;
             let there = i < all.len();
             let mut record = [if there { all.time[i].0 } else { 0 }; STATE];
             let at_rest = [[nowhere; 3], [0.0; 3], [0.0; 3], [0.0; 3]];
@@ -104,7 +104,7 @@ impl Staging {
     pub fn everyone(&mut self, device: &Device, all: &Particles, nowhere: f64, mass: &Memory) -> Result<()> {
         self.take(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
         // The block's part of the upload is free: no block is on its way.
-        let first = self.columns(0)[2];
+        let first = self.columns(0).targets[0];
         let masses = &mut self.up.words_mut()[first..first + all.len()];
         bytemuck::cast_slice_mut::<_, f64>(masses).copy_from_slice(&all.mass);
         device.copy_up(&self.up, first..first + all.len(), mass)
@@ -113,25 +113,20 @@ impl Staging {
     /// Puts a block behind the corrected particles.
     pub fn add_block(&mut self, targets: &Targets, sources: usize) {
         assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
-        let first = self.columns(0)[2];
-        write(&mut self.up.words_mut()[first..], (&targets.index, sources), |k, _| {
+        let first = self.columns(0).targets[0];
+        write(&mut self.up.words_mut()[first..], &targets.index, |k, _| {
             bytemuck::cast::<[Vec3; 2], [u64; TARGET]>([targets.pos[k], targets.vel[k]])
         });
     }
 
-    /// Starts the copy of the corrected particles and a block of `targets`; returns them instead if so few words go with the
-    /// launch.
+    /// Starts the copy of the corrected particles and a block of `targets`.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory) -> Result<Option<&[u64]>> {
-        let words = 0..self.words(targets);
+    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory) -> Result<()> {
+        device.copy_up(&self.up, 0..self.words(targets), upload)?;
         self.changed = 0;
-        if words.len() <= WORDS {
-            return Ok(Some(&self.up.words()[words]));
-        }
-        device.copy_up(&self.up, words, upload)?;
-        Ok(None)
+        Ok(())
     }
 
     /// Where the device puts the forces.
@@ -152,15 +147,19 @@ impl Staging {
         device.wait_for(&self.down, FORCE * self.slots, ticket)
     }
 
-    /// The forces on the targets `index` of `sources` particles, once they have come; `out` has room for them.
-    pub fn forces(&self, index: &[u32], sources: usize, out: &mut Forces) {
-        let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * index.len()]);
-        let parts = Parts::of(index, sources);
-        let columns = parts.of_column(&mut out.acc).into_iter().zip(parts.of_column(&mut out.jerk));
-        parts.each(columns.zip(parts.of_column(&mut out.pot)), |range, ((acc, jerk), pot)| {
-            for (k, f) in forces[range].iter().enumerate() {
-                (acc[k], jerk[k], pot[k]) = ([f[0], f[1], f[2]], [f[3], f[4], f[5]], f[6]);
-            }
-        });
+    /// The forces, once they have come; `out` has room for them.
+    pub fn forces(&self, out: &mut Forces) {
+        let n = out.pot.len();
+        let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * n]);
+        let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {
+            (*acc, *jerk, *pot) = ([f[0], f[1], f[2]], [f[3], f[4], f[5]], f[6]);
+        };
+        if n < 2 * SHARE {
+            let vectors = out.acc.iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
+            vectors.zip(forces).for_each(one);
+        } else {
+            let vectors = out.acc.par_iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
+            vectors.zip(forces).with_min_len(SHARE).for_each(one);
+        }
     }
 }
