@@ -4,7 +4,7 @@
 //! is the aligned pairwise tree: node(0, k) is the sum of bag k, node(l, k) = node(l−1, 2k) + node(l−1, 2k+1), and a right
 //! child that does not exist is left out. So the result depends on N and [`BAG`] alone.
 
-use super::mode::Node;
+use super::mode::Sum;
 
 /// Sources in a bag.
 pub const BAG: usize = 64;
@@ -24,13 +24,13 @@ pub struct TreeSum<N, const DEPTH: usize> {
     len: usize,
 }
 
-impl<N: Node, const DEPTH: usize> Default for TreeSum<N, DEPTH> {
+impl<N: Sum, const DEPTH: usize> Default for TreeSum<N, DEPTH> {
     fn default() -> Self {
         Self { nodes: [N::default(); DEPTH], levels: [0; DEPTH], len: 0 }
     }
 }
 
-impl<N: Node, const DEPTH: usize> TreeSum<N, DEPTH> {
+impl<N: Sum, const DEPTH: usize> TreeSum<N, DEPTH> {
     /// Forgets everything pushed.
     #[inline(always)]
     pub fn clear(&mut self) {
@@ -54,10 +54,13 @@ impl<N: Node, const DEPTH: usize> TreeSum<N, DEPTH> {
     #[inline(always)]
     #[must_use]
     pub fn root(&self) -> N {
-        match self.nodes[..self.len].split_last() {
-            None => N::default(),
-            Some((last, rest)) => rest.iter().rev().fold(*last, |right, left| left.plus(&right)),
+        let Some((last, rest)) = self.nodes[..self.len].split_last() else { return N::default() };
+        // No closure: see the lanes of the CPU engine.
+        let mut root = *last;
+        for left in rest.iter().rev() {
+            root = left.plus(&root);
         }
+        root
     }
 }
 

@@ -10,36 +10,92 @@ use pulp::Simd;
 /// Sums that make up a force: acceleration, jerk, potential.
 pub const SUMS: usize = 7;
 
-/// A partial sum over bags.
-pub trait Node: Copy + Default + Send + Sync {
+/// What the tree over bags adds up.
+pub trait Sum: Copy + Default + Send + Sync {
     /// Sum of two.
     #[must_use]
     fn plus(&self, other: &Self) -> Self;
+}
+
+/// A partial sum over bags.
+pub trait Node: Sum {
+    /// [`ROW`] nodes, part by part.
+    type Parts: Copy + Default + Send + Sync;
+    /// Node `k`.
+    fn get(parts: &Self::Parts, k: usize) -> Self;
+    /// Puts it at `k`.
+    fn put(self, parts: &mut Self::Parts, k: usize);
     /// As f64, exactly.
     fn value(&self) -> f64;
 }
 
-impl Node for f64 {
+/// Most lanes of any vector unit and mode.
+pub const MOST_LANES: usize = 16;
+/// Nodes in a [`Row`].
+const ROW: usize = SUMS * MOST_LANES;
+/// [`ROW`] numbers.
+type Numbers<R> = [[R; MOST_LANES]; SUMS];
+
+/// Nodes side by side: those of a vector. Their parts lie apart, each kind in one run, so that the compiler makes vector code
+/// of a loop over them; of loops over lanes inside loops over sums it made gathers and scatters.
+#[derive(Clone, Copy, Default)]
+pub struct Row<N: Node>(N::Parts);
+
+impl<N: Node> Row<N> {
+    /// Node `k`.
     #[inline(always)]
-    fn plus(&self, other: &Self) -> Self {
-        self + other
+    #[must_use]
+    pub fn get(&self, k: usize) -> N {
+        N::get(&self.0, k)
     }
+
+    /// Puts a node at `k`.
     #[inline(always)]
-    fn value(&self) -> f64 {
-        *self
+    pub fn put(&mut self, k: usize, node: N) {
+        node.put(&mut self.0, k);
     }
 }
 
-impl Node for f32 {
+impl<N: Node> Sum for Row<N> {
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
-        self + other
-    }
-    #[inline(always)]
-    fn value(&self) -> f64 {
-        f64::from(*self)
+        let mut sum = Self::default();
+        for k in 0..ROW {
+            sum.put(k, self.get(k).plus(&other.get(k)));
+        }
+        sum
     }
 }
+
+macro_rules! plain_node {
+    ($real:ty) => {
+        impl Sum for $real {
+            #[inline(always)]
+            fn plus(&self, other: &Self) -> Self {
+                self + other
+            }
+        }
+
+        impl Node for $real {
+            type Parts = Numbers<$real>;
+            #[inline(always)]
+            fn get(parts: &Self::Parts, k: usize) -> Self {
+                parts.as_flattened()[k]
+            }
+            #[inline(always)]
+            fn put(self, parts: &mut Self::Parts, k: usize) {
+                parts.as_flattened_mut()[k] = self;
+            }
+            #[inline(always)]
+            fn value(&self) -> f64 {
+                f64::from(*self)
+            }
+        }
+    };
+}
+
+plain_node!(f32);
+plain_node!(f64);
 
 /// A number as the unevaluated sum of two f32, |lo| ≤ ½ ulp(hi).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -57,7 +113,7 @@ impl Twofold {
     }
 }
 
-impl Node for Twofold {
+impl Sum for Twofold {
     /// Two-sum of the high parts (Knuth 1969, §4.2.2), low parts added to its error.
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
@@ -66,14 +122,26 @@ impl Node for Twofold {
         let error = (self.hi - (sum - part)) + (other.hi - part);
         Self::normalised(sum, error + (self.lo + other.lo))
     }
+}
+
+impl Node for Twofold {
+    type Parts = [Numbers<f32>; 2];
+    #[inline(always)]
+    fn get([hi, lo]: &Self::Parts, k: usize) -> Self {
+        Self { hi: hi.as_flattened()[k], lo: lo.as_flattened()[k] }
+    }
+    #[inline(always)]
+    fn put(self, [hi, lo]: &mut Self::Parts, k: usize) {
+        (hi.as_flattened_mut()[k], lo.as_flattened_mut()[k]) = (self.hi, self.lo);
+    }
     #[inline(always)]
     fn value(&self) -> f64 {
         f64::from(self.hi) + f64::from(self.lo)
     }
 }
 
-/// Nodes of several sums side by side, all in the same place of the tree.
-impl<N: Node, const K: usize> Node for [N; K]
+/// Sums of several nodes, all in the same place of the tree.
+impl<N: Sum, const K: usize> Sum for [N; K]
 where
     Self: Default,
 {
@@ -84,9 +152,6 @@ where
             sum[k] = self[k].plus(&other[k]);
         }
         sum
-    }
-    fn value(&self) -> f64 {
-        self.iter().map(Node::value).sum()
     }
 }
 
@@ -199,11 +264,12 @@ impl Mode for Mixed {
     }
 }
 
-/// Kahan's compensated sum (1965): `sum[1]` holds what the last addition lost, with the sign of an excess.
+/// Kahan's compensated sum (1965): `sum[1]` holds what the last addition lost, with the sign of an excess. The term comes
+/// with the opposite sign, which costs nothing: rounding to nearest is symmetric.
 #[inline(always)]
-fn kahan<S: Simd>(simd: S, sum: &mut [S::f32s; 2], term: S::f32s) {
-    let total = simd.add_f32s(sum[0], term);
-    sum[1] = simd.sub_f32s(simd.sub_f32s(total, sum[0]), term);
+fn kahan<S: Simd>(simd: S, sum: &mut [S::f32s; 2], minus_term: S::f32s) {
+    let total = simd.sub_f32s(sum[0], minus_term);
+    sum[1] = simd.add_f32s(simd.sub_f32s(total, sum[0]), minus_term);
     sum[0] = total;
 }
 
@@ -217,13 +283,11 @@ impl Mode for F32Kahan {
     #[inline(always)]
     fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
         // a · b minus the excess of the last addition, rounded once.
-        let term = simd.mul_add_f32s(a, b, simd.sub_f32s(simd.splat_f32s(0.0), sum[1]));
-        kahan(simd, sum, term);
+        kahan(simd, sum, simd.negate_mul_add_f32s(a, b, sum[1]));
     }
     #[inline(always)]
     fn subtract<S: Simd>(simd: S, sum: &mut [S::f32s; 2], x: S::f32s) {
-        let term = simd.sub_f32s(simd.sub_f32s(simd.splat_f32s(0.0), x), sum[1]);
-        kahan(simd, sum, term);
+        kahan(simd, sum, simd.add_f32s(x, sum[1]));
     }
     #[inline(always)]
     fn node([sum, excess]: [f32; 2]) -> Twofold {

@@ -1,7 +1,7 @@
 //! The reference engine: scalar, clear, slow. The oracle that every other engine is held against, in every mode.
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
-use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, SUMS};
+use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, SUMS, Sum};
 use super::precision::Precision;
 use super::real::Real;
 use super::{ForceEngine, Forces, Targets};
