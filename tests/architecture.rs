@@ -16,6 +16,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("sum", &[]),
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
+    ("crew", &["error"]),
     ("config", &["error", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),
@@ -40,6 +41,7 @@ const RULES: &[(&str, &[&str])] = &[
         "cli",
         &[
             "error",
+            "crew",
             "config",
             "initial",
             "force",

@@ -1,6 +1,5 @@
 //! `tisane bench force`: pairs per second.
 
-use super::super::on_threads;
 use super::{How, block, particles, report};
 use crate::error::Result;
 use crate::force::Forces;
@@ -19,7 +18,7 @@ struct ForceRow {
 }
 
 pub(super) fn bench(n: &[usize], targets: &[usize], width: Width, how: &How) -> Result<u8> {
-    let rows = on_threads(how.threads, || {
+    let rows = how.on_threads(|| {
         let mut rows = Vec::new();
         for &n in n {
             rows.extend(force(n, targets, width, how)?);

@@ -5,8 +5,9 @@ mod run;
 #[cfg(feature = "cuda")]
 mod tune;
 
-use super::{Talk, a_device, a_precision, print};
+use super::{Talk, a_device, a_precision, on_threads, print};
 use crate::assemble::{self, OnGpu};
+use crate::crew;
 use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
@@ -85,6 +86,14 @@ pub struct How {
 }
 
 impl How {
+    /// Does `work` as a run does: on all threads, or on a crew beside a GPU.
+    fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        on_threads(self.threads, || match self.engine.as_str() {
+            "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), work)?,
+            _ => work(),
+        })
+    }
+
     fn precision(&self) -> Precision {
         self.precision.unwrap_or(Precision::F64)
     }

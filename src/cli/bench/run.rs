@@ -1,8 +1,6 @@
 //! `tisane bench run`: the timed Plummer workload.
 
-use super::super::on_threads;
 use super::{CLOCK, How, particles, report};
-use crate::crew;
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
 use crate::force::cpu::Width;
@@ -37,7 +35,7 @@ struct RunRow {
 }
 
 pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width: Width, how: &How) -> Result<u8> {
-    let all = || {
+    let rows = how.on_threads(|| {
         let mut rows = Vec::new();
         for &n in n {
             for &nu in nu {
@@ -45,11 +43,6 @@ pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width
             }
         }
         Ok((rows, rayon::current_num_threads()))
-    };
-    // As in a run.
-    let rows = on_threads(how.threads, || match how.engine.as_str() {
-        "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), all)?,
-        _ => all(),
     })?;
     let header = [
         "N",
