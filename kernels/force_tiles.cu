@@ -17,18 +17,18 @@ constexpr int TILE_BAGS = 4;
 /// Levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
 constexpr int DEPTH = 12;
 
-/// Adds one bag. MASKED: some target of the warp lies in this bag, and is left out by its place `own` in it. Returns true,
-/// with void sums, if QUICK and some distance was odd.
+/// Adds one bag, of which `filled` places are sources. MASKED: some target of the warp lies in this bag, and is left out by its
+/// place `own` in it. Returns true, with void sums, if QUICK and some distance was odd.
 template <class M, int T, bool MASKED, bool QUICK>
 __device__ __forceinline__ bool add_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
-                                        typename M::Real eps2, Sums<M> (&sums)[T]) {
+                                        u32 filled, typename M::Real eps2, Sums<M> (&sums)[T]) {
     bool odd = false;
 #pragma unroll(QUICK ? TILES_HELD : 1)
     for (u32 t = 0; t < BAG; ++t) {
         Body<M> source = read_body<M>(bag + t * UNITS<M>);
 #pragma unroll
         for (int j = 0; j < T; ++j)
-            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && own[j] == t, odd);
+            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && (own[j] == t || (M::ZERO_COUNTS && t >= filled)), odd);
     }
     return odd;
 }
@@ -98,20 +98,21 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
 #pragma unroll 1
         for (u32 b = 0; b < here; ++b, ++bag) {
             u32 place[T];
-            bool held = false;
+            u32 filled = call.sources - bag * BAG;
+            bool held = M::ZERO_COUNTS && filled < BAG;
 #pragma unroll
             for (int j = 0; j < T; ++j) {
                 place[j] = own[j] - bag * BAG;
                 held |= place[j] < BAG;
             }
             const float4 *units = tile + b * BAG * UNITS<M>;
-            bool odd = __any_sync(~0u, held) ? add_bag<M, T, true, true>(units, target, place, eps2, sums)
-                                             : add_bag<M, T, false, true>(units, target, place, eps2, sums);
+            bool odd = __any_sync(~0u, held) ? add_bag<M, T, true, true>(units, target, place, filled, eps2, sums)
+                                             : add_bag<M, T, false, true>(units, target, place, filled, eps2, sums);
             // Only f64 knows odd distances, and there the sums were empty before this bag.
             if (odd) {
 #pragma unroll
                 for (int j = 0; j < T; ++j) sums[j].clear();
-                add_bag<M, T, true, false>(units, target, place, eps2, sums);
+                add_bag<M, T, true, false>(units, target, place, filled, eps2, sums);
             }
             __syncwarp();
             total.take(sums);

@@ -18,11 +18,11 @@ constexpr u32 ROOM = BAG * UNITS<M> * 16 > 32 * T * SUMS * sizeof(typename M::No
                          ? BAG * UNITS<M>
                          : (32 * T * SUMS * sizeof(typename M::Node) + 15) / 16;
 
-/// Sums one bag. MASKED: some target of the warp lies in this bag, and is left out by its place `own` in it. Returns true, with
-/// void sums, if QUICK and some distance was odd.
+/// Sums one bag, of which `filled` places are sources. MASKED: some target of the warp lies in this bag, and is left out by its
+/// place `own` in it. Returns true, with void sums, if QUICK and some distance was odd.
 template <class M, int T, bool MASKED, bool QUICK>
 __device__ __forceinline__ bool sum_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
-                                        typename M::Real eps2, Sums<M> (&sums)[T]) {
+                                        u32 filled, typename M::Real eps2, Sums<M> (&sums)[T]) {
     bool odd = false;
 #pragma unroll
     for (int j = 0; j < T; ++j) sums[j].clear();
@@ -31,7 +31,7 @@ __device__ __forceinline__ bool sum_bag(const float4 *bag, const Body<M> (&targe
         Body<M> source = read_body<M>(bag + t * UNITS<M>);
 #pragma unroll
         for (int j = 0; j < T; ++j)
-            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && own[j] == t, odd);
+            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && (own[j] == t || (M::ZERO_COUNTS && t >= filled)), odd);
     }
     return odd;
 }
@@ -79,15 +79,16 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
         __syncwarp();
         Sums<M> sums[T];
         u32 place[T];
-        bool held = false;
+        u32 filled = call.sources - bag * BAG;
+        bool held = M::ZERO_COUNTS && filled < BAG;
 #pragma unroll
         for (int j = 0; j < T; ++j) {
             place[j] = own[j] - bag * BAG;
             held |= place[j] < BAG;
         }
-        bool odd = __any_sync(~0u, held) ? sum_bag<M, T, true, true>(mine, target, place, eps2, sums)
-                                         : sum_bag<M, T, false, true>(mine, target, place, eps2, sums);
-        if (odd) sum_bag<M, T, true, false>(mine, target, place, eps2, sums);
+        bool odd = __any_sync(~0u, held) ? sum_bag<M, T, true, true>(mine, target, place, filled, eps2, sums)
+                                         : sum_bag<M, T, false, true>(mine, target, place, filled, eps2, sums);
+        if (odd) sum_bag<M, T, true, false>(mine, target, place, filled, eps2, sums);
 #pragma unroll
         for (int k = 0; k < T * SUMS; ++k) node[k] = sums[k / SUMS].node(k % SUMS);
         if (TREE) {
@@ -137,6 +138,15 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
         for (u32 k = thread; k < here; k += 32 * warps)
             hand_over(call, first + k / SUMS, k % SUMS, over_spans<M>(call, first + k / SUMS, k % SUMS, 0, spans));
     }
+    // The host looks for its ticket: it need not wait for the end of the kernel and for the driver to notice.
+    __threadfence_system();
+    __syncthreads();
+    if (thread > 0) return;
+    u32 *tiles = call.arrived + call.slots - 1;
+    if (atomicAdd(tiles, 1) < gridDim.y - 1) return;
+    *tiles = 0;
+    __threadfence_system();
+    *call.served = call.ticket;
 }
 
 #define TISANE_FORCE_WHOLE(name, M, T)                                                                                 \

@@ -60,11 +60,11 @@ template <class M> struct Sums {
             for (int part = 0; part < M::PARTS; ++part) sum[k][part] = 0;
     }
 
-    /// Adds what `source` gives to `target`. A pair of a particle with `itself` is left out: without mass, at a distance that
-    /// is not zero, every term is an exact zero.
+    /// Adds what `source` gives to `target`, unless it is `absent`: a particle's pair with itself, or padding. That is left out:
+    /// without mass, at a distance that is not zero, every term is an exact zero, and where zeros count none is added.
     template <bool QUICK>
     __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2,
-                                             bool itself, bool &odd) {
+                                             bool absent, bool &odd) {
         typename M::Real r[3], v[3];
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
@@ -72,14 +72,22 @@ template <class M> struct Sums {
             if (M::SPLIT) r[k] = r[k] + (source.low[k] - target.low[k]);
             v[k] = source.vel[k] - target.vel[k];
         }
-        auto mass = itself ? typename M::Real(0) : source.mass;
-        auto term = pair<M, QUICK>(mass, r, v, itself ? typename M::Real(1) : eps2, odd);
+        auto mass = absent ? typename M::Real(0) : source.mass;
+        auto term = pair<M, QUICK>(mass, r, v, absent ? typename M::Real(1) : eps2, odd);
+        Sums before = *this;
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             M::add_product(sum[k], term.m_s3, r[k]);
             M::add_product(sum[3 + k], term.m_s3, term.d[k]);
         }
         M::subtract(sum[6], term.m_s);
+        if (M::ZERO_COUNTS) {
+#pragma unroll
+            for (int k = 0; k < SUMS; ++k)
+#pragma unroll
+                for (int part = 0; part < M::PARTS; ++part)
+                    sum[k][part] = absent ? before.sum[k][part] : sum[k][part];
+        }
     }
 
     __device__ __forceinline__ typename M::Node node(int k) const { return M::node(sum[k]); }

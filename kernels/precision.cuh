@@ -96,6 +96,8 @@ __device__ __forceinline__ Twofold from_lane(Twofold a, int mask) {
 /// The numbers of a mode's pairs. QUICK: the pass without branches, void where `odd` becomes true.
 template <class R> struct Numbers {
     using Real = R;
+    /// Adding a zero may change a sum, so a pair that is left out must leave its sums alone.
+    static constexpr bool ZERO_COUNTS = false;
     template <bool QUICK> static __device__ __forceinline__ R inverse_sqrt(R x, bool &odd) {
         return QUICK ? ::inverse_sqrt(x, odd) : ::inverse_sqrt(x);
     }
@@ -148,6 +150,8 @@ struct Mixed : PlainSum<float> {
 
 /// Kahan's compensated sum: sum[1] holds what the last addition added too much.
 struct F32Kahan : Numbers<float> {
+    // It would bring in what the last addition lost: half a unit in the last place may round the sum up.
+    static constexpr bool ZERO_COUNTS = true;
     using Node = Twofold;
     static constexpr int PARTS = 2;
     static constexpr bool SPLIT = false;
