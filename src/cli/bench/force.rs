@@ -1,6 +1,6 @@
 //! `tisane bench force`: pairs per second.
 
-use super::{How, block, particles, report};
+use super::{EPSILON, How, block, particles, report};
 use crate::error::Result;
 use crate::force::Forces;
 use crate::force::cpu::Width;
@@ -39,8 +39,8 @@ pub(super) fn bench(n: &[usize], targets: &[usize], width: Width, how: &How) -> 
 }
 
 fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<ForceRow>> {
-    let p = particles(n, 1)?;
-    let mut engine = how.engine(how.precision(), width, false)?;
+    let p = particles(n, 1, width, how)?;
+    let mut engine = how.engine(how.precision(), EPSILON, width, false)?;
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {

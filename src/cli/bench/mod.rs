@@ -1,5 +1,6 @@
 //! `tisane bench`: speed of the force, and of the papers' timed workload; and which launch shapes are the fastest.
 
+mod error;
 mod force;
 mod run;
 #[cfg(feature = "cuda")]
@@ -8,13 +9,14 @@ mod tune;
 use super::{Talk, a_device, a_precision, on_threads, print};
 use crate::assemble::{self, OnGpu};
 use crate::crew;
+use crate::diagnostics::conserved::Conserved;
 use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
-use crate::force::{ForceEngine, Targets};
+use crate::force::{Field, ForceEngine, Targets};
 use crate::initial::{plummer, scaling};
 use crate::particles::Particles;
-use crate::time::Clock;
+use crate::time::{Clock, Time};
 use clap::Subcommand;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -39,6 +41,18 @@ pub enum What {
         /// a table for the variable TISANE_SHAPES.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "repeat", "threads"])]
         tune: Option<PathBuf>,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Errors of a mode's forces against f64, on every particle of a Plummer model, beside those of Hamada & Iitaka (2007,
+    /// table 2): largest and root mean square of the relative errors.
+    Error {
+        /// Numbers of particles.
+        #[arg(long, value_delimiter = ',', default_value = "2048,4096,8192,16384")]
+        n: Vec<usize>,
+        /// Softening [default: the paper's, whose square is 0.01].
+        #[arg(long, default_value_t = 0.1, hide_default_value = true)]
+        epsilon: f64,
         #[command(flatten)]
         how: How,
     },
@@ -98,12 +112,12 @@ impl How {
         self.precision.unwrap_or(Precision::F64)
     }
 
-    fn engine(&self, precision: Precision, width: Width, phases: bool) -> Result<Box<dyn ForceEngine>> {
+    fn engine(&self, precision: Precision, epsilon: f64, width: Width, phases: bool) -> Result<Box<dyn ForceEngine>> {
         if self.engine == "cuda" {
             let on = OnGpu { device: self.device, room_for: 0, phases };
-            return Ok(assemble::cuda(precision, EPSILON, CLOCK, on)?.0);
+            return Ok(assemble::cuda(precision, epsilon, CLOCK, on)?.0);
         }
-        Ok(cpu::engine(precision, EPSILON, CLOCK, width))
+        Ok(cpu::engine(precision, epsilon, CLOCK, width))
     }
 
     /// What to call it in reports.
@@ -145,6 +159,7 @@ pub fn bench(what: What, talk: Talk) -> Result<u8> {
             let n = n.unwrap_or_else(|| vec![1024, 8192, 65536]);
             force::bench(&n, &targets.unwrap_or_else(|| vec![1, 8, 64, 512]), width, &how)
         }
+        What::Error { n, epsilon, how } => error::bench(&n, epsilon, width, &how),
         What::Run { n, nu, seed, profile, how } => run::bench(&n, &nu, (seed, profile), width, &how),
     }
 }
@@ -208,10 +223,12 @@ fn report<T: Serialize>(
 }
 
 /// A Plummer sphere in exact Hénon units, as `[initial.plummer]` makes it.
-fn particles(n: usize, seed: u64) -> Result<Particles> {
+fn particles(n: usize, seed: u64, width: Width, how: &How) -> Result<Particles> {
     let mut p = plummer::sample(n, seed, 0.999);
     scaling::to_centre_of_mass(&mut p);
-    let potential = assemble::potential_energy(&p, 0.0)?;
+    let mut engine = how.engine(Precision::F64, 0.0, width, false)?;
+    engine.load(&p)?;
+    let potential = Conserved::of(&p, &Field::of(&p, &mut *engine, Time::default())?.pot).potential;
     if n > 1 && !scaling::to_virial(&mut p, potential, 0.5, -0.25) {
         tracing::warn!("the sampled model could not be scaled");
     }

@@ -1,6 +1,6 @@
 //! `tisane bench run`: the timed Plummer workload.
 
-use super::{CLOCK, How, particles, report};
+use super::{CLOCK, EPSILON, How, particles, report};
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
 use crate::force::cpu::Width;
@@ -106,14 +106,14 @@ impl ForceEngine for Timed {
 
 /// Total energy of a synchronised system, in f64 whatever the mode.
 fn energy(p: &Particles, width: Width, how: &How) -> Result<f64> {
-    let mut engine = how.engine(Precision::F64, width, false)?;
+    let mut engine = how.engine(Precision::F64, EPSILON, width, false)?;
     engine.load(p)?;
     let now = p.time.first().copied().unwrap_or_default();
     Ok(Conserved::of(p, &Field::of(p, &mut *engine, now)?.pot).energy())
 }
 
 fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), width: Width, how: &How) -> Result<RunRow> {
-    let start = particles(n, seed)?;
+    let start = particles(n, seed, width, how)?;
     let floor = Level::not_shorter_than(2f64.powi(-26) / CLOCK.dt_max);
     let parameters = Parameters { nu, nu_start: nu, iterations: 1, floor, on_floor: OnFloor::Stop };
     let [from, to] = TIMED.map(Time::from_dt_max);
@@ -122,7 +122,7 @@ fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), width: Width, how: 
     for _ in 0..how.repeat.max(1) {
         let mut p = start.clone();
         let profiler = profile.then(Profiler::default);
-        let engine = how.engine(how.precision(), width, profile)?;
+        let engine = how.engine(how.precision(), EPSILON, width, profile)?;
         let engine = profiler.iter().fold(engine, |engine, profiler| profiler.around(engine));
         let mut engine = Timed { engine, spent: Duration::ZERO };
         let mut integrator = Hermite4::new(parameters, CLOCK);
