@@ -16,11 +16,8 @@ struct Call {
     float4 *predicted;
     // Sums over spans of bags: [span][target of the batch][sum].
     void *partial;
-    // How many spans of a tile of targets have come, and at the end how many tiles; 0 between evaluations.
+    // How many spans of a tile of targets have come; 0 between evaluations.
     u32 *arrived;
-    // In the host's memory: the ticket of the last launch of `force_whole` whose forces are all there.
-    volatile u64 *served;
-    u64 ticket;
     // Forces on the block, in the host's memory: [targets][sum].
     double *out;
     // Corrected particles: places in ascending order; ticks, pos, vel, acc, jerk of each.

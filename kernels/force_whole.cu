@@ -138,15 +138,6 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
         for (u32 k = thread; k < here; k += 32 * warps)
             hand_over(call, first + k / SUMS, k % SUMS, over_spans<M>(call, first + k / SUMS, k % SUMS, 0, spans));
     }
-    // The host looks for its ticket: it need not wait for the end of the kernel and for the driver to notice.
-    __threadfence_system();
-    __syncthreads();
-    if (thread > 0) return;
-    u32 *tiles = call.arrived + call.slots - 1;
-    if (atomicAdd(tiles, 1) < gridDim.y - 1) return;
-    *tiles = 0;
-    __threadfence_system();
-    *call.served = call.ticket;
 }
 
 #define TISANE_FORCE_WHOLE(name, M, T)                                                                                 \

@@ -6,7 +6,6 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the user can do where there is no usable GPU.
 const INSTEAD: &str = r#"take force.engine = "cpu", or install NVIDIA's driver (580 or later) and look at nvidia-smi"#;
@@ -249,31 +248,6 @@ impl Device {
     /// If the driver refuses.
     pub fn mark(&self, watch: Option<&Stopwatch>, mark: usize) -> Result<()> {
         watch.map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(failed("recording an event")))
-    }
-
-    /// Waits until a kernel has put `value` in a word of `memory`, or all work is done.
-    ///
-    /// # Errors
-    /// If some of it failed, or the device is lost.
-    pub fn wait_for(&self, memory: &Pinned, word: usize, value: u64) -> Result<()> {
-        /// Looks at the word between two questions to the driver.
-        const LOOKS: u32 = 1 << 14;
-        assert!(word < memory.words, "a word beyond the end of pinned memory");
-        // SAFETY: within the allocation, aligned, and while this lasts nobody has a reference to it.
-        let word = unsafe { AtomicU64::from_ptr(memory.address.add(word)) };
-        loop {
-            for _ in 0..LOOKS {
-                if word.load(Ordering::Acquire) == value {
-                    return Ok(());
-                }
-                std::hint::spin_loop();
-            }
-            // SAFETY: the stream lives as long as this.
-            match unsafe { sys::cuStreamQuery(self.stream()) }.result() {
-                Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => {}
-                done => return done.map_err(failed("computing")),
-            }
-        }
     }
 
     /// Waits until all work is done.

@@ -24,8 +24,6 @@ pub struct Call<'a> {
     predicted: u64,
     partial: u64,
     arrived: u64,
-    served: u64,
-    ticket: u64,
     out: u64,
     changed_index: u64,
     changed_state: u64,
@@ -84,8 +82,6 @@ pub struct Numbers {
     pub columns: Columns,
     /// Where it puts the forces: in the host's memory.
     pub out: u64,
-    /// Where it puts the ticket of a launch that is done.
-    pub served: u64,
 }
 
 /// Where the columns of the upload start, in words.
@@ -110,8 +106,6 @@ impl<'a> Call<'a> {
             predicted: arrays.predicted.address(),
             partial: arrays.partial.address(),
             arrived: arrays.arrived.address(),
-            served: numbers.served,
-            ticket: 0,
             out: numbers.out,
             changed_index,
             changed_state,
@@ -134,8 +128,8 @@ impl<'a> Call<'a> {
 
     /// The same for a batch of targets, with the bags cut into spans.
     #[must_use]
-    pub fn batch(mut self, (first, batch): (usize, usize), (span_bags, spans): (usize, usize), ticket: u64) -> Self {
-        (self.first_target, self.batch, self.ticket) = (first as u32, batch as u32, ticket);
+    pub fn batch(mut self, (first, batch): (usize, usize), (span_bags, spans): (usize, usize)) -> Self {
+        (self.first_target, self.batch) = (first as u32, batch as u32);
         (self.span_bags, self.spans) = (span_bags as u32, spans as u32);
         self
     }

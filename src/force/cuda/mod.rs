@@ -49,8 +49,6 @@ pub struct CudaEngine {
     eps2: f64,
     clock: Clock,
     shapes: Shapes,
-    /// Number of the last launch.
-    ticket: u64,
     shape: Option<Shape>,
 }
 
@@ -82,7 +80,6 @@ impl CudaEngine {
             eps2: epsilon * epsilon,
             clock,
             shapes,
-            ticket: 0,
             shape: None,
         })
     }
@@ -173,7 +170,6 @@ impl CudaEngine {
             targets: targets.len() as u32,
             columns: held.staging.columns(targets.len()),
             out: held.staging.out(),
-            served: held.staging.served(),
         };
         held.staging.add_block(targets, held.sources);
         self.device.mark(self.watch.as_ref(), 0)?;
@@ -241,8 +237,7 @@ impl ForceEngine for CudaEngine {
         }
         device.mark(watch, 2)?;
         for first in (0..targets.len()).step_by(most) {
-            self.ticket += 1;
-            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans), self.ticket);
+            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans));
             kernels.force(device, &call, shape)?;
             device.mark(watch, 3)?;
             if tiles {
@@ -250,11 +245,7 @@ impl ForceEngine for CudaEngine {
             }
         }
         device.mark(watch, 4)?;
-        if tiles || watch.is_some() {
-            device.wait()?;
-        } else {
-            held.staging.wait_for(device, self.ticket)?;
-        }
+        device.wait()?;
         held.staging.forces(out);
         Ok(())
     }

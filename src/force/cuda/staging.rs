@@ -55,7 +55,7 @@ impl Staging {
     /// # Errors
     /// If there is too little memory that can be pinned.
     pub fn new(device: &Device, slots: usize) -> Result<Self> {
-        let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots + 1)?);
+        let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots)?);
         Ok(Self { up, down, changed: 0, slots })
     }
 
@@ -132,19 +132,6 @@ impl Staging {
     /// Where the device puts the forces.
     pub fn out(&self) -> u64 {
         self.down.address()
-    }
-
-    /// Where the device puts the ticket of a launch whose forces are there.
-    pub fn served(&self) -> u64 {
-        self.down.address() + 8 * (FORCE * self.slots) as u64
-    }
-
-    /// Waits for the forces of the launch `ticket`.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn wait_for(&self, device: &Device, ticket: u64) -> Result<()> {
-        device.wait_for(&self.down, FORCE * self.slots, ticket)
     }
 
     /// The forces, once they have come; `out` has room for them.
