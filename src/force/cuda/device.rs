@@ -202,8 +202,9 @@ impl Device {
         // SAFETY: a plain allocation; it is freed once, by Memory's drop. A length of zero is not allowed.
         let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(failed("allocating"))?;
         let memory = Memory { address, bytes, context: Arc::clone(&self.context) };
-        // SAFETY: writes within the allocation just made; the call returns when it is done.
-        unsafe { result::memset_d8_sync(address, 0, bytes) }.map_err(failed("clearing memory"))?;
+        // On this stream: the driver's plain memset goes to another, and may come after what this stream writes there.
+        // SAFETY: writes within the allocation just made, whose drop waits for the device.
+        unsafe { result::memset_d8_async(address, 0, bytes, self.stream()) }.map_err(failed("clearing memory"))?;
         Ok(memory)
     }
 
