@@ -1,30 +1,25 @@
 //! Promise: the error of every mode is measured against f64, at every output, and a wrong force stops the run.
 
-mod common;
 #[path = "common/program.rs"]
 mod program;
+#[path = "common/simulated.rs"]
+mod simulated;
 
-use common::parameters;
 use program::{Folder, diagnostics, summary};
+use simulated::{Blind, CLOCK, not_begun, simulation};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use tisane::force::canonical::BAG;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
-use tisane::integrator::hermite4::Hermite4;
-use tisane::io::checkpoint::{self, Counters, References, RunState, Written};
-use tisane::io::fields::DiagnosticsRow;
-use tisane::io::file_units::FileUnits;
-use tisane::io::provenance::Provenance;
+use tisane::io::checkpoint;
 use tisane::meter::Meter;
 use tisane::particles::Particles;
-use tisane::simulation::{Engines, Plan, Simulation, Watch};
-use tisane::time::{Clock, Time};
-use tisane::units::{Scale, Units};
+use tisane::time::Time;
 use tisane::{Error, Result};
 
-const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 const EPSILON: f64 = 1.0 / 256.0;
 
 /// An engine in `mixed` whose sources in one bag are too heavy, by one part in a thousand, from the moment it is told so.
@@ -47,51 +42,17 @@ impl ForceEngine for Faulty {
     }
 }
 
-struct Blind;
-
-impl Watch for Blind {
-    fn step(&mut self, _: &RunState) {}
-    fn output(&mut self, _: &DiagnosticsRow) {}
-}
-
 fn cpu(precision: Precision) -> Box<dyn ForceEngine> {
     cpu::engine(precision, EPSILON, CLOCK, Width::choose().unwrap())
 }
 
 /// A run over one dt_max with a fault of the given size.
 fn run(dir: &std::path::Path, fault: f64) -> Result<()> {
-    std::fs::create_dir_all(dir.join("snapshots")).unwrap();
-    let state = RunState {
-        now: Time::default(),
-        clock: CLOCK,
-        scale: Scale::IDENTITY,
-        counters: Counters::default(),
-        written: Written::default(),
-        references: References::default(),
-        wall_seconds: 0.0,
-    };
-    let engines = Engines {
-        integrator: Box::new(Hermite4::new(parameters(0.01), CLOCK)),
-        force: Box::new(Faulty { engine: cpu(Precision::Mixed), fault }),
-        meter: Some(Meter {
-            engine: Some(cpu(Precision::F64)),
-            auditor: None,
-            sample: 256,
-            limit: Precision::Mixed.audit_limit(),
-        }),
-    };
-    let plan = Plan {
-        directory: dir.to_owned(),
-        end: Time::from_dt_max(1),
-        diagnostics_every: 1,
-        snapshots_every: 1,
-        checkpoint_interval: std::time::Duration::from_secs(600),
-        wall_time: None,
-        block_steps: None,
-    };
-    let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
-    let particles = plummer::sample(1024, 1, 0.999);
-    let mut simulation = Simulation::new(particles, state, engines, (files, Provenance::of_this_program()), plan);
+    let force = Box::new(Faulty { engine: cpu(Precision::Mixed), fault });
+    let meter =
+        Meter { engine: Some(cpu(Precision::F64)), auditor: None, sample: 256, limit: Precision::Mixed.audit_limit() };
+    let begin = (plummer::sample(1024, 1, 0.999), not_begun());
+    let mut simulation = simulation(dir, begin, (force, Some(meter)), (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind)?;
     simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).map(|_| ())
 }

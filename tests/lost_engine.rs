@@ -1,6 +1,10 @@
 //! Promise: an engine that fails or returns what is no number ends the run with exit code 4, and the last checkpoint, from
 //! before that, is whole: the run goes on from it to the bits of one that nothing happened to.
 
+#[path = "common/simulated.rs"]
+mod simulated;
+
+use simulated::{Blind, CLOCK, not_begun};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -10,18 +14,11 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
-use tisane::io::checkpoint::{self, Counters, References, RunState, Written};
-use tisane::io::fields::DiagnosticsRow;
-use tisane::io::file_units::FileUnits;
-use tisane::io::provenance::Provenance;
+use tisane::io::checkpoint::{self, RunState};
 use tisane::io::table;
 use tisane::particles::Particles;
-use tisane::simulation::{Engines, ExitReason, Plan, Simulation, Watch};
-use tisane::time::{Clock, Level, Time};
-use tisane::units::{Scale, Units};
-
-const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+use tisane::simulation::{ExitReason, Simulation};
+use tisane::time::Time;
 
 /// What happens to an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,48 +63,15 @@ impl ForceEngine for Doomed {
     }
 }
 
-struct Blind;
-
-impl Watch for Blind {
-    fn step(&mut self, _: &RunState) {}
-    fn output(&mut self, _: &DiagnosticsRow) {}
-}
-
 fn simulation(dir: &Path, particles: Particles, state: RunState, fate: Fate) -> Simulation {
     let engine = cpu::engine(Precision::F64, 1.0 / 256.0, CLOCK, Width::choose().unwrap());
-    let parameters =
-        Parameters { nu: 0.01, nu_start: 0.01, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop };
-    let engines = Engines {
-        integrator: Box::new(Hermite4::new(parameters, CLOCK)),
-        force: Box::new(Doomed { engine, left: 200, fate, before: Time::default() }),
-        meter: None,
-    };
-    let plan = Plan {
-        directory: dir.to_owned(),
-        end: Time::from_dt_max(4),
-        diagnostics_every: 1,
-        snapshots_every: 1,
-        checkpoint_interval: Duration::from_micros(200),
-        wall_time: None,
-        block_steps: None,
-    };
-    let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
-    Simulation::new(particles, state, engines, (files, Provenance::of_this_program()), plan)
+    let force = Box::new(Doomed { engine, left: 200, fate, before: Time::default() });
+    simulated::simulation(dir, (particles, state), (force, None), (4, Duration::from_micros(200)))
 }
 
 /// A run from its start; the state it ends in.
 fn run(dir: &Path, fate: Fate) -> Result<String> {
-    std::fs::create_dir_all(dir.join("snapshots")).unwrap();
-    let state = RunState {
-        now: Time::default(),
-        clock: CLOCK,
-        scale: Scale::IDENTITY,
-        counters: Counters::default(),
-        written: Written::default(),
-        references: References::default(),
-        wall_seconds: 0.0,
-    };
-    let mut simulation = simulation(dir, plummer::sample(128, 1, 0.999), state, fate);
+    let mut simulation = simulation(dir, plummer::sample(128, 1, 0.999), not_begun(), fate);
     let mut series = simulation.start(&mut Blind)?;
     let reason = simulation.run(&mut series, &AtomicBool::new(false), &mut Blind)?;
     assert_eq!(reason, ExitReason::Finished);

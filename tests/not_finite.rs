@@ -2,26 +2,24 @@
 //! particle, and leaves everybody else and the last checkpoint as they were.
 
 mod common;
+#[path = "common/simulated.rs"]
+mod simulated;
 
 use common::parameters;
+use simulated::{Blind, CLOCK, not_begun, simulation};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
-use tisane::io::checkpoint::{self, Counters, References, RunState, Written};
-use tisane::io::fields::DiagnosticsRow;
-use tisane::io::file_units::FileUnits;
-use tisane::io::provenance::Provenance;
+use tisane::io::checkpoint;
 use tisane::particles::Particles;
-use tisane::simulation::{Engines, Plan, Simulation, Watch};
-use tisane::time::{Clock, Time};
-use tisane::units::{Scale, Units};
+use tisane::time::Time;
 use tisane::{Error, Result};
 
-const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 const QUANTITIES: [&str; 3] = ["acceleration", "jerk", "potential"];
 
 /// An engine whose forces go wrong in one number of the block's last target, in one evaluation.
@@ -132,44 +130,14 @@ fn large_numbers_are_finite() {
     }
 }
 
-struct Blind;
-
-impl Watch for Blind {
-    fn step(&mut self, _: &RunState) {}
-    fn output(&mut self, _: &DiagnosticsRow) {}
-}
-
 #[test]
 fn the_last_checkpoint_stays_whole() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
-    std::fs::create_dir_all(dir.join("snapshots")).unwrap();
-    let state = RunState {
-        now: Time::default(),
-        clock: CLOCK,
-        scale: Scale::IDENTITY,
-        counters: Counters::default(),
-        written: Written::default(),
-        references: References::default(),
-        wall_seconds: 0.0,
-    };
     // The first evaluation is the start's, the second that of the first row of diagnostics.
-    let engines = Engines {
-        integrator: Box::new(Hermite4::new(parameters(0.01), CLOCK)),
-        force: Box::new(Faulty::new(5, "potential", f64::INFINITY)),
-        meter: None,
-    };
-    let plan = Plan {
-        directory: dir.to_owned(),
-        end: Time::from_dt_max(1),
-        diagnostics_every: 1,
-        snapshots_every: 1,
-        checkpoint_interval: std::time::Duration::from_secs(600),
-        wall_time: None,
-        block_steps: None,
-    };
-    let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
-    let mut simulation = Simulation::new(particles(), state, engines, (files, Provenance::of_this_program()), plan);
+    let force = Box::new(Faulty::new(5, "potential", f64::INFINITY));
+    let begin = (particles(), not_begun());
+    let mut simulation = simulation(dir, begin, (force, None), (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind).unwrap();
     let written = std::fs::read(dir.join(checkpoint::NEWEST)).unwrap();
     let error = simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).unwrap_err();

@@ -1,0 +1,63 @@
+//! A run by an engine of one's own, without the program around it.
+
+use std::path::Path;
+use std::time::Duration;
+use tisane::force::ForceEngine;
+use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::io::checkpoint::{Counters, References, RunState, Written};
+use tisane::io::fields::DiagnosticsRow;
+use tisane::io::file_units::FileUnits;
+use tisane::io::provenance::Provenance;
+use tisane::meter::Meter;
+use tisane::particles::Particles;
+use tisane::simulation::{Engines, Plan, Simulation, Watch};
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
+
+pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+
+/// Does not look on.
+pub struct Blind;
+
+impl Watch for Blind {
+    fn step(&mut self, _: &RunState) {}
+    fn output(&mut self, _: &DiagnosticsRow) {}
+}
+
+/// The numbers of a run that has not begun.
+pub fn not_begun() -> RunState {
+    RunState {
+        now: Time::default(),
+        clock: CLOCK,
+        scale: Scale::IDENTITY,
+        counters: Counters::default(),
+        written: Written::default(),
+        references: References::default(),
+        wall_seconds: 0.0,
+    }
+}
+
+/// A run in the directory `dir` to the end of `periods` of dt_max, with every output at each, and a checkpoint at intervals of
+/// wall time.
+pub fn simulation(
+    dir: &Path,
+    (particles, state): (Particles, RunState),
+    (force, meter): (Box<dyn ForceEngine>, Option<Meter>),
+    (periods, checkpoint_interval): (u64, Duration),
+) -> Simulation {
+    std::fs::create_dir_all(dir.join("snapshots")).unwrap();
+    let parameters =
+        Parameters { nu: 0.01, nu_start: 0.01, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop };
+    let engines = Engines { integrator: Box::new(Hermite4::new(parameters, CLOCK)), force, meter };
+    let plan = Plan {
+        directory: dir.to_owned(),
+        end: Time::from_dt_max(periods),
+        diagnostics_every: 1,
+        snapshots_every: 1,
+        checkpoint_interval,
+        wall_time: None,
+        block_steps: None,
+    };
+    let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
+    Simulation::new(particles, state, engines, (files, Provenance::of_this_program()), plan)
+}
