@@ -1,6 +1,6 @@
 // Force on large blocks: each thread takes T targets and walks the bags of a span in order, which the block reads into
 // shared memory tile by tile; what the span comes to is one node of the canonical tree.
-#include "call.cuh"
+#include "bag.cuh"
 
 /// Sources that a thread's loop holds at a time.
 #ifndef TILES_UNROLL
@@ -16,22 +16,6 @@ constexpr int TILES_HELD = TILES_UNROLL;
 constexpr int TILE_BAGS = 4;
 /// Levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
 constexpr int DEPTH = 12;
-
-/// Adds one bag, of which `filled` places are sources. MASKED: some target of the warp lies in this bag, and is left out by its
-/// place `own` in it. Returns true, with void sums, if QUICK and some distance was odd.
-template <class M, int T, bool MASKED, bool QUICK>
-__device__ __forceinline__ bool add_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
-                                        u32 filled, typename M::Real eps2, Sums<M> (&sums)[T]) {
-    bool odd = false;
-#pragma unroll(QUICK ? TILES_HELD : 1)
-    for (u32 t = 0; t < BAG; ++t) {
-        Body<M> source = read_body<M>(bag + t * UNITS<M>);
-#pragma unroll
-        for (int j = 0; j < T; ++j)
-            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && (own[j] == t || (M::ZERO_COUNTS && t >= filled)), odd);
-    }
-    return odd;
-}
 
 /// The total over bags in the mode's order: by the tree, one after the other, or none where there is one running sum.
 template <class M, int T> struct Total {
@@ -85,7 +69,6 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
         target[j] = read_target<M>(call, call.first_target + min(first + j * blockDim.x, call.batch - 1), own[j]);
         sums[j].clear();
     }
-    auto eps2 = (typename M::Real)call.eps2;
     u32 bags = (call.sources + BAG - 1) / BAG;
     u32 bag = blockIdx.y * call.span_bags, end = min(bag + call.span_bags, bags);
     Total<M, T> total;
@@ -97,24 +80,7 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
         __syncthreads();
 #pragma unroll 1
         for (u32 b = 0; b < here; ++b, ++bag) {
-            u32 place[T];
-            u32 filled = call.sources - bag * BAG;
-            bool held = M::ZERO_COUNTS && filled < BAG;
-#pragma unroll
-            for (int j = 0; j < T; ++j) {
-                place[j] = own[j] - bag * BAG;
-                held |= place[j] < BAG;
-            }
-            const float4 *units = tile + b * BAG * UNITS<M>;
-            bool odd = __any_sync(~0u, held) ? add_bag<M, T, true, true>(units, target, place, filled, eps2, sums)
-                                             : add_bag<M, T, false, true>(units, target, place, filled, eps2, sums);
-            // Only f64 knows odd distances, and there the sums were empty before this bag.
-            if (odd) {
-#pragma unroll
-                for (int j = 0; j < T; ++j) sums[j].clear();
-                add_bag<M, T, true, false>(units, target, place, filled, eps2, sums);
-            }
-            __syncwarp();
+            add_bag<M, T, TILES_HELD>(call, tile + b * BAG * UNITS<M>, bag, target, own, sums);
             total.take(sums);
         }
     }

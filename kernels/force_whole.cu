@@ -1,6 +1,7 @@
 // The whole evaluation of a small block in one kernel: each warp predicts a bag into shared memory and sums it for the 32 × T
 // targets of its lanes; the warps of a thread block make a node of the canonical tree, and the last thread block to come adds
 // up the nodes. Where a kernel of its own for each would cost more than its work.
+#include "bag.cuh"
 #include "predict.cuh"
 #include "reduce.cuh"
 
@@ -17,24 +18,6 @@ template <class M, int T>
 constexpr u32 ROOM = BAG * UNITS<M> * 16 > 32 * T * SUMS * sizeof(typename M::Node)
                          ? BAG * UNITS<M>
                          : (32 * T * SUMS * sizeof(typename M::Node) + 15) / 16;
-
-/// Sums one bag, of which `filled` places are sources. MASKED: some target of the warp lies in this bag, and is left out by its
-/// place `own` in it. Returns true, with void sums, if QUICK and some distance was odd.
-template <class M, int T, bool MASKED, bool QUICK>
-__device__ __forceinline__ bool sum_bag(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T],
-                                        u32 filled, typename M::Real eps2, Sums<M> (&sums)[T]) {
-    bool odd = false;
-#pragma unroll
-    for (int j = 0; j < T; ++j) sums[j].clear();
-#pragma unroll(QUICK ? WHOLE_HELD / T : 1)
-    for (u32 t = 0; t < BAG; ++t) {
-        Body<M> source = read_body<M>(bag + t * UNITS<M>);
-#pragma unroll
-        for (int j = 0; j < T; ++j)
-            sums[j].template add_pair<QUICK>(source, target[j], eps2, MASKED && (own[j] == t || (M::ZERO_COUNTS && t >= filled)), odd);
-    }
-    return odd;
-}
 
 /// True in the last thread block of a tile of targets to come here, which then sees what the others wrote before.
 __device__ __forceinline__ bool is_last(const Call &call, u32 thread) {
@@ -65,7 +48,6 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
     for (int j = 0; j < T; ++j)
         // Lanes beyond the last target repeat it.
         target[j] = read_target<M>(call, call.first_target + min(first + 32 * j + lane, call.batch - 1), own[j]);
-    auto eps2 = (typename M::Real)call.eps2;
 
     TreeSum<Node, T * SUMS, WARP_DEPTH> tree;
     Node node[T * SUMS];
@@ -78,17 +60,9 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
         predict_bag<M>(call, bag, lane, blockIdx.y == 0, mine);
         __syncwarp();
         Sums<M> sums[T];
-        u32 place[T];
-        u32 filled = call.sources - bag * BAG;
-        bool held = M::ZERO_COUNTS && filled < BAG;
 #pragma unroll
-        for (int j = 0; j < T; ++j) {
-            place[j] = own[j] - bag * BAG;
-            held |= place[j] < BAG;
-        }
-        bool odd = __any_sync(~0u, held) ? sum_bag<M, T, true, true>(mine, target, place, filled, eps2, sums)
-                                         : sum_bag<M, T, false, true>(mine, target, place, filled, eps2, sums);
-        if (odd) sum_bag<M, T, true, false>(mine, target, place, filled, eps2, sums);
+        for (int j = 0; j < T; ++j) sums[j].clear();
+        add_bag<M, T, WHOLE_HELD / T>(call, mine, bag, target, own, sums);
 #pragma unroll
         for (int k = 0; k < T * SUMS; ++k) node[k] = sums[k / SUMS].node(k % SUMS);
         if (TREE) {

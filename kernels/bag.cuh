@@ -1,0 +1,47 @@
+// The sums of one bag, as both kernels for forces take them.
+#pragma once
+#include "call.cuh"
+
+/// Adds a bag's sources, of which `filled` are there. MASKED: some are left out, the source that is the target itself by its
+/// place `own` in the bag. Returns true, with void sums, if QUICK and some distance was odd. HELD: sources that the loop holds at
+/// a time.
+template <class M, int T, int HELD, bool MASKED, bool QUICK>
+__device__ __forceinline__ bool add_sources(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T], u32 filled,
+                                            typename M::Real eps2, Sums<M> (&sums)[T]) {
+    bool odd = false;
+#pragma unroll(QUICK ? HELD : 1)
+    for (u32 t = 0; t < BAG; ++t) {
+        Body<M> source = read_body<M>(bag + t * UNITS<M>);
+#pragma unroll
+        for (int j = 0; j < T; ++j) {
+            bool absent = MASKED && (own[j] == t || (M::ZERO_COUNTS && t >= filled));
+            sums[j].template add_pair<QUICK>(source, target[j], eps2, absent, odd);
+        }
+    }
+    return odd;
+}
+
+/// Adds bag number `bag`, which lies at `units`, for the targets of a lane, which are the sources `own`. The whole warp comes
+/// here together.
+template <class M, int T, int HELD>
+__device__ __forceinline__ void add_bag(const Call &call, const float4 *units, u32 bag, const Body<M> (&target)[T],
+                                        const u32 (&own)[T], Sums<M> (&sums)[T]) {
+    auto eps2 = (typename M::Real)call.eps2;
+    u32 place[T], filled = call.sources - bag * BAG;
+    bool masked = M::ZERO_COUNTS && filled < BAG;
+#pragma unroll
+    for (int j = 0; j < T; ++j) {
+        place[j] = own[j] - bag * BAG;
+        masked |= place[j] < BAG;
+    }
+    bool odd = __any_sync(~0u, masked)
+                   ? add_sources<M, T, HELD, true, true>(units, target, place, filled, eps2, sums)
+                   : add_sources<M, T, HELD, false, true>(units, target, place, filled, eps2, sums);
+    // Only f64 knows odd distances, and there every bag begins with empty sums.
+    if (odd) {
+#pragma unroll
+        for (int j = 0; j < T; ++j) sums[j].clear();
+        add_sources<M, T, HELD, true, false>(units, target, place, filled, eps2, sums);
+    }
+    __syncwarp();
+}
