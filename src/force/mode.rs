@@ -19,7 +19,7 @@ pub trait Sum: Copy + Default + Send + Sync {
 
 /// A partial sum over bags.
 pub trait Node: Sum {
-    /// [`ROW`] nodes, part by part.
+    /// `ROW` nodes, part by part.
     type Parts: Copy + Default + Send + Sync;
     /// Node `k`.
     fn get(parts: &Self::Parts, k: usize) -> Self;

@@ -17,8 +17,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const SOURCES: [usize; 5] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18];
-const TARGETS: [usize; 13] = [1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 1 << 14, 1 << 16, 1 << 18];
+const SOURCES: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18];
+const TARGETS: [usize; 14] = [1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 1 << 14, 1 << 16, 1 << 17, 1 << 18];
 /// A million sources, in the modes that are taken for so many, and in blocks up to this.
 const MANY: (usize, usize) = (1 << 20, 1 << 12);
 /// Most pairs of an evaluation.
