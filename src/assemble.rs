@@ -213,6 +213,7 @@ fn integrator(config: &Config, clock: Clock) -> Box<dyn Integrator> {
             OnDtMin::Stop => OnFloor::Stop,
             OnDtMin::Clamp => OnFloor::Clamp,
         },
+        noise: config.force.precision().noise(),
     };
     Box::new(Hermite4::new(parameters, clock))
 }

@@ -224,8 +224,14 @@ fn a_whole_f64_run_ends_in_the_cpus_state() {
     let start = tisane::initial::plummer::sample(700, 3, 0.999);
     let run = |engine: &mut dyn ForceEngine| {
         let mut p = start.clone();
-        let parameters =
-            Parameters { nu: 0.01, nu_start: 0.01, iterations: 2, floor: Level::DEEPEST, on_floor: OnFloor::Stop };
+        let parameters = Parameters {
+            nu: 0.01,
+            nu_start: 0.01,
+            iterations: 2,
+            floor: Level::DEEPEST,
+            on_floor: OnFloor::Stop,
+            noise: 0.0,
+        };
         let mut integrator = Hermite4::new(parameters, CLOCK);
         let mut now = integrator.start(&mut p, engine).unwrap().now;
         while now < Time::from_dt_max(2) {

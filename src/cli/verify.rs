@@ -228,8 +228,14 @@ fn outcome(start: &Particles, engine: &mut dyn ForceEngine) -> Result<Outcome> {
     let mut p = start.clone();
     let forces = forces(&p, engine)?;
     let energy_start = energy(&p)?;
-    let parameters =
-        Parameters { nu: 0.01, nu_start: 0.01, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop };
+    let parameters = Parameters {
+        nu: 0.01,
+        nu_start: 0.01,
+        iterations: 1,
+        floor: Level::DEEPEST,
+        on_floor: OnFloor::Stop,
+        noise: 0.0,
+    };
     let mut integrator = Hermite4::new(parameters, CLOCK);
     integrator.start(&mut p, engine)?;
     let mut now = Time::default();

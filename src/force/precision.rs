@@ -59,6 +59,17 @@ impl Precision {
         matches!(self, Self::F64Fast | Self::F64)
     }
 
+    /// Rounding error of an acceleration relative to max(|a|, φ²/M): what the step criterion must not take for a derivative. For
+    /// the two modes that are right to the rounding of their pairs; 0 for f64, where it does not matter, and for the coarser
+    /// modes, whose errors depend on where the particles are.
+    #[must_use]
+    pub const fn noise(self) -> f64 {
+        match self {
+            Self::Mixed | Self::DoubleFloat => 4e-7,
+            Self::F32Direct | Self::F32Chamomile | Self::F32Kahan | Self::F64Fast | Self::F64 => 0.0,
+        }
+    }
+
     /// Relative force error at which an audit stops a run by default: a hundred times and more what the mode shows on star
     /// clusters, so that only a fault or an unsuitable mode exceeds it. Modes that round positions to one f32 lose close pairs.
     #[must_use]

@@ -42,6 +42,8 @@ pub struct Parameters {
     pub floor: Level,
     /// What to do below it.
     pub on_floor: OnFloor,
+    /// Rounding error of an acceleration, relative to the larger of |a| and φ² (the total mass is about 1): 0 for forces in f64.
+    pub noise: f64,
 }
 
 /// The integrator.
@@ -92,13 +94,20 @@ struct Lanes {
 }
 
 impl Lanes {
+    /// Of the derivatives only what stands out of the `noise` of the acceleration counts, which the corrector multiplies by 6
+    /// and by 12: or the step would shrink to resolve rounding errors, and see nothing but them.
     #[inline(always)]
-    fn set(&mut self, lane: usize, dt: f64, [acc, jerk, snap, crackle]: [Vec3; 4]) {
+    fn set(&mut self, lane: usize, dt: f64, noise: f64, [acc, jerk, snap, crackle]: [Vec3; 4]) {
         self.dt[lane] = dt;
         self.acc2[lane] = norm2(acc);
         self.jerk2[lane] = norm2(jerk);
         self.snap2[lane] = norm2(snap);
         self.crackle2[lane] = norm2(crackle);
+        if noise > 0.0 {
+            let noise2 = noise * noise;
+            self.snap2[lane] = (self.snap2[lane] - 36.0 * noise2).max(0.0);
+            self.crackle2[lane] = (self.crackle2[lane] - 144.0 * noise2).max(0.0);
+        }
     }
 
     /// The steps that the particles want. A function of its own, so that the compiler sees the loop and vectorises it.
@@ -238,7 +247,8 @@ impl Hermite4 {
                 let corrected = correct(dt, (predicted.0[k], predicted.1[k]), (p_acc[i], p_jerk[i]), (acc[k], jerk[k]));
                 (p_pos[i], p_vel[i]) = (corrected.pos, corrected.vel);
                 (p_acc[i], p_jerk[i], p_pot[i], p_time[i]) = (acc[k], jerk[k], pot[k], now);
-                lanes.set(k - begin, dt, [acc[k], jerk[k], corrected.snap, corrected.crackle]);
+                let noise = parameters.noise * norm(acc[k]).max(pot[k] * pot[k]);
+                lanes.set(k - begin, dt, noise, [acc[k], jerk[k], corrected.snap, corrected.crackle]);
             }
             let mut wanted = [0.0; LANES];
             lanes.wanted(parameters.nu, &mut wanted);

@@ -12,7 +12,7 @@ use tisane::time::{Clock, Level, Time};
 
 /// Hermite parameters with the usual settings and no floor in the way.
 pub fn parameters(nu: f64) -> Parameters {
-    Parameters { nu, nu_start: nu, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop }
+    Parameters { nu, nu_start: nu, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop, noise: 0.0 }
 }
 
 /// Two bodies of masses m and 1 − m on an orbit of semi-major axis 1, eccentricity e, period 2π, at apocentre.

@@ -46,8 +46,14 @@ pub fn simulation(
     (periods, checkpoint_interval): (u64, Duration),
 ) -> Simulation {
     std::fs::create_dir_all(dir.join("snapshots")).unwrap();
-    let parameters =
-        Parameters { nu: 0.01, nu_start: 0.01, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop };
+    let parameters = Parameters {
+        nu: 0.01,
+        nu_start: 0.01,
+        iterations: 1,
+        floor: Level::DEEPEST,
+        on_floor: OnFloor::Stop,
+        noise: 0.0,
+    };
     let engines = Engines { integrator: Box::new(Hermite4::new(parameters, CLOCK)), force, meter };
     let plan = Plan {
         directory: dir.to_owned(),

@@ -115,7 +115,8 @@ fn energy(p: &Particles, width: Width, how: &How) -> Result<f64> {
 fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), width: Width, how: &How) -> Result<RunRow> {
     let start = particles(n, seed, width, how)?;
     let floor = Level::not_shorter_than(2f64.powi(-26) / CLOCK.dt_max);
-    let parameters = Parameters { nu, nu_start: nu, iterations: 1, floor, on_floor: OnFloor::Stop };
+    let parameters =
+        Parameters { nu, nu_start: nu, iterations: 1, floor, on_floor: OnFloor::Stop, noise: how.precision().noise() };
     let [from, to] = TIMED.map(Time::from_dt_max);
     let span = CLOCK.between(from, to);
     let mut best: Option<RunRow> = None;
