@@ -47,10 +47,12 @@ fn cpu(precision: Precision) -> Box<dyn ForceEngine> {
 }
 
 /// A run over one dt_max with a fault of the given size.
-fn run(dir: &std::path::Path, fault: f64) -> Result<()> {
+fn run(dir: &std::path::Path, fault: f64, own_field: bool) -> Result<()> {
     let force = Box::new(Faulty { engine: cpu(Precision::Mixed), fault });
-    let meter =
-        Meter { engine: Some(cpu(Precision::F64)), auditor: None, sample: 256, limit: Precision::Mixed.audit_limit() };
+    // The field by an engine that is the auditor too, or by the run's own, as on a GPU in f64.
+    let f64_path = Some(cpu(Precision::F64));
+    let (engine, auditor) = if own_field { (None, f64_path) } else { (f64_path, None) };
+    let meter = Meter { engine, auditor, sample: 256, limit: Precision::Mixed.audit_limit() };
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
     let mut simulation = simulation(dir, begin, (force, Some(meter)), (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind)?;
@@ -59,13 +61,15 @@ fn run(dir: &std::path::Path, fault: f64) -> Result<()> {
 
 #[test]
 fn a_wrong_bag_stops_the_run_with_a_checkpoint() {
-    let dir = tempfile::tempdir().unwrap();
-    run(&dir.path().join("good"), 0.0).unwrap();
-    let error: Error = run(&dir.path().join("bad"), 1e-3).unwrap_err();
-    let text = error.to_string();
-    assert!(text.contains("audit") && text.contains("256 particles") && text.contains("1.0e-5"), "{text}");
-    assert_eq!(error.exit_code(), 4);
-    checkpoint::read(&dir.path().join("bad").join(checkpoint::NEWEST)).unwrap();
+    for own_field in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        run(&dir.path().join("good"), 0.0, own_field).unwrap();
+        let error: Error = run(&dir.path().join("bad"), 1e-3, own_field).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("audit") && text.contains("256 particles") && text.contains("1.0e-5"), "{text}");
+        assert_eq!(error.exit_code(), 4);
+        checkpoint::read(&dir.path().join("bad").join(checkpoint::NEWEST)).unwrap();
+    }
 }
 
 fn config(precision: &str) -> String {

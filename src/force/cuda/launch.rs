@@ -231,7 +231,10 @@ impl Kernels {
     pub fn force(&self, device: &Device, call: &Call<'_>, shape: Shape) -> Result<()> {
         let find = |kernels: &[(usize, CUfunction)], targets: usize| {
             let found = kernels.iter().find(|(t, _)| *t == targets);
-            found.map(|(_, f)| *f).expect("a shape made of what `choices` says")
+            found.map(|(_, f)| *f).ok_or_else(|| {
+                let problem = format!("there is no kernel of {targets} targets a thread for {}", self.precision.name());
+                Error::input("CUDA", problem).with_help(format!("{VARIABLE} names a file without it"))
+            })
         };
         let bags = call.sources.div_ceil(BAG as u32);
         match shape {
@@ -239,11 +242,11 @@ impl Kernels {
                 let tiles = call.batch.div_ceil(32 * targets as u32);
                 let room = warps * shape::room(self.precision, targets);
                 let grid = (bags.div_ceil(call.span_bags), tiles);
-                launch(device, find(&self.whole, targets), grid, (32, warps as u32), room as u32, call)
+                launch(device, find(&self.whole, targets)?, grid, (32, warps as u32), room as u32, call)
             }
             Shape::Tiles { targets, threads, .. } => {
                 let tiles = call.batch.div_ceil((targets * threads) as u32);
-                launch(device, find(&self.tiles, targets), (tiles, call.spans), (threads as u32, 1), 0, call)
+                launch(device, find(&self.tiles, targets)?, (tiles, call.spans), (threads as u32, 1), 0, call)
             }
         }
     }
