@@ -101,6 +101,24 @@ pub trait ForceEngine: Send {
     }
 }
 
+/// What computes accelerations alone, those of all particles on each other where they stand: all that schemes with a shared
+/// step and no derivative need, at a third of the arithmetic. Its sums are the [canonical](canonical) ones, like those of a
+/// [`ForceEngine`] of the same mode.
+pub trait AccelerationEngine: Send {
+    /// Takes over the particles' masses; their number stays.
+    ///
+    /// # Errors
+    /// If the engine cannot hold them.
+    fn load(&mut self, mass: &[f64]) -> Result<()>;
+
+    /// Accelerations of all particles standing at `pos`, in their order; the self pair is left out exactly. `acc` is
+    /// resized to them.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()>;
+}
+
 /// Acceleration and potential of every particle where it stands, one value a particle.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Field {
