@@ -82,13 +82,12 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
 
 /// A sampled model that this machine cannot hold is told before an allocation fails.
 fn check_memory(loaded: &Loaded) -> Result<()> {
-    let Initial::Plummer(plummer) = &loaded.config.initial else { return Ok(()) };
-    let needed = u64::from(plummer.n) * MEMORY_PER_PARTICLE;
+    let Some((n, key, _)) = loaded.config.initial.sampled() else { return Ok(()) };
+    let needed = u64::from(n) * MEMORY_PER_PARTICLE;
     match memory_of_this_machine("MemTotal") {
         Some(total) if needed > total => {
-            let problem =
-                format!("{} particles take {needed} bytes of memory, and this machine has {total}", plummer.n);
-            Err(loaded.explain(Problem::new("initial.plummer.n", problem)))
+            let problem = format!("{n} particles take {needed} bytes of memory, and this machine has {total}");
+            Err(loaded.explain(Problem::new(key, problem)))
         }
         _ => Ok(()),
     }
@@ -114,6 +113,20 @@ fn initial_state(config: &Config, units: &Units, warnings: &mut Vec<String>) -> 
             let (mass, radius) = (plummer.mass(), plummer.virial_radius());
             scaling::rescale(&mut p, mass, radius, (units.g() * mass / radius).sqrt());
             model(p, &format!("Plummer sphere, N = {}, seed {}", plummer.n, plummer.seed))
+        }
+        Initial::UniformSphere(sphere) => {
+            let ratio = sphere.virial_ratio.get();
+            let mut p = initial::uniform_sphere::sample(sphere.n as usize, sphere.seed, ratio > 0.0);
+            scaling::to_centre_of_mass(&mut p);
+            if ratio > 0.0 {
+                let potential = potential_energy(&p, 0.0)?;
+                if !scaling::to_virial_ratio(&mut p, potential, ratio) {
+                    warnings.push("the sampled sphere could not be brought to its virial ratio".into());
+                }
+            }
+            let (mass, radius) = (sphere.mass(), sphere.radius());
+            scaling::rescale(&mut p, mass, radius, (units.g() * mass / radius).sqrt());
+            model(p, &format!("uniform sphere, virial ratio {ratio}, N = {}, seed {}", sphere.n, sphere.seed))
         }
         Initial::File(file) => from_file(file, units, warnings)?,
         Initial::TwoBody(two) => {
@@ -234,10 +247,7 @@ fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenan
     Ok(Provenance {
         engine: engine.into(),
         precision: config.force.precision().name().into(),
-        seed: match &config.initial {
-            Initial::Plummer(plummer) => Some(plummer.seed),
-            _ => None,
-        },
+        seed: config.initial.sampled().map(|(_, _, seed)| seed),
         config_as_written: written,
         config_resolved: config.resolved_toml()?,
         ..Provenance::of_this_program()
@@ -317,10 +327,10 @@ fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Resul
     };
     let of_run = Config::from_str("checkpoint", &checkpoint.provenance.config_resolved, dir, &[])?.config;
     let n = checkpoint.particles.len();
-    if let Initial::Plummer(plummer) = &config.initial
-        && plummer.n as usize != n
+    if let Some((said, ..)) = config.initial.sampled()
+        && said as usize != n
     {
-        return refuse(format!("it holds {n} particles, but config.toml says {}", plummer.n));
+        return refuse(format!("it holds {n} particles, but config.toml says {said}"));
     }
     for (section, same) in [
         ("units", of_run.units == config.units),
