@@ -9,7 +9,9 @@ use crate::diagnostics::structure::{
 };
 use crate::error::Result;
 use crate::io::directory::{bytes, free_space};
+use crate::particles::{Particles, Vec3};
 use crate::units::{Dimension, Units};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Memory that the program takes before it has any particles, in bytes.
@@ -31,8 +33,9 @@ pub fn check(args: &ConfigArgs) -> Result<u8> {
     let loaded = Config::from_file(&args.file, &args.sets)?;
     on_threads(loaded.config.force.threads as usize, move || {
         let setup = assemble::prepare(loaded)?;
-        let potential = assemble::potential_energy(&setup.particles, setup.epsilon())?;
-        let scales = Scales::of(&setup, potential);
+        let systems = systems(&setup);
+        let potential = assemble::potential_energy(&systems, setup.epsilon())?;
+        let scales = Scales::of(&systems, potential);
         let mut text = describe(&setup, &scales);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
@@ -41,7 +44,29 @@ pub fn check(args: &ConfigArgs) -> Result<u8> {
     })
 }
 
-/// What the particles are like, in internal units.
+/// The particles with each primordial binary as one body at its centre of mass: its inner motion says nothing about the
+/// cluster, and may hold most of the energy.
+fn systems(setup: &Setup) -> Cow<'_, Particles> {
+    let p = &setup.particles;
+    if setup.binaries.is_empty() {
+        return Cow::Borrowed(p);
+    }
+    let mut first = vec![false; p.len()];
+    setup.binaries.iter().for_each(|&i| first[i] = true);
+    let (mut mass, mut pos, mut vel, mut i) = (vec![], vec![], vec![], 0);
+    while i < p.len() {
+        let members = i..i + 1 + usize::from(first[i]);
+        let total: f64 = p.mass[members.clone()].iter().sum();
+        let mean = |of: &[Vec3]| [0, 1, 2].map(|k| members.clone().map(|j| p.mass[j] / total * of[j][k]).sum());
+        pos.push(mean(&p.pos));
+        vel.push(mean(&p.vel));
+        mass.push(total);
+        i = members.end;
+    }
+    Cow::Owned(Particles::new(mass, pos, vel))
+}
+
+/// What the systems are like, in internal units.
 struct Scales {
     conserved: Conserved,
     half_mass_radius: f64,
@@ -52,8 +77,7 @@ struct Scales {
 }
 
 impl Scales {
-    fn of(setup: &Setup, potential: f64) -> Self {
-        let p = &setup.particles;
+    fn of(p: &Particles, potential: f64) -> Self {
         let conserved = Conserved { potential, ..Conserved::of(p, &p.pot) };
         let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
         Self {
@@ -90,14 +114,15 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
     let rows = outputs(setup.steps_to_end, config.diagnostics_every());
     let start = setup.clock.start * scale.time;
     let (engine, _) = assemble::forecast(config, setup.particles.len());
+    let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let as_one = if setup.binaries.is_empty() { "" } else { " (each binary as one body)" };
     let lines = [
-        ("initial conditions", setup.source.clone()),
         ("particles", format!("{}", setup.particles.len())),
         ("total mass", value(c.mass, Dimension::MASS)),
         ("half-mass radius", value(scales.half_mass_radius, Dimension::LENGTH)),
         ("virial radius", value(scales.virial_radius, Dimension::LENGTH)),
-        ("virial ratio Q", format!("{:.6}", c.virial_ratio())),
-        ("total energy", value(c.energy(), Dimension::ENERGY)),
+        ("virial ratio Q", format!("{:.6}{as_one}", c.virial_ratio())),
+        ("total energy", value(c.energy(), Dimension::ENERGY) + as_one),
         ("crossing time", value(scales.crossing_time, Dimension::TIME)),
         ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
         ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
@@ -115,7 +140,8 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("output", config.output_directory().display().to_string()),
     ];
     let mut text = format!("{}: this configuration is valid\n", config.run.name);
-    for (name, value) in lines {
+    let source = ("initial conditions", setup.source.clone());
+    for (name, value) in [source].into_iter().chain(about).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }
     text

@@ -1,0 +1,217 @@
+//! A sampled model: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
+
+use super::initial::Context;
+use super::stars::{self, Pairs, Stars};
+use super::potential_energy;
+use crate::config::{Initial, Model, Rotation, Sampled, Size};
+use crate::diagnostics::structure::lagrangian_radius;
+use crate::error::Result;
+use crate::initial::eff::{Eff, Slopes};
+use crate::initial::king::King;
+use crate::initial::{
+    InitialState, central, fractal, hernquist, plummer, rotation, scaling, segregation, uniform_sphere,
+};
+use crate::particles::Particles;
+use crate::units::Units;
+
+/// The lengths of a model that a summary names, in its own unit.
+struct Shape {
+    /// What it is called, with its parameters.
+    name: String,
+    /// Its own lengths by key and by the name for people.
+    lengths: Vec<(&'static str, &'static str, f64)>,
+}
+
+/// The sampled model at a key path, in the units of the configuration.
+pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<InitialState> {
+    let Some(of) = initial.model.sampled() else { return Ok(InitialState::default()) };
+    let seed = of.sampling.seed();
+    let stars = stars::draw(at, initial, &of, context)?;
+    let pairs = stars::pair(initial.binaries.as_ref(), &stars, seed);
+    let (mut p, shape) = systems(initial, &of, &stars, &pairs);
+    let body = initial.central.as_ref().map(|central| central.mass.get());
+    let share = body.map(|body| body / stars.total);
+    motion(&mut p, initial.rotation.as_ref(), share, seed);
+    let scale = scale(&mut p, &of, &shape, share, context.warnings)?;
+
+    let (units, length) = (&context.units, scale.particles);
+    scaling::rescale(&mut p, stars.total, length, (units.g() * stars.total / length).sqrt());
+    // The masses as drawn, without the rounding of shares.
+    p.mass.iter_mut().zip(&pairs.masses).for_each(|(to, mass)| *to = *mass);
+    if let (Some(to), Some(body)) = (p.mass.last_mut(), body) {
+        *to = body;
+    }
+    let orbits = stars::orbits(at, initial.binaries.as_ref(), &pairs, seed, context)?;
+    let mut about = told(initial, &p, &shape, scale.model, &context.units);
+    about.splice(shape.lengths.len()..shape.lengths.len(), stars.about.clone());
+    about.extend(stars::binaries_told(&p, &pairs, &stars, &orbits, &context.units));
+    let source = format!("{}, N = {}, seed {seed}", shape.name, stars.masses.len() + usize::from(body.is_some()));
+    let particles = stars::expand(&p, &pairs, &stars, &orbits, context.units.g());
+    let binaries = (0..pairs.of.len()).map(|k| 2 * k).collect();
+    Ok(InitialState { particles, time: 0.0, source, about, binaries })
+}
+
+/// Lines for a summary: the model's lengths, of which `unit` is one unit, segregation, rotation, a central body.
+fn told(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Units) -> Vec<(String, String)> {
+    let in_length = |x: f64| format!("{x:.6e} {}", units.length.name);
+    let lengths = shape.lengths.iter().map(|(_, name, length)| ((*name).into(), in_length(length * unit)));
+    let mut about: Vec<(String, String)> = lengths.collect();
+    if let Some(segregation) = &initial.segregation {
+        about.push(("mass segregation".into(), format!("degree S = {}", segregation.degree)));
+    }
+    if let Some(rotation) = &initial.rotation {
+        let (flip, solid) = (rotation.flip, rotation.solid_body);
+        let omega = rotation::angular_velocity(p);
+        let rate = format!("{omega:.6e} ({})/{}", units.velocity.name, units.length.name);
+        about.push(("rotation".into(), format!("flip {flip}, solid body {solid}; Lz/Iz = {rate}")));
+    }
+    if let Some(central) = &initial.central {
+        about.push(("central body".into(), format!("{:.6e} {}, at rest", central.mass.get(), units.mass.name)));
+    }
+    about
+}
+
+/// Centres of mass of the systems with masses as shares of the whole, in the model's unit of length, G = M = 1; centred.
+fn systems(initial: &Initial, of: &Sampled<'_>, stars: &Stars, pairs: &Pairs) -> (Particles, Shape) {
+    let n = pairs.masses.len();
+    let degree = initial.segregation.as_ref().map_or(0.0, |segregation| segregation.degree.get());
+    let seed = of.sampling.seed();
+    if degree == 0.0 {
+        let (mut p, shape) = sample(&initial.model, n, seed, of.virial_ratio() > 0.0);
+        if !(stars.equal && pairs.of.is_empty()) {
+            p.mass = pairs.masses.iter().map(|mass| mass / stars.total).collect();
+        }
+        scaling::to_centre_of_mass(&mut p);
+        return (p, shape);
+    }
+    let (mut orbits, shape) = sample(&initial.model, segregation::orbits(&pairs.masses), seed, of.virial_ratio() > 0.0);
+    scaling::to_centre_of_mass(&mut orbits);
+    let chosen = segregation::assign(&pairs.masses, &orbits, degree, seed);
+    let mass = pairs.masses.iter().map(|mass| mass / stars.total).collect();
+    let column = |of: &[[f64; 3]]| chosen.iter().map(|&orbit| of[orbit]).collect();
+    let mut p = Particles::new(mass, column(&orbits.pos), column(&orbits.vel));
+    scaling::to_centre_of_mass(&mut p);
+    (p, shape)
+}
+
+/// A sample of the model itself.
+fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape) {
+    let shape = |name: String, lengths: &[(&'static str, &'static str, f64)]| Shape { name, lengths: lengths.to_vec() };
+    match model {
+        Model::King(king) => {
+            let w0 = king.w0.get();
+            let model = King::new(w0);
+            let name = format!("King model, W0 = {w0}, c = log10(rt/rc) = {:.4}", model.concentration());
+            let rt = model.tidal_radius();
+            let lengths = [("core_radius", "core radius", 1.0), ("tidal_radius", "tidal radius", rt)];
+            (model.sample(n, seed), shape(name, &lengths))
+        }
+        Model::Hernquist(model) => {
+            let share = model.mass_fraction.get();
+            let lengths = [("scale_radius", "scale radius", 1.0)];
+            (hernquist::sample(n, seed, share), shape(format!("Hernquist model, {share} of its mass"), &lengths))
+        }
+        Model::Eff(model) => {
+            let (outer, inner) = (model.outer_slope.get(), model.inner_slope.get());
+            let slopes = Slopes { outer, inner, sharpness: model.sharpness.get() };
+            let cut_off = model.cut_off.get();
+            let name = if inner == 0.0 && slopes.sharpness == 2.0 {
+                format!("EFF profile, gamma = {outer}")
+            } else {
+                format!("Nuker profile, slopes {inner} and {outer}, sharpness {}", slopes.sharpness)
+            };
+            let lengths = [("scale_radius", "scale radius", 1.0), ("cut_off", "cut-off radius", cut_off)];
+            (Eff::new(slopes, cut_off).sample(n, seed), shape(name, &lengths))
+        }
+        Model::UniformSphere(_) => {
+            let p = uniform_sphere::sample(n, seed, moving);
+            (p, shape("uniform sphere".into(), &[("radius", "radius", 1.0)]))
+        }
+        Model::Fractal(model) => {
+            let dimension = model.dimension.get();
+            let name = format!("fractal of dimension {dimension}");
+            (fractal::sample(n, seed, dimension), shape(name, &[("radius", "radius of the sphere", 1.0)]))
+        }
+        Model::Plummer(model) => {
+            let share = model.mass_fraction.get();
+            let lengths = [("scale_radius", "scale radius", plummer::STRUCTURAL_LENGTH)];
+            (plummer::sample(n, seed, share), shape("Plummer sphere".into(), &lengths))
+        }
+        _ => (Particles::default(), shape(String::new(), &[])),
+    }
+}
+
+/// The central body (its mass as a share of the stars') and rotation.
+fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, seed: u64) {
+    if let Some(body) = body {
+        central::heat(p, body);
+    }
+    if let Some(rotation) = rotation {
+        rotation::flip(p, rotation.flip.get(), seed);
+    }
+    if body.is_some() || rotation.is_some() {
+        scaling::to_centre_of_mass(p);
+    }
+    if let Some(share) = rotation.map(|rotation| rotation.solid_body.get()).filter(|share| *share > 0.0) {
+        rotation::solid_body(p, share);
+    }
+    if let Some(body) = body {
+        let (mut mass, mut pos, mut vel) = (p.mass.clone(), p.pos.clone(), p.vel.clone());
+        mass.push(body);
+        pos.push([0.0; 3]);
+        vel.push([0.0; 3]);
+        *p = Particles::new(mass, pos, vel);
+    }
+}
+
+/// What one unit of length becomes.
+struct Scaled {
+    /// That of the scaled particles.
+    particles: f64,
+    /// That of the model.
+    model: f64,
+}
+
+/// Brings the sample, with its central body of the share `body` of the stars' mass, to the radius that is given and to its
+/// virial ratio.
+fn scale(
+    p: &mut Particles,
+    of: &Sampled<'_>,
+    shape: &Shape,
+    body: Option<f64>,
+    warnings: &mut Vec<String>,
+) -> Result<Scaled> {
+    let (ratio, size, total) = (of.virial_ratio(), of.size(), 1.0 + body.unwrap_or(0.0));
+    let own = |key: &str| shape.lengths.iter().find(|(name, ..)| *name == key).map_or(1.0, |(.., length)| *length);
+    if let (Size::Own(key, length), true) = (size, ratio == 0.0) {
+        p.vel.fill([0.0; 3]);
+        return Ok(Scaled { particles: length / own(key), model: length / own(key) });
+    }
+    let potential = potential_energy(p, 0.0)?;
+    let (scaled, particles, stretched) = match size {
+        // r_v = G M²/(2 |U|) becomes 1.
+        Size::Virial(length) => {
+            let target = 0.5 * total * total;
+            let done = scaling::to_virial(p, potential, ratio, -(1.0 - ratio) * target);
+            (done, length, if done { -potential / target } else { 1.0 })
+        }
+        Size::HalfMass(length) => {
+            let half = half_mass_radius(p, body.is_some());
+            let half = if half > 0.0 { half } else { 1.0 };
+            scaling::rescale(p, 1.0, 1.0 / half, 1.0);
+            (scaling::to_virial_ratio(p, potential * half, ratio), length, 1.0 / half)
+        }
+        Size::Own(key, length) => (scaling::to_virial_ratio(p, potential, ratio), length / own(key), 1.0),
+    };
+    if !scaled && p.len() > 1 {
+        warnings.push(format!("the sample of {} could not be brought to its virial ratio", of.name));
+    }
+    Ok(Scaled { particles, model: stretched * particles })
+}
+
+/// Half-mass radius of the stars; where there is a central body it is the last particle.
+fn half_mass_radius(p: &Particles, body: bool) -> f64 {
+    let n = p.len() - usize::from(body);
+    let stars = Particles::new(p.mass[..n].to_vec(), p.pos[..n].to_vec(), p.vel[..n].to_vec());
+    lagrangian_radius(&stars, [0.0; 3], 0.5)
+}
