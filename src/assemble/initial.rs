@@ -34,9 +34,7 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
         }
         Model::FigureEight {} => fixed(initial::figure_eight::orbit(), "figure-eight (Chenciner & Montgomery 2000)"),
         Model::Pythagorean {} => fixed(initial::pythagorean::triangle(), "Pythagorean problem (Burrau 1913)"),
-        Model::SolarSystem {} => {
-            fixed(initial::solar_system::planets(g), "Sun and planets at J2000 (Standish, JPL)")
-        }
+        Model::SolarSystem {} => fixed(initial::solar_system::planets(g), "Sun and planets at J2000 (Standish, JPL)"),
         Model::Plummer(_)
         | Model::King(_)
         | Model::Hernquist(_)

@@ -1,8 +1,8 @@
 //! A sampled model: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
 
 use super::initial::Context;
-use super::stars::{self, Pairs, Stars};
 use super::potential_energy;
+use super::stars::{self, Pairs, Stars};
 use crate::config::{Initial, Model, Rotation, Sampled, Size};
 use crate::diagnostics::structure::lagrangian_radius;
 use crate::error::Result;
@@ -66,32 +66,28 @@ fn told(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Unit
         about.push(("rotation".into(), format!("flip {flip}, solid body {solid}; Lz/Iz = {rate}")));
     }
     if let Some(central) = &initial.central {
-        about.push(("central body".into(), format!("{:.6e} {}, at rest", central.mass.get(), units.mass.name)));
+        about.push(("central body".into(), format!("{:.6e} {}", central.mass.get(), units.mass.name)));
     }
     about
 }
 
-/// Centres of mass of the systems with masses as shares of the whole, in the model's unit of length, G = M = 1; centred.
+/// Centres of mass of the systems about the centre of the model, with masses as shares of the whole, in the model's unit of
+/// length, G = M = 1.
 fn systems(initial: &Initial, of: &Sampled<'_>, stars: &Stars, pairs: &Pairs) -> (Particles, Shape) {
-    let n = pairs.masses.len();
     let degree = initial.segregation.as_ref().map_or(0.0, |segregation| segregation.degree.get());
-    let seed = of.sampling.seed();
+    let (seed, moving) = (of.sampling.seed(), of.virial_ratio() > 0.0);
     if degree == 0.0 {
-        let (mut p, shape) = sample(&initial.model, n, seed, of.virial_ratio() > 0.0);
+        let (mut p, shape) = sample(&initial.model, pairs.masses.len(), seed, moving);
         if !(stars.equal && pairs.of.is_empty()) {
             p.mass = pairs.masses.iter().map(|mass| mass / stars.total).collect();
         }
-        scaling::to_centre_of_mass(&mut p);
         return (p, shape);
     }
-    let (mut orbits, shape) = sample(&initial.model, segregation::orbits(&pairs.masses), seed, of.virial_ratio() > 0.0);
-    scaling::to_centre_of_mass(&mut orbits);
+    let (orbits, shape) = sample(&initial.model, segregation::orbits(&pairs.masses), seed, moving);
     let chosen = segregation::assign(&pairs.masses, &orbits, degree, seed);
     let mass = pairs.masses.iter().map(|mass| mass / stars.total).collect();
     let column = |of: &[[f64; 3]]| chosen.iter().map(|&orbit| of[orbit]).collect();
-    let mut p = Particles::new(mass, column(&orbits.pos), column(&orbits.vel));
-    scaling::to_centre_of_mass(&mut p);
-    (p, shape)
+    (Particles::new(mass, column(&orbits.pos), column(&orbits.vel)), shape)
 }
 
 /// A sample of the model itself.
@@ -141,7 +137,8 @@ fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape
     }
 }
 
-/// The central body (its mass as a share of the stars') and rotation.
+/// The central body (its mass as a share of the stars') at rest in the centre of the model, which is that of the density, and
+/// rotation; then the centre of mass of all to rest at the origin.
 fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, seed: u64) {
     if let Some(body) = body {
         central::heat(p, body);
@@ -149,18 +146,14 @@ fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, see
     if let Some(rotation) = rotation {
         rotation::flip(p, rotation.flip.get(), seed);
     }
-    if body.is_some() || rotation.is_some() {
-        scaling::to_centre_of_mass(p);
+    if let Some(body) = body {
+        let and_centre = |column: &[[f64; 3]]| column.iter().copied().chain([[0.0; 3]]).collect();
+        let mass = p.mass.iter().copied().chain([body]).collect();
+        *p = Particles::new(mass, and_centre(&p.pos), and_centre(&p.vel));
     }
+    scaling::to_centre_of_mass(p);
     if let Some(share) = rotation.map(|rotation| rotation.solid_body.get()).filter(|share| *share > 0.0) {
         rotation::solid_body(p, share);
-    }
-    if let Some(body) = body {
-        let (mut mass, mut pos, mut vel) = (p.mass.clone(), p.pos.clone(), p.vel.clone());
-        mass.push(body);
-        pos.push([0.0; 3]);
-        vel.push([0.0; 3]);
-        *p = Particles::new(mass, pos, vel);
     }
 }
 

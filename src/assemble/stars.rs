@@ -162,8 +162,7 @@ pub(super) fn orbits(
     let units = &context.units;
     let (least, most) = written.axes();
     let limits = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
-    let periods =
-        |law| SemiMajorAxes::Periods { law, day: DAY_CGS * units.velocity.cgs / units.length.cgs, limits };
+    let periods = |law| SemiMajorAxes::Periods { law, day: DAY_CGS * units.velocity.cgs / units.length.cgs, limits };
     let axes = match written.semi_major_axis {
         config::SemiMajorAxis::Opik => SemiMajorAxes::Opik(limits.0, limits.1),
         config::SemiMajorAxis::Uniform => SemiMajorAxes::Uniform(limits.0, limits.1),

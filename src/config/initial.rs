@@ -12,7 +12,7 @@ use super::number::Real;
 
 pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
 pub use population::{
-    Binaries, Central, Eccentricity, Masses, MassFunction, Pairing, Rotation, Segregation, SemiMajorAxis,
+    Binaries, Central, Eccentricity, MassFunction, Masses, Pairing, Rotation, Segregation, SemiMajorAxis,
 };
 
 /// Where the particles come from: exactly one model, and for a sampled one what its stars are like.

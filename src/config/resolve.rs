@@ -78,7 +78,9 @@ impl Initial {
     }
 
     fn resolve_sampled(&mut self, henon: bool, number: u64) {
-        let Some((size, ratio)) = self.model.sampled().map(|model| (model.size(), model.virial_ratio())) else { return };
+        let Some((size, ratio)) = self.model.sampled().map(|model| (model.size(), model.virial_ratio())) else {
+            return;
+        };
         if let (Model::UniformSphere(model), Size::Own(_, radius)) = (&mut self.model, size) {
             model.radius = Some(Real::new(radius));
         }

@@ -64,7 +64,8 @@ pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> Sys
         }
         Pairing::UniformRatio(above) => {
             // Positive numbers are in the order of their bits.
-            let mut by_mass: BTreeSet<(u64, usize)> = masses.iter().enumerate().map(|(i, m)| (m.to_bits(), i)).collect();
+            let mut by_mass: BTreeSet<(u64, usize)> =
+                masses.iter().enumerate().map(|(i, m)| (m.to_bits(), i)).collect();
             for primary in heaviest_first(above) {
                 if found.len() == binaries {
                     break;
@@ -87,9 +88,11 @@ pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> Sys
     }
     let rest: Vec<usize> = order.into_iter().filter(|&i| single[i]).collect();
     let (pairs, singles) = rest.split_at(2 * (binaries - found.len()));
-    found.extend(pairs.chunks_exact(2).map(|pair| {
-        if masses[pair[0]] >= masses[pair[1]] { [pair[0], pair[1]] } else { [pair[1], pair[0]] }
-    }));
+    found.extend(
+        pairs
+            .chunks_exact(2)
+            .map(|pair| if masses[pair[0]] >= masses[pair[1]] { [pair[0], pair[1]] } else { [pair[1], pair[0]] }),
+    );
     Systems { binaries: found, singles: singles.to_vec() }
 }
 

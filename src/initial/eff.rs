@@ -79,9 +79,8 @@ impl Eff {
         let fine: Vec<f64> = (0..=2 * ROWS).map(|k| exp(from + k as f64 * half)).collect();
         let density: Vec<f64> = fine.iter().map(|r| slopes.density(*r)).collect();
         let at = |k: usize| (fine[k], density[k]);
-        let simpson = |f: &dyn Fn(usize) -> f64, row: usize| {
-            half / 3.0 * (f(2 * row) + 4.0 * f(2 * row + 1) + f(2 * row + 2))
-        };
+        let simpson =
+            |f: &dyn Fn(usize) -> f64, row: usize| half / 3.0 * (f(2 * row) + 4.0 * f(2 * row + 1) + f(2 * row + 2));
         let shell = |k: usize| {
             let (r, rho) = at(k);
             4.0 * PI * rho * r * r * r

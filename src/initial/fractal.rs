@@ -16,7 +16,7 @@ const LEAVES_PER_PARTICLE: f64 = 8.0;
 /// survivor, down to about eight times as many cubes as particles. A cube has the velocity of the one that it lies in plus
 /// a Maxwellian one of dispersion 2^(−g) in generation g. A particle lies anywhere in its last cube, in the place of noise
 /// on the corners of a grid. What is outside the sphere is cut off, and of the rest `n` are chosen at random (reservoir
-/// sampling: Vitter 1985, ACM TOMS 11, 37). Where a tree bears too few, another one is grown beside it.
+/// sampling: Vitter 1985, ACM TOMS 11, 37). A tree that bears too few is given up for the next one of the stream.
 ///
 /// # Panics
 /// Unless 1 ≤ `dimension` ≤ 3.
@@ -29,7 +29,8 @@ pub fn sample(n: usize, seed: u64, dimension: f64) -> Particles {
         generations += 1;
     }
     let random = Uniform::new(seed);
-    let mut tree = Tree { random, survival: exp2(dimension - 3.0), generations, n, leaves: 0, pos: vec![], vel: vec![] };
+    let mut tree =
+        Tree { random, survival: exp2(dimension - 3.0), generations, n, leaves: 0, pos: vec![], vel: vec![] };
     while tree.pos.len() < n {
         tree.grow([0.0; 3], [0.0; 3], 1);
     }

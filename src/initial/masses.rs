@@ -67,11 +67,8 @@ impl Segment {
     fn quantile(&self, share: f64) -> f64 {
         let exponent = 1.0 - self.slope;
         let ratio = log(self.to / self.from);
-        let x = if exponent == 0.0 {
-            share * ratio
-        } else {
-            libm::log1p(share * libm::expm1(exponent * ratio)) / exponent
-        };
+        let x =
+            if exponent == 0.0 { share * ratio } else { libm::log1p(share * libm::expm1(exponent * ratio)) / exponent };
         (self.from * exp(x)).clamp(self.from, self.to)
     }
 }
@@ -85,7 +82,10 @@ impl MassFunction {
     #[must_use]
     pub fn power_law(slopes: &[f64], limits: &[f64]) -> Self {
         let ascending = limits.windows(2).all(|pair| pair[0] < pair[1]) && limits[0] > 0.0;
-        assert!(!slopes.is_empty() && limits.len() == slopes.len() + 1 && ascending, "slopes {slopes:?}, limits {limits:?}");
+        assert!(
+            !slopes.is_empty() && limits.len() == slopes.len() + 1 && ascending,
+            "slopes {slopes:?}, limits {limits:?}"
+        );
         let (mut segments, mut factor) = (Vec::with_capacity(slopes.len()), 1.0);
         for (pair, &slope) in limits.windows(2).zip(slopes) {
             let (from, to) = (pair[0], pair[1]);

@@ -17,7 +17,7 @@ pub fn orbits(masses: &[f64]) -> usize {
     if n > 0.0 { (n * each).ceil() as usize } else { 0 }
 }
 
-/// The orbit of each star, as an index into `orbits` (equal masses, centred; at least as many as stars).
+/// The orbit of each star, as an index into `orbits` (equal masses about the origin; at least as many as stars).
 ///
 /// The stars are put in an order from the centre outwards: strictly by mass for the `degree` S = 1, at random for 0, and in
 /// between as Küpper et al. (2011, MNRAS 417, 2300, sect. 2.3): the stars from the heaviest down choose of the places that

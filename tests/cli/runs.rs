@@ -3,8 +3,20 @@
 use crate::program::{Folder, diagnostics, finish, summary};
 use std::fs;
 
-const MODELS: [&str; 7] =
-    ["plummer", "uniform-sphere", "file", "two-body", "figure-eight", "pythagorean", "solar-system"];
+const MODELS: [&str; 12] = [
+    "plummer",
+    "king",
+    "hernquist",
+    "eff",
+    "uniform-sphere",
+    "fractal",
+    "clusters",
+    "file",
+    "two-body",
+    "figure-eight",
+    "pythagorean",
+    "solar-system",
+];
 /// Seven columns for the model `file`: a cluster of four in Msun, pc, km/s.
 const FOUR: &str = "1 0 0 0 0 0 0\n1 1 0 0 0 0.1 0\n1 0 1 0 0 0 0.1\n1 0 0 1 0.1 0 0\n";
 

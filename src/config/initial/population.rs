@@ -183,7 +183,7 @@ const fn none() -> Real {
     Real::new(0.0)
 }
 
-/// A massive body at rest in the centre; the velocities of the stars are in equilibrium with it.
+/// A massive body in the centre; the velocities of the stars are in equilibrium with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Central {
