@@ -18,6 +18,7 @@
 //! G = 1; [`units`] says how that is scaled from what the user writes.
 
 pub mod assemble;
+pub mod auditor;
 pub mod cli;
 pub mod config;
 pub mod crew;
@@ -28,7 +29,7 @@ pub mod gravity;
 pub mod initial;
 pub mod integrator;
 pub mod io;
-pub mod meter;
+pub mod motion;
 pub mod particles;
 pub mod profile;
 pub mod simulation;

@@ -1,9 +1,9 @@
 //! Where the time of block steps goes: a stop watch around an engine, and what the engine says about itself.
 
 use crate::error::Result;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{AccelerationEngine, ForceEngine, Forces, Targets};
 use crate::io::summary::{Bucket, Profile, Spent};
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +33,12 @@ impl Profiler {
     /// The engine with a stop watch around it.
     #[must_use]
     pub fn around(&self, engine: Box<dyn ForceEngine>) -> Box<dyn ForceEngine> {
+        Box::new(Timed { engine, profiler: self.clone() })
+    }
+
+    /// The same for an engine of accelerations.
+    #[must_use]
+    pub fn around_accelerations(&self, engine: Box<dyn AccelerationEngine>) -> Box<dyn AccelerationEngine> {
         Box::new(Timed { engine, profiler: self.clone() })
     }
 
@@ -88,12 +94,27 @@ impl Step<'_> {
 }
 
 /// An engine with a stop watch around it.
-struct Timed {
-    engine: Box<dyn ForceEngine>,
+struct Timed<E: ?Sized> {
+    engine: Box<E>,
     profiler: Profiler,
 }
 
-impl ForceEngine for Timed {
+impl AccelerationEngine for Timed<dyn AccelerationEngine> {
+    fn load(&mut self, mass: &[f64]) -> Result<()> {
+        self.engine.load(mass)
+    }
+
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+        let began = Instant::now();
+        self.engine.accelerate(pos, acc)?;
+        let mut state = self.profiler.state();
+        state.step.evaluations += 1;
+        state.step.add(FORCE, began.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+impl ForceEngine for Timed<dyn ForceEngine> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.engine.load(all)
     }

@@ -6,17 +6,18 @@ mod program;
 mod simulated;
 
 use program::{Folder, diagnostics, summary};
-use simulated::{Blind, CLOCK, not_begun, simulation};
+use simulated::{Blind, CLOCK, hermite4, not_begun, simulation};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tisane::auditor::Auditor;
 use tisane::force::canonical::BAG;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::io::checkpoint;
-use tisane::meter::Meter;
 use tisane::particles::Particles;
+use tisane::simulation::Engines;
 use tisane::time::Time;
 use tisane::{Error, Result};
 
@@ -51,10 +52,11 @@ fn run(dir: &std::path::Path, fault: f64, own_field: bool) -> Result<()> {
     let force = Box::new(Faulty { engine: cpu(Precision::Mixed), fault });
     // The field by an engine that is the auditor too, or by the run's own, as on a GPU in f64.
     let f64_path = Some(cpu(Precision::F64));
-    let (engine, auditor) = if own_field { (None, f64_path) } else { (f64_path, None) };
-    let meter = Meter { engine, auditor, sample: 256, limit: Precision::Mixed.audit_limit() };
+    let (meter, engine) = if own_field { (None, f64_path) } else { (f64_path, None) };
+    let auditor = Some(Auditor { engine, sample: 256, limit: Precision::Mixed.audit_limit() });
+    let engines = Engines { motion: hermite4(force, meter), auditor };
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
-    let mut simulation = simulation(dir, begin, (force, Some(meter)), (1, Duration::from_secs(600)));
+    let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind)?;
     simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).map(|_| ())
 }

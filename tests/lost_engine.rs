@@ -66,7 +66,7 @@ impl ForceEngine for Doomed {
 fn simulation(dir: &Path, particles: Particles, state: RunState, fate: Fate) -> Simulation {
     let engine = cpu::engine(Precision::F64, 1.0 / 256.0, CLOCK, Width::choose().unwrap());
     let force = Box::new(Doomed { engine, left: 200, fate, before: Time::default() });
-    simulated::simulation(dir, (particles, state), (force, None), (4, Duration::from_micros(200)))
+    simulated::simulation(dir, (particles, state), engines, (4, Duration::from_micros(200)))
 }
 
 /// A run from its start; the state it ends in.

@@ -137,7 +137,7 @@ fn the_last_checkpoint_stays_whole() {
     // The first evaluation is the start's, the second that of the first row of diagnostics.
     let force = Box::new(Faulty::new(5, "potential", f64::INFINITY));
     let begin = (particles(), not_begun());
-    let mut simulation = simulation(dir, begin, (force, None), (1, Duration::from_secs(600)));
+    let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind).unwrap();
     let written = std::fs::read(dir.join(checkpoint::NEWEST)).unwrap();
     let error = simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).unwrap_err();

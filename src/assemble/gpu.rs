@@ -7,8 +7,8 @@ use super::memory_of_this_machine;
 use crate::config::Problem;
 use crate::config::{Config, Engine, Initial};
 use crate::error::{Error, Result};
-use crate::force::ForceEngine;
 use crate::force::precision::Precision;
+use crate::force::{AccelerationEngine, ForceEngine};
 use crate::time::Clock;
 
 /// Where and how on a GPU.
@@ -155,5 +155,24 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// Always.
 #[cfg(not(feature = "cuda"))]
 pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
+    Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
+}
+
+/// The engine of accelerations on a GPU, and what to call it with its device.
+///
+/// # Errors
+/// [`Error::Input`]: there is none yet.
+#[cfg(feature = "cuda")]
+pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn AccelerationEngine>, String)> {
+    let problem = "the leapfrog does not compute on GPUs yet";
+    Err(Error::input("CUDA", problem).with_help(r#"take force.engine = "cpu""#))
+}
+
+/// No GPU engine in this build.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "cuda"))]
+pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn AccelerationEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
