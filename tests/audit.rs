@@ -113,6 +113,30 @@ fn every_mode_is_audited_and_its_energy_measured_in_f64() {
 }
 
 #[test]
+fn the_leapfrog_is_audited_in_what_it_goes_by() {
+    let leapfrog = |mode| config(mode) + "[integrator.leapfrog]\ndt = \"1/128\"\n";
+    let exact = Folder::new(&leapfrog("f64"));
+    exact.tisane(&["run", "run.toml"]).exits(0);
+    assert_eq!(column(&exact, "audit_sample"), [0.0; 3], "the f64 CPU path has nothing to be held against");
+    assert_eq!(column(&exact, "audit_jerk_max"), [0.0; 3]);
+    let of = |folder: &Folder| summary(&folder.path("runs/r"));
+    for mode in ["f32-direct", "f32-kahan", "mixed"] {
+        let folder = Folder::new(&leapfrog(mode));
+        folder.tisane(&["run", "run.toml"]).exits(0);
+        assert_eq!(of(&folder)["energy_initial"], of(&exact)["energy_initial"], "{mode}");
+        assert_ne!(of(&folder)["state_sha256"], of(&exact)["state_sha256"], "{mode}");
+        assert_eq!(column(&folder, "audit_sample"), [256.0; 3]);
+        assert!(column(&folder, "audit_acceleration_max").iter().all(|max| (1e-9..1e-3).contains(max)), "{mode}");
+        for none in ["audit_jerk_rms", "audit_potential_max"] {
+            assert!(column(&folder, none).iter().all(|x| x.is_nan()), "{mode} {none}");
+        }
+    }
+    let folder = Folder::new(&leapfrog("f32-direct"));
+    let said = folder.tisane(&["run", "run.toml", "--set", "audit.limit=1e-9"]).exits(4);
+    said.says(&["audit at time 0", "acceleration at most"]);
+}
+
+#[test]
 fn a_limit_below_the_error_of_the_mode_stops_the_run() {
     let folder = Folder::new(&config("f32-direct"));
     let said = folder.tisane(&["run", "run.toml", "--set", "audit.limit=1e-9"]).exits(4);
