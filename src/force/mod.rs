@@ -117,6 +117,14 @@ pub trait AccelerationEngine: Send {
     /// # Errors
     /// If the engine fails.
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()>;
+
+    /// Seconds that the phases of the last evaluation took, by name, where the engine was built to measure them.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        Ok(Vec::new())
+    }
 }
 
 /// Acceleration and potential of every particle where it stands, one value a particle.
