@@ -220,7 +220,7 @@ fn hermite4(h: &config::Hermite4, precision: Precision, clock: Clock) -> Hermite
 
 /// What computes in a session of a run, the name of its engine, and what is to be told of it. `of_run` is the engine that
 /// computed the run so far.
-fn engines(
+fn choose_engines(
     config: &Config,
     session: Session,
     of_run: Option<&str>,
@@ -275,7 +275,7 @@ fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenan
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
-    let (engines, engine, notes) = engines(&set.config, session, None, task)?;
+    let (engines, engine, notes) = choose_engines(&set.config, session, None, task)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -322,7 +322,7 @@ pub fn resumed_run(
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
-    let (engines, engine, notes) = engines(&config, session, Some(&of_run.engine), task)?;
+    let (engines, engine, notes) = choose_engines(&config, session, Some(&of_run.engine), task)?;
     let units = FileUnits { units: config.units(), scale: run.scale };
     let provenance = provenance(&config, of_run.config_as_written, engine)?;
     let plan = plan(&config, steps_to_end);

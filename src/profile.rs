@@ -99,6 +99,19 @@ struct Timed<E: ?Sized> {
     profiler: Profiler,
 }
 
+impl<E: ?Sized> Timed<E> {
+    /// Counts an evaluation that took `whole` seconds, its `phases` in it.
+    fn count(&self, whole: f64, phases: &[(&'static str, f64)]) {
+        let mut state = self.profiler.state();
+        state.step.evaluations += 1;
+        for (phase, seconds) in phases {
+            state.step.add(phase, *seconds);
+        }
+        let told: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
+        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - told).max(0.0));
+    }
+}
+
 impl AccelerationEngine for Timed<dyn AccelerationEngine> {
     fn load(&mut self, mass: &[f64]) -> Result<()> {
         self.engine.load(mass)
@@ -107,9 +120,7 @@ impl AccelerationEngine for Timed<dyn AccelerationEngine> {
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
         let began = Instant::now();
         self.engine.accelerate(pos, acc)?;
-        let mut state = self.profiler.state();
-        state.step.evaluations += 1;
-        state.step.add(FORCE, began.elapsed().as_secs_f64());
+        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
     }
 }
@@ -132,15 +143,7 @@ impl ForceEngine for Timed<dyn ForceEngine> {
         }
         let began = Instant::now();
         self.engine.evaluate(now, targets, out)?;
-        let whole = began.elapsed().as_secs_f64();
-        let phases = self.engine.spent()?;
-        let mut state = self.profiler.state();
-        state.step.evaluations += 1;
-        for (phase, seconds) in &phases {
-            state.step.add(phase, *seconds);
-        }
-        let told: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
-        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - told).max(0.0));
+        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
     }
 }

@@ -104,6 +104,17 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
     look_for(session.device.unwrap_or(config.force.device), config.force.precision(), n)
 }
 
+/// Nothing has begun yet: what fails here is the machine's state, not a run's.
+#[cfg(feature = "cuda")]
+fn at_start(e: Error) -> Error {
+    match e {
+        Error::Integration { problem, .. } => {
+            Error::input("CUDA", problem).with_help(r#"look at nvidia-smi, or take force.engine = "cpu""#)
+        }
+        e => e,
+    }
+}
+
 /// The engine on a GPU, and what to call it with its device.
 ///
 /// # Errors
@@ -111,13 +122,6 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
 #[cfg(feature = "cuda")]
 pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
     use crate::force::cuda::{CudaEngine, Room};
-    // Nothing has begun yet: what fails here is the machine's state, not a run's.
-    let at_start = |e: Error| match e {
-        Error::Integration { problem, .. } => {
-            Error::input("CUDA", problem).with_help(r#"look at nvidia-smi, or take force.engine = "cpu""#)
-        }
-        e => e,
-    };
     let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
     if on.room_for > 0 {
         let pinned = Room::of(precision, on.room_for).pinned() as u64;
@@ -161,11 +165,23 @@ pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn ForceEn
 /// The engine of accelerations on a GPU, and what to call it with its device.
 ///
 /// # Errors
-/// [`Error::Input`]: there is none yet.
+/// As [`cuda`].
 #[cfg(feature = "cuda")]
-pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn AccelerationEngine>, String)> {
-    let problem = "the leapfrog does not compute on GPUs yet";
-    Err(Error::input("CUDA", problem).with_help(r#"take force.engine = "cpu""#))
+pub fn cuda_accelerations(
+    precision: Precision,
+    epsilon: f64,
+    on: OnGpu,
+) -> Result<(Box<dyn AccelerationEngine>, String)> {
+    let mut engine =
+        crate::force::cuda::CudaAccelerations::new(precision, epsilon, on.device as usize).map_err(at_start)?;
+    if on.room_for > 0 {
+        engine.reserve(on.room_for).map_err(at_start)?;
+    }
+    if on.phases {
+        engine.set_profile(true).map_err(at_start)?;
+    }
+    let name = gpu_name(&engine.device_name(), on.device as usize);
+    Ok((Box::new(engine), name))
 }
 
 /// No GPU engine in this build.

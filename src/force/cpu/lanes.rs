@@ -187,8 +187,8 @@ fn add_pair<M: Mode, S: Simd, const K: usize>(
     let s_inv2 = M::Real::mul(simd, s_inv, s_inv);
     let m_s = M::Real::mul(simd, pair.mass, s_inv);
     let m_s3 = M::Real::mul(simd, m_s, s_inv2);
-    for k in 0..3 {
-        M::add_product(simd, &mut sums[k], m_s3, pair.r[k]);
+    for (sum, &r) in sums.iter_mut().zip(&pair.r) {
+        M::add_product(simd, sum, m_s3, r);
     }
     if is_whole(K) {
         let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
