@@ -146,10 +146,11 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let span = setup.clock.dt_max * setup.steps_to_end as f64;
     let needed = disk(setup);
     let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
-    let (step, nu) = match &setup.config.integrator {
-        Integrator::Hermite4(h) => ("dt_max", h.nu.get()),
-        Integrator::Leapfrog(_) => ("dt", 0.0),
+    let (step, nu, fixed) = match &setup.config.integrator {
+        Integrator::Hermite4(h) => ("dt_max", h.nu.get(), false),
+        Integrator::Leapfrog(_) => ("dt", 0.0, true),
     };
+    let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
     let doubts = [
         (
             n > 1 && q >= 1.0,
@@ -169,6 +170,12 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
         (
             n > 10 && setup.clock.dt_max > scales.crossing_time / 2.0,
             format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
+        ),
+        (
+            fixed && n > 10 && crossed > epsilon,
+            "within one step of the leapfrog a particle of typical velocity crosses the softening length: expect large energy \
+             errors from close encounters"
+                .into(),
         ),
         (nu > 0.1, format!("nu = {nu} is large: expect large energy errors (0.01 is usual)")),
         (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
