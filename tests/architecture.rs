@@ -49,6 +49,7 @@ const RULES: &[(&str, &[&str])] = &[
             "integrator",
             "diagnostics",
             "io",
+            "plot",
             "profile",
             "simulation",
             "assemble",

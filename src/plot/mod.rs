@@ -23,8 +23,10 @@ mod legend;
 mod mark;
 mod palette;
 mod raster;
+pub mod run;
 mod scale;
 mod svg;
+pub mod table;
 mod ticks;
 
 use crate::error::{Error, Result};
