@@ -2,6 +2,8 @@
 
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/plots.rs"]
+mod plots;
 #[path = "common/program.rs"]
 mod program;
 #[path = "cli/runs.rs"]

@@ -125,7 +125,8 @@ fn parse_csv(path: &Path, text: &str) -> Result<Columns> {
             None => table.remarks.push((String::new(), line.to_owned())),
         }
     }
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader = reader.comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
     let names = reader.headers().map_err(|e| Error::input(path, e))?.clone();
     if names.is_empty() {
         return Err(Error::input(path, "the file is empty").with_help("the first line of a table names its columns"));
@@ -133,6 +134,11 @@ fn parse_csv(path: &Path, text: &str) -> Result<Columns> {
     let mut words: Vec<Vec<String>> = vec![Vec::new(); names.len()];
     for record in reader.records() {
         let record = record.map_err(|e| Error::input(path, e))?;
+        if record.len() != names.len() {
+            let line = record.position().map_or(0, csv::Position::line);
+            let problem = format!("line {line}: cells expected {}, found {}", names.len(), record.len());
+            return Err(Error::input(path, problem).with_help("the first line of a table names its columns"));
+        }
         for (column, cell) in words.iter_mut().zip(&record) {
             column.push(cell.to_owned());
         }
@@ -239,7 +245,7 @@ mod tests {
         let told = |text: &str| csv(text).unwrap_err().to_string();
         assert!(told("").contains("empty"));
         assert!(told("# only a remark\n").contains("empty"));
-        assert!(told("a,b\n1,2\n3\n").contains("line: 3"), "{}", told("a,b\n1,2\n3\n"));
+        assert!(told("# r\na,b\n1,2\n3\n").contains("line 4: cells expected 2, found 1"));
         assert_eq!(csv("a,b\n").unwrap().columns.len(), 2);
     }
 
@@ -249,12 +255,13 @@ mod tests {
         let path = dir.path().join("t.hdf5");
         let word = |text: &str| text.parse::<FixedUnicode<CELL>>().unwrap();
         hdf::write(&path, Kind::Diagnostics, |root| {
-            put_text(&new_group(root, "Remarks")?, "title", "A title")?;
-            let table = new_group(root, "Table")?;
+            let (remarks, table) = (new_group(root, "Remarks")?, new_group(root, "Table")?);
+            put_text(&remarks, "title", "A title")?;
             put_text(&table, "columns", "mode,n,error")?;
-            put_text(&put_dataset(&table, "mode", 1, &[word("f64"), word("größe")])?, "unit", "")?;
-            put_text(&put_dataset(&table, "n", 1, &[1024u64, 2048])?, "unit", "1")?;
-            put_text(&put_dataset(&table, "error", 1, &[1e-9, f64::NAN])?, "unit", "km/s")
+            let mode = put_dataset(&table, "mode", 1, &[word("f64"), word("größe")])?;
+            let n = put_dataset(&table, "n", 1, &[1024u64, 2048])?;
+            let error = put_dataset(&table, "error", 1, &[1e-9, f64::NAN])?;
+            [(mode, ""), (n, "1"), (error, "km/s")].iter().try_for_each(|(at, unit)| put_text(at, "unit", unit))
         })
         .unwrap();
         let table = read(&path).unwrap();

@@ -4,7 +4,7 @@ use super::font::{self, LEADING};
 use super::layout::{BLOCK, LABEL, Measured, NOTE, PAD, TICK, TITLE};
 use super::mark::{self, Axes};
 use super::palette::{HATCHES, Ink, looks};
-use super::svg::{Anchor, Svg, Type, px};
+use super::svg::{Anchor, Letters, Svg, Type, px};
 use super::ticks::Ticks;
 use super::{Figure, Panel, Theme, legend};
 
@@ -31,14 +31,14 @@ struct Grid {
 }
 
 /// The whole picture.
-pub(super) fn figure(figure: &Figure, theme: Theme) -> String {
+pub(super) fn figure(figure: &Figure, theme: Theme, letters: Letters) -> String {
     let ink = theme.ink();
     let columns = figure.columns.clamp(1, figure.panels.len().max(1));
     let (width, height) = if columns == 1 { WIDE } else { NARROW };
     let panels: Vec<Measured> = figure.panels.iter().map(|panel| Measured::new(panel, width, height)).collect();
     let shared = shares_legend(&figure.panels);
     let grid = grid(figure, &panels, columns, shared);
-    let mut svg = Svg::new(grid.width, grid.height);
+    let mut svg = Svg::new(grid.width, grid.height, letters);
     svg.content("title", &[], &figure.title);
     if !figure.caption.is_empty() {
         svg.content("desc", &[], &figure.caption);

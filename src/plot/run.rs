@@ -10,6 +10,10 @@ use std::path::Path;
 
 /// With more rows than this, markers would hide the line.
 const MOST_MARKERS: usize = 60;
+/// Room before the first and after the last row, as a part of the time between them.
+const ROOM: f64 = 0.04;
+/// The unit of time where there is no physical one; in a label beside T for the kinetic energy it would mislead.
+const HENON_TIME: &str = "T";
 
 /// The figures of a run's directory, by the names of their files. The run may be under way.
 ///
@@ -38,6 +42,9 @@ pub fn figures(dir: &Path) -> Result<Vec<(&'static str, Figure)>> {
 /// [`Error::Input`] if `dir` is not the directory of a run, or has no diagnostics.
 pub fn diagnostics(dir: &Path) -> Result<Columns> {
     let (csv, hdf5) = (dir.join(series::CSV), dir.join(series::HDF5));
+    if !dir.exists() {
+        return Err(Error::input(dir, "no such file or directory"));
+    }
     if !csv.is_file() && !hdf5.is_file() {
         let problem = match dir.join(CONFIG).is_file() {
             true => format!("no diagnostics: neither {} nor {}", series::CSV, series::HDF5),
@@ -82,10 +89,25 @@ impl Run<'_> {
         Some(points.skip(usize::from(!with_first)).collect())
     }
 
+    /// What a column is, with its unit.
+    fn label(&self, what: &str, column: &str) -> Option<String> {
+        Some(match self.table.column(column)?.unit.as_str() {
+            "" => what.to_owned(),
+            HENON_TIME => format!("{what} [N-body units]"),
+            unit => format!("{what} [{unit}]"),
+        })
+    }
+
     /// Columns over time as lines of one panel; none of a file that lacks them.
     fn panel(&self, title: &str, y: Axis, lines: &[(&str, &str, bool)], of: fn(f64) -> f64) -> Option<Panel> {
-        let time = self.table.column("time")?.label();
-        let mut panel = Panel::new(title, Axis::linear(time), y);
+        let times = self.table.numbers("time")?;
+        let mut x = Axis::linear(self.label("time", "time")?);
+        // The same for all panels, whichever rows they show; of one moment there is no range.
+        x.range = times.first().zip(times.last()).map(|(from, to)| {
+            let room = ROOM * (to - from);
+            (from - room, to + room)
+        });
+        let mut panel = Panel::new(title, x, y);
         for (name, column, with_first) in lines {
             let points = self.over_time(column, *with_first, of)?;
             let mark = if points.len() > MOST_MARKERS { Mark::Line } else { Mark::LineAndPoints };
@@ -118,9 +140,7 @@ impl Run<'_> {
 
     fn steps(&self) -> Option<Panel> {
         let lines = [("longest", "step_max", true), ("mean", "step_mean", true), ("shortest", "step_min", true)];
-        let unit = &self.table.column("step_min")?.unit;
-        let label = if unit.is_empty() { "time step".to_owned() } else { format!("time step [{unit}]") };
-        self.panel("Time steps", Axis::log(label), &lines, |step| step)
+        self.panel("Time steps", Axis::log(self.label("time step", "step_min")?), &lines, |step| step)
     }
 
     fn blocks(&self) -> Option<Panel> {
@@ -138,7 +158,7 @@ impl Run<'_> {
         let used = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
         let step = |level: usize| longest * 2f64.powi(first as i32 - level as i32);
         let points: Vec<(f64, f64)> = used.map(|(level, n)| (step(level), *n)).collect();
-        let mut x = Axis::log(self.table.column("step_max")?.label().replacen("step_max", "time step", 1));
+        let mut x = Axis::log(self.label("time step", "step_max")?);
         // Room for the outer bars.
         x.range = Some((points.last()?.0 / 2.0, points.first()?.0 * 2.0));
         let mut panel = Panel::new("Time steps in the last row", x, Axis::linear("particles"));

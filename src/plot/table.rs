@@ -82,7 +82,11 @@ pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
             let title = if only.table.title.is_empty() { only.name.clone() } else { only.table.title.clone() };
             (title, caption(&only.table))
         }
-        _ => (String::new(), String::new()),
+        _ => {
+            let told = sources.iter().map(|source| (&source.name, caption(&source.table)));
+            let told = told.filter(|(_, caption)| !caption.is_empty());
+            (String::new(), told.map(|(name, caption)| format!("{name}: {caption}")).collect::<Vec<_>>().join("; "))
+        }
     };
     Ok(Figure { title, caption, panels: vec![panel], columns: 1 })
 }
@@ -91,7 +95,8 @@ pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
 #[must_use]
 pub fn stem(sources: &[Source], choice: &Choice) -> String {
     let first = sources.first().map(|source| source.name.as_str());
-    let parts = first.into_iter().chain(choice.y.iter().map(String::as_str)).chain(choice.by.as_deref());
+    let columns = choice.y.iter().map(String::as_str).chain(choice.x.as_deref()).chain(choice.by.as_deref());
+    let parts = first.into_iter().chain(columns);
     let plain = |part: &str| -> String {
         let kept = part.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { ' ' });
         kept.collect::<String>().split_whitespace().collect::<Vec<_>>().join("_")
@@ -132,10 +137,15 @@ pub fn listed(table: &Columns) -> String {
 }
 
 fn numbers<'a>(column: &'a Column, source: &Source) -> Result<&'a [f64]> {
-    column.numbers().ok_or_else(|| {
-        let problem = format!("column '{}' has words, and --y wants numbers", column.name);
-        Error::input(&source.path, problem).with_help("words can stand in --x and --by")
-    })
+    match &column.cells {
+        Cells::Numbers(values) => Ok(values),
+        Cells::Words(words) => {
+            let is_word = |word: &&String| !word.is_empty() && word.parse::<f64>().is_err();
+            let first = words.iter().find(is_word).map_or("", String::as_str);
+            let problem = format!("column '{}' has words such as '{first}', and --y wants numbers", column.name);
+            Err(Error::input(&source.path, problem).with_help("words can stand in --x and --by"))
+        }
+    }
 }
 
 /// Where the rows stand on the horizontal axis: at their numbers, or words at their place in a list of all words so far.

@@ -3,7 +3,7 @@
 use super::Scale;
 
 /// Decades from one label to the next.
-const STRIDES: [i32; 10] = [1, 2, 3, 5, 10, 20, 30, 50, 100, 200];
+const STRIDES: [i32; 11] = [1, 2, 3, 4, 5, 10, 20, 30, 50, 100, 200];
 /// With longer strides, decades without a label have no ticks.
 const MOST_BETWEEN: i32 = 5;
 
