@@ -32,6 +32,7 @@ pub mod integrator;
 pub mod io;
 pub mod motion;
 pub mod particles;
+pub mod plot;
 pub mod profile;
 pub mod simulation;
 pub mod sum;

@@ -32,6 +32,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("io", &["error"]),
     ("motion", &["error", "force", "integrator"]),
     ("auditor", &["error", "force", "diagnostics", "io", "motion"]),
+    ("plot", &["error", "io"]),
     ("profile", &["error", "force", "io"]),
     ("simulation", &["error", "force", "integrator", "diagnostics", "io", "motion", "auditor", "profile"]),
     (
@@ -61,6 +62,7 @@ const RULES: &[(&str, &[&str])] = &[
             "integrator",
             "diagnostics",
             "io",
+            "plot",
             "profile",
             "simulation",
             "assemble",
@@ -302,7 +304,7 @@ fn a_breach_is_seen() {
         ("error", "use crate::config::Config;", "error must not use config::Config"),
         ("config", "use crate::units::Units; use super::assemble;", "must not use assemble"),
         ("main", "fn main() { tisane::io::inspect() }", "main must not use io::inspect"),
-        ("plot", "", "a new part"),
+        ("movie", "", "a new part"),
         ("gravity", "fn f() { unsafe { g() } }", "unsafe"),
         ("force::cuda", "fn f() { unsafe { g() } }", "unsafe"),
     ] {
