@@ -200,7 +200,7 @@ fn a_target_does_not_feel_who_else_is_in_the_block() {
 fn a_whole_f64_run_ends_in_the_cpus_state() {
     let Some(mut engine) = cuda(Precision::F64, 1.0 / 64.0) else { return };
     let start = tisane::initial::plummer::sample(700, 3, 0.999);
-    let run = |engine: &mut dyn ForceEngine| {
+    let run = |engine: &mut (dyn ForceEngine + 'static)| {
         let mut p = start.clone();
         let parameters = Parameters {
             nu: 0.01,

@@ -104,7 +104,7 @@ pub trait ForceEngine: Send {
 }
 
 /// What computes accelerations alone, those of all particles on each other where they stand: all that schemes with a shared
-/// step and no derivative need, at a third of the arithmetic. Its sums are the [canonical](canonical) ones, like those of a
+/// step and no derivative need, at a third of the arithmetic. Its sums are the [canonical] ones, like those of a
 /// [`ForceEngine`] of the same mode.
 pub trait AccelerationEngine: Send {
     /// Takes over the particles' masses; their number stays.
