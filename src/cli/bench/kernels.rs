@@ -7,8 +7,9 @@ use crate::cli::one_of;
 use crate::diagnostics::audit::{relative_errors, spread};
 use crate::error::Result;
 use crate::force::AccelerationEngine;
-use crate::force::cpu::Width;
+use crate::force::cpu::{self, Width};
 use crate::force::paper::{Root, Stage};
+use crate::force::precision::Precision;
 use crate::initial::{plummer, scaling};
 use crate::particles::{Particles, Vec3};
 use serde::Serialize;
@@ -73,6 +74,7 @@ pub struct Kernels {
 #[derive(Serialize)]
 struct KernelRow {
     kernel: &'static str,
+    precision: &'static str,
     parameters: String,
     n: usize,
     /// Milliseconds of the kernels that compute: pairs, and the sum of what they found apart.
@@ -89,8 +91,10 @@ pub(super) fn bench(what: &Kernels, width: Width) -> Result<u8> {
     let how = &what.how;
     let rows = how.on_threads(|| {
         let mut rows = Vec::new();
-        // Kept to the end: the first to use a GPU starts it and the last stops it.
-        let mut exact = subjects::exact(how)?;
+        // Kept to the end: the first to use a GPU starts it, which takes long, and the last stops it.
+        let _open = subjects::open(how)?;
+        // What the rest is held to shares no kernel with it.
+        let mut exact = cpu::accelerations(Precision::F64, EPSILON, width);
         for n in what.numbers() {
             let mut p = plummer::sample(n, 1, 0.999);
             scaling::to_centre_of_mass(&mut p);
@@ -101,10 +105,15 @@ pub(super) fn bench(what: &Kernels, width: Width) -> Result<u8> {
         }
         Ok((rows, rayon::current_num_threads()))
     })?;
-    let header = ["kernel", "parameters", "N", "ms", "call ms", "Gpair/s", "Gflop/s (20/pair)", "largest error"];
+    let mut precisions: Vec<&str> = rows.0.iter().map(|row: &KernelRow| row.precision).collect();
+    precisions.sort_unstable();
+    precisions.dedup();
+    let header =
+        ["kernel", "precision", "parameters", "N", "ms", "call ms", "Gpair/s", "Gflop/s (20/pair)", "largest error"];
     let cells = |r: &KernelRow| {
         vec![
             r.kernel.into(),
+            r.precision.into(),
             r.parameters.clone(),
             r.n.to_string(),
             format!("{:.4}", r.milliseconds),
@@ -114,7 +123,7 @@ pub(super) fn bench(what: &Kernels, width: Width) -> Result<u8> {
             format!("{:.1e}", r.largest_error),
         ]
     };
-    report("kernels", width, how, rows, &header, cells, |_| String::new())
+    report(("kernels", &precisions.join(", ")), width, how, rows, &header, cells, |_| String::new())
 }
 
 fn accelerations(engine: &mut dyn AccelerationEngine, p: &Particles) -> Result<Vec<Vec3>> {
@@ -155,6 +164,7 @@ fn measure(mut subject: Subject, p: &Particles, reference: &[Vec3], repeat: usiz
     let rate = (p.len() as f64).powi(2) / kernels / 1e9;
     Ok(KernelRow {
         kernel: subject.kernel.name(),
+        precision: subject.precision,
         parameters: subject.parameters,
         n: p.len(),
         milliseconds: 1e3 * kernels,

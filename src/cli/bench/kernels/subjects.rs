@@ -41,6 +41,8 @@ impl Name {
 /// A kernel with its parameters, ready to compute.
 pub(super) struct Subject {
     pub kernel: Name,
+    /// A mode, or of the papers' kernels the numbers that they compute in.
+    pub precision: &'static str,
     pub parameters: String,
     pub engine: Box<dyn AccelerationEngine>,
 }
@@ -48,9 +50,9 @@ pub(super) struct Subject {
 /// Makes a subject when its turn comes: they do not all fit a GPU together.
 pub(super) type Build<'a> = Box<dyn Fn() -> Result<Subject> + 'a>;
 
-/// f64 on the engine at hand.
-pub(super) fn exact(how: &How) -> Result<Box<dyn AccelerationEngine>> {
-    if how.engine == "cuda" { on_gpu::exact(how) } else { Ok(Box::new(Basic::<f64>::new(EPSILON))) }
+/// A GPU, where one is measured, and what keeps it open.
+pub(super) fn open(how: &How) -> Result<Option<Box<dyn AccelerationEngine>>> {
+    (how.engine == "cuda").then(|| on_gpu::open(how)).transpose()
 }
 
 fn or<T: Copy>(list: &[T], default: &[T]) -> Vec<T> {
@@ -86,7 +88,7 @@ impl Kernels {
     fn on_cpu(&self, name: Name) -> Result<Vec<Build<'_>>> {
         let modes = self.how.precision.map_or(vec![Precision::F32Direct, Precision::F64], |mode| vec![mode]);
         let build = |mode: Precision| -> Result<Build<'_>> {
-            let (parameters, single) = match mode {
+            let (precision, single) = match mode {
                 Precision::F32Direct => ("f32", true),
                 Precision::F64 => ("f64", false),
                 _ => {
@@ -101,7 +103,7 @@ impl Kernels {
                     (_, true) => Box::new(Basic::<f32>::new(EPSILON)),
                     (_, false) => Box::new(Basic::<f64>::new(EPSILON)),
                 };
-                Ok(Subject { kernel: name, parameters: parameters.into(), engine })
+                Ok(Subject { kernel: name, precision, parameters: String::new(), engine })
             }))
         };
         modes.into_iter().map(build).collect()
@@ -112,7 +114,7 @@ impl Kernels {
 mod on_gpu {
     use super::*;
 
-    pub fn exact(how: &How) -> Result<Box<dyn AccelerationEngine>> {
+    pub fn open(how: &How) -> Result<Box<dyn AccelerationEngine>> {
         Ok(Box::new(CudaAccelerations::new(Precision::F64, EPSILON, how.device as usize)?))
     }
 
@@ -133,7 +135,7 @@ mod on_gpu {
                 }
                 found.push(Box::new(move || {
                     let engine = Box::new(PaperKernel::new(paper, EPSILON, self.how.device as usize)?);
-                    Ok(Subject { kernel: name, parameters: paper.to_string(), engine })
+                    Ok(Subject { kernel: name, precision: "f32", parameters: paper.to_string(), engine })
                 }));
             }
             Ok(found)
@@ -198,8 +200,8 @@ mod on_gpu {
             engine.set_profile(true)?;
             engine.set_shape(Some(shape));
             let AccelerationShape { targets, threads, span_bags } = shape;
-            let parameters = format!("{} {targets} targets, p {threads}, span {span_bags}", mode.name());
-            Ok(Subject { kernel: Name::Ours, parameters, engine: Box::new(engine) })
+            let parameters = format!("{targets} targets, p {threads}, span {span_bags}");
+            Ok(Subject { kernel: Name::Ours, precision: mode.name(), parameters, engine: Box::new(engine) })
         }
     }
 }
@@ -208,7 +210,7 @@ mod on_gpu {
 mod on_gpu {
     use super::*;
 
-    pub fn exact(_: &How) -> Result<Box<dyn AccelerationEngine>> {
+    pub fn open(_: &How) -> Result<Box<dyn AccelerationEngine>> {
         Err(crate::assemble::gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
     }
 
