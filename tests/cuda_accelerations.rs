@@ -133,7 +133,7 @@ fn particles_move_and_change_in_number_and_mass() {
             }
             engine.load(&p.mass).unwrap();
             let first = accelerated(&mut engine, &p);
-            p.pos.iter_mut().for_each(|x| x[1] = -2.0 * x[1]);
+            p.pos.iter_mut().for_each(|x| x[1] *= -2.0);
             let moved = accelerated(&mut engine, &p);
             assert!(n < 2 || bits(&first) != bits(&moved));
             let mut fresh = cuda(precision, 0.01).unwrap();

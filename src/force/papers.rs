@@ -112,10 +112,10 @@ impl<R: Number> Edges<R> {
         let mut sums = vec![[R::zero(); 3]; n];
         let mut row = |i: usize| {
             let mut own = [R::zero(); 3];
-            for j in i + 1..n {
+            for (j, sum) in sums.iter_mut().enumerate().skip(i + 1) {
                 let (r, factor) = bodies.pair(i, j);
                 add(&mut own, bodies.mass[j] * factor, r);
-                add(&mut sums[j], -(bodies.mass[i] * factor), r);
+                add(sum, -(bodies.mass[i] * factor), r);
             }
             add(&mut sums[i], R::one(), own);
         };

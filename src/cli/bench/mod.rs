@@ -60,7 +60,7 @@ pub enum What {
     /// Accelerations alone: pairs per second of one kernel or another, and their errors against f64, in a Plummer model with
     /// softening 1/256. Ours are in f32-direct and f32-chamomile, those of the CPU in f32 and f64, unless --precision names a
     /// mode; the papers' on a GPU are in f32.
-    Kernels(kernels::Kernels),
+    Kernels(Box<kernels::Kernels>),
     /// The timed Plummer workload of Portegies Zwart et al. (2007): seconds from t = 0.25 to 0.5, softening 1/256,
     /// dt_max 1/8, dt_min 2^-26, with block statistics beside the paper's fits (eqs 14 and 17).
     Run {

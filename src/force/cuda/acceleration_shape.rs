@@ -57,17 +57,17 @@ impl AccelerationShape {
         match precision {
             // One running sum over all sources: as many threads as there are targets for, few targets a thread.
             Precision::F32Direct => match n {
-                ..=16384 => whole(1, 64),
-                ..=32768 => whole(1, 128),
-                ..=65536 => whole(2, 128),
+                0..=16384 => whole(1, 64),
+                16385..=32768 => whole(1, 128),
+                32769..=65536 => whole(2, 128),
                 _ => whole(4, 128),
             },
             // Where bags are added in order each bag's sums are handed on, which costs more than it wins where there are many.
             Precision::F32Chamomile if n > 1 << 15 => whole(4, 64),
             _ => {
                 let (targets, threads) = match n {
-                    ..=2048 => (1, 64),
-                    ..=8192 => (1, 128),
+                    0..=2048 => (1, 64),
+                    2049..=8192 => (1, 128),
                     _ if precision == Precision::F32Chamomile => (most, 64),
                     _ => (most, 128),
                 };
