@@ -14,7 +14,7 @@ const MANY_BLOCKS: usize = 2048;
 pub struct AccelerationShape {
     /// Targets a thread.
     pub targets: usize,
-    /// Threads with targets of their own in a thread block, a multiple of 32: times [`Self::groups`] at most [`MAX_THREADS`].
+    /// Threads with targets of their own in a thread block, a multiple of 32: times [`Self::groups`] at most 256.
     pub threads: usize,
     /// Bags in a span: a power of two, in the modes that add bags in order any number, where `f32-direct` takes all in any case.
     pub span_bags: usize,
