@@ -12,7 +12,7 @@ use crate::initial::{
     InitialState, central, fractal, hernquist, plummer, rotation, scaling, segregation, uniform_sphere,
 };
 use crate::particles::Particles;
-use crate::units::Units;
+use crate::units::{Dimension, Units};
 
 /// The lengths of a model that a summary names, in its own unit.
 struct Shape {
@@ -62,7 +62,7 @@ fn told(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Unit
     if let Some(rotation) = &initial.rotation {
         let (flip, solid) = (rotation.flip, rotation.solid_body);
         let omega = rotation::angular_velocity(p);
-        let rate = format!("{omega:.6e} ({})/{}", units.velocity.name, units.length.name);
+        let rate = format!("{omega:.6e} {}", units.label(Dimension { velocity: 1, length: -1, ..Dimension::NONE }));
         about.push(("rotation".into(), format!("flip {flip}, solid body {solid}; Lz/Iz = {rate}")));
     }
     if let Some(central) = &initial.central {
