@@ -248,7 +248,7 @@ fn only_required(path: &str, table: &mut toml::Table, required: &BTreeSet<String
                 path.starts_with("initial") || !inner.is_empty()
             }
             // Required by what other keys say.
-            None => required.contains(&path) || ["n", "a_min", "a_max"].iter().any(|name| key == *name),
+            None => required.contains(&path) || ["n", "a_min", "a_max"].contains(&key),
         }
     });
 }

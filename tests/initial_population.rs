@@ -13,8 +13,11 @@ use tisane::particles::{Particles, Vec3};
 
 const N: usize = 20_000;
 
-/// dN/dm of each function without its factor, and the mean mass, from the papers' formulas.
-fn functions() -> Vec<(&'static str, MassFunction, Box<dyn Fn(f64) -> f64>, [f64; 2])> {
+/// dN/dm without its factor.
+type Density = Box<dyn Fn(f64) -> f64>;
+
+/// Each function by name with its density from the papers' formulas, and its limits.
+fn functions() -> Vec<(&'static str, MassFunction, Density, [f64; 2])> {
     let kroupa = |m: f64| {
         if m < 0.08 {
             (m / 0.08).powf(-0.3)

@@ -17,6 +17,7 @@ pub use population::{
 
 /// Where the particles come from: exactly one model, and for a sampled one what its stars are like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Initial {
     /// The model.
     #[serde(flatten)]
@@ -57,7 +58,7 @@ pub enum Model {
     UniformSphere(UniformSphere),
     /// Fractal clumps (Goodwin & Whitworth 2004).
     Fractal(Fractal),
-    /// Several systems in one: a list, [[initial.clusters]], each with a model of its own.
+    /// Several systems in one: a list of sections, each with a model of its own.
     Clusters(Vec<Cluster>),
     /// Particles from a file.
     File(FileModel),
@@ -73,6 +74,7 @@ pub enum Model {
 
 /// One of several systems: a model and what goes with it, and where it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Cluster {
     /// Position of its centre; unit: length. Default: the origin.
     #[serde(skip_serializing_if = "Option::is_none")]

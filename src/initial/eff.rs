@@ -90,7 +90,8 @@ impl Eff {
         (0..ROWS).for_each(|row| mass.push(mass[row] + simpson(&shell, row)));
         let total = mass[ROWS];
         mass.iter_mut().for_each(|m| *m /= total);
-        let middle = |k: usize| if k % 2 == 0 { mass[k / 2] } else { middle_mass(&mass, &density, &fine, k, total) };
+        let middle =
+            |k: usize| if k.is_multiple_of(2) { mass[k / 2] } else { middle_mass(&mass, &density, &fine, k, total) };
         let pressure = |k: usize| {
             let (r, rho) = at(k);
             rho * middle(k) / r

@@ -46,6 +46,7 @@ impl Sampling {
 
 /// Plummer (1911) sphere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Plummer {
     /// What every sampled model has.
     #[serde(flatten)]
@@ -64,6 +65,7 @@ const fn plummer_share() -> Real {
 
 /// King (1966) model: a Maxwellian lowered to zero at the tidal radius.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct King {
     /// What every sampled model has.
     #[serde(flatten)]
@@ -80,6 +82,7 @@ pub struct King {
 
 /// Hernquist (1990) model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Hernquist {
     /// What every sampled model has.
     #[serde(flatten)]
@@ -98,6 +101,7 @@ const fn hernquist_share() -> Real {
 
 /// Profile of Elson, Fall & Freeman (1987), or with an inner slope a Nuker profile (Lauer et al. 1995).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Eff {
     /// What every sampled model has.
     #[serde(flatten)]
@@ -137,6 +141,7 @@ const fn cut_off() -> Real {
 
 /// Sphere of constant density, cold or at a virial ratio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct UniformSphere {
     /// What every sampled model has.
     #[serde(flatten)]
@@ -148,6 +153,7 @@ pub struct UniformSphere {
 
 /// Fractal clumps inside a sphere (Goodwin & Whitworth 2004).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Fractal {
     /// What every sampled model has.
     #[serde(flatten)]

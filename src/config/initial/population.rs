@@ -13,10 +13,10 @@ use super::super::number::Real;
 pub struct Masses {
     /// The mass function.
     pub function: MassFunction,
-    /// Smallest mass, above 0; unit: Msun, whatever [units]. Default: salpeter 0.1, kroupa 0.08, maschberger 0.01.
+    /// Smallest mass, above 0; unit: Msun, whatever the unit of mass. Default: salpeter 0.1, kroupa 0.08, maschberger 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) m_min: Option<Real>,
-    /// Largest mass, above m_min; unit: Msun, whatever [units]. Default: salpeter and kroupa 100, maschberger 150.
+    /// Largest mass, above m_min; unit: Msun, whatever the unit of mass. Default: salpeter and kroupa 100, maschberger 150.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) m_max: Option<Real>,
     /// Slopes of a power law, from the smallest masses up: the a of dN/dm ~ m^(-a); with power-law only.
@@ -78,7 +78,7 @@ pub struct Binaries {
     /// Who is paired with whom.
     #[serde(default)]
     pub pairing: Pairing,
-    /// Mass above which pairing is ordered or by mass ratio; below it, it is random; unit: Msun, whatever [units].
+    /// Mass above which pairing is ordered or by mass ratio; below it, it is random; unit: Msun, whatever the unit of mass.
     #[serde(default = "massive")]
     pub pairing_above: Real,
     /// Law of the semi-major axes.
