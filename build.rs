@@ -1,5 +1,6 @@
-//! Tells the program which git commit it was built from.
+//! Tells the program which git commit it was built from, and how.
 
+use std::env::{self, var};
 use std::path::Path;
 use std::process::Command;
 
@@ -10,6 +11,7 @@ fn main() {
     for source in SOURCES {
         println!("cargo:rerun-if-changed={source}");
     }
+    tell_how();
     // A source archive unpacked inside another repository must not take that repository's commit for its own.
     if git(&["ls-files", "--error-unmatch", "Cargo.toml"]).is_none() {
         return;
@@ -26,8 +28,30 @@ fn main() {
     }
 }
 
+/// The compiler, the target, the optimisation and the features of this build.
+fn tell_how() {
+    let of_cargo = |name: &str| var(name).unwrap_or_default();
+    let compiler = printed(&of_cargo("RUSTC"), &["--version"]).unwrap_or_default();
+    let feature = |(name, _): (String, String)| Some(name.strip_prefix("CARGO_FEATURE_")?.to_lowercase());
+    let mut features: Vec<String> = env::vars().filter_map(feature).filter(|name| name != "default").collect();
+    features.sort();
+    for (name, value) in [
+        ("RUSTC", compiler),
+        ("TARGET", of_cargo("TARGET")),
+        ("OPT_LEVEL", of_cargo("OPT_LEVEL")),
+        ("FEATURES", features.join(",").replace('_', "-")),
+    ] {
+        println!("cargo:rustc-env=TISANE_BUILD_{name}={value}");
+    }
+}
+
 /// What git prints, trimmed; [`None`] if there is no git or it fails.
 fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    printed("git", arguments)
+}
+
+/// What a program prints, trimmed; [`None`] if it is not there or fails.
+fn printed(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

@@ -2,9 +2,11 @@
 
 mod engine;
 mod gpu;
+mod recipe;
 
 pub use engine::{Session, forecast, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, gpus};
+pub use recipe::{Recipe, recipe};
 
 use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;
@@ -24,7 +26,7 @@ use crate::particles::Particles;
 use crate::simulation::{Engines, Plan, Simulation};
 use crate::time::{Clock, Level, Time};
 use crate::units::{Scale, Units};
-use engine::Task;
+use engine::{Chosen, Task};
 use std::path::Path;
 
 /// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
@@ -34,8 +36,8 @@ pub const MEMORY_PER_PARTICLE: u64 = 400;
 pub struct Setup {
     /// The configuration, with the start time known.
     pub config: Config,
-    /// Its text as written.
-    pub written: String,
+    /// What is known about the origin of its files so far: the configuration and the initial conditions.
+    pub provenance: Provenance,
     /// The particles at the start, in internal units.
     pub particles: Particles,
     /// The time axis, in internal units.
@@ -71,13 +73,17 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     check_coincidence(&loaded, &particles)?;
 
-    let (mut config, written) = (loaded.config, loaded.written);
+    let (input_file, input_sha256) = recipe::input_of(&loaded.config)?;
+    let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
+    let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
     let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
-    Ok(Setup { config, written, particles, clock, scale, steps_to_end, source: state.source, warnings })
+    let initial_sha256 = particles.state_sha256(&clock);
+    let provenance = Provenance { config_as_written, input_file, input_sha256, initial_sha256, ..provenance };
+    Ok(Setup { config, provenance, particles, clock, scale, steps_to_end, source: state.source, warnings })
 }
 
 /// A sampled model that this machine cannot hold is told before an allocation fails.
@@ -230,17 +236,18 @@ fn plan(config: &Config, steps_to_end: u64) -> Plan {
     }
 }
 
-fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenance> {
+/// The provenance of a session's files: `of_run` with what this session computes and how.
+fn provenance(config: &Config, of_run: Provenance, chosen: &Chosen) -> Result<Provenance> {
     Ok(Provenance {
-        engine: engine.into(),
+        engine: chosen.name.into(),
+        gpu: chosen.gpu.clone(),
         precision: config.force.precision().name().into(),
         seed: match &config.initial {
             Initial::Plummer(plummer) => Some(plummer.seed),
             _ => None,
         },
-        config_as_written: written,
         config_resolved: config.resolved_toml()?,
-        ..Provenance::of_this_program()
+        ..of_run
     })
 }
 
@@ -263,7 +270,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let (integrator, plan) = (integrator(&set.config, set.clock), plan(&set.config, set.steps_to_end));
-    let provenance = provenance(&set.config, set.written, chosen.name)?;
+    let provenance = provenance(&set.config, set.provenance, &chosen)?;
     let engines = Engines { integrator, force: chosen.engine, meter: chosen.meter };
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.notes = chosen.notes;
@@ -301,7 +308,15 @@ pub fn resumed_run(
     let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
     let chosen = engine::choose(&config, session, Some(&of_run.engine), task)?;
     let units = FileUnits { units: config.units(), scale: run.scale };
-    let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;
+    let of_run = Provenance {
+        config_as_written: of_run.config_as_written,
+        config_overrides: of_run.config_overrides,
+        input_file: of_run.input_file,
+        input_sha256: of_run.input_sha256,
+        initial_sha256: of_run.initial_sha256,
+        ..Provenance::of_this_program()
+    };
+    let provenance = provenance(&config, of_run, &chosen)?;
     let (integrator, plan) = (integrator(&config, run.clock), plan(&config, steps_to_end));
     let engines = Engines { integrator, force: chosen.engine, meter: chosen.meter };
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
@@ -322,17 +337,24 @@ fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Resul
     {
         return refuse(format!("it holds {n} particles, but config.toml says {}", plummer.n));
     }
-    for (section, same) in [
-        ("units", of_run.units == config.units),
-        ("initial", of_run.initial == config.initial),
-        ("softening", of_run.softening == config.softening),
-        ("integrator", of_run.integrator == config.integrator),
-        ("force.precision", of_run.force.precision() == config.force.precision()),
-        ("run.t_start", of_run.run.t_start == config.run.t_start),
-    ] {
-        if !same {
-            return refuse(format!("its run had another [{section}] than config.toml"));
+    match differing_section(&of_run, config) {
+        Some(section) => refuse(format!("its run had another [{section}] than config.toml")),
+        None if of_run.run.t_start != config.run.t_start => {
+            refuse("its run had another [run.t_start] than config.toml".into())
         }
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The first section, of those that the trajectory depends on, in which two configurations differ. (It depends on the start
+/// too, which a resolved configuration has from its input file.)
+fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
+    let sections = [
+        ("units", one.units == other.units),
+        ("initial", one.initial == other.initial),
+        ("softening", one.softening == other.softening),
+        ("integrator", one.integrator == other.integrator),
+        ("force.precision", one.force.precision() == other.force.precision()),
+    ];
+    sections.into_iter().find_map(|(section, same)| (!same).then_some(section))
 }

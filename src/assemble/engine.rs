@@ -51,6 +51,8 @@ pub(super) struct Task {
 pub(super) struct Chosen {
     pub engine: Box<dyn ForceEngine>,
     pub name: &'static str,
+    /// The GPU and its driver, where one computes.
+    pub gpu: String,
     /// The f64 CPU path beside any other engine or mode: energies and audits come from it.
     pub meter: Option<Meter>,
     pub notes: Notes,
@@ -100,7 +102,9 @@ pub(super) fn choose(config: &Config, session: Session, of_run: Option<&str>, ta
         "cpu" if task.precision.in_f64() => None,
         _ => Some(meter(config, task, (name == "cuda").then_some(gpu))?),
     };
-    Ok(Chosen { engine, name, meter, notes: Notes { choice, warnings, profiler } })
+    let gpu = if name == "cuda" { gpus()?.get(device as usize).map(|gpu| gpu.about.clone()) } else { None };
+    let notes = Notes { choice, warnings, profiler };
+    Ok(Chosen { engine, name, gpu: gpu.unwrap_or_default(), meter, notes })
 }
 
 /// What measures beside an engine: the CPU in f64, or for the field of a run on a GPU that GPU in f64, which has the same bits.

@@ -5,6 +5,7 @@ mod check;
 mod face;
 mod inspect;
 mod log;
+mod reproduce;
 mod run;
 mod schema;
 mod verify;
@@ -24,7 +25,8 @@ const EXIT_CODES: &str = "Exit codes:
   2  wrong command line, configuration, input file or output directory; nothing was written
   3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`
   4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole
-  5  output could not be written during the run; finished files and the last checkpoint are whole";
+  5  output could not be written during the run; finished files and the last checkpoint are whole
+  6  `tisane reproduce --run` came to another state than the file's";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -81,6 +83,12 @@ enum Verb {
         /// The file.
         file: PathBuf,
     },
+    /// Print the command that made a file, or run it again and compare the result bit for bit.
+    ///
+    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run. Without --run its configuration, as it was
+    /// written, goes to DIR.toml and the command is printed. With --run the run is done again in DIR up to the block step
+    /// of the file, and the hashes of the two states are compared: exit code 0 if they agree, 6 if not.
+    Reproduce(reproduce::ReproduceArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
     /// Measure speed.
@@ -140,6 +148,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
         Verb::Inspect { file } => inspect::inspect(&file),
+        Verb::Reproduce(args) => reproduce::reproduce(args, talk),
         Verb::Verify => verify::verify(),
         Verb::Bench { what } => bench::bench(what, talk),
         Verb::Schema => schema::schema(),

@@ -52,6 +52,11 @@ impl Document {
         Ok((document, table))
     }
 
+    /// The overrides.
+    pub(super) fn sets(&self) -> &[String] {
+        &self.sets
+    }
+
     fn take_table(&mut self, path: &str, table: &DeTable<'_>) -> Result<Table, Problem> {
         let mut plain = Table::new();
         for (key, value) in table {

@@ -79,6 +79,12 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// The overrides (`section.key=value`) that were put on top of the text.
+    #[must_use]
+    pub fn overrides(&self) -> &[String] {
+        self.document.sets()
+    }
+
     /// Tells a problem that shows only later (once the input file's time is known, say) where its setting was written.
     #[must_use]
     pub fn explain(&self, problem: Problem) -> Error {

@@ -41,14 +41,14 @@ pub fn describe(path: &Path) -> Result<String> {
 
 fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
     let tree = Tree::open(path, &Kind::ALL, false)?;
-    page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.root().get::<u64>("format_version")?));
+    page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.version));
     match tree.kind {
         Kind::Snapshot => describe_snapshot(page, path, &tree)?,
         Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
         Kind::Diagnostics => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::read_hdf5(path)?, Some(&units));
-            page.provenance(&provenance::read(&tree.group("Provenance")?)?);
+            page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
     }
     page.line(
@@ -72,7 +72,18 @@ impl Page {
 
     fn provenance(&mut self, p: &Provenance) {
         self.line("written by", format!("tisane {} ({}) on {}, {}", p.version, p.git_commit, p.host, p.created));
+        if !p.build_rustc.is_empty() {
+            let features = if p.build_features.is_empty() { "none" } else { &p.build_features };
+            let build = format!("{}, {}, opt-level {}", p.build_rustc, p.build_target, p.build_opt_level);
+            self.line("built", format!("by {build}, features {features}"));
+            self.line("machine", format!("{} ({})", p.cpu, p.cpu_features));
+        }
         self.line("force", format!("engine {}, precision {}", p.engine, p.precision));
+        for (name, text) in [("gpu", &p.gpu), ("input file", &p.input_file), ("initial_sha256", &p.initial_sha256)] {
+            if !text.is_empty() {
+                self.line(name, text);
+            }
+        }
         if let Some(seed) = p.seed {
             self.line("seed", seed);
         }

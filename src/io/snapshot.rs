@@ -179,7 +179,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         return Err(origin.error(CONTENT_HASH, "the values do not match it: changed since tisane wrote them"));
     }
     let units = file_units::read(&tree.group("Units")?)?;
-    let provenance = provenance::read(&origin)?;
+    let provenance = provenance::read(&origin, tree.version)?;
     Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step })
 }
 

@@ -186,12 +186,12 @@ fn report<T: Serialize>(
     cells: impl Fn(&T) -> Vec<String>,
     more: impl Fn(&T) -> String,
 ) -> Result<u8> {
-    use crate::io::provenance;
+    use crate::io::{machine, provenance};
     let report = Report {
         benchmark,
         version: provenance::version(),
         git_commit: provenance::git_commit(),
-        host: provenance::host(),
+        host: machine::host(),
         engine: how.engine_name(width)?,
         precision: how.precision().name(),
         threads,
