@@ -102,6 +102,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
             }
         };
         file_units::describe(&dataset, &s.units.units, field.dimension, field.text)?;
+        file_units::describe_for_gadget(&dataset, &s.units.units, field.dimension, field.text)?;
     }
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
