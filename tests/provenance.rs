@@ -125,6 +125,9 @@ fn every_file_is_reproduced_to_the_bit() {
     // In a mode that is not f64 the engine is that of the file, whatever the configuration says.
     folder.tisane(&["run", "run.toml", "-q", "--output", "mixed", "--precision", "mixed"]).exits(0);
     reproduce(&folder, "mixed/checkpoint.hdf5", &["--run", "--threads", "1"]).exits(0).says(&["the same bits"]);
+    let leapfrog = ["--set", "integrator.leapfrog.dt=1/64", "--set", "softening.epsilon=1/16"];
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "leap"][..], &leapfrog].concat()).exits(0);
+    reproduce(&folder, "leap/snapshots/snapshot_0001.hdf5", &["--run"]).exits(0).says(&["the same bits after 16 block"]);
 }
 
 #[test]
