@@ -127,7 +127,9 @@ fn every_file_is_reproduced_to_the_bit() {
     reproduce(&folder, "mixed/checkpoint.hdf5", &["--run", "--threads", "1"]).exits(0).says(&["the same bits"]);
     let leapfrog = ["--set", "integrator.leapfrog.dt=1/64", "--set", "softening.epsilon=1/16"];
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "leap"][..], &leapfrog].concat()).exits(0);
-    reproduce(&folder, "leap/snapshots/snapshot_0001.hdf5", &["--run"]).exits(0).says(&["the same bits after 16 block"]);
+    reproduce(&folder, "leap/snapshots/snapshot_0001.hdf5", &["--run"])
+        .exits(0)
+        .says(&["the same bits after 16 block"]);
 }
 
 #[test]
