@@ -144,39 +144,23 @@ fn initial_state(config: &Config, units: &Units, warnings: &mut Vec<String>) -> 
 }
 
 fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
-    let state = formats::read(file.path(), file.format.name())?;
+    let mut state = formats::read(file.path(), file.format.name())?;
     if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
         warnings.push(format!(
             "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon for all",
             file.path().display()
         ));
     }
-    if let Some(in_file) = &state.units {
-        check_units(in_file, units)
-            .map_err(|problem| Error::input(file.path(), problem).with_help("write the file's units in [units]"))?;
+    if state.units.is_some() {
+        let converted = state.to_units(units).map_err(|problem| {
+            Error::input(file.path(), problem).with_help("write the kind of units that the file has in [units]")
+        })?;
+        warnings.extend(converted.map(|what| format!("{}: {what}", file.path().display())));
     }
+    warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
     let n = state.particles.len();
-    let source = format!("{} ({}, N = {n})", file.path().display(), state.format);
+    let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
     Ok(InitialState { particles: state.particles, time: state.time.unwrap_or(0.0), source })
-}
-
-/// A file that names its units must name those of the configuration.
-fn check_units(in_file: &Units, in_config: &Units) -> Result<(), String> {
-    for (what, file, config) in [
-        ("mass", &in_file.mass, &in_config.mass),
-        ("length", &in_file.length, &in_config.length),
-        ("velocity", &in_file.velocity, &in_config.velocity),
-        ("time", &in_file.time, &in_config.time),
-    ] {
-        // Constants differ between versions and programs in the fifth digit; a wrong unit differs by far more.
-        if in_file.is_henon() != in_config.is_henon() || (file.cgs / config.cgs - 1.0).abs() > 1e-3 {
-            return Err(format!(
-                "its unit of {what} is {} ({:.6e} in cgs), but [units] says {} ({:.6e})",
-                file.name, file.cgs, config.name, config.cgs
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Without softening, particles at the same place have no finite force.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod convert;
 mod face;
 mod inspect;
 mod log;
@@ -12,6 +13,7 @@ mod verify;
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
+use crate::io::formats::FORMATS;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
@@ -80,7 +82,15 @@ enum Verb {
     Inspect {
         /// The file.
         file: PathBuf,
+        /// Format of a file of particles, where the content alone does not tell it.
+        #[arg(long, value_name = "FORMAT", value_parser = a_format())]
+        from: Option<String>,
     },
+    /// Turn a file of particles into another format.
+    ///
+    /// What the format of OUT has no place for is said on standard error. OUT is read back and compared before the command
+    /// ends. An existing OUT is not touched without --overwrite.
+    Convert(Box<convert::ConvertArgs>),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
     /// Measure speed.
@@ -139,7 +149,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Check { config } => check::check(&config),
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
-        Verb::Inspect { file } => inspect::inspect(&file),
+        Verb::Inspect { file, from } => inspect::inspect(&file, from.as_deref()),
+        Verb::Convert(args) => convert::convert(&args, talk),
         Verb::Verify => verify::verify(),
         Verb::Bench { what } => bench::bench(what, talk),
         Verb::Schema => schema::schema(),
@@ -173,6 +184,11 @@ fn an_engine() -> impl TypedValueParser<Value = Engine> {
 
 fn a_precision() -> impl TypedValueParser<Value = Precision> {
     one_of(Precision::ALL, Precision::name)
+}
+
+/// The name of a file format.
+fn a_format() -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
 }
 
 fn a_device() -> impl TypedValueParser<Value = u32> {

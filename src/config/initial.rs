@@ -155,8 +155,18 @@ pub enum Format {
     Csv,
     /// Text with 7 columns as McLuster writes it for NBODY6.
     Nbody6,
+    /// McLuster's table with a header (-C 3).
+    Mcluster,
+    /// Text with PeTar's 7 columns, velocities in pc/Myr.
+    Petar,
     /// Tipsy binary, either byte order.
     Tipsy,
+    /// Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.
+    Gadget,
+    /// AMUSE's HDF5.
+    Amuse,
+    /// NEMO's structured binary, either byte order.
+    Nemo,
 }
 
 impl Format {
@@ -168,7 +178,12 @@ impl Format {
             Self::Tisane => Some("tisane"),
             Self::Csv => Some("csv"),
             Self::Nbody6 => Some("nbody6"),
+            Self::Mcluster => Some("mcluster"),
+            Self::Petar => Some("petar"),
             Self::Tipsy => Some("tipsy"),
+            Self::Gadget => Some("gadget"),
+            Self::Amuse => Some("amuse"),
+            Self::Nemo => Some("nemo"),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) const PARTICLES: &str = "PartType4";
 const TYPES: usize = 6;
 const OUR_TYPE: usize = 4;
 /// 10⁹ Julian years of 365.25 days.
-const SECONDS_PER_GYR: f64 = 31_557_600e9;
+pub(super) const SECONDS_PER_GYR: f64 = 31_557_600e9;
 /// The attribute of `/Provenance` that holds the hash of the values.
 const CONTENT_HASH: &str = "content_sha256";
 
@@ -110,7 +110,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
 }
 
 /// Gadget's header: `time` in units of UnitLength / UnitVelocity.
-fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
+pub(super) fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
     let mut count = [0u64; TYPES];
     count[OUR_TYPE] = n;
     put_array(header, "NumPart_ThisFile", &count)?;
