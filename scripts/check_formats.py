@@ -86,6 +86,8 @@ def compare(found, single, ids=True, columns=slice(0, 7), tolerance=0.0):
 
 
 def amuse(verb, path, version="2.0", system="si"):
+    if verb == "write" and os.path.exists(path):
+        os.remove(path)
     np.savetxt("table.txt", state(False), fmt=["%.17g"] * 7 + ["%d"])
     words = [os.environ["AMUSE_PYTHON"], "-c", AMUSE, verb, path, "table.txt", version, system]
     done = subprocess.run(words, capture_output=True, text=True)

@@ -112,6 +112,10 @@ fn fill(root: &Group, state: &FileState, units: &Units) -> H5Result {
     let unit = units.length.cgs / units.velocity.cgs;
     let time = if units.time.cgs == unit { state.time.unwrap_or(0.0) } else { seconds / unit };
     write_header(&header, p.len() as u64, time)?;
+    // Gadget's readers ask for them; none of it changes a number.
+    for (name, value) in [("HubbleParam", 1.0f64), ("Omega0", 0.0), ("OmegaLambda", 0.0)] {
+        put(&header, name, &value)?;
+    }
     put(&header, "Time_GYR", &(seconds / SECONDS_PER_GYR))?;
     let group = new_group(root, "Units")?;
     put(&group, "UnitMass_in_g", &units.mass.cgs)?;
