@@ -64,8 +64,11 @@ impl Guess {
     }
 }
 
-/// The first bytes of a file.
-fn head(path: &Path) -> Result<Vec<u8>> {
+/// The first bytes of a file, up to 4096.
+///
+/// # Errors
+/// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
+pub(in crate::io) fn head(path: &Path) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::input(path, e);
     let about = std::fs::metadata(path).map_err(|e| {
         let missing = e.kind() == std::io::ErrorKind::NotFound;

@@ -23,7 +23,7 @@ mod tisane;
 mod validate;
 
 pub use look::Guess;
-pub(in crate::io) use look::Look;
+pub(in crate::io) use look::{Look, head};
 pub use state::FileState;
 pub use validate::validate;
 
