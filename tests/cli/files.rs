@@ -99,7 +99,7 @@ fn convert_says_what_it_does_and_what_is_lost() {
         (&["p.csv", "g.csv", "--to-units", "henon"], &["does not say its units"]),
         (&["p.petar", "g.csv", "--from", "petar", "--units", "henon"], &["says its units itself", "--to-units"]),
         (&["p.petar", "g.csv", "--from", "petar", "--to-units", "henon"], &["Henon units are wanted"]),
-        (&["p.csv", "g.csv", "--units", "mass=Msun,length=parsec,velocity=km/s"], &["parsec", "did you mean pc?"]),
+        (&["p.csv", "g.csv", "--units", "mass=Msun,length=kp,velocity=km/s"], &["\"kp\"", "did you mean kpc?"]),
         (&["p.csv", "g.csv", "--units", "mass=Msun,lenght=pc"], &["lenght", "did you mean length?"]),
         (&["p.csv", "g.csv", "--units", "mass=Msun,length=pc"], &["velocity=… or time=…"]),
         (&["p.csv", "nowhere/g.csv"], &["nowhere"]),

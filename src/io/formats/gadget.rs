@@ -5,8 +5,8 @@ use super::gadget_header::{self, Header};
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
 use crate::io::hdf::foreign::{Foreign, Place};
-use crate::io::hdf::write::{H5Result, new_group, put, put_dataset, put_text, write_for_others};
-use crate::io::snapshot::{PARTICLES, SECONDS_PER_GYR, write_header};
+use crate::io::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
+use crate::io::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
 use crate::particles::{Particles, Vec3};
 use crate::units::Units;
 use crate::{Error, Result};
@@ -111,6 +111,10 @@ fn fill(root: &Group, state: &FileState, units: &Units) -> H5Result {
     let seconds = state.time.unwrap_or(0.0) * units.time.cgs;
     let unit = units.length.cgs / units.velocity.cgs;
     let time = if units.time.cgs == unit { state.time.unwrap_or(0.0) } else { seconds / unit };
+    // In 32 bits as Gadget itself: some readers have room for no more.
+    let mut count = [0u32; TYPES];
+    count[OUR_TYPE] = u32::try_from(p.len()).map_err(|_| "more than 2^32 - 1 particles".to_owned())?;
+    put_array(&header, COUNTS, &count)?;
     write_header(&header, p.len() as u64, time)?;
     // Gadget's readers ask for them; none of it changes a number.
     for (name, value) in [("HubbleParam", 1.0f64), ("Omega0", 0.0), ("OmegaLambda", 0.0)] {
