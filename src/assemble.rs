@@ -89,13 +89,12 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
 
 /// A sampled model that this machine cannot hold is told before an allocation fails.
 fn check_memory(loaded: &Loaded) -> Result<()> {
-    let Initial::Plummer(plummer) = &loaded.config.initial else { return Ok(()) };
-    let needed = u64::from(plummer.n) * MEMORY_PER_PARTICLE;
+    let Some((n, key, _)) = loaded.config.initial.sampled() else { return Ok(()) };
+    let needed = u64::from(n) * MEMORY_PER_PARTICLE;
     match memory_of_this_machine("MemTotal") {
         Some(total) if needed > total => {
-            let problem =
-                format!("{} particles take {needed} bytes of memory, and this machine has {total}", plummer.n);
-            Err(loaded.explain(Problem::new("initial.plummer.n", problem)))
+            let problem = format!("{n} particles take {needed} bytes of memory, and this machine has {total}");
+            Err(loaded.explain(Problem::new(key, problem)))
         }
         _ => Ok(()),
     }
@@ -122,6 +121,20 @@ fn initial_state(config: &Config, units: &Units, warnings: &mut Vec<String>) -> 
             scaling::rescale(&mut p, mass, radius, (units.g() * mass / radius).sqrt());
             model(p, &format!("Plummer sphere, N = {}, seed {}", plummer.n, plummer.seed))
         }
+        Initial::UniformSphere(sphere) => {
+            let ratio = sphere.virial_ratio.get();
+            let mut p = initial::uniform_sphere::sample(sphere.n as usize, sphere.seed, ratio > 0.0);
+            scaling::to_centre_of_mass(&mut p);
+            if ratio > 0.0 {
+                let potential = potential_energy(&p, 0.0)?;
+                if !scaling::to_virial_ratio(&mut p, potential, ratio) {
+                    warnings.push("the sampled sphere could not be brought to its virial ratio".into());
+                }
+            }
+            let (mass, radius) = (sphere.mass(), sphere.radius());
+            scaling::rescale(&mut p, mass, radius, (units.g() * mass / radius).sqrt());
+            model(p, &format!("uniform sphere, virial ratio {ratio}, N = {}, seed {}", sphere.n, sphere.seed))
+        }
         Initial::File(file) => from_file(file, units, warnings)?,
         Initial::TwoBody(two) => {
             let at_pericentre = two.start == config::Apsis::Pericentre;
@@ -138,39 +151,23 @@ fn initial_state(config: &Config, units: &Units, warnings: &mut Vec<String>) -> 
 }
 
 fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
-    let state = formats::read(file.path(), file.format.name())?;
+    let mut state = formats::read(file.path(), file.format.name())?;
     if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
         warnings.push(format!(
             "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon for all",
             file.path().display()
         ));
     }
-    if let Some(in_file) = &state.units {
-        check_units(in_file, units)
-            .map_err(|problem| Error::input(file.path(), problem).with_help("write the file's units in [units]"))?;
+    if state.units.is_some() {
+        let converted = state.to_units(units).map_err(|problem| {
+            Error::input(file.path(), problem).with_help("write the kind of units that the file has in [units]")
+        })?;
+        warnings.extend(converted.map(|what| format!("{}: {what}", file.path().display())));
     }
+    warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
     let n = state.particles.len();
-    let source = format!("{} ({}, N = {n})", file.path().display(), state.format);
+    let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
     Ok(InitialState { particles: state.particles, time: state.time.unwrap_or(0.0), source })
-}
-
-/// A file that names its units must name those of the configuration.
-fn check_units(in_file: &Units, in_config: &Units) -> Result<(), String> {
-    for (what, file, config) in [
-        ("mass", &in_file.mass, &in_config.mass),
-        ("length", &in_file.length, &in_config.length),
-        ("velocity", &in_file.velocity, &in_config.velocity),
-        ("time", &in_file.time, &in_config.time),
-    ] {
-        // Constants differ between versions and programs in the fifth digit; a wrong unit differs by far more.
-        if in_file.is_henon() != in_config.is_henon() || (file.cgs / config.cgs - 1.0).abs() > 1e-3 {
-            return Err(format!(
-                "its unit of {what} is {} ({:.6e} in cgs), but [units] says {} ({:.6e})",
-                file.name, file.cgs, config.name, config.cgs
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Without softening, particles at the same place have no finite force.
@@ -266,10 +263,7 @@ fn provenance(config: &Config, of_run: Provenance, (engine, notes): (&str, &Note
         engine: engine.into(),
         gpu: notes.gpu.clone(),
         precision: config.force.precision().name().into(),
-        seed: match &config.initial {
-            Initial::Plummer(plummer) => Some(plummer.seed),
-            _ => None,
-        },
+        seed: config.initial.sampled().map(|(_, _, seed)| seed),
         config_resolved: config.resolved_toml()?,
         ..of_run
     })
@@ -354,10 +348,10 @@ fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Resul
     };
     let of_run = Config::from_str("checkpoint", &checkpoint.provenance.config_resolved, dir, &[])?.config;
     let n = checkpoint.particles.len();
-    if let Initial::Plummer(plummer) = &config.initial
-        && plummer.n as usize != n
+    if let Some((said, ..)) = config.initial.sampled()
+        && said as usize != n
     {
-        return refuse(format!("it holds {n} particles, but config.toml says {}", plummer.n));
+        return refuse(format!("it holds {n} particles, but config.toml says {said}"));
     }
     match differing_section(&of_run, config) {
         Some(section) => refuse(format!("its run had another [{section}] than config.toml")),

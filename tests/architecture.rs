@@ -94,8 +94,13 @@ const CONCRETE: &[&str] = &[
     "force::papers",
     "integrator::hermite4",
     "integrator::leapfrog",
+    "io::formats::amuse",
     "io::formats::csv",
+    "io::formats::gadget",
+    "io::formats::mcluster",
     "io::formats::nbody6",
+    "io::formats::nemo",
+    "io::formats::petar",
     "io::formats::tipsy",
     "io::formats::tisane",
 ];

@@ -14,13 +14,14 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 12] = [
+pub const VERBS: [&str; 13] = [
     "init",
     "check",
     "run",
     "resume",
     "inspect",
     "reproduce",
+    "convert",
     "plot",
     "verify",
     "bench",

@@ -163,6 +163,19 @@ fn the_provenance_table_is_that_of_the_sources() {
     assert_table("docs/src/files.md", "provenance", &table);
 }
 
+#[test]
+fn the_table_of_formats_is_that_of_the_sources() {
+    let mut table = String::from("| format | what it is | written; what is lost |\n|---|---|---|\n");
+    for format in FORMATS {
+        let written = format.writer.as_ref().map_or("only read".into(), |writer| format!("yes; {}", writer.loses));
+        table += &row([&format!("`{}`", format.name), format.description, &written]);
+    }
+    assert_table("docs/src/formats.md", "formats", &table);
+    // The configuration knows the same names.
+    let names: BTreeSet<_> = FORMATS.iter().map(|format| format.name.to_owned()).chain(["auto".to_owned()]).collect();
+    assert_eq!(words("Format").into_iter().collect::<BTreeSet<_>>(), names);
+}
+
 /// Every word that the schema allows for a type.
 fn words(of: &str) -> Vec<String> {
     let schema = json_schema();
@@ -185,7 +198,7 @@ fn every_word_that_a_user_may_write_is_documented() {
     let reasons = [ExitReason::Finished, ExitReason::Interrupted, ExitReason::TimeLimit, ExitReason::BlockStepLimit];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));
     let verbs =
-        ["init", "check", "run", "resume", "inspect", "reproduce", "plot", "verify", "schema", "completions", "man"];
+        ["init", "check", "run", "resume", "inspect", "reproduce", "convert", "plot", "verify", "schema", "completions", "man"];
     for verb in verbs {
         assert!(text("README.md").contains(&format!("`tisane {verb}")), "README.md: {verb}");
     }

@@ -5,7 +5,7 @@ use super::engine::Session;
 use super::memory_of_this_machine;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
-use crate::config::{Config, Engine, Initial};
+use crate::config::{Config, Engine};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use crate::force::{AccelerationEngine, ForceEngine};
@@ -97,10 +97,7 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
     if session.engine.unwrap_or(config.force.engine) != Engine::Cuda {
         return Ok(());
     }
-    let n = match &config.initial {
-        Initial::Plummer(plummer) => Some(plummer.n as usize),
-        _ => None,
-    };
+    let n = config.initial.sampled().map(|(n, ..)| n as usize);
     look_for(session.device.unwrap_or(config.force.device), config.force.precision(), n)
 }
 

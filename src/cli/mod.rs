@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod convert;
 mod face;
 mod inspect;
 mod log;
@@ -14,6 +15,7 @@ mod verify;
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
+use crate::io::formats::FORMATS;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
@@ -83,6 +85,9 @@ enum Verb {
     Inspect {
         /// The file.
         file: PathBuf,
+        /// Format of a file of particles, where the content alone does not tell it.
+        #[arg(long, value_name = "FORMAT", value_parser = a_format())]
+        from: Option<String>,
     },
     /// Print the command that made a file, or run it again and compare the result bit for bit.
     ///
@@ -90,6 +95,11 @@ enum Verb {
     /// written, goes to DIR.toml and the command is printed. With --run the run is done again in DIR up to the block step
     /// of the file, and the hashes of the two states are compared: exit code 0 if they agree, 6 if not.
     Reproduce(reproduce::ReproduceArgs),
+    /// Turn a file of particles into another format.
+    ///
+    /// What the format of OUT has no place for is said on standard error. OUT is read back and compared before the command
+    /// ends. An existing OUT is not touched without --overwrite.
+    Convert(Box<convert::ConvertArgs>),
     /// Draw a run's diagnostics, or columns of a table, as SVG and PNG.
     ///
     /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
@@ -153,8 +163,9 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Check { config } => check::check(&config),
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
-        Verb::Inspect { file } => inspect::inspect(&file),
         Verb::Reproduce(args) => reproduce::reproduce(args, talk),
+        Verb::Inspect { file, from } => inspect::inspect(&file, from.as_deref()),
+        Verb::Convert(args) => convert::convert(&args, talk),
         Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
         Verb::Bench { what } => bench::bench(what, talk),
@@ -189,6 +200,11 @@ fn an_engine() -> impl TypedValueParser<Value = Engine> {
 
 fn a_precision() -> impl TypedValueParser<Value = Precision> {
     one_of(Precision::ALL, Precision::name)
+}
+
+/// The name of a file format.
+fn a_format() -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
 }
 
 fn a_device() -> impl TypedValueParser<Value = u32> {

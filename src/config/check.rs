@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::document::join;
+use super::document::{item_path, join};
 use super::error::Problem;
 use super::number::{Real, WallTime};
 use super::schema::{follow, summary};
@@ -40,10 +40,16 @@ impl Walk<'_> {
         match (schema.get("type").and_then(Json::as_str), value) {
             (Some("object"), Value::Table(table)) => self.section(schema, path, table),
             (Some("integer"), Value::Integer(number)) => self.integer(schema, path, *number),
+            (Some("array"), Value::Array(items)) => self.list(schema, path, items),
             (Some("string"), Value::String(_)) => {}
             (None, Value::Table(table)) => self.choice(schema, path, table),
             (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
+            (Some("number"), Value::Integer(_) | Value::Float(_)) => {}
+            (Some("boolean"), Value::Boolean(_)) => {}
             (Some("integer"), other) => self.say(path, format!("expected a whole number, found {}", told(other))),
+            (Some("number"), other) => self.say(path, format!("expected a number, found {}", told(other))),
+            (Some("boolean"), other) => self.say(path, format!("expected true or false, found {}", told(other))),
+            (Some("array"), other) => self.say(path, format!("expected a list in [ ], found {}", told(other))),
             (Some("string"), other) => self.say(path, format!("expected text in quotes, found {}", told(other))),
             (Some(_), other) => self.say(path, format!("did not expect {}", told(other))),
         }
@@ -67,6 +73,21 @@ impl Walk<'_> {
             let meaning = keys.get(key).map(|schema| summary(self.root, schema)).unwrap_or_default();
             let place = if path.is_empty() { format!("section [{key}]") } else { format!("key `{key}` in [{path}]") };
             self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
+        }
+    }
+
+    /// A list. Sections in it have places of their own; a mistake in any other item is told at the list.
+    fn list(&mut self, schema: &Json, path: &str, items: &[Value]) {
+        if items.is_empty() && schema.get("minItems").is_some() {
+            let meaning = lower_first(&summary(self.root, schema));
+            self.say(path, format!("expected at least one value, found an empty list: {meaning}"));
+        }
+        let of = schema.get("items").unwrap_or(&Json::Null);
+        for (number, item) in items.iter().enumerate() {
+            match item {
+                Value::Table(_) => self.value(of, &item_path(path, number), item),
+                _ => self.value(of, path, item),
+            }
         }
     }
 
@@ -155,7 +176,8 @@ fn names(schema: &Json) -> Vec<&str> {
 
 /// The valid name that a misspelt one most looks like, if any is near: by shared beginnings (`eps`) or by swapped,
 /// missing and wrong letters (`f46`); a single slip says more than a longer name that holds the same letters.
-fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
     let found = found.to_lowercase();
     let likeness = |name: &str| {
         let name = name.to_lowercase();

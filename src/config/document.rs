@@ -31,6 +31,11 @@ pub(super) struct Document {
     places: BTreeMap<String, Place>,
 }
 
+/// Key path of a section in a list of sections, counted from 1 as people count `[[…]]`.
+pub(super) fn item_path(list: &str, number: usize) -> String {
+    format!("{list}[{}]", number + 1)
+}
+
 /// Key path of a key inside a section.
 pub(super) fn join(section: &str, key: &str) -> String {
     if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
@@ -84,7 +89,15 @@ impl Document {
             DeValue::Boolean(value) => Value::Boolean(*value),
             DeValue::Datetime(value) => Value::Datetime(*value),
             DeValue::Array(items) => {
-                Value::Array(items.iter().map(|item| self.take_value(path, item.get_ref())).collect::<Result<_, _>>()?)
+                let items = items.iter().enumerate().map(|(number, item)| match item.get_ref() {
+                    DeValue::Table(table) => {
+                        let path = item_path(path, number);
+                        self.places.insert(path.clone(), Place::Text(item.span()));
+                        Ok(Value::Table(self.take_table(&path, table)?))
+                    }
+                    plain => self.take_value(path, plain),
+                });
+                Value::Array(items.collect::<Result<_, _>>()?)
             }
             DeValue::Table(table) => Value::Table(self.take_table(path, table)?),
         })

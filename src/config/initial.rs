@@ -13,6 +13,8 @@ use super::number::Real;
 pub enum Initial {
     /// Plummer sphere with equal masses in virial equilibrium (Aarseth, Henon & Wielen 1974).
     Plummer(Plummer),
+    /// Sphere of constant density with equal masses, cold or at a virial ratio.
+    UniformSphere(UniformSphere),
     /// Particles from a file.
     File(FileModel),
     /// Two bodies on a Kepler orbit.
@@ -54,6 +56,20 @@ const fn mass_fraction() -> Real {
     Real::new(0.999)
 }
 
+impl Initial {
+    /// Number of particles, with the key that says it, and the seed of a sampled model; [`None`] for any other.
+    #[must_use]
+    pub fn sampled(&self) -> Option<(u32, &'static str, u64)> {
+        match self {
+            Self::Plummer(model) => Some((model.n, "initial.plummer.n", model.seed)),
+            Self::UniformSphere(model) => Some((model.n, "initial.uniform-sphere.n", model.seed)),
+            Self::File(_) | Self::TwoBody(_) | Self::FigureEight {} | Self::Pythagorean {} | Self::SolarSystem {} => {
+                None
+            }
+        }
+    }
+}
+
 impl Plummer {
     /// Total mass; unit: mass.
     #[must_use]
@@ -65,6 +81,45 @@ impl Plummer {
     #[must_use]
     pub fn virial_radius(&self) -> f64 {
         self.virial_radius.map_or(1.0, Real::get)
+    }
+}
+
+/// Sphere of constant density with equal masses, cold or at a virial ratio.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformSphere {
+    /// Number of particles.
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    pub n: u32,
+    /// Seed of the random numbers: the same seed gives the same particles on any machine.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Kinetic energy over |potential energy|, from 0 (all at rest) to below 1; 1/2 is virial equilibrium as a whole.
+    #[serde(default = "cold")]
+    pub virial_ratio: Real,
+    /// Total mass; unit: mass. Default: 1 in Henon units, required otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mass: Option<Real>,
+    /// Radius; unit: length. Default: 1 in Henon units, required otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) radius: Option<Real>,
+}
+
+const fn cold() -> Real {
+    Real::new(0.0)
+}
+
+impl UniformSphere {
+    /// Total mass; unit: mass.
+    #[must_use]
+    pub fn mass(&self) -> f64 {
+        self.mass.map_or(1.0, Real::get)
+    }
+
+    /// Radius; unit: length.
+    #[must_use]
+    pub fn radius(&self) -> f64 {
+        self.radius.map_or(1.0, Real::get)
     }
 }
 
@@ -100,8 +155,18 @@ pub enum Format {
     Csv,
     /// Text with 7 columns as McLuster writes it for NBODY6.
     Nbody6,
+    /// McLuster's table with a header (-C 3).
+    Mcluster,
+    /// Text with PeTar's 7 columns, velocities in pc/Myr.
+    Petar,
     /// Tipsy binary, either byte order.
     Tipsy,
+    /// Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.
+    Gadget,
+    /// AMUSE's HDF5.
+    Amuse,
+    /// NEMO's structured binary, either byte order.
+    Nemo,
 }
 
 impl Format {
@@ -113,7 +178,12 @@ impl Format {
             Self::Tisane => Some("tisane"),
             Self::Csv => Some("csv"),
             Self::Nbody6 => Some("nbody6"),
+            Self::Mcluster => Some("mcluster"),
+            Self::Petar => Some("petar"),
             Self::Tipsy => Some("tipsy"),
+            Self::Gadget => Some("gadget"),
+            Self::Amuse => Some("amuse"),
+            Self::Nemo => Some("nemo"),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Commented configurations to start from: `tisane init`.
 
 /// The names of the templates and their texts, one for each initial model.
-pub const TEMPLATES: [(&str, &str); 6] = [
+pub const TEMPLATES: [(&str, &str); 7] = [
     ("plummer", include_str!("templates/plummer.toml")),
+    ("uniform-sphere", include_str!("templates/uniform-sphere.toml")),
     ("file", include_str!("templates/file.toml")),
     ("two-body", include_str!("templates/two-body.toml")),
     ("figure-eight", include_str!("templates/figure-eight.toml")),

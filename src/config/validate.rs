@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::number::Real;
-use super::{Config, Hermite4, Initial, Integrator, Leapfrog, Plummer, TwoBody};
+use super::{Config, Hermite4, Initial, Integrator, Leapfrog, Plummer, TwoBody, UniformSphere};
 use crate::time::{LOG2_TICKS_PER_DT_MAX, MAX_DT_MAX_STEPS};
 
 /// Relative error of a ratio of two times up to which it counts as a whole number: the decimals that people write, such
@@ -37,13 +37,15 @@ fn physical(config: &Config) -> bool {
     !config.units().is_henon()
 }
 
-fn above(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
+/// Notes a value that is not above a bound.
+pub fn above(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
     if let Some(value) = value.filter(|value| value.get() <= bound) {
         found.push(Problem::new(key, format!("expected a number above {bound}, found {value}")));
     }
 }
 
-fn at_least(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
+/// Notes a value that is below a bound.
+pub fn at_least(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
     if let Some(value) = value.filter(|value| value.get() < bound) {
         found.push(Problem::new(key, format!("expected a number of at least {bound}, found {value}")));
     }
@@ -104,6 +106,7 @@ fn units(config: &Config, found: &mut Vec<Problem>) {
 fn initial(config: &Config, found: &mut Vec<Problem>) {
     match &config.initial {
         Initial::Plummer(model) => plummer(model, physical(config), found),
+        Initial::UniformSphere(model) => uniform_sphere(model, physical(config), found),
         Initial::TwoBody(model) => two_body(model, physical(config), found),
         Initial::File(model) if model.path.is_empty() => {
             found.push(Problem::new("initial.file.path", "expected a path, found empty text"));
@@ -147,6 +150,22 @@ fn plummer(model: &Plummer, physical: bool, found: &mut Vec<Problem>) {
     if !(share.get() > 0.0 && share.get() <= 1.0) {
         let problem = format!("expected a number above 0 and at most 1, found {share}");
         found.push(Problem::new(format!("{section}.mass_fraction"), problem));
+    }
+}
+
+fn uniform_sphere(model: &UniformSphere, physical: bool, found: &mut Vec<Problem>) {
+    let section = "initial.uniform-sphere";
+    let sizes = [("mass", model.mass), ("radius", model.radius)];
+    for (key, value) in sizes {
+        above(found, format!("{section}.{key}"), value, 0.0);
+    }
+    if physical {
+        required(found, section, &sizes);
+    }
+    let ratio = model.virial_ratio;
+    if !(0.0..1.0).contains(&ratio.get()) {
+        let problem = format!("expected a number from 0 to below 1, found {ratio}");
+        found.push(Problem::new(format!("{section}.virial_ratio"), problem));
     }
 }
 
@@ -235,7 +254,8 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
 }
 
 /// How many times `unit` goes into `length`, if that is a whole number of at least 1 that the tick counter can hold.
-pub(super) fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
+#[must_use]
+pub fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
     let ratio = length / unit;
     let whole = ratio.round();
     let close = (ratio - whole).abs() <= (WHOLE_TOLERANCE * whole).min(WHOLE_TOLERANCE_STEPS);

@@ -12,6 +12,7 @@ mod random;
 pub mod scaling;
 pub mod solar_system;
 pub mod two_body;
+pub mod uniform_sphere;
 
 use crate::particles::Particles;
 use std::cmp::Ordering;

@@ -44,6 +44,21 @@ pub fn to_virial(particles: &mut Particles, potential_energy: f64, virial_ratio:
     possible
 }
 
+/// Scales velocities alone so that T = Q |U| with Q = `virial_ratio`; `potential_energy` is U of the current positions.
+///
+/// Returns false, with the particles as they were, where there is no such scaling: U not negative, Q < 0, or all particles at
+/// rest while Q > 0.
+#[must_use = "false means that nothing was scaled"]
+pub fn to_virial_ratio(particles: &mut Particles, potential_energy: f64, virial_ratio: f64) -> bool {
+    let target = virial_ratio * potential_energy.abs();
+    let velocity = if target == 0.0 { 0.0 } else { (target / kinetic_energy(particles)).sqrt() };
+    let possible = potential_energy < 0.0 && virial_ratio >= 0.0 && velocity.is_finite();
+    if possible {
+        rescale(particles, 1.0, 1.0, velocity);
+    }
+    possible
+}
+
 /// Kinetic energy ½ Σ m v², compensated.
 fn kinetic_energy(particles: &Particles) -> f64 {
     let terms = particles.mass.iter().zip(&particles.vel);
@@ -80,6 +95,25 @@ mod tests {
         let mut cold = resting.clone();
         assert!(to_virial(&mut cold, -1.0, 0.0, -0.25), "a cold start has no velocities to scale");
         assert_eq!(cold.pos[1], [4.0; 3]);
+    }
+
+    #[test]
+    fn velocities_alone_reach_a_virial_ratio() {
+        let pair = Particles::new(vec![1.0; 2], vec![[0.0; 3], [2.0, 0.0, 0.0]], vec![[3.0, 0.0, 0.0], [0.0; 3]]);
+        let mut p = pair.clone();
+        assert!(to_virial_ratio(&mut p, -0.5, 0.25));
+        assert_eq!(p.pos, pair.pos);
+        assert!((kinetic_energy(&p) - 0.125).abs() < 1e-15, "{p:?}");
+        let mut cold = pair.clone();
+        assert!(to_virial_ratio(&mut cold, -0.5, 0.0));
+        assert_eq!(cold.vel, [[0.0; 3]; 2]);
+        for (u, q) in [(0.0, 0.5), (-0.5, -1.0), (-0.5, f64::NAN), (f64::NAN, 0.5)] {
+            let mut same = pair.clone();
+            assert!(!to_virial_ratio(&mut same, u, q), "U {u} Q {q}");
+            assert_eq!(same, pair);
+        }
+        cold.vel = vec![[0.0; 3]; 2];
+        assert!(!to_virial_ratio(&mut cold, -0.5, 0.5), "nothing moves");
     }
 
     #[test]

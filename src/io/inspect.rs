@@ -2,9 +2,9 @@
 
 use super::fields::Value;
 use super::file_units;
-use super::formats::{self, FileState};
+use super::formats::{self, FileState, Look};
 use super::hdf::Kind;
-use super::hdf::read::{Node, SIGNATURE, Tree};
+use super::hdf::read::{Node, Tree};
 use super::provenance::{self, Provenance};
 use super::seal::Seal;
 use super::table::{self, Table};
@@ -24,18 +24,31 @@ use std::path::Path;
 pub fn describe(path: &Path) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
-    let (head, _) = formats::head(path)?;
-    if head.starts_with(SIGNATURE) {
+    let look = Look::at(path)?;
+    let guesses = formats::detect(path)?;
+    let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !look.is_from_tisane();
+    if look.is_hdf5() && !of_others {
         describe_hdf5(&mut page, path)?;
-    } else if table::is_csv(&head) {
+    } else if table::is_csv(&look.head) {
         page.line("kind", "tisane diagnostics, CSV");
         describe_table(&mut page, &table::read_csv(path)?, None);
-    } else if formats::detect(path)?.is_some() {
+    } else if !guesses.is_empty() {
         describe_particles(&mut page, &formats::read(path, None)?);
     } else {
         let help = format!("{}; and the checkpoints and diagnostics of its runs", formats::known());
         return Err(Error::input(path, "this is none of the files that tisane reads").with_help(help));
     }
+    Ok(page.0)
+}
+
+/// Describes particles in the format of that name, where the content alone does not tell it.
+///
+/// # Errors
+/// [`Error::Input`] if there is no such format, or the file is not of it.
+pub fn describe_as(path: &Path, format: &str) -> Result<String> {
+    let mut page = Page::default();
+    page.line("file", path.display());
+    describe_particles(&mut page, &formats::read(path, Some(format))?);
     Ok(page.0)
 }
 
@@ -137,14 +150,25 @@ fn describe_snapshot(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
 /// Particles of another program's format.
 fn describe_particles(page: &mut Page, state: &FileState) {
     page.line("kind", format!("particles, {} format", state.format));
+    page.line("format", &state.guess);
+    let unit = |d| state.units.as_ref().map_or(String::new(), |units| format!(" {}", units.label(d)));
     if let Some(time) = state.time {
-        page.line("time", time);
+        page.line("time", format!("{time}{}", unit(Dimension::TIME)));
+    }
+    match &state.units {
+        Some(units) => page.units(units),
+        None => page.line("units", "the file does not say them"),
     }
     if let Some([smallest, largest]) = state.softening {
-        page.line("softening of one particle", format!("{smallest} to {largest}"));
+        page.line("softening of one particle", format!("{smallest} to {largest}{}", unit(Dimension::LENGTH)));
     }
     let p = &state.particles;
     page.particles(&p.mass, &p.pos, &p.vel, state.units.as_ref());
+    let ids = p.id.iter().fold([u64::MAX, 0], |[least, most], &id| [least.min(id), most.max(id)]);
+    page.line("ids", format!("{} to {}", ids[0], ids[1]));
+    for note in &state.notes {
+        page.line("note", note);
+    }
 }
 
 fn describe_checkpoint(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {

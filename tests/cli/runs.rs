@@ -3,7 +3,8 @@
 use crate::program::{Folder, diagnostics, finish, summary};
 use std::fs;
 
-const MODELS: [&str; 6] = ["plummer", "file", "two-body", "figure-eight", "pythagorean", "solar-system"];
+const MODELS: [&str; 7] =
+    ["plummer", "uniform-sphere", "file", "two-body", "figure-eight", "pythagorean", "solar-system"];
 /// Seven columns for the model `file`: a cluster of four in Msun, pc, km/s.
 const FOUR: &str = "1 0 0 0 0 0 0\n1 1 0 0 0 0.1 0\n1 0 1 0 0 0 0.1\n1 0 0 1 0.1 0 0\n";
 

@@ -1,6 +1,7 @@
 //! HDF5 as tisane writes and reads it: fixed-length text, scalars as scalars, checksummed chunks, sealed files, and errors that
 //! name the file and the place in it.
 
+pub(in crate::io) mod foreign;
 pub(in crate::io) mod read;
 pub(in crate::io) mod write;
 
