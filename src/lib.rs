@@ -32,6 +32,7 @@ pub mod meter;
 pub mod particles;
 pub mod profile;
 pub mod simulation;
+pub mod study;
 pub mod sum;
 pub mod time;
 pub mod units;

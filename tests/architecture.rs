@@ -37,6 +37,9 @@ const RULES: &[(&str, &[&str])] = &[
         "assemble",
         &["error", "config", "initial", "force", "integrator", "diagnostics", "io", "meter", "profile", "simulation"],
     ),
+    // Data alone: whoever compares with the papers may have it.
+    ("study::papers", &[]),
+    ("study", &["error", "config", "force", "integrator", "diagnostics", "io", "meter", "assemble", "plot"]),
     (
         "cli",
         &[
@@ -51,6 +54,7 @@ const RULES: &[(&str, &[&str])] = &[
             "profile",
             "simulation",
             "assemble",
+            "study",
         ],
     ),
     ("lib", &["error"]),

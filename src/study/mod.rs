@@ -1,0 +1,3 @@
+//! Studies: sweeps that end in a table and figures.
+
+pub mod papers;
