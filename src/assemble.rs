@@ -3,7 +3,7 @@
 mod engine;
 mod gpu;
 
-pub use engine::{Session, forecast, gpu_wins_from};
+pub use engine::{Session, described, forecast, force_engine, force_engine_with_bags, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, gpus};
 
 use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
@@ -21,7 +21,7 @@ use crate::io::file_units::FileUnits;
 use crate::io::formats;
 use crate::io::provenance::Provenance;
 use crate::particles::Particles;
-use crate::simulation::{Engines, Plan, Simulation};
+use crate::simulation::{Engines, Notes, Plan, Simulation};
 use crate::time::{Clock, Level, Time};
 use crate::units::{Scale, Units};
 use engine::Task;
@@ -249,9 +249,7 @@ fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenan
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
-    let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
-    let chosen = engine::choose(&set.config, session, None, task)?;
+    let (engines, notes, name) = engines(&set, session)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -262,12 +260,24 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
         wall_seconds: 0.0,
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
-    let (integrator, plan) = (integrator(&set.config, set.clock), plan(&set.config, set.steps_to_end));
-    let provenance = provenance(&set.config, set.written, chosen.name)?;
-    let engines = Engines { integrator, force: chosen.engine, meter: chosen.meter };
+    let plan = plan(&set.config, set.steps_to_end);
+    let provenance = provenance(&set.config, set.written, name)?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
-    simulation.notes = chosen.notes;
+    simulation.notes = notes;
     Ok(simulation)
+}
+
+/// What moves and measures the particles of `set`, what is to be told about it, and the name of the engine: for a run, or for
+/// studies without the files of one.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+pub fn engines(set: &Setup, session: Session) -> Result<(Engines, Notes, &'static str)> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    let chosen = engine::choose(&set.config, session, None, task)?;
+    let integrator = integrator(&set.config, set.clock);
+    Ok((Engines { integrator, force: chosen.engine, meter: chosen.meter }, chosen.notes, chosen.name))
 }
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory

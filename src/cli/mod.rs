@@ -9,6 +9,7 @@ mod run;
 mod schema;
 mod verify;
 
+use crate::crew::on_threads;
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
@@ -177,12 +178,4 @@ fn a_precision() -> impl TypedValueParser<Value = Precision> {
 
 fn a_device() -> impl TypedValueParser<Value = u32> {
     clap::value_parser!(u32).range(..=i64::from(MAX_DEVICE))
-}
-
-/// Runs `work` on a pool of `threads` threads (0: one a core).
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool =
-        pool.map_err(|e| Error::Integration { problem: format!("cannot start {threads} threads: {e}"), help: None })?;
-    pool.install(work)
 }

@@ -40,10 +40,12 @@ impl Walk<'_> {
         match (schema.get("type").and_then(Json::as_str), value) {
             (Some("object"), Value::Table(table)) => self.section(schema, path, table),
             (Some("integer"), Value::Integer(number)) => self.integer(schema, path, *number),
+            (Some("array"), Value::Array(items)) => self.list(schema, path, items),
             (Some("string"), Value::String(_)) => {}
             (None, Value::Table(table)) => self.choice(schema, path, table),
             (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
             (Some("integer"), other) => self.say(path, format!("expected a whole number, found {}", told(other))),
+            (Some("array"), other) => self.say(path, format!("expected a list in [ ], found {}", told(other))),
             (Some("string"), other) => self.say(path, format!("expected text in quotes, found {}", told(other))),
             (Some(_), other) => self.say(path, format!("did not expect {}", told(other))),
         }
@@ -68,6 +70,16 @@ impl Walk<'_> {
             let place = if path.is_empty() { format!("section [{key}]") } else { format!("key `{key}` in [{path}]") };
             self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
         }
+    }
+
+    /// A list. Its items have no places of their own: a mistake in one is told at the list.
+    fn list(&mut self, schema: &Json, path: &str, items: &[Value]) {
+        if items.is_empty() && schema.get("minItems").is_some() {
+            let meaning = lower_first(&summary(self.root, schema));
+            self.say(path, format!("expected at least one value, found an empty list: {meaning}"));
+        }
+        let of = schema.get("items").unwrap_or(&Json::Null);
+        items.iter().for_each(|item| self.value(of, path, item));
     }
 
     /// A table with exactly one key out of several, such as one model.

@@ -7,6 +7,7 @@
 mod check;
 mod document;
 mod error;
+mod file;
 mod initial;
 mod number;
 mod resolve;
@@ -21,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use error::{ConfigError, Problem};
+pub use file::{Source, commented, read, read_text};
 pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody};
 pub use number::{Real, WallTime};
 pub use schema::json_schema;
@@ -29,10 +31,10 @@ pub use sections::{
     Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
+pub use validate::{above, at_least, whole_multiple};
 
 use crate::units::Units;
 use crate::{Error, Result};
-use document::Document;
 
 /// A run of tisane, as one TOML file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,14 +77,14 @@ pub struct Loaded {
     pub config: Config,
     /// The text as it was written, without overrides.
     pub written: String,
-    document: Document,
+    source: Source,
 }
 
 impl Loaded {
     /// Tells a problem that shows only later (once the input file's time is known, say) where its setting was written.
     #[must_use]
     pub fn explain(&self, problem: Problem) -> Error {
-        Error::Config(self.document.locate(vec![problem]))
+        self.source.explain(problem)
     }
 }
 
@@ -93,13 +95,9 @@ impl Config {
     /// [`Error::Input`] for a file that cannot be read as text; [`Error::Config`] for every mistake in it.
     pub fn from_file(path: impl AsRef<Path>, sets: &[String]) -> Result<Loaded> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::input(path, format!("cannot read it: {e}")))?;
-        let text = std::str::from_utf8(&bytes).map_err(|e| {
-            Error::input(path, format!("not a text file: byte {} is not UTF-8", e.valid_up_to()))
-                .with_help("expected a configuration in TOML; `tisane init` prints one to start from")
-        })?;
+        let text = read_text(path)?;
         let base = path.parent().unwrap_or(Path::new(""));
-        Self::from_str(&path.display().to_string(), text, base, sets)
+        Self::from_str(&path.display().to_string(), &text, base, sets)
     }
 
     /// Reads a configuration from text. `name` stands for the file in messages; relative paths start at `base`.
@@ -107,16 +105,9 @@ impl Config {
     /// # Errors
     /// [`Error::Config`] for every mistake, at file, line and key.
     pub fn from_str(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
-        let (document, table) = Document::read(name, text, sets)?;
-        let stop_at = |problems: Vec<Problem>| {
-            if problems.is_empty() { Ok(()) } else { Err(Error::Config(document.locate(problems))) }
-        };
-        stop_at(check::check(&json_schema(), &table))?;
-        let read = toml::Value::Table(table).try_into::<Self>();
-        let mut config = read.map_err(|e| Error::Config(document.locate(vec![Problem::new("", e.message())])))?;
-        stop_at(validate::validate(&config))?;
-        config.resolve(base).map_err(|problem| Error::Config(document.locate(vec![problem])))?;
-        Ok(Loaded { config, written: text.to_owned(), document })
+        let (mut config, source) = read::<Self>((name, text), sets, validate::validate)?;
+        config.resolve(base).map_err(|problem| source.explain(problem))?;
+        Ok(Loaded { config, written: text.to_owned(), source })
     }
 
     /// The units of everything the user writes and reads.

@@ -20,7 +20,8 @@ const MAX_POWER: u32 = 1023;
 
 impl Real {
     /// A number known to be finite; anything else becomes 0.
-    pub(super) const fn new(value: f64) -> Self {
+    #[must_use]
+    pub const fn new(value: f64) -> Self {
         Self(if value.is_finite() { value } else { 0.0 })
     }
 

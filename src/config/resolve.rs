@@ -7,7 +7,8 @@ use toml::de::DeTable;
 
 use super::error::Problem;
 use super::number::Real;
-use super::schema::{follow, json_schema, summary};
+use super::file::commented;
+use super::schema::{follow, summary};
 use super::{Config, Initial, Integrator, System};
 use crate::Result;
 
@@ -64,27 +65,12 @@ impl Config {
     /// # Errors
     /// [`crate::Error::Config`] for a number beyond TOML's integers (2⁶³), which no TOML file can have brought.
     pub fn resolved_toml(&self) -> Result<String> {
-        let wrong = |e: &dyn std::fmt::Display| Problem::new("", format!("cannot be written as TOML: {e}"));
-        let text = toml::to_string(self).map_err(|e| wrong(&e))?;
-        let mut comments = Vec::new();
-        let schema = json_schema();
-        collect(&schema, &schema, DeTable::parse(&text).map_err(|e| wrong(&e))?.get_ref(), &mut comments);
-        comments.sort_by_key(|(end, _)| *end);
-        let mut commented = String::from("# Every parameter of the run, defaults written out.\n");
-        let mut from = 0;
-        for (end, comment) in comments {
-            commented.push_str(&text[from..end]);
-            commented.push_str("  # ");
-            commented.push_str(&comment);
-            from = end;
-        }
-        commented.push_str(&text[from..]);
-        Ok(commented)
+        commented(self, "Every parameter of the run, defaults written out.")
     }
 }
 
 /// The meaning of each value below a table, and the byte at which the value ends.
-fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
+pub(super) fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
     for (key, value) in table {
         let Some(schema) = property(root, schema, key.get_ref()) else { continue };
         match value.get_ref().as_table() {

@@ -1,5 +1,6 @@
 //! The JSON Schema of the configuration, made from the structs that read it.
 
+use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use super::Config;
@@ -7,7 +8,12 @@ use super::Config;
 /// The JSON Schema of the configuration (draft 2020-12): `tisane schema`. Editors complete and check TOML with it.
 #[must_use]
 pub fn json_schema() -> Value {
-    let mut schema = schemars::schema_for!(Config).to_value();
+    schema_of::<Config>()
+}
+
+/// The JSON Schema of a file that holds a `T`.
+pub(super) fn schema_of<T: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(T).to_value();
     without_null(&mut schema);
     schema
 }

@@ -34,13 +34,15 @@ fn physical(config: &Config) -> bool {
     !config.units().is_henon()
 }
 
-fn above(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
+/// Notes a value that is not above a bound.
+pub fn above(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
     if let Some(value) = value.filter(|value| value.get() <= bound) {
         found.push(Problem::new(key, format!("expected a number above {bound}, found {value}")));
     }
 }
 
-fn at_least(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
+/// Notes a value that is below a bound.
+pub fn at_least(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
     if let Some(value) = value.filter(|value| value.get() < bound) {
         found.push(Problem::new(key, format!("expected a number of at least {bound}, found {value}")));
     }
@@ -216,7 +218,8 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
 }
 
 /// How many times `unit` goes into `length`, if that is a whole number of at least 1 that the tick counter can hold.
-pub(super) fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
+#[must_use]
+pub fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
     let ratio = length / unit;
     let whole = ratio.round();
     let close = (ratio - whole).abs() <= (WHOLE_TOLERANCE * whole).min(WHOLE_TOLERANCE_STEPS);

@@ -16,6 +16,7 @@ use std::marker::PhantomData;
 /// Scalar engine for the precision mode `M`; see [`super::canonical`] for the order of summation.
 pub struct ReferenceEngine<M> {
     mode: PhantomData<M>,
+    bag: usize,
     eps2: f64,
     clock: Clock,
     sources: Particles,
@@ -26,13 +27,22 @@ pub struct ReferenceEngine<M> {
 /// The reference engine for a precision mode.
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn ForceEngine> {
+    engine_with_bags(precision, epsilon, clock, BAG)
+}
+
+/// The same with bags of another size than the canonical one, to study what bags do to the error. At least 1.
+#[must_use]
+pub fn engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
+    fn new<M: Mode>(epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
+        Box::new(ReferenceEngine::<M> { bag: bag.max(1), ..ReferenceEngine::new(epsilon, clock) })
+    }
     match precision {
-        Precision::F32Direct => Box::new(ReferenceEngine::<F32Direct>::new(epsilon, clock)),
-        Precision::F32Chamomile => Box::new(ReferenceEngine::<F32Chamomile>::new(epsilon, clock)),
-        Precision::F32Kahan => Box::new(ReferenceEngine::<F32Kahan>::new(epsilon, clock)),
-        Precision::Mixed => Box::new(ReferenceEngine::<Mixed>::new(epsilon, clock)),
-        Precision::DoubleFloat => Box::new(ReferenceEngine::<DoubleFloat>::new(epsilon, clock)),
-        Precision::F64Fast | Precision::F64 => Box::new(ReferenceEngine::<F64>::new(epsilon, clock)),
+        Precision::F32Direct => new::<F32Direct>(epsilon, clock, bag),
+        Precision::F32Chamomile => new::<F32Chamomile>(epsilon, clock, bag),
+        Precision::F32Kahan => new::<F32Kahan>(epsilon, clock, bag),
+        Precision::Mixed => new::<Mixed>(epsilon, clock, bag),
+        Precision::DoubleFloat => new::<DoubleFloat>(epsilon, clock, bag),
+        Precision::F64Fast | Precision::F64 => new::<F64>(epsilon, clock, bag),
     }
 }
 
@@ -42,6 +52,7 @@ impl<M: Mode> ReferenceEngine<M> {
     pub fn new(epsilon: f64, clock: Clock) -> Self {
         Self {
             mode: PhantomData,
+            bag: BAG,
             eps2: epsilon * epsilon,
             clock,
             sources: Particles::default(),
@@ -77,11 +88,11 @@ impl<M: Mode> ReferenceEngine<M> {
         let mut in_order = [M::Node::default(); SUMS];
         let n = self.sources.len();
         let mut sums = [[M::Real::zero(); 2]; SUMS];
-        for first in (0..n).step_by(BAG) {
+        for first in (0..n).step_by(self.bag) {
             if M::ORDER != Order::Running {
                 sums = [[M::Real::zero(); 2]; SUMS];
             }
-            for j in (first..n.min(first + BAG)).filter(|&j| j != i) {
+            for j in (first..n.min(first + self.bag)).filter(|&j| j != i) {
                 let (r, v) = self.relative(j, pos, vel);
                 let pair = pair(M::Real::of(self.sources.mass[j]), r, v, M::Real::of(self.eps2));
                 add_pair::<M>(&mut sums, &pair, r);

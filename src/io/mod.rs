@@ -14,6 +14,7 @@ pub mod inspect;
 pub mod provenance;
 pub mod seal;
 pub mod series;
+pub mod sheet;
 pub mod snapshot;
 pub mod summary;
 pub mod table;

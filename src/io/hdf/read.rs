@@ -136,6 +136,11 @@ impl Node<'_> {
         read_text(&attribute).map_err(|problem| self.error(name, problem))
     }
 
+    /// Names of its attributes.
+    pub(in crate::io) fn attributes(&self) -> Result<Vec<String>> {
+        self.group.attr_names().map_err(|e| self.error("", e))
+    }
+
     /// A text attribute of a dataset.
     pub(in crate::io) fn text_of(&self, dataset: &str, name: &str) -> Result<String> {
         let place = format!("{dataset}/{name}");
