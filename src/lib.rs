@@ -30,6 +30,7 @@ pub mod integrator;
 pub mod io;
 pub mod meter;
 pub mod particles;
+pub mod plot;
 pub mod profile;
 pub mod simulation;
 pub mod study;

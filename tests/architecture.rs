@@ -30,6 +30,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("integrator", &["error", "force::ForceEngine", "force::Forces", "force::Targets"]),
     ("diagnostics", &[]),
     ("io", &["error"]),
+    ("plot", &["error", "io"]),
     ("meter", &["error", "force", "diagnostics", "io"]),
     ("profile", &["error", "force", "io"]),
     ("simulation", &["error", "force", "integrator", "diagnostics", "io", "meter", "profile"]),
@@ -292,7 +293,7 @@ fn a_breach_is_seen() {
         ("error", "use crate::config::Config;", "error must not use config::Config"),
         ("config", "use crate::units::Units; use super::assemble;", "must not use assemble"),
         ("main", "fn main() { tisane::io::inspect() }", "main must not use io::inspect"),
-        ("plot", "", "a new part"),
+        ("movie", "", "a new part"),
         ("gravity", "fn f() { unsafe { g() } }", "unsafe"),
         ("force::cuda", "fn f() { unsafe { g() } }", "unsafe"),
     ] {
