@@ -7,10 +7,11 @@ mod inspect;
 mod log;
 mod run;
 mod schema;
+mod study;
 mod verify;
 
+use crate::config::{Engine, MAX_DEVICE, TEMPLATES};
 use crate::crew::on_threads;
-use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -61,7 +62,7 @@ enum Verb {
     /// Print a commented configuration to start from.
     Init {
         /// What to start from.
-        #[arg(default_value = "plummer", value_parser = TEMPLATES.map(|(name, _)| name))]
+        #[arg(default_value = "plummer", value_parser = templates().map(|(name, _)| name).collect::<Vec<_>>())]
         model: String,
     },
     /// Validate a configuration and print what it would run.
@@ -88,6 +89,14 @@ enum Verb {
     Bench {
         #[command(subcommand)]
         what: bench::What,
+    },
+    /// Sweep over N, modes, nu and engines; the result is tables and figures.
+    ///
+    /// The result goes to studies/<study> or --output: table.csv and table.hdf5, further tables, figures as SVG and PNG. Each
+    /// finished point is kept in points.jsonl as soon as it is measured: the same command goes on where a study was stopped.
+    Study {
+        #[command(subcommand)]
+        what: study::What,
     },
     /// Print the JSON Schema of the configuration, for editors that complete and check TOML.
     Schema,
@@ -133,16 +142,22 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What `tisane init` prints, by name.
+fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TEMPLATES.into_iter().chain(study::TEMPLATES)
+}
+
 fn dispatch(cli: Cli) -> Result<u8> {
     let talk = Talk { verbose: cli.verbose, quiet: cli.quiet };
     match cli.verb {
-        Verb::Init { model } => print(template(&model).unwrap_or_default()),
+        Verb::Init { model } => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),
         Verb::Check { config } => check::check(&config),
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
         Verb::Inspect { file } => inspect::inspect(&file),
         Verb::Verify => verify::verify(),
         Verb::Bench { what } => bench::bench(what, talk),
+        Verb::Study { what } => study::study(what, talk),
         Verb::Schema => schema::schema(),
         Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
         Verb::Man => schema::man(Cli::command()),

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use toml::de::DeTable;
 
 use super::error::Problem;
-use super::number::Real;
 use super::file::commented;
+use super::number::Real;
 use super::schema::{follow, summary};
 use super::{Config, Initial, Integrator, System};
 use crate::Result;

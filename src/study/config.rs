@@ -268,7 +268,10 @@ fn stretch(section: &str, it: &Stretch, found: &mut Vec<Problem>) {
         }
     }
     if it.t_end <= it.t_start {
-        found.push(Problem::new(key("t_end"), format!("expected a time after t_start = {}, found {}", it.t_start, it.t_end)));
+        found.push(Problem::new(
+            key("t_end"),
+            format!("expected a time after t_start = {}, found {}", it.t_start, it.t_end),
+        ));
     }
 }
 
@@ -288,7 +291,8 @@ impl StudyFile for ForceFile {
             found.push(Problem::new("force.n_of_bags", format!("expected numbers among those of n, found {n}")));
         }
         if !it.bags.contains(&(BAG as u32)) && it.n_of_bags.is_empty() {
-            let problem = format!("expected {BAG} among them, or numbers of particles in n_of_bags: else there is nothing to do");
+            let problem =
+                format!("expected {BAG} among them, or numbers of particles in n_of_bags: else there is nothing to do");
             found.push(Problem::new("force.bags", problem));
         }
         found

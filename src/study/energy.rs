@@ -51,7 +51,7 @@ pub fn study(file: &EnergyFile, journal: &mut Journal<Key, Measured>, work: &Wor
         ("laws", laws_sheet(&laws, &remarks)),
         ("choice", choice(&laws, it, &remarks)),
     ];
-    Ok(Report { figures: super::figures::energy(&laws, &remarks), sheets })
+    Ok(Report { figures: super::figures::energy(&laws, &remarks), sheets, model: None })
 }
 
 fn keys(it: &EnergySweep, common: &Common) -> Vec<Key> {
@@ -164,7 +164,12 @@ fn laws_sheet(laws: &[ModeLaw], remarks: &[(String, String)]) -> Sheet {
         it.text("mode", "precision mode", |law| law.mode.name().into()),
         it.numbers("truncation_at_1", "1", "A of |dE/E| = sqrt((A nu^p)^2 + R^2)", error(|law| law.coefficient)),
         it.numbers("truncation_power", "1", "p; from f64 where that was measured", error(|law| law.exponent)),
-        it.numbers("round_off", "1", "R, the error for nu -> 0; 0 where the points show none", error(|law| law.round_off)),
+        it.numbers(
+            "round_off",
+            "1",
+            "R, the error for nu -> 0; 0 where the points show none",
+            error(|law| law.round_off),
+        ),
         it.numbers("scatter", "1", "rms of ln(measured / law)", error(|law| law.scatter)),
         it.numbers("seconds_at_1", "s", "C of wall time for a time unit = C nu^-q", cost(|law| law.coefficient)),
         it.numbers("seconds_power", "1", "-q", cost(|law| law.exponent)),
@@ -198,7 +203,7 @@ fn choice(laws: &[ModeLaw], it: &EnergySweep, remarks: &[(String, String)]) -> S
             let reaching = of_place.filter_map(|law| {
                 let error = law.error.as_ref()?;
                 let nu = error.nu_for(goal, range)?;
-                Some((law.mode, nu, error.at(nu), law.cost.as_ref().map_or(f64::NAN, |cost| cost.at(nu))))
+                Some((law.mode, nu, error.at(nu), fit::between(&law.seconds, nu)))
             });
             // Without times the largest ν is the cheapest.
             let cost = |it: &(Precision, f64, f64, f64)| if it.3.is_nan() { 1.0 / it.1 } else { it.3 };

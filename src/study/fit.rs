@@ -28,13 +28,28 @@ pub fn power(points: &[(f64, f64)]) -> Option<Power> {
     let [x, y] = [0, 1].map(|k| logs.iter().map(|log| log[k]).sum::<f64>() / n);
     let xx: f64 = logs.iter().map(|log| (log[0] - x).powi(2)).sum();
     let xy: f64 = logs.iter().map(|log| (log[0] - x) * (log[1] - y)).sum();
-    // Not `<=`: with no points it is NaN.
-    if !(xx > 1e-12) {
+    // With no points it is NaN.
+    if xx.is_nan() || xx <= 1e-12 {
         return None;
     }
     let exponent = xy / xx;
     let squares: f64 = logs.iter().map(|log| (log[1] - y - exponent * (log[0] - x)).powi(2)).sum();
     Some(Power { coefficient: (y - exponent * x).exp(), exponent, scatter: (squares / n).sqrt() })
+}
+
+/// The value at x between measured points, straight in the logarithms; NaN outside of them.
+#[must_use]
+pub fn between(points: &[(f64, f64)], x: f64) -> f64 {
+    let below = points.iter().filter(|(at, _)| *at <= x).max_by(|a, b| a.0.total_cmp(&b.0));
+    let above = points.iter().filter(|(at, _)| *at >= x).min_by(|a, b| a.0.total_cmp(&b.0));
+    match (below, above) {
+        (Some(a), Some(b)) if a.0 == b.0 => a.1,
+        (Some(a), Some(b)) => {
+            let part = (x / a.0).ln() / (b.0 / a.0).ln();
+            (a.1.ln() + part * (b.1 / a.1).ln()).exp()
+        }
+        _ => f64::NAN,
+    }
 }
 
 /// Energy error against ν: |ΔE/E| = √((A ν^p)² + R²), truncation and round-off being independent.
@@ -203,11 +218,9 @@ fn least_squares<const K: usize>(rows: &[([f64; K], f64)], terms: &[usize], leng
             return None;
         }
         for other in (0..n).filter(|&other| other != i) {
-            let factor = matrix[other][i] / matrix[i][i];
-            for k in i..=n {
-                let taken = factor * matrix[i][k];
-                matrix[other][k] -= taken;
-            }
+            let taken = matrix[i].clone();
+            let factor = matrix[other][i] / taken[i];
+            matrix[other].iter_mut().zip(&taken).skip(i).for_each(|(x, taken)| *x -= factor * taken);
         }
     }
     let mut found = [0.0; K];
@@ -273,6 +286,15 @@ mod tests {
         let [constant, slope] = nonnegative(&rows);
         assert!(slope == 0.0 && (constant - 4.0).abs() < 1e-9, "{constant} {slope}");
         assert_eq!(nonnegative::<2>(&[]), [0.0; 2]);
+    }
+
+    #[test]
+    fn between_points_is_straight_in_the_logarithms() {
+        let points = [(0.1, 1e-3), (0.001, 1e-1), (0.01, 1e-2)];
+        for (x, y) in [(0.1, 1e-3), (0.001, 1e-1), (0.03, 1e-4 / 0.03)] {
+            assert!((between(&points, x) / y - 1.0).abs() < 1e-9, "{x}: {}", between(&points, x));
+        }
+        assert!(between(&points, 0.2).is_nan() && between(&points, 1e-4).is_nan() && between(&[], 1.0).is_nan());
     }
 
     #[test]

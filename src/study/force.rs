@@ -5,7 +5,7 @@ use super::journal::{Journal, Outcome};
 use super::papers::HI_TABLE_2;
 use super::plummer::{self, Sphere};
 use super::points::{self, Work};
-use super::report::{Rows, Report, mode_names};
+use super::report::{Report, Rows, mode_names};
 use super::{config::Stretch, laws};
 use crate::assemble::{self, OnGpu, Setup};
 use crate::config::Engine;
@@ -109,7 +109,7 @@ pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'
     let rows: Vec<(Key, Errors)> =
         keys.into_iter().zip(results).filter_map(|(key, result)| Some((key, result.done()?.clone()))).collect();
     let sheet = sheet(&rows, journal.stamp().remarks());
-    Ok(Report { figures: super::figures::force(&rows, &sheet.remarks), sheets: vec![("table", sheet)] })
+    Ok(Report { figures: super::figures::force(&rows, &sheet.remarks), sheets: vec![("table", sheet)], model: None })
 }
 
 fn told(key: &Key, outcome: &Outcome<Errors>) -> String {
@@ -137,8 +137,7 @@ impl Exact {
         {
             return Ok(Arc::clone(problem));
         }
-        let Setup { particles, .. } =
-            plummer::setup(sphere, &Stretch::default(), 0.01, (Engine::Cpu, Precision::F64))?;
+        let Setup { particles, .. } = plummer::setup(sphere, &Stretch::default(), 0.01, (Engine::Cpu, Precision::F64))?;
         let targets = spread_over(&particles, key.targets as usize);
         let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, key.epsilon, CLOCK, OnGpu::default())?;
         let forces = evaluate(&mut *engine, &particles, &targets)?;
@@ -227,23 +226,25 @@ fn sheet(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Sheet {
     let quantities: [(&str, &str, Of); 3] =
         [("acc", "acceleration", |e| e.acc), ("jerk", "jerk", |e| e.jerk), ("pot", "potential", |e| e.pot)];
     for (name, what, of) in quantities {
-        for (k, (suffix, measure)) in [("max", "largest"), ("rms", "root mean square"), ("p99", "99th percentile")]
-            .into_iter()
-            .enumerate()
+        for (k, (suffix, measure)) in
+            [("max", "largest"), ("rms", "root mean square"), ("p99", "99th percentile")].into_iter().enumerate()
         {
             let text = format!("relative error of the {what} against f64: {measure}");
             columns.push(rows.numbers(&format!("{name}_{suffix}"), "1", &text, |(_, errors)| of(errors)[k]));
         }
     }
-    columns.push(rows.numbers("pot_rms_law", "1", "growth law of the potential's rms error (docs: studies)", |(key, _)| {
-        laws::potential(key.mode, f64::from(key.n), f64::from(key.bag)).unwrap_or(f64::NAN)
-    }));
+    columns.push(rows.numbers(
+        "pot_rms_law",
+        "1",
+        "growth law of the potential's rms error (docs: studies)",
+        |(key, _)| laws::potential(key.mode, f64::from(key.n), f64::from(key.bag)).unwrap_or(f64::NAN),
+    ));
     let direct = "Hamada & Iitaka (2007), table 2, DIRECT: largest error of the acceleration";
     columns.push(rows.numbers("paper_direct", "1", direct, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.direct)));
     let chamomile = "the same, Chamomile";
-    columns.push(rows.numbers("paper_chamomile", "1", chamomile, |(key, _)| {
-        paper(key.n).map_or(f64::NAN, |row| row.chamomile)
-    }));
+    columns.push(
+        rows.numbers("paper_chamomile", "1", chamomile, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.chamomile)),
+    );
     let modes = mode_names(rows.0.iter().map(|(key, _)| key.mode));
     Sheet { title: format!("Errors of forces against f64, Plummer spheres: {modes}"), remarks, columns }
 }

@@ -20,8 +20,12 @@
 //! Together they make 1.5 δ/√N.
 //!
 //! All this holds for the potential, whose terms have one sign. Accelerations and jerks cancel, which multiplies their relative errors
-//! by a number that depends on where a particle is, and not on the mode. Modes that round positions to one f32 move each particle by
-//! up to half a unit in the last place, which no sum can mend: their errors end there, at a few tenths of δ in the potential.
+//! by a number that depends on where a particle is, and not on the mode.
+//!
+//! **What no sum can mend.** Modes that round positions to one f32 move each particle by up to half a unit in the last place. In the
+//! split modes the difference of the high parts is rounded, and for one target in the same way against all sources of like
+//! coordinates: that too acts like a shift of the target. Both end the fall with N, at some tenths of δ in the potential; only
+//! measurement says where.
 
 use crate::force::precision::Precision;
 
@@ -43,7 +47,7 @@ pub fn in_bags(n: f64, bag: f64) -> f64 {
 }
 
 /// Root mean square of the relative error of the potential of a particle among `n`, in bags of `bag`; [`None`] for modes whose
-/// error is that of rounded positions, and for f64.
+/// error is that of positions, and for f64.
 #[must_use]
 pub fn potential(mode: Precision, n: f64, bag: f64) -> Option<f64> {
     let pairs = PAIR * DELTA / n.sqrt();
@@ -51,8 +55,7 @@ pub fn potential(mode: Precision, n: f64, bag: f64) -> Option<f64> {
         Precision::F32Direct => running(n),
         Precision::F32Chamomile => running(n / bag).hypot(in_bags(n, bag)),
         Precision::Mixed => in_bags(n, bag),
-        Precision::DoubleFloat => 0.0,
-        Precision::F32Kahan | Precision::F64Fast | Precision::F64 => return None,
+        Precision::DoubleFloat | Precision::F32Kahan | Precision::F64Fast | Precision::F64 => return None,
     };
     Some(sums.hypot(pairs))
 }

@@ -1,10 +1,14 @@
 //! What a study leaves: tables and figures.
 
+use super::model::Model;
 use crate::error::Result;
 use crate::force::precision::Precision;
 use crate::io::sheet::{Cells, Column, Sheet};
 use crate::plot::{Figure, Theme};
 use std::path::{Path, PathBuf};
+
+/// Name of the file of a fitted performance model.
+pub const MODEL: &str = "model.toml";
 
 /// The result of a study.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +17,8 @@ pub struct Report {
     pub sheets: Vec<(&'static str, Sheet)>,
     /// Figures by the names of their files.
     pub figures: Vec<(&'static str, Figure)>,
+    /// The performance model, where the study fits one.
+    pub model: Option<Model>,
 }
 
 impl Report {
@@ -30,6 +36,10 @@ impl Report {
         }
         for (name, figure) in &self.figures {
             paths.extend(figure.write(&dir.join(name), &Theme::ALL)?);
+        }
+        if let Some(model) = &self.model {
+            paths.push(dir.join(MODEL));
+            model.write(&dir.join(MODEL))?;
         }
         Ok(paths)
     }

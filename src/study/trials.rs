@@ -74,7 +74,13 @@ impl Common {
 
     /// A point.
     #[must_use]
-    pub fn key(&self, engine: &str, (n, seed): (u32, u64), (mode, nu): (Precision, f64), repetition: Option<u32>) -> Key {
+    pub fn key(
+        &self,
+        engine: &str,
+        (n, seed): (u32, u64),
+        (mode, nu): (Precision, f64),
+        repetition: Option<u32>,
+    ) -> Key {
         let it = &self.stretch;
         Key {
             n,
@@ -96,7 +102,8 @@ impl Common {
     /// # Errors
     /// As [`trial::run`].
     pub fn measure(&self, key: &Key) -> Result<Measured> {
-        let engine = self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine);
+        let engine =
+            self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine);
         let [epsilon, dt_max, dt_min] = [key.epsilon, key.dt_max, key.dt_min].map(Real::new);
         let [t_start, t_end] = key.span.map(Real::new);
         let stretch = Stretch { epsilon, dt_max, dt_min, t_start, t_end };
@@ -105,7 +112,8 @@ impl Common {
             let set = plummer::setup(sphere, &stretch, key.nu, (engine, key.mode))?;
             let session = Session { device: Some(self.device), ..Session::default() };
             let measured = trial::run(&set, session, plummer::steps(&stretch), None)?;
-            measured.ok_or_else(|| Error::Integration { problem: "a trial without a limit ended early".into(), help: None })
+            measured
+                .ok_or_else(|| Error::Integration { problem: "a trial without a limit ended early".into(), help: None })
         })
     }
 }
