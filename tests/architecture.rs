@@ -52,6 +52,7 @@ const RULES: &[(&str, &[&str])] = &[
             "integrator",
             "diagnostics",
             "io",
+            "plot",
             "profile",
             "simulation",
             "assemble",

@@ -5,6 +5,7 @@ mod check;
 mod face;
 mod inspect;
 mod log;
+mod plot;
 mod run;
 mod schema;
 mod study;
@@ -83,6 +84,11 @@ enum Verb {
         /// The file.
         file: PathBuf,
     },
+    /// Draw a run's diagnostics, or columns of a table, as SVG and PNG.
+    ///
+    /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
+    /// they were audited, the errors of the forces. With --y, chosen columns of runs and tables are drawn in one figure.
+    Plot(plot::PlotArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
     /// Measure speed.
@@ -155,6 +161,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
         Verb::Inspect { file } => inspect::inspect(&file),
+        Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
         Verb::Bench { what } => bench::bench(what, talk),
         Verb::Study { what } => study::study(what, talk),

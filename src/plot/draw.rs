@@ -4,7 +4,7 @@ use super::font::{self, LEADING};
 use super::layout::{BLOCK, LABEL, Measured, NOTE, PAD, TICK, TITLE};
 use super::mark::{self, Axes};
 use super::palette::{HATCHES, Ink, looks};
-use super::svg::{Anchor, Svg, Type, px};
+use super::svg::{Anchor, Letters, Svg, Type, px};
 use super::ticks::Ticks;
 use super::{Figure, Panel, Theme, legend};
 
@@ -12,7 +12,7 @@ use super::{Figure, Panel, Theme, legend};
 const MARGIN: f64 = 14.0;
 /// Size of the heading.
 const HEADING: f64 = 15.0;
-/// Between rows of panels.
+/// Between rows of panels, and between columns.
 const BETWEEN: f64 = 18.0;
 /// The axes of a panel that is alone in its row, and of one that is not.
 const WIDE: (f64, f64) = (440.0, 290.0);
@@ -31,14 +31,14 @@ struct Grid {
 }
 
 /// The whole picture.
-pub(super) fn figure(figure: &Figure, theme: Theme) -> String {
+pub(super) fn figure(figure: &Figure, theme: Theme, letters: Letters) -> String {
     let ink = theme.ink();
     let columns = figure.columns.clamp(1, figure.panels.len().max(1));
     let (width, height) = if columns == 1 { WIDE } else { NARROW };
     let panels: Vec<Measured> = figure.panels.iter().map(|panel| Measured::new(panel, width, height)).collect();
     let shared = shares_legend(&figure.panels);
     let grid = grid(figure, &panels, columns, shared);
-    let mut svg = Svg::new(grid.width, grid.height);
+    let mut svg = Svg::new(grid.width, grid.height, letters);
     svg.content("title", &[], &figure.title);
     if !figure.caption.is_empty() {
         svg.content("desc", &[], &figure.caption);
@@ -76,7 +76,8 @@ fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: bool) -> G
     };
     let (left, right) = (of_column(Measured::left), of_column(Measured::right));
     let axes_width = panels.first().map_or(WIDE.0, |panel| panel.width);
-    let width = 2.0 * MARGIN + left.iter().chain(&right).sum::<f64>() + columns as f64 * axes_width;
+    let gaps = (columns - 1) as f64 * BETWEEN;
+    let width = 2.0 * MARGIN + left.iter().chain(&right).sum::<f64>() + columns as f64 * axes_width + gaps;
     let heading = font::wrap(&figure.title, HEADING, width - 2.0 * MARGIN, 3);
     let mut top = MARGIN + heading.len() as f64 * HEADING * LEADING + if heading.is_empty() { 0.0 } else { 6.0 };
     let mut corners = Vec::new();
@@ -86,7 +87,7 @@ fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: bool) -> G
         let mut x = MARGIN;
         for (column, _) in row.iter().enumerate() {
             corners.push((x + left[column], top + above));
-            x += left[column] + axes_width + right[column];
+            x += left[column] + axes_width + right[column] + BETWEEN;
         }
         top += above + under + BETWEEN;
     }
@@ -131,9 +132,8 @@ fn base_line(size: f64) -> f64 {
 
 fn draw_panel(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink, number: usize, with_legend: bool) {
     let (width, height) = (measured.width, measured.height);
-    let left = -measured.y_labels_width;
-    let bold = Type { size: TITLE, anchor: Anchor::Start, colour: ink.text, class: "title" };
-    lines(svg, (left.max(-measured.left()), -measured.above()), bold, &measured.title);
+    let how = Type { size: TITLE, anchor: Anchor::Start, colour: ink.text, class: "title" };
+    lines(svg, (0.0, -measured.above()), how, &measured.title);
     grid_lines(svg, measured, ink);
     let empty = series(svg, panel, measured, ink);
     svg.empty(
@@ -156,10 +156,10 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink, numb
     }
     if with_legend {
         let top = height + measured.legend_top() + BLOCK;
-        measured.legend.draw(svg, &format!("legend-{number}"), &panel.series, (left, top), ink);
+        measured.legend.draw(svg, &format!("legend-{number}"), &panel.series, (0.0, top), ink);
     }
     let small = Type { size: NOTE, anchor: Anchor::Start, colour: ink.muted, class: "note" };
-    lines(svg, (left, height + measured.notes_top(with_legend) + BLOCK / 2.0), small, &measured.notes);
+    lines(svg, (0.0, height + measured.notes_top(with_legend) + BLOCK / 2.0), small, &measured.notes);
 }
 
 /// Draws the series; true if there was nothing to draw.

@@ -52,7 +52,6 @@ impl Measured {
         let x_ticks = x_ticks(&panel.x, &x, width);
         let y_ticks = y_ticks(&panel.y, &y, height);
         let y_labels_width = widest(&y_ticks.major);
-        let room = width + y_labels_width;
         let mut notes: Vec<String> = panel.notes.clone();
         notes.extend(left_out(&panel.series, &x, &y));
         Self {
@@ -64,9 +63,9 @@ impl Measured {
             y_ticks,
             x_label: font::wrap(&panel.x.label, LABEL, width, 2),
             y_label: font::wrap(&panel.y.label, LABEL, height, 2),
-            title: font::wrap(&panel.title, TITLE, room, 3),
-            notes: notes.iter().flat_map(|note| font::wrap(note, NOTE, room, 6)).collect(),
-            legend: Legend::new(&panel.series, room),
+            title: font::wrap(&panel.title, TITLE, width, 3),
+            notes: notes.iter().flat_map(|note| font::wrap(note, NOTE, width, 6)).collect(),
+            legend: Legend::new(&panel.series, width),
             y_labels_width,
         }
     }
@@ -151,14 +150,14 @@ fn x_ticks(axis: &Axis, map: &Map, width: f64) -> Ticks {
             free
         })
     };
-    ticks::ticks(map.scale, map.ends, most(map.scale, width, 60.0, 34.0), fits)
+    ticks::ticks(map.scale, map.ends, most(map.scale, width, 44.0, 34.0), fits)
 }
 
 fn y_ticks(axis: &Axis, map: &Map, height: f64) -> Ticks {
     if !axis.categories.is_empty() {
         return category_ticks(axis, 120.0, 2);
     }
-    ticks::ticks(map.scale, map.ends, most(map.scale, height, 36.0, 22.0), |_| true)
+    ticks::ticks(map.scale, map.ends, most(map.scale, height, 34.0, 22.0), |_| true)
 }
 
 /// The most ticks of a stretch, by the room that one takes on a linear and on a logarithmic axis.

@@ -45,8 +45,10 @@ pub(super) fn draw_clipped(svg: &mut Svg, series: &Series, look: &Look, axes: Ax
 /// What may reach over the edge: markers and error bars of points within the axes.
 pub(super) fn draw_free(svg: &mut Svg, series: &Series, look: &Look, axes: Axes, slot: Slot) {
     if let Some(spread) = series.spread.as_ref().filter(|_| !has_band(series)) {
+        // On a bar of its own colour half of it would be lost.
+        let colour = if series.mark == Mark::Bars { look.text } else { look.colour };
         for (&(x, _), &(low, high)) in series.points.iter().zip(spread) {
-            error_bar(svg, axes, x, slot.offset, (low, high), look.colour);
+            error_bar(svg, axes, x, slot.offset, (low, high), colour);
         }
     }
     if matches!(series.mark, Mark::Points | Mark::LineAndPoints) {

@@ -1,4 +1,4 @@
-//! Figures: one description, written as SVG and, drawn from that very SVG, as PNG, in a light and a dark theme.
+//! Figures: one description, one drawing, written as SVG and as PNG, in a light and a dark theme.
 //!
 //! A [`Figure`] is a grid of [`Panel`]s, a panel two [`Axis`] and some [`Series`]. Colours, markers, dashes, ticks, the
 //! room for labels and the place of the legend follow from that: nothing about looks is asked of the caller. The same
@@ -23,14 +23,17 @@ mod legend;
 mod mark;
 mod palette;
 mod raster;
+pub mod run;
 mod scale;
 mod svg;
+pub mod table;
 mod ticks;
 
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use svg::Letters;
 
 /// One picture.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,7 +158,8 @@ impl Figure {
         for &theme in themes {
             let svg = self.svg(theme);
             let named = |extension| with_suffix(stem, theme.suffix(), extension);
-            let png = raster::png(&svg).map_err(|e| Error::storage(named(".png"), e))?;
+            let drawn = draw::figure(self, theme, Letters::Outlines);
+            let png = raster::png(&drawn).map_err(|e| Error::storage(named(".png"), e))?;
             for (path, bytes) in [(named(".svg"), svg.as_bytes()), (named(".png"), &png)] {
                 write_atomically(&path, |t| std::fs::write(t, bytes).map_err(|e| Error::storage(t, e)))?;
                 paths.push(path);
@@ -167,7 +171,7 @@ impl Figure {
     /// The picture as SVG. Text stays text, in DejaVu Sans where the viewer has it.
     #[must_use]
     pub fn svg(&self, theme: Theme) -> String {
-        draw::figure(self, theme)
+        draw::figure(self, theme, Letters::Text)
     }
 }
 
@@ -215,3 +219,6 @@ impl Series {
         Self { name: name.into(), points, mark, ..Self::default() }
     }
 }
+
+#[cfg(test)]
+mod tests;

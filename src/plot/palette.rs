@@ -75,6 +75,7 @@ pub(super) const HATCHES: [(&str, f64, f64); 4] =
 pub(super) struct Look {
     pub colour: &'static str,
     pub ground: &'static str,
+    pub text: &'static str,
     pub shape: Shape,
     number: usize,
 }
@@ -104,7 +105,7 @@ pub(super) fn looks(all: &[Series], ink: &Ink) -> Vec<Look> {
         let number = series.colour.unwrap_or(next);
         next += usize::from(!theory);
         let colour = if theory && series.colour.is_none() { ink.muted } else { ink.series[number % COLOURS] };
-        Look { colour, ground: ink.ground, shape: SHAPES[number % SHAPES.len()], number }
+        Look { colour, ground: ink.ground, text: ink.text, shape: SHAPES[number % SHAPES.len()], number }
     };
     all.iter().map(&mut of).collect()
 }

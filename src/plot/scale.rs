@@ -2,10 +2,10 @@
 
 use super::{Axis, Scale};
 
-/// Beyond this a value cannot be told from infinity where ranges are widened.
-const LARGEST: f64 = 1e300;
-/// The least positive value that a logarithmic axis shows.
-const SMALLEST: f64 = 1e-300;
+/// The largest value that an axis shows: a margin around it is still a number.
+const LARGEST: f64 = 1e280;
+/// The smallest that a logarithmic axis shows.
+const SMALLEST: f64 = 1e-280;
 /// Room on each side of the data, as a part of their extent.
 const MARGIN: f64 = 0.04;
 /// No coordinate further out than this: drawing programs count in f32.
@@ -46,7 +46,7 @@ impl Map {
 fn part(scale: Scale, value: f64, (from, to): (f64, f64)) -> Option<f64> {
     can_show(scale, value).then(|| match scale {
         Scale::Linear => (value - from) / (to - from),
-        Scale::Log10 => (value / from).log10() / (to / from).log10(),
+        Scale::Log10 => (value.log10() - from.log10()) / (to.log10() - from.log10()),
     })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn can_show(scale: Scale, value: f64) -> bool {
     }
 }
 
-/// The ends of an axis: as asked, or around the values that it can show; `foot` must be within a linear one.
+/// The ends of an axis: as asked, or around the values that it can show; with a `foot`, such that bars can stand on it.
 pub(super) fn ends(axis: &Axis, values: impl Iterator<Item = f64>, foot: bool) -> (f64, f64) {
     let scale = axis.effective_scale();
     if let Some((a, b)) = axis.range
@@ -77,7 +77,7 @@ pub(super) fn ends(axis: &Axis, values: impl Iterator<Item = f64>, foot: bool) -
         shown.chain(zero).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
     match scale {
         Scale::Linear => around_linear(low, high, foot),
-        Scale::Log10 => around_log(low, high),
+        Scale::Log10 => around_log(low, high, foot),
     }
 }
 
@@ -86,7 +86,7 @@ fn is_point(scale: Scale, low: f64, high: f64) -> bool {
     let size = low.abs().max(high.abs());
     match scale {
         Scale::Linear => high - low <= 1e-12 * size || high == low,
-        Scale::Log10 => (high / low).log10() < 1e-6,
+        Scale::Log10 => high.log10() - low.log10() < 1e-6,
     }
 }
 
@@ -105,13 +105,15 @@ fn around_linear(low: f64, high: f64, foot: bool) -> (f64, f64) {
     (below, above)
 }
 
-fn around_log(low: f64, high: f64) -> (f64, f64) {
+fn around_log(low: f64, high: f64, foot: bool) -> (f64, f64) {
     if low > high {
         return (0.1, 10.0);
     }
-    let room = if is_point(Scale::Log10, low, high) { 0.7 } else { MARGIN * (high / low).log10() };
-    let factor = 10f64.powf(room);
-    (low / factor, high * factor)
+    let extent = high.log10() - low.log10();
+    let room = if is_point(Scale::Log10, low, high) { 0.7 } else { MARGIN * extent };
+    // Bars stand on a whole decade, and the lowest is seen.
+    let below = if foot { (low.log10() - 0.1).floor() } else { low.log10() - room };
+    (10f64.powf(below), 10f64.powf(high.log10() + room))
 }
 
 #[cfg(test)]
@@ -131,8 +133,9 @@ mod tests {
             &[0.0],
             &[5.0; 3],
             &[-3.0],
-            &[-1e300, 1e300],
-            &[1e-300, 1e300],
+            &[-1e280, 1e280],
+            &[1e-280, 1e280],
+            &[-1e300, 1e-300, 1e300],
             &[1.0, 1.0 + f64::EPSILON],
             &[1e-310, 2e-310],
             &[f64::MAX, f64::MIN],
@@ -161,6 +164,15 @@ mod tests {
         let turned = Axis { range: Some((10.0, 1.0)), ..Axis::log("") };
         let map = Map { scale: Scale::Log10, ends: of(&turned, &[]), place: (0.0, 100.0) };
         assert_eq!((map.at(10.0), map.at(1.0)), (Some(0.0), Some(100.0)));
+    }
+
+    #[test]
+    fn bars_stand_on_zero_or_on_a_decade() {
+        let with_foot = |axis: &Axis, values: &[f64]| ends(axis, values.iter().copied(), true);
+        assert_eq!(with_foot(&Axis::linear(""), &[2.0, 5.0]).0, 0.0);
+        assert_eq!(with_foot(&Axis::linear(""), &[-2.0, -5.0]).1, 0.0);
+        assert!((with_foot(&Axis::log(""), &[0.02, 5.0]).0 - 0.01).abs() < 1e-12);
+        assert!((with_foot(&Axis::log(""), &[1.0, 5.0]).0 - 0.1).abs() < 1e-12);
     }
 
     #[test]

@@ -1,15 +1,25 @@
 //! Writing SVG: elements, attributes, text.
 
-use super::font::FAMILY;
+use super::font::{self, FAMILY};
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 
 /// Names and values of an element's attributes.
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a str)];
 
+/// How letters are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Letters {
+    /// As text, which can be searched and selected; the viewer has the font.
+    Text,
+    /// As their outlines.
+    Outlines,
+}
+
 /// A picture being written.
 pub(super) struct Svg {
     writer: Writer<Vec<u8>>,
+    letters: Letters,
 }
 
 /// Where a text stands relative to its point.
@@ -32,8 +42,8 @@ pub(super) struct Type<'a> {
 
 impl Svg {
     /// Begins a picture of a size in px.
-    pub fn new(width: f64, height: f64) -> Self {
-        let mut svg = Self { writer: Writer::new_with_indent(Vec::new(), b' ', 1) };
+    pub fn new(width: f64, height: f64, letters: Letters) -> Self {
+        let mut svg = Self { writer: Writer::new_with_indent(Vec::new(), b' ', 1), letters };
         let (w, h) = (px(width), px(height));
         svg.open(
             "svg",
@@ -85,23 +95,23 @@ impl Svg {
     }
 
     fn turned(&mut self, (x, y): (f64, f64), how: Type<'_>, transform: &str, text: &str) {
-        let anchor = match how.anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let (x, y, size) = (px(x), px(y), px(how.size));
-        let mut attributes = vec![
-            ("class", how.class),
-            ("x", &*x),
-            ("y", &*y),
-            ("font-size", &*size),
-            ("text-anchor", anchor),
-            ("fill", how.colour),
-        ];
+        let mut attributes = vec![("class", how.class), ("fill", how.colour)];
         if !transform.is_empty() {
             attributes.push(("transform", transform));
         }
+        let (anchor, before) = match how.anchor {
+            Anchor::Start => ("start", 0.0),
+            Anchor::Middle => ("middle", 0.5),
+            Anchor::End => ("end", 1.0),
+        };
+        if self.letters == Letters::Outlines {
+            let start = x - before * font::width(text, how.size);
+            let path = font::outlines(text, how.size, (start, y));
+            attributes.push(("d", &path));
+            return self.empty("path", &attributes);
+        }
+        let (x, y, size) = (px(x), px(y), px(how.size));
+        attributes.extend([("x", &*x), ("y", &*y), ("font-size", &*size), ("text-anchor", anchor)]);
         self.content("text", &attributes, text);
     }
 

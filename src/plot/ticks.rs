@@ -2,6 +2,11 @@
 
 use super::Scale;
 
+/// Decades from one label to the next.
+const STRIDES: [i32; 11] = [1, 2, 3, 4, 5, 10, 20, 30, 50, 100, 200];
+/// With longer strides, decades without a label have no ticks.
+const MOST_BETWEEN: i32 = 5;
+
 /// A tick with a label.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
@@ -18,24 +23,21 @@ pub(super) struct Ticks {
     pub minor: Vec<f64>,
 }
 
-/// The most ticks whose labels have room; `fits` says whether these do.
+/// The most ticks, up to `most` or so, whose labels have room, which `fits` says: two at least where that can be.
 pub(super) fn ticks(scale: Scale, ends: (f64, f64), most: usize, fits: impl Fn(&[Tick]) -> bool) -> Ticks {
     let (low, high) = (ends.0.min(ends.1), ends.0.max(ends.1));
-    let mut last = Ticks::default();
-    for count in (1..=most.max(2)).rev() {
-        let ticks = match scale {
-            Scale::Linear => linear(low, high, count),
-            Scale::Log10 => logarithmic(low, high, count),
-        };
-        if !ticks.major.is_empty() && fits(&ticks.major) {
-            return ticks;
-        }
-        if !ticks.major.is_empty() {
-            last = ticks;
-        }
+    let of = |count| match scale {
+        Scale::Linear => linear(low, high, count),
+        Scale::Log10 => logarithmic(low, high, count),
+    };
+    // No multiple of a coarse step need lie on a short axis: finer ones are tried last.
+    let tried: Vec<Ticks> = (1..=most).rev().chain(most + 1..most + 9).map(of).collect();
+    let several = tried.iter().find(|ticks| ticks.major.len() > 1 && fits(&ticks.major));
+    let mut found = several.or_else(|| tried.iter().find(|ticks| !ticks.major.is_empty())).cloned().unwrap_or_default();
+    if several.is_none() {
+        found.major.truncate(1);
     }
-    last.major.truncate(1);
-    last
+    found
 }
 
 /// At most `count` or so multiples of a round step.
@@ -78,13 +80,16 @@ fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
         all.filter(move |&(m, e)| inside(&power(m, e))).collect::<Vec<_>>()
     };
     if decades >= 2 {
-        let stride = (decades as usize).div_ceil(count).max(1) as i32;
+        let least = (decades as usize).div_ceil(count) as i32;
+        let stride = STRIDES.into_iter().find(|stride| *stride >= least).unwrap_or(least);
         let on = |e: &i32| e.rem_euclid(stride) == 0;
         let exponents: Vec<i32> = (first..=last).filter(on).collect();
         let minor = if stride == 1 {
             digits(&[2, 3, 4, 5, 6, 7, 8, 9]).into_iter().map(|(m, e)| power(m, e)).collect()
-        } else {
+        } else if stride <= MOST_BETWEEN {
             (first..=last).filter(|e| !on(e)).map(|e| power(1, e)).collect()
+        } else {
+            Vec::new()
         };
         let plain = exponents.iter().all(|e| (-2..=3).contains(e));
         let label =

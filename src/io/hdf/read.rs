@@ -175,8 +175,17 @@ impl Node<'_> {
 
     /// True if a dataset holds integers.
     pub(in crate::io) fn is_integer(&self, dataset: &str) -> Result<bool> {
+        Ok(matches!(self.descriptor(dataset)?, TypeDescriptor::Unsigned(_)))
+    }
+
+    /// True if a dataset holds text of fixed length.
+    pub(in crate::io) fn is_text(&self, dataset: &str) -> Result<bool> {
+        Ok(matches!(self.descriptor(dataset)?, TypeDescriptor::FixedUnicode(_)))
+    }
+
+    fn descriptor(&self, dataset: &str) -> Result<TypeDescriptor> {
         let kind = self.dataset(dataset)?.dtype().and_then(|t| t.to_descriptor());
-        Ok(matches!(kind.map_err(|e| self.error(dataset, e))?, TypeDescriptor::Unsigned(_)))
+        kind.map_err(|e| self.error(dataset, e))
     }
 
     /// Shape of a dataset.
