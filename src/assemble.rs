@@ -3,7 +3,7 @@
 mod engine;
 mod gpu;
 
-pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, gpu_wins_from};
+pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, gpus};
 
 use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};

@@ -211,6 +211,16 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
     }
 }
 
+/// The engine that a new run of `n` particles would take on this machine; nothing is built.
+#[must_use]
+pub fn forecast_engine(config: &Config, n: usize) -> Engine {
+    match config.force.engine {
+        Engine::Auto if weigh(config.force.precision(), n, gpus).0 => Engine::Cuda,
+        Engine::Auto => Engine::Cpu,
+        asked => asked,
+    }
+}
+
 /// An engine for studies: `auto` is the CPU.
 ///
 /// # Errors

@@ -1,10 +1,12 @@
 //! The command line: one file a verb.
 
+mod advise;
 mod bench;
 mod check;
 mod face;
 mod inspect;
 mod log;
+mod model;
 mod plot;
 mod run;
 mod schema;
@@ -104,6 +106,13 @@ enum Verb {
         #[command(subcommand)]
         what: study::What,
     },
+    /// Fit, show and use the performance model of this machine.
+    ///
+    /// It is kept in the file that the variable TISANE_MODEL names, otherwise in tisane/model.toml in XDG_CONFIG_HOME or ~/.config.
+    /// `tisane check` says with it what a run will take.
+    Model(model::ModelArgs),
+    /// Recommend a precision mode and nu for an energy error or a wall time, from short trials of a configuration.
+    Advise(advise::AdviseArgs),
     /// Print the JSON Schema of the configuration, for editors that complete and check TOML.
     Schema,
     /// Print a completion script for a shell.
@@ -165,6 +174,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Verify => verify::verify(),
         Verb::Bench { what } => bench::bench(what, talk),
         Verb::Study { what } => study::study(what, talk),
+        Verb::Model(args) => model::model(args, talk),
+        Verb::Advise(args) => advise::advice(args, talk),
         Verb::Schema => schema::schema(),
         Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
         Verb::Man => schema::man(Cli::command()),

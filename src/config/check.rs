@@ -40,6 +40,9 @@ impl Walk<'_> {
         match (schema.get("type").and_then(Json::as_str), value) {
             (Some("object"), Value::Table(table)) => self.section(schema, path, table),
             (Some("integer"), Value::Integer(number)) => self.integer(schema, path, *number),
+            (Some("number"), Value::Float(number)) if number.is_finite() => {}
+            (Some("number"), Value::Integer(_)) => {}
+            (Some("number"), other) => self.say(path, format!("expected a finite number, found {}", told(other))),
             (Some("array"), Value::Array(items)) => self.list(schema, path, items),
             (Some("string"), Value::String(_)) => {}
             (None, Value::Table(table)) => self.choice(schema, path, table),

@@ -6,6 +6,7 @@ use super::journal::{Journal, Outcome};
 use super::model::{Fit, Model};
 use super::papers::{BLOCK_STEPS, MEAN_BLOCK, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3};
 use super::points::{self, Work};
+use super::predict;
 use super::report::{Report, Rows, mode_names};
 use super::trial::Measured;
 use super::trials::{self, Common, Key};
@@ -85,7 +86,7 @@ fn keys(it: &CostSweep, common: &Common) -> Vec<Key> {
 /// The points by engine and mode, with their fits.
 ///
 /// # Errors
-/// As [`Fit::of`].
+/// As [`Fit::of`] and [`predict::calibrate`].
 pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
     let mut lines: Vec<Line> = Vec::new();
     for of_line in points.chunk_by(|(a, _), (b, _)| (&a.engine, a.mode, a.threads) == (&b.engine, b.mode, b.threads)) {
@@ -102,7 +103,8 @@ pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
         };
         let block_steps = fit::power(&over_n(Measured::block_steps_per_time_unit));
         let mean_block = fit::power(&over_n(Measured::mean_block));
-        let fit = Fit::of(&rows)?;
+        let mut fit = Fit::of(&rows)?;
+        predict::calibrate(&mut fit, &rows)?;
         for row in &mut rows {
             row.modelled = fit.seconds_of(f64::from(row.key.n), &row.best.groups);
         }

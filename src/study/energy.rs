@@ -132,7 +132,7 @@ fn table(rows: &[Row], remarks: &[(String, String)]) -> Sheet {
         it.text("mode", "precision mode", |(key, _)| key.mode.name().into()),
         it.numbers("nu", "1", "accuracy of the time step", |(key, _)| key.nu),
         it.numbers("energy_error", "1", "(E - E0) / |E0| over the stretch", number(|it| it.energy_error)),
-        it.numbers("max_energy_error", "1", "largest at the multiples of dt_max", number(|it| it.max_energy_error)),
+        it.numbers("max_energy_error", "1", "largest at the multiples of dt_max", number(Measured::max_energy_error)),
         it.numbers("truncation", "1", "energy_error of the same sphere and nu in f64", |(key, _)| {
             exact(key).unwrap_or(f64::NAN)
         }),

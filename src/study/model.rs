@@ -9,7 +9,7 @@ use super::cost::Row;
 use super::fit;
 use super::journal::Stamp;
 use super::trial::Group;
-use crate::config::{commented, read, read_text};
+use crate::config::{Problem, commented, read, read_text};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use crate::io::atomic::write_atomically;
@@ -187,7 +187,25 @@ impl Model {
             return Ok(None);
         }
         let text = read_text(path)?;
-        Ok(Some(read::<Self>((&path.display().to_string(), &text), &[], |_| Vec::new())?.0))
+        Ok(Some(read::<Self>((&path.display().to_string(), &text), &[], Self::problems)?.0))
+    }
+
+    /// What no measurement gives.
+    fn problems(&self) -> Vec<Problem> {
+        let wrong = |fit: &Fit| {
+            let negative = Fit::PARAMETERS.into_iter().zip(fit.parameters()).find(|(_, value)| *value < 0.0);
+            match negative {
+                Some(((name, _), value)) => {
+                    Some(Problem::new(format!("fit.{name}"), format!("expected a time of at least 0, found {value:e}")))
+                }
+                None if fit.step_factor <= 0.0 => {
+                    let problem = format!("expected a number above 0, found {}", fit.step_factor);
+                    Some(Problem::new("fit.step_factor", problem))
+                }
+                None => None,
+            }
+        };
+        self.fit.iter().filter_map(wrong).collect()
     }
 
     /// Writes it, its folder too.

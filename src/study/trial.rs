@@ -32,8 +32,8 @@ pub struct Measured {
     pub pairs: u64,
     /// (E − E₀) / |E₀| over the stretch, energies in f64 whatever the mode.
     pub energy_error: f64,
-    /// Largest of |E − E₀| / |E₀| at the multiples of dt_max.
-    pub max_energy_error: f64,
+    /// (E − E₀) / |E₀| at each multiple of dt_max after the beginning.
+    pub errors: Vec<f64>,
     /// Block steps by size: group k has those of 2^k to 2^(k+1) − 1 particles.
     pub groups: Vec<Group>,
     /// Where the time went, where that was measured.
@@ -55,6 +55,12 @@ pub struct Group {
 }
 
 impl Measured {
+    /// Largest of |E − E₀| / |E₀| at the multiples of dt_max.
+    #[must_use]
+    pub fn max_energy_error(&self) -> f64 {
+        self.errors.iter().fold(0.0, |most, error| error.abs().max(most))
+    }
+
     /// Mean number of particles in a block.
     #[must_use]
     pub fn mean_block(&self) -> f64 {
@@ -169,7 +175,7 @@ impl Trial {
             let late = self.is_late();
             if self.now.is_synchronised() {
                 it.energy_error = relative(self.energy()?, before);
-                it.max_energy_error = it.max_energy_error.max(it.energy_error.abs());
+                it.errors.push(it.energy_error);
                 it.span = (self.now.0 - from.0) as f64 / Time::from_dt_max(1).0 as f64;
                 if late {
                     break;
@@ -178,7 +184,7 @@ impl Trial {
                 return Ok(None);
             }
         }
-        if !(it.energy_error.is_finite() && it.max_energy_error.is_finite()) {
+        if !it.errors.iter().all(|error| error.is_finite()) {
             return Err(Error::Integration { problem: "the energy is not a finite number".into(), help: None });
         }
         it.profile = self.profiler.as_ref().map(Profiler::profile);
