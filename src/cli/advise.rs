@@ -3,7 +3,7 @@
 use super::study::{StudyFace, told};
 use super::{ConfigArgs, Talk, a_precision, print};
 use crate::assemble;
-use crate::config::{Config, Engine, Real, WallTime};
+use crate::config::{Config, Engine, Integrator, Real, WallTime};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use crate::io::sheet::Sheet;
@@ -52,6 +52,10 @@ pub fn advice(args: AdviseArgs, talk: Talk) -> Result<u8> {
         (None, None) => return Err(Error::input("tisane advise", "give --energy-error or --time")),
     };
     let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
+    if matches!(loaded.config.integrator, Integrator::Leapfrog(_)) {
+        let problem = "advice is about nu, the accuracy of block steps, which the leapfrog does not take";
+        return Err(Error::input(&args.config.file, problem).with_help("take [integrator.hermite4]"));
+    }
     let modes = what_to_try(loaded.config.force.engine, &args.modes);
     let face = StudyFace::new(talk);
     let trials = trials((&args.config.file, &args.config.sets), &modes, args.budget.get(), &face)?;

@@ -40,7 +40,7 @@ const EXAMPLES: &str = "Start here:
 /// Direct N-body integration: accurate, fast, reproducible.
 ///
 /// tisane integrates the gravitational N-body problem by direct summation with a 4th-order Hermite scheme and individual
-/// block time steps. One TOML file says what to run; the result is HDF5, with the energy error always measured. The same
+/// block time steps, or by a leapfrog with one step for all. One TOML file says what to run; the result is HDF5, with the energy error always measured. The same
 /// input gives the same bits on any number of threads, at any output cadence, and through a stop and a resume.
 #[derive(Debug, Parser)]
 #[command(name = "tisane", version = version(), after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]

@@ -3,7 +3,7 @@
 use super::study::{StudyFace, told};
 use super::{Talk, print};
 use crate::assemble::{self, Setup};
-use crate::config::Config;
+use crate::config::{Config, Integrator};
 use crate::crew::on_threads;
 use crate::error::{Error, Result};
 use crate::io::sheet::Sheet;
@@ -12,7 +12,7 @@ use crate::study::cost;
 use crate::study::journal::{Journal, Stamp};
 use crate::study::model::{Fit, Model, VARIABLE};
 use crate::study::points::Work;
-use crate::study::predict::{Prediction, fit_for, natural_times, predict};
+use crate::study::predict::{fit_for, natural_times, predict};
 use crate::study::report::{MODEL, Rows};
 use clap::Args;
 use std::path::PathBuf;
@@ -76,6 +76,9 @@ pub fn model(args: ModelArgs, talk: Talk) -> Result<u8> {
 /// What to do where there is no model.
 pub const HOW: &str = "`tisane model --fit` measures this machine";
 
+/// What the model says of the leapfrog.
+const LEAPFROG: &str = "the performance model is one of block steps, which the leapfrog does not take";
+
 /// The short measurement of the engines that are here.
 fn measured(talk: Talk) -> Result<Model> {
     let mut model = Model::default();
@@ -133,10 +136,13 @@ fn predictions(model: &Model, file: PathBuf) -> Result<u8> {
     let loaded = Config::from_file(&file, &[])?;
     on_threads(loaded.config.force.threads as usize, || {
         let set = assemble::prepare(loaded)?;
+        if matches!(set.config.integrator, Integrator::Leapfrog(_)) {
+            return Err(Error::input(&file, LEAPFROG));
+        }
         let times = natural_times(&set)?;
         let mut text = format!("{}: N = {}\n", set.config.run.name, set.particles.len());
         for fit in &model.fit {
-            let it: Prediction = predict(fit, &set, &times);
+            let Some(it) = predict(fit, &set, &times) else { continue };
             text += &format!(
                 "  {:<24} {:<14} {} threads on {}: {}; {:.2e} block steps, {:.2e} particle steps{}\n",
                 fit.engine,
@@ -163,6 +169,9 @@ fn beyond(fit: &Fit, n: usize) -> String {
 
 /// What a run will take, in one line of `tisane check`.
 pub fn forecast(set: &Setup) -> Result<String> {
+    if matches!(set.config.integrator, Integrator::Leapfrog(_)) {
+        return Ok(format!("not known: {LEAPFROG}"));
+    }
     let model = match Model::path().map_or(Ok(None), |path| Model::read(&path)) {
         Ok(Some(model)) => model,
         Ok(None) => return Ok(format!("not known: there is no performance model; {HOW}")),
@@ -177,6 +186,6 @@ pub fn forecast(set: &Setup) -> Result<String> {
              measures it and `tisane model --fit DIR` takes it over"
         ));
     };
-    let told = predict(fit, set, &natural_times(set)?).told();
+    let told = predict(fit, set, &natural_times(set)?).map_or_else(String::new, |it| it.told());
     Ok(format!("{told}, from the particles and the model of {}{}", &fit.created, beyond(fit, n)))
 }

@@ -122,7 +122,7 @@ fn power(m: i32, e: i32) -> f64 {
 fn decimal_labels(values: &[f64], step: f64) -> Vec<String> {
     let largest = values.iter().fold(0f64, |most, x| most.max(x.abs()));
     let step_power = (step * (1.0 + 1e-9)).log10().floor() as i32;
-    if largest == 0.0 || (largest < 1e6 && step_power >= -4) || (largest >= 1e-3 && largest < 1e6) {
+    if largest < 1e6 && (largest == 0.0 || largest >= 1e-3 || step_power >= -4) {
         return values.iter().map(|&x| plain_decimal(x, (-step_power).clamp(0, 17) as usize)).collect();
     }
     let power_of_ten = largest.log10().floor() as i32;

@@ -139,22 +139,22 @@ pub fn told(seconds: f64) -> String {
     }
 }
 
-/// What a run of `set` takes by a fit, with [`natural_times`] of its particles.
+/// What a run of `set` takes by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without block steps.
 #[must_use]
-pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Prediction {
-    let Integrator::Hermite4(h) = &set.config.integrator;
+pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
+    let Integrator::Hermite4(h) = &set.config.integrator else { return None };
     let deepest = (h.dt_max() / h.dt_min()).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
     let levels = levels(times, fit.step_factor * h.nu.get().sqrt(), set.clock.dt_max, deepest);
     let steps = set.steps_to_end as f64;
     let used = levels.iter().rposition(|count| *count > 0).unwrap_or(0);
     let particle_steps: f64 = levels.iter().enumerate().map(|(k, count)| *count as f64 * 2f64.powi(k as i32)).sum();
-    Prediction {
+    Some(Prediction {
         // Each iteration beyond the first is an evaluation and a correction more.
         seconds: steps * fit.seconds_per_dt_max(&levels) * f64::from(h.iterations),
         within: (2.0 * fit.prediction_scatter.max(LEAST_SCATTER)).exp(),
         block_steps: steps * 2f64.powi(used as i32),
         particle_steps: steps * particle_steps,
-    }
+    })
 }
 
 /// The fit that fits a configuration of `n` particles: of the engine that it would take here, its mode and threads.

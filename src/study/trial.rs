@@ -4,15 +4,16 @@ use crate::assemble::{self, Session, Setup};
 use crate::crew;
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
-use crate::force::{Field, ForceEngine, Forces, Targets};
+use crate::force::{AccelerationEngine, ForceEngine, Forces, Targets};
 use crate::io::summary::Profile;
-use crate::meter::Meter;
-use crate::particles::Particles;
+use crate::motion::Motion;
+use crate::particles::{Particles, Vec3};
 use crate::profile::Profiler;
-use crate::simulation::Engines;
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a stretch took and cost.
@@ -98,13 +99,12 @@ impl Measured {
 /// # Errors
 /// As the engine and the integrator; the particles of `set` stay as they are.
 pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Duration>) -> Result<Option<Measured>> {
-    let (engines, notes, name) = assemble::engines(set, session)?;
-    let Engines { integrator, force, meter } = engines;
+    let (engines, name, notes) = assemble::engines(set, session)?;
+    let spent = Arc::new(AtomicU64::new(0));
     let trial = Trial {
         particles: set.particles.clone(),
-        integrator,
-        engine: Watched { engine: force, spent: Duration::ZERO },
-        meter,
+        motion: watched(engines.motion, &spent),
+        spent,
         profiler: notes.profiler,
         now: Time::default(),
         deadline: budget.map(|budget| Instant::now() + budget),
@@ -121,22 +121,35 @@ pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Durat
     }))
 }
 
-/// An engine with a stop watch.
-struct Watched {
-    engine: Box<dyn ForceEngine>,
-    spent: Duration,
+/// The motion with a stop watch around its engine, that adds up nanoseconds.
+fn watched(motion: Motion, spent: &Arc<AtomicU64>) -> Motion {
+    let spent = Arc::clone(spent);
+    match motion {
+        Motion::Forces { integrator, engine, meter } => {
+            Motion::Forces { integrator, engine: Box::new(Watched { engine, spent }), meter }
+        }
+        Motion::Accelerations { integrator, engine, meter } => {
+            Motion::Accelerations { integrator, engine: Box::new(Watched { engine, spent }), meter }
+        }
+    }
 }
 
-impl Watched {
-    fn watch<T>(&mut self, work: impl FnOnce(&mut dyn ForceEngine) -> T) -> T {
+/// An engine with a stop watch.
+struct Watched<E: ?Sized> {
+    engine: Box<E>,
+    spent: Arc<AtomicU64>,
+}
+
+impl<E: ?Sized> Watched<E> {
+    fn watch<T>(&mut self, work: impl FnOnce(&mut E) -> T) -> T {
         let began = Instant::now();
         let result = work(&mut *self.engine);
-        self.spent += began.elapsed();
+        self.spent.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
         result
     }
 }
 
-impl ForceEngine for Watched {
+impl ForceEngine for Watched<dyn ForceEngine> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.watch(|engine| engine.load(all))
     }
@@ -148,11 +161,19 @@ impl ForceEngine for Watched {
     }
 }
 
+impl AccelerationEngine for Watched<dyn AccelerationEngine> {
+    fn load(&mut self, mass: &[f64]) -> Result<()> {
+        self.watch(|engine| engine.load(mass))
+    }
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+        self.watch(|engine| engine.accelerate(pos, acc))
+    }
+}
+
 struct Trial {
     particles: Particles,
-    integrator: Box<dyn crate::integrator::Integrator>,
-    engine: Watched,
-    meter: Option<Meter>,
+    motion: Motion,
+    spent: Arc<AtomicU64>,
     profiler: Option<Profiler>,
     now: Time,
     deadline: Option<Instant>,
@@ -161,9 +182,9 @@ struct Trial {
 impl Trial {
     fn over(mut self, span: Range<u64>) -> Result<Option<Measured>> {
         let [from, to] = [span.start, span.end].map(Time::from_dt_max);
-        self.integrator.start(&mut self.particles, &mut self.engine)?;
+        self.motion.start(&mut self.particles)?;
         while self.now < from {
-            self.now = self.integrator.step(&mut self.particles, &mut self.engine)?.now;
+            self.now = self.motion.step(&mut self.particles)?.now;
             if self.is_late() {
                 return Ok(None);
             }
@@ -196,11 +217,12 @@ impl Trial {
     }
 
     fn step(&mut self, it: &mut Measured) -> Result<()> {
-        self.engine.spent = Duration::ZERO;
+        self.spent.store(0, Ordering::Relaxed);
         let watch = self.profiler.as_ref().map(Profiler::begin);
         let began = Instant::now();
-        let report = self.integrator.step(&mut self.particles, &mut self.engine)?;
-        let (whole, force) = (began.elapsed().as_secs_f64(), self.engine.spent.as_secs_f64());
+        let report = self.motion.step(&mut self.particles)?;
+        let whole = began.elapsed().as_secs_f64();
+        let force = Duration::from_nanos(self.spent.load(Ordering::Relaxed)).as_secs_f64();
         if let Some(watch) = watch {
             watch.end(report.block);
         }
@@ -212,11 +234,7 @@ impl Trial {
 
     /// Total energy of the synchronised system, in f64.
     fn energy(&mut self) -> Result<f64> {
-        let (p, now) = (&self.particles, self.now);
-        let field = match &mut self.meter {
-            Some(meter) => meter.field(p, now, &mut *self.engine.engine)?,
-            None => Field::of(p, &mut *self.engine.engine, now)?,
-        };
-        Ok(Conserved::of(p, &field.pot).energy())
+        let field = self.motion.field(&self.particles, self.now)?;
+        Ok(Conserved::of(&self.particles, &field.pot).energy())
     }
 }

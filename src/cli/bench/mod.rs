@@ -1,6 +1,7 @@
 //! `tisane bench`: speed of the force, and of the papers' timed workload; and which launch shapes are the fastest.
 
 mod force;
+mod kernels;
 mod run;
 #[cfg(feature = "cuda")]
 mod tune;
@@ -43,6 +44,10 @@ pub enum What {
         #[command(flatten)]
         how: How,
     },
+    /// Accelerations alone: pairs per second of one kernel or another, and their errors against f64, in a Plummer model with
+    /// softening 1/256. Ours are in f32-direct and f32-chamomile, those of the CPU in f32 and f64, unless --precision names a
+    /// mode; the papers' on a GPU are in f32.
+    Kernels(Box<kernels::Kernels>),
     /// The timed Plummer workload of Portegies Zwart et al. (2007): seconds from t = 0.25 to 0.5, softening 1/256,
     /// dt_max 1/8, dt_min 2^-26, with block statistics beside the paper's fits (eqs 14 and 17).
     Run {
@@ -120,13 +125,13 @@ impl How {
 
 /// Everything that a number of a benchmark depends on.
 #[derive(Serialize)]
-struct Report<T> {
+struct Report<'a, T> {
     benchmark: &'static str,
     version: &'static str,
     git_commit: &'static str,
     host: String,
     engine: String,
-    precision: &'static str,
+    precision: &'a str,
     threads: usize,
     repeat: usize,
     rows: Vec<T>,
@@ -146,6 +151,7 @@ pub fn bench(what: What, talk: Talk) -> Result<u8> {
             let n = n.unwrap_or_else(|| vec![1024, 8192, 65536]);
             force::bench(&n, &targets.unwrap_or_else(|| vec![1, 8, 64, 512]), width, &how)
         }
+        What::Kernels(what) => kernels::bench(&what, width),
         What::Run { n, nu, seed, profile, how } => run::bench(&n, &nu, (seed, profile), width, &how),
     }
 }
@@ -163,8 +169,9 @@ fn tune(_: &std::path::Path, _: Given, _: &How, _: Talk) -> Result<u8> {
     assemble::gpus().map(|_| 0)
 }
 
+/// Prints what the benchmark of a name found, in a precision or several.
 fn report<T: Serialize>(
-    benchmark: &'static str,
+    (benchmark, precision): (&'static str, &str),
     width: Width,
     how: &How,
     (rows, threads): (Vec<T>, usize),
@@ -179,7 +186,7 @@ fn report<T: Serialize>(
         git_commit: provenance::git_commit(),
         host: provenance::host(),
         engine: how.engine_name(width)?,
-        precision: how.precision().name(),
+        precision,
         threads,
         repeat: how.repeat,
         rows,

@@ -1,5 +1,5 @@
 //! The device: driver, context, stream and memory. `unsafe` stands here, in
-//! [`super::launch`] and in [`super::nvrtc`] alone.
+//! [`super::module`] and in [`super::nvrtc`] alone.
 
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, DriverError};
@@ -233,11 +233,22 @@ impl Device {
         unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }.map_err(failed("copying to the device"))
     }
 
+    /// Starts copying all of `from` to the beginning of `to`.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn copy_down(&self, from: &Memory, to: &mut Pinned) -> Result<()> {
+        let words = &mut to.words_mut()[..from.bytes / 8];
+        // SAFETY: as many bytes as there are; both live as long as the engine, which waits before it touches either again.
+        unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }
+            .map_err(failed("copying from the device"))
+    }
+
     /// A stop watch for this device's stream.
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn stopwatch(&self) -> Result<Stopwatch> {
+    pub fn stopwatch<const PHASES: usize>(&self) -> Result<Stopwatch<PHASES>> {
         self.bind()?;
         let event = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("making an event"));
         Ok(Stopwatch { events: (0..=PHASES).map(|_| event()).collect::<Result<_>>()? })
@@ -247,7 +258,7 @@ impl Device {
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn mark(&self, watch: Option<&Stopwatch>, mark: usize) -> Result<()> {
+    pub fn mark<const PHASES: usize>(&self, watch: Option<&Stopwatch<PHASES>>, mark: usize) -> Result<()> {
         watch.map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(failed("recording an event")))
     }
 
@@ -260,15 +271,12 @@ impl Device {
     }
 }
 
-/// Phases that a [`Stopwatch`] tells apart.
-pub const PHASES: usize = 4;
-
-/// Marks between phases.
-pub struct Stopwatch {
+/// Marks between so many phases.
+pub struct Stopwatch<const PHASES: usize> {
     events: Vec<CudaEvent>,
 }
 
-impl Stopwatch {
+impl<const PHASES: usize> Stopwatch<PHASES> {
     /// Microseconds between one mark and the next, once the device is done.
     ///
     /// # Errors
@@ -293,6 +301,11 @@ impl Memory {
     /// Where it is on the device.
     pub(super) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
