@@ -4,7 +4,7 @@ mod engine;
 mod gpu;
 mod recipe;
 
-pub use engine::{Session, forecast, gpu_wins_from};
+pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use recipe::{Recipe, recipe};
 
@@ -274,9 +274,7 @@ fn provenance(config: &Config, of_run: Provenance, (engine, notes): (&str, &Note
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
-    let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
-    let (engines, engine, notes) = choose_engines(&set.config, session, None, task)?;
+    let (engines, engine, notes) = engines(&set, session)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -292,6 +290,17 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.notes = notes;
     Ok(simulation)
+}
+
+/// What moves and measures the particles of `set`, the name of its engine, and what is to be told about it: for a run, or for studies
+/// without the files of one.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+pub fn engines(set: &Setup, session: Session) -> Result<(Engines, &'static str, Notes)> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    choose_engines(&set.config, session, None, task)
 }
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory

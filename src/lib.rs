@@ -35,6 +35,7 @@ pub mod particles;
 pub mod plot;
 pub mod profile;
 pub mod simulation;
+pub mod study;
 pub mod sum;
 pub mod time;
 pub mod units;

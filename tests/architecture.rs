@@ -53,6 +53,9 @@ const RULES: &[(&str, &[&str])] = &[
             "simulation",
         ],
     ),
+    // Data alone: whoever compares with the papers may have it.
+    ("study::papers", &[]),
+    ("study", &["error", "crew", "config", "force", "diagnostics", "io", "motion", "profile", "assemble", "plot"]),
     (
         "cli",
         &[
@@ -68,6 +71,7 @@ const RULES: &[(&str, &[&str])] = &[
             "profile",
             "simulation",
             "assemble",
+            "study",
         ],
     ),
     ("lib", &["error"]),

@@ -33,7 +33,7 @@ pub fn check(args: &ConfigArgs) -> Result<u8> {
         let setup = assemble::prepare(loaded)?;
         let potential = assemble::potential_energy(&setup.particles, setup.epsilon())?;
         let scales = Scales::of(&setup, potential);
-        let mut text = describe(&setup, &scales);
+        let mut text = describe(&setup, &scales, super::model::forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
         }
@@ -81,7 +81,7 @@ fn disk(setup: &Setup) -> u64 {
         + rows * ROW
 }
 
-fn describe(setup: &Setup, scales: &Scales) -> String {
+fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
     let value = |x: f64, d: Dimension| with_unit(x * scale.of(d), d, &units);
     let (integrator, steps) = scheme(&config.integrator);
@@ -107,6 +107,7 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("steps", format!("{steps} {}", units.time.name)),
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
+        ("wall time", wall_time),
         (
             "memory",
             format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * assemble::MEMORY_PER_PARTICLE)),

@@ -1,18 +1,22 @@
 //! The command line: one file a verb.
 
+mod advise;
 mod bench;
 mod check;
 mod convert;
 mod face;
 mod inspect;
 mod log;
+mod model;
 mod plot;
 mod reproduce;
 mod run;
 mod schema;
+mod study;
 mod verify;
 
-use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
+use crate::config::{Engine, MAX_DEVICE, TEMPLATES};
+use crate::crew::on_threads;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use crate::io::formats::FORMATS;
@@ -65,7 +69,7 @@ enum Verb {
     /// Print a commented configuration to start from.
     Init {
         /// What to start from.
-        #[arg(default_value = "plummer", value_parser = TEMPLATES.map(|(name, _)| name))]
+        #[arg(default_value = "plummer", value_parser = templates().map(|(name, _)| name).collect::<Vec<_>>())]
         model: String,
     },
     /// Validate a configuration and print what it would run.
@@ -112,6 +116,21 @@ enum Verb {
         #[command(subcommand)]
         what: bench::What,
     },
+    /// Sweep over N, modes, nu and engines; the result is tables and figures.
+    ///
+    /// The result goes to studies/<study> or --output: table.csv and table.hdf5, further tables, figures as SVG and PNG. Each
+    /// finished point is kept in points.jsonl as soon as it is measured: the same command goes on where a study was stopped.
+    Study {
+        #[command(subcommand)]
+        what: study::What,
+    },
+    /// Fit, show and use the performance model of this machine.
+    ///
+    /// It is kept in the file that the variable TISANE_MODEL names, otherwise in tisane/model.toml in XDG_CONFIG_HOME or ~/.config.
+    /// `tisane check` says with it what a run will take.
+    Model(model::ModelArgs),
+    /// Recommend a precision mode and nu for an energy error or a wall time, from short trials of a configuration.
+    Advise(advise::AdviseArgs),
     /// Print the JSON Schema of the configuration, for editors that complete and check TOML.
     Schema,
     /// Print a completion script for a shell.
@@ -156,10 +175,15 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What `tisane init` prints, by name.
+fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TEMPLATES.into_iter().chain(study::TEMPLATES)
+}
+
 fn dispatch(cli: Cli) -> Result<u8> {
     let talk = Talk { verbose: cli.verbose, quiet: cli.quiet };
     match cli.verb {
-        Verb::Init { model } => print(template(&model).unwrap_or_default()),
+        Verb::Init { model } => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),
         Verb::Check { config } => check::check(&config),
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
@@ -169,6 +193,9 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
         Verb::Bench { what } => bench::bench(what, talk),
+        Verb::Study { what } => study::study(what, talk),
+        Verb::Model(args) => model::model(args, talk),
+        Verb::Advise(args) => advise::advice(args, talk),
         Verb::Schema => schema::schema(),
         Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
         Verb::Man => schema::man(Cli::command()),
@@ -209,12 +236,4 @@ fn a_format() -> PossibleValuesParser {
 
 fn a_device() -> impl TypedValueParser<Value = u32> {
     clap::value_parser!(u32).range(..=i64::from(MAX_DEVICE))
-}
-
-/// Runs `work` on a pool of `threads` threads (0: one a core).
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool =
-        pool.map_err(|e| Error::Integration { problem: format!("cannot start {threads} threads: {e}"), help: None })?;
-    pool.install(work)
 }

@@ -44,10 +44,11 @@ impl Walk<'_> {
             (Some("string"), Value::String(_)) => {}
             (None, Value::Table(table)) => self.choice(schema, path, table),
             (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
-            (Some("number"), Value::Integer(_) | Value::Float(_)) => {}
+            (Some("number"), Value::Integer(_)) => {}
+            (Some("number"), Value::Float(number)) if number.is_finite() => {}
             (Some("boolean"), Value::Boolean(_)) => {}
             (Some("integer"), other) => self.say(path, format!("expected a whole number, found {}", told(other))),
-            (Some("number"), other) => self.say(path, format!("expected a number, found {}", told(other))),
+            (Some("number"), other) => self.say(path, format!("expected a finite number, found {}", told(other))),
             (Some("boolean"), other) => self.say(path, format!("expected true or false, found {}", told(other))),
             (Some("array"), other) => self.say(path, format!("expected a list in [ ], found {}", told(other))),
             (Some("string"), other) => self.say(path, format!("expected text in quotes, found {}", told(other))),

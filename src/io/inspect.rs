@@ -63,6 +63,7 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
             describe_table(page, &table::read_hdf5(path)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
+        Kind::Table => describe_sheet(page, &tree)?,
     }
     page.line(
         "bytes",
@@ -71,6 +72,18 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
             _ => "no SHA-256 at the end of the file: repacked or changed by another program",
         },
     );
+    Ok(())
+}
+
+/// A table of results: what it shows, where it comes from, and its columns.
+fn describe_sheet(page: &mut Page, tree: &Tree) -> Result<()> {
+    let (remarks, table) = (tree.group("Remarks")?, tree.group("Table")?);
+    for name in remarks.attributes()? {
+        page.line(&name, remarks.text(&name)?);
+    }
+    for name in table.text("columns")?.split(',') {
+        page.line(name, format!("[{}] {}", table.text_of(name, "unit")?, table.text_of(name, "description")?));
+    }
     Ok(())
 }
 

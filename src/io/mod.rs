@@ -17,6 +17,7 @@ pub mod origin;
 pub mod provenance;
 pub mod seal;
 pub mod series;
+pub mod sheet;
 pub mod snapshot;
 pub mod summary;
 pub mod table;

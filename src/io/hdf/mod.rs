@@ -11,16 +11,18 @@ pub(in crate::io) enum Kind {
     Snapshot,
     Checkpoint,
     Diagnostics,
+    Table,
 }
 
 impl Kind {
-    pub(in crate::io) const ALL: [Self; 3] = [Self::Snapshot, Self::Checkpoint, Self::Diagnostics];
+    pub(in crate::io) const ALL: [Self; 4] = [Self::Snapshot, Self::Checkpoint, Self::Diagnostics, Self::Table];
 
     pub(in crate::io) const fn text(self) -> &'static str {
         match self {
             Self::Snapshot => "tisane snapshot",
             Self::Checkpoint => "tisane checkpoint",
             Self::Diagnostics => "tisane diagnostics",
+            Self::Table => "tisane table",
         }
     }
 }
