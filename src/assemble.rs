@@ -254,6 +254,17 @@ fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenan
     })
 }
 
+/// What computes a configuration's run, for one that is not to be written to files.
+///
+/// # Errors
+/// As [`new_run`].
+pub fn engines(set: &Setup, session: Session) -> Result<Engines> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    let chosen = engine::choose(&set.config, session, None, task)?;
+    Ok(Engines { integrator: integrator(&set.config, set.clock), force: chosen.engine, meter: chosen.meter })
+}
+
 /// A simulation about to start.
 ///
 /// # Errors

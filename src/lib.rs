@@ -35,5 +35,6 @@ pub mod simulation;
 pub mod sum;
 pub mod time;
 pub mod units;
+pub mod validate;
 
 pub use error::{Error, Result};

@@ -102,6 +102,19 @@ pub struct Engines {
     pub meter: Option<Meter>,
 }
 
+impl Engines {
+    /// The field of a system that is synchronised at `now` and held by the force engine, in f64.
+    ///
+    /// # Errors
+    /// As the engines.
+    pub fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
+        match &mut self.meter {
+            Some(meter) => meter.field(p, now, &mut *self.force),
+            None => Field::of(p, &mut *self.force, now),
+        }
+    }
+}
+
 /// What is told about a run beside its numbers.
 #[derive(Default)]
 pub struct Notes {
@@ -330,12 +343,7 @@ impl Simulation {
 
     /// The field at a synchronised moment, in f64. The trajectory does not see it.
     fn measure(&mut self) -> Result<Field> {
-        let (p, now) = (&self.particles, self.state.now);
-        let Engines { force, meter, .. } = &mut self.engines;
-        match meter {
-            Some(meter) => meter.field(p, now, &mut **force),
-            None => Field::of(p, &mut **force, now),
-        }
+        self.engines.field(&self.particles, self.state.now)
     }
 
     fn write_row(&mut self, series: &mut Series, measured: &Field, watch: &mut dyn Watch) -> Result<()> {

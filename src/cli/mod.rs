@@ -7,6 +7,7 @@ mod inspect;
 mod log;
 mod run;
 mod schema;
+mod validate;
 mod verify;
 
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
@@ -83,6 +84,11 @@ enum Verb {
     },
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
+    /// Reproduce published and exact results, and print the table of what came out.
+    ///
+    /// Each case runs its configurations and holds what comes out against reference values with their sources. What a case needs
+    /// and this machine has not (a GPU, a file of another program) is said, and the case skipped. Exit code 4 if a check fails.
+    Validate(validate::ValidateArgs),
     /// Measure speed.
     Bench {
         #[command(subcommand)]
@@ -141,6 +147,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Resume(args) => run::resume(args, talk),
         Verb::Inspect { file } => inspect::inspect(&file),
         Verb::Verify => verify::verify(),
+        Verb::Validate(args) => validate::validate(&args, talk),
         Verb::Bench { what } => bench::bench(what, talk),
         Verb::Schema => schema::schema(),
         Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
