@@ -38,9 +38,23 @@ const RULES: &[(&str, &[&str])] = &[
         &["error", "config", "initial", "force", "integrator", "diagnostics", "io", "meter", "profile", "simulation"],
     ),
     (
+        "validate",
+        &[
+            "error",
+            "config",
+            "initial::kepler",
+            "diagnostics",
+            "io::atomic",
+            "io::provenance",
+            "simulation::Engines",
+            "assemble",
+        ],
+    ),
+    (
         "cli",
         &[
             "error",
+            "validate",
             "crew",
             "config",
             "initial",
@@ -289,6 +303,8 @@ fn a_breach_is_seen() {
         ("config", "use crate::units::Units; use super::assemble;", "must not use assemble"),
         ("main", "fn main() { tisane::io::inspect() }", "main must not use io::inspect"),
         ("plot", "", "a new part"),
+        ("validate::measure", "use crate::force::cpu::Width;", "validate must not use force::cpu::Width"),
+        ("assemble", "use crate::validate::case::Case;", "assemble must not use validate::case::Case"),
         ("gravity", "fn f() { unsafe { g() } }", "unsafe"),
         ("force::cuda", "fn f() { unsafe { g() } }", "unsafe"),
     ] {

@@ -1,7 +1,7 @@
 //! The table of results, as Markdown, CSV and JSON.
 
 use super::case::Check;
-use super::verdict::{Kind, Verdict};
+use super::verdict::{Kind, Verdict, number};
 use crate::assemble;
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
@@ -185,17 +185,6 @@ impl Report {
     }
 }
 
-/// A number to seven digits, as people write it.
-#[must_use]
-pub fn number(x: f64) -> String {
-    let size = x.abs();
-    if size != 0.0 && size.is_finite() && !(1e-3..1e7).contains(&size) {
-        return format!("{x:.3e}");
-    }
-    let rounded: f64 = format!("{x:.6e}").parse().unwrap_or(x);
-    rounded.to_string()
-}
-
 /// The processor with its threads, and the GPUs.
 fn machine() -> String {
     let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -206,24 +195,4 @@ fn machine() -> String {
         let _ = write!(text, ", {}", gpu.name);
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_seven_digits() {
-        for (x, told) in [
-            (0.0, "0"),
-            (6.325_913_982_926_287, "6.325914"),
-            (1e-9, "1.000e-9"),
-            (-0.25, "-0.25"),
-            (123_456.789, "123456.8"),
-            (1.5e9, "1.500e9"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(number(x), told);
-        }
-    }
 }

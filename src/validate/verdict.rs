@@ -3,6 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A number to seven digits, as people write it.
+#[must_use]
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if size != 0.0 && size.is_finite() && !(1e-3..1e7).contains(&size) {
+        let digits = format!("{x:.3e}");
+        let (digits, power) = digits.split_once('e').unwrap_or((&digits, "0"));
+        return format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'));
+    }
+    let rounded: f64 = format!("{x:.6e}").parse().unwrap_or(x);
+    rounded.to_string()
+}
+
 /// What a tolerance means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -23,14 +36,15 @@ impl Kind {
     /// The tolerance for people.
     #[must_use]
     pub fn told(self, tolerance: f64) -> String {
+        let percent = |share: f64| format!("{} %", number(100.0 * share));
         match (self, tolerance) {
-            (Self::Relative, t) => format!("{:.2} %", 100.0 * t).replace(".00 %", " %"),
-            (Self::Absolute, t) => format!("± {t}"),
-            (Self::Factor, t) => format!("factor {t}"),
+            (Self::Relative, t) => percent(t),
+            (Self::Absolute, t) => format!("± {}", number(t)),
+            (Self::Factor, t) => format!("factor {}", number(t)),
             (Self::UpperLimit, 0.0) => "at most".into(),
-            (Self::UpperLimit, t) => format!("at most, + {:.2} %", 100.0 * t).replace(".00 %", " %"),
+            (Self::UpperLimit, t) => format!("at most, + {}", percent(t)),
             (Self::LowerLimit, 0.0) => "at least".into(),
-            (Self::LowerLimit, t) => format!("at least, − {:.2} %", 100.0 * t).replace(".00 %", " %"),
+            (Self::LowerLimit, t) => format!("at least, − {}", percent(t)),
         }
     }
 
@@ -106,6 +120,23 @@ mod tests {
                 holds,
                 "{kind:?} {measured} {reference} {tolerance}"
             );
+        }
+    }
+
+    #[test]
+    fn numbers_have_at_most_seven_digits() {
+        for (x, told) in [
+            (0.0, "0"),
+            (6.325_913_982_926_287, "6.325914"),
+            (1e-9, "1e-9"),
+            (1.23456e-9, "1.235e-9"),
+            (-0.25, "-0.25"),
+            (123_456.789, "123456.8"),
+            (1.5e9, "1.5e9"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(x), told);
         }
     }
 
