@@ -60,7 +60,9 @@ pub fn validate(args: &ValidateArgs, talk: Talk) -> Result<u8> {
         return Err(Error::input(folder, "expected a folder for the results, found a file"));
     }
     let session = Session { engine: None, device: args.device, profile: false };
-    let around = Surroundings { session, data: args.data.clone() };
+    let program =
+        std::env::current_exe().map_err(|e| Error::input("tisane", format!("cannot find this program: {e}")))?;
+    let around = Surroundings { session, data: args.data.clone(), program };
     let report = on_threads(args.threads.unwrap_or(0) as usize, || all(&entries, &around, talk, args.json))?;
     if let Some(folder) = &args.output {
         report.write(folder)?;

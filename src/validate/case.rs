@@ -59,7 +59,10 @@ pub struct Run {
     /// What checks call it.
     pub name: String,
     /// The configuration, in the folder of the case.
-    pub config: String,
+    pub config: Option<String>,
+    /// In place of a configuration: the arguments of a command of this program that prints JSON with a list of rows.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// Overrides of single keys, as `section.key=value`.
     #[serde(default)]
     pub set: Vec<String>,
@@ -90,6 +93,15 @@ pub struct Check {
     pub about: Vec<u32>,
     /// Share of the mass inside a Lagrangian radius.
     pub fraction: Option<Real>,
+    /// Of a command's rows: where the number stands in a row, as a JSON pointer. Its absolute value counts.
+    pub value: Option<String>,
+    /// Of a command's rows: only those in which a key has a value, as `key = value`.
+    #[serde(default)]
+    pub rows: Vec<String>,
+    /// Of a command's rows: what is compared is the exponent p of value ∝ x^p, x standing at this JSON pointer.
+    pub against: Option<String>,
+    /// What is compared is the ratio to the same number of this run.
+    pub per: Option<String>,
     /// Only moments from this time on; unit: time.
     pub from: Option<Real>,
     /// Only moments up to this time; unit: time.
@@ -109,7 +121,7 @@ pub struct Check {
 impl Check {
     /// The runs that it needs.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
-        self.run.iter().chain(&self.fit).map(String::as_str)
+        self.run.iter().chain(&self.fit).chain(&self.per).map(String::as_str)
     }
 }
 
@@ -124,7 +136,13 @@ impl Case {
             if names[..k].contains(&run.name.as_str()) {
                 found.push(Problem::new(format!("{key}.name"), format!("there is a run \"{}\" already", run.name)));
             }
-            one_of(&mut found, format!("{key}.config"), "file in the folder of the case", &run.config, files);
+            match (&run.config, run.command.is_empty()) {
+                (Some(config), true) => {
+                    one_of(&mut found, format!("{key}.config"), "file in the folder of the case", config, files);
+                }
+                (None, false) => {}
+                _ => found.push(Problem::new(key, "expected either `config` or `command`")),
+            }
         }
         for (k, check) in self.checks.iter().enumerate() {
             self.check(check, &format!("checks[{}]", k + 1), (&names, files), &mut found);
@@ -145,7 +163,10 @@ impl Case {
             ("about", needs.bodies, !check.about.is_empty()),
             ("fraction", needs.fraction, check.fraction.is_some()),
             ("table", needs.table, check.table.is_some()),
-            ("over", needs.over, check.over.is_some()),
+            ("over", needs.over, check.over.is_some() && check.quantity != Quantity::Row),
+            ("value", needs.value, check.value.is_some()),
+            ("rows", false, !needs.value && !check.rows.is_empty()),
+            ("against", false, !needs.value && check.against.is_some()),
         ] {
             if needed && !written {
                 say(name, format!("missing key `{name}`: `{}` needs it", check.quantity.name()));
@@ -158,8 +179,25 @@ impl Case {
             say("tolerance", format!("expected at least {least}, found {}", check.tolerance));
         }
         for run in check.runs() {
-            let of = if check.run.is_some() { "run" } else { "fit" };
+            let of = if check.per.as_deref() == Some(run) {
+                "per"
+            } else if check.run.is_some() {
+                "run"
+            } else {
+                "fit"
+            };
             one_of(found, format!("{key}.{of}"), "run of this case", run, names);
+        }
+        for run in self.runs.iter().filter(|run| check.runs().any(|name| name == run.name)) {
+            if run.command.is_empty() == needs.value {
+                let kind = if needs.value {
+                    "has no rows: it is a configuration"
+                } else {
+                    "is a command: its numbers are rows"
+                };
+                let of = if check.run.is_some() { "run" } else { "fit" };
+                found.push(Problem::new(format!("{key}.{of}"), format!("the run \"{}\" {kind}", run.name)));
+            }
         }
         for run in self.runs.iter().filter(|run| check.fit.contains(&run.name) && run.x.is_none()) {
             found.push(Problem::new(format!("{key}.fit"), format!("the run \"{}\" has no `x`", run.name)));

@@ -1,6 +1,6 @@
 //! Where cases come from: the program itself, or a folder.
 
-use super::case::Case;
+use super::case::{Case, Run};
 use crate::config::{self, Config, Loaded, Problem, Source, nearest};
 use crate::error::{Error, Result};
 use std::fs;
@@ -98,14 +98,14 @@ impl Entry {
         self.files.iter().find(|(file, _)| file == name).map(|(_, text)| text.as_str())
     }
 
-    /// The configuration of run number `run`, its relative paths starting at `base`.
+    /// The configuration of a run, its relative paths starting at `base`; [`None`] for a command.
     ///
     /// # Errors
     /// [`Error::Config`] for every mistake in it or in the run's overrides.
-    pub fn config(&self, run: usize, base: &Path) -> Result<Loaded> {
-        let of = &self.case.runs[run];
-        let text = self.file(&of.config).unwrap_or_default();
-        Config::from_str(&format!("{}/{}", self.place, of.config), text, base, &of.set)
+    pub fn config(&self, run: &Run, base: &Path) -> Result<Option<Loaded>> {
+        let Some(name) = &run.config else { return Ok(None) };
+        let text = self.file(name).unwrap_or_default();
+        Config::from_str(&format!("{}/{name}", self.place), text, base, &run.set).map(Some)
     }
 
     /// An error about a key of `case.toml`, at its line.

@@ -44,6 +44,8 @@ pub enum Quantity {
     Closure,
     /// Largest distance of any particle from its place in a table with the columns time, id, x, y, z, at the times of the table.
     PositionError,
+    /// A number of the rows that a command prints.
+    Row,
 }
 
 /// How a quantity that changes in time becomes one number.
@@ -77,6 +79,8 @@ pub struct KeysNeeded {
     pub table: bool,
     /// `over`.
     pub over: bool,
+    /// `value`, of the rows of a command.
+    pub value: bool,
 }
 
 impl Quantity {
@@ -98,13 +102,14 @@ impl Quantity {
             Self::PhaseError => "phase-error",
             Self::Closure => "closure",
             Self::PositionError => "position-error",
+            Self::Row => "row",
         }
     }
 
     /// The keys that it needs; it has no use for the others.
     #[must_use]
     pub const fn needs(self) -> KeysNeeded {
-        const NONE: KeysNeeded = KeysNeeded { bodies: false, fraction: false, table: false, over: false };
+        const NONE: KeysNeeded = KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false };
         match self {
             Self::EnergyError | Self::FinalEnergyError | Self::AngularMomentumError | Self::Closure => NONE,
             Self::SemiMajorAxis
@@ -116,6 +121,7 @@ impl Quantity {
             Self::LagrangianRadius => KeysNeeded { fraction: true, over: true, ..NONE },
             Self::Period | Self::PhaseError => KeysNeeded { bodies: true, ..NONE },
             Self::PositionError => KeysNeeded { table: true, ..NONE },
+            Self::Row => KeysNeeded { value: true, ..NONE },
         }
     }
 
@@ -176,7 +182,8 @@ fn window<'a>(track: &'a Track, check: &Check) -> Result<&'a [Moment], String> {
     track.moments.get(start..end).ok_or_else(|| "`to` is before `from`".into())
 }
 
-fn reduced(over: Over, moments: &[Moment], values: &[f64]) -> f64 {
+/// One number of the values at some moments.
+pub(super) fn reduced(over: Over, moments: &[Moment], values: &[f64]) -> f64 {
     let first = values.first().copied().unwrap_or(f64::NAN);
     match over {
         Over::Start => first,

@@ -6,7 +6,7 @@ use super::measure::{Track, track};
 use super::quantity::exponent;
 use super::report::Row;
 use super::verdict::Verdict;
-use super::{case, orbits};
+use super::{case, orbits, rows};
 use crate::assemble::{self, Session};
 use crate::config::Real;
 use crate::error::{Error, Result};
@@ -21,6 +21,14 @@ pub struct Surroundings {
     pub session: Session,
     /// The folder of other programs' files.
     pub data: PathBuf,
+    /// This program, for the runs that are commands of it.
+    pub program: PathBuf,
+}
+
+/// What came out of a run.
+enum Outcome {
+    Track(Track),
+    Rows(Vec<serde_json::Value>),
 }
 
 /// What a case needs and this machine has not; [`None`] if it can run.
@@ -46,7 +54,7 @@ pub fn missing(needs: &case::Needs, around: &Surroundings) -> Option<String> {
 /// # Errors
 /// [`Error::Config`] with file, line and key.
 pub fn check_configurations(entry: &Entry) -> Result<()> {
-    (0..entry.case.runs.len()).try_for_each(|run| entry.config(run, Path::new("")).map(drop))
+    entry.case.runs.iter().try_for_each(|run| entry.config(run, Path::new("")).map(drop))
 }
 
 /// The rows of a case that cannot run here.
@@ -69,20 +77,23 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
     }
     let prepared = prepare(entry, around, folder.path());
     let runs = &entry.case.runs;
-    let mut tracks: Vec<Result<Track, String>> = Vec::new();
+    let mut outcomes: Vec<Result<Outcome, String>> = Vec::new();
     for (k, run) in runs.iter().enumerate() {
         let mut inner = |share: f64| progress(&run.name, (k as f64 + share) / runs.len() as f64);
-        let mut one = || {
-            let set = assemble::prepare(entry.config(k, folder.path())?)?;
-            track(&set, around.session, &mut inner)
+        inner(0.0);
+        let mut one = || -> Result<Outcome, String> {
+            prepared.as_ref().map_err(ToString::to_string)?;
+            match entry.config(run, folder.path()).map_err(|e| e.to_string())? {
+                None => rows::of_command(&around.program, &run.command, around.session.device).map(Outcome::Rows),
+                Some(loaded) => {
+                    let made = assemble::prepare(loaded).and_then(|set| track(&set, around.session, &mut inner));
+                    made.map(Outcome::Track).map_err(|e| e.to_string())
+                }
+            }
         };
-        let result = match &prepared {
-            Ok(()) => one().map_err(|e| e.to_string()),
-            Err(e) => Err(e.to_string()),
-        };
-        tracks.push(result.map_err(|e| format!("run {}: {e}", run.name)));
+        outcomes.push(one().map_err(|e| format!("run {}: {e}", run.name)));
     }
-    Ok(entry.case.checks.iter().map(|check| judge(entry, check, &tracks)).collect())
+    Ok(entry.case.checks.iter().map(|check| judge(entry, check, &outcomes)).collect())
 }
 
 /// Writes what the case makes of other programs' files.
@@ -92,17 +103,24 @@ fn prepare(entry: &Entry, around: &Surroundings, folder: &Path) -> Result<()> {
     fs::write(&path, orbits::csv(&around.data.join(name), orbits)?).map_err(|e| Error::storage(&path, e))
 }
 
-fn judge(entry: &Entry, check: &Check, tracks: &[Result<Track, String>]) -> Row {
+fn judge(entry: &Entry, check: &Check, outcomes: &[Result<Outcome, String>]) -> Row {
     let table = check.table.as_ref().and_then(|name| entry.file(name));
     let of = |name: &str| -> Result<(f64, f64), String> {
-        let found = entry.case.runs.iter().zip(tracks).find(|(run, _)| run.name == name);
-        let (run, track) = found.ok_or_else(|| format!("there is no run {name}"))?;
-        let value = check.quantity.of(track.as_ref().map_err(Clone::clone)?, check, table)?;
+        let found = entry.case.runs.iter().zip(outcomes).find(|(run, _)| run.name == name);
+        let (run, outcome) = found.ok_or_else(|| format!("there is no run {name}"))?;
+        let value = match outcome.as_ref().map_err(Clone::clone)? {
+            Outcome::Track(track) => check.quantity.of(track, check, table)?,
+            Outcome::Rows(found) => rows::number(found, check)?,
+        };
         Ok((run.x.map_or(f64::NAN, Real::get), value))
     };
-    let measured = match &check.run {
-        Some(name) => of(name).map(|(_, value)| value),
-        None => check.fit.iter().map(|name| of(name)).collect::<Result<Vec<_>, _>>().map(|points| exponent(&points)),
+    let alone = |name: &String| of(name).map(|(_, value)| value);
+    let measured = match (&check.run, &check.per) {
+        (Some(name), None) => alone(name),
+        (Some(name), Some(per)) => alone(name).and_then(|value| Ok(value / alone(per)?)),
+        (None, _) => {
+            check.fit.iter().map(|name| of(name)).collect::<Result<Vec<_>, _>>().map(|points| exponent(&points))
+        }
     };
     let holds = |x: &f64| check.kind.holds(*x, check.reference.get(), check.tolerance.get());
     let verdict = if measured.as_ref().is_ok_and(holds) { Verdict::Pass } else { Verdict::Fail };
