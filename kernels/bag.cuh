@@ -1,17 +1,19 @@
-// The sums of one bag, as both kernels for forces take them.
+// The sums of one bag, as all kernels take them: of forces or of accelerations, which differ in what they read of a source (B)
+// and in what they add up (S).
 #pragma once
 #include "call.cuh"
 
 /// Adds a bag's sources, of which `filled` are there. MASKED: some are left out, the source that is the target itself by its
 /// place `own` in the bag. Returns true, with void sums, if QUICK and some distance was odd. HELD: sources that the loop holds at
 /// a time.
-template <class M, int T, int HELD, bool MASKED, bool QUICK>
-__device__ __forceinline__ bool add_sources(const float4 *bag, const Body<M> (&target)[T], const u32 (&own)[T], u32 filled,
-                                            typename M::Real eps2, Sums<M> (&sums)[T]) {
+template <class M, int T, int HELD, bool MASKED, bool QUICK, class B, class S>
+__device__ __forceinline__ bool add_sources(const float4 *bag, const B (&target)[T], const u32 (&own)[T], u32 filled,
+                                            typename M::Real eps2, S (&sums)[T]) {
     bool odd = false;
 #pragma unroll(QUICK ? HELD : 1)
     for (u32 t = 0; t < BAG; ++t) {
-        Body<M> source = read_body<M>(bag + t * UNITS<M>);
+        B source;
+        read(bag + t * B::UNITS, source);
 #pragma unroll
         for (int j = 0; j < T; ++j) {
             bool absent = MASKED && (own[j] == t || (M::ZERO_COUNTS && t >= filled));
@@ -23,10 +25,10 @@ __device__ __forceinline__ bool add_sources(const float4 *bag, const Body<M> (&t
 
 /// Adds bag number `bag`, which lies at `units`, for the targets of a lane, which are the sources `own`. The whole warp comes
 /// here together.
-template <class M, int T, int HELD>
-__device__ __forceinline__ void add_bag(const Call &call, const float4 *units, u32 bag, const Body<M> (&target)[T],
-                                        const u32 (&own)[T], Sums<M> (&sums)[T]) {
-    auto eps2 = (typename M::Real)call.eps2;
+template <class M, int T, int HELD, class C, class B, class S>
+__device__ __forceinline__ void add_bag(const C &call, const float4 *units, u32 bag, const B (&target)[T],
+                                        const u32 (&own)[T], S (&sums)[T]) {
+    auto eps2 = eps2_of<M>(call);
     u32 place[T], filled = call.sources - bag * BAG;
     bool masked = M::ZERO_COUNTS && filled < BAG;
 #pragma unroll

@@ -42,7 +42,12 @@ struct Call {
 };
 
 /// Units of 16 bytes that a predicted source takes.
-template <class M> constexpr int UNITS = sizeof(typename M::Real) == 8 ? 4 : M::SPLIT ? 3 : 2;
+template <class M> constexpr int UNITS = Body<M>::UNITS;
+
+/// The softening in the mode's numbers.
+template <class M> __device__ __forceinline__ typename M::Real eps2_of(const Call &call) {
+    return (typename M::Real)call.eps2;
+}
 
 __device__ __forceinline__ double2 as_pair(float4 unit) {
     return {__hiloint2double(__float_as_int(unit.y), __float_as_int(unit.x)),
@@ -55,8 +60,7 @@ __device__ __forceinline__ float4 as_unit(double a, double b) {
 }
 
 /// Reads a source.
-template <class M> __device__ __forceinline__ Body<M> read_body(const float4 *unit) {
-    Body<M> body;
+template <class M> __device__ __forceinline__ void read(const float4 *unit, Body<M> &body) {
     if constexpr (sizeof(typename M::Real) == 8) {
         double2 a = as_pair(unit[0]), b = as_pair(unit[1]), c = as_pair(unit[2]);
         double2 d = as_pair(unit[3]);
@@ -71,7 +75,6 @@ template <class M> __device__ __forceinline__ Body<M> read_body(const float4 *un
             body.low[2] = c.y;
         }
     }
-    return body;
 }
 
 /// Writes a source.
@@ -104,4 +107,10 @@ template <class M> __device__ __forceinline__ Body<M> read_target(const Call &ca
 template <class M>
 __device__ __forceinline__ typename M::Node *partial_of(const Call &call, u32 span, u32 k) {
     return static_cast<typename M::Node *>(call.partial) + ((size_t)span * call.batch + k) * SUMS;
+}
+
+/// Sum number `s` of them.
+template <class M>
+__device__ __forceinline__ typename M::Node *sum_of(const Call &call, u32 span, u32 k, u32 s) {
+    return partial_of<M>(call, span, k) + s;
 }

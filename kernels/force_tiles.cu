@@ -1,6 +1,7 @@
 // Force on large blocks: each thread takes T targets and walks the bags of a span in order, which the block reads into
 // shared memory tile by tile; what the span comes to is one node of the canonical tree.
 #include "bag.cuh"
+#include "total.cuh"
 
 /// Sources that a thread's loop holds at a time.
 #ifndef TILES_UNROLL
@@ -14,47 +15,6 @@ constexpr int TILES_HELD = TILES_UNROLL;
 
 /// Bags read into shared memory at a time.
 constexpr int TILE_BAGS = 4;
-/// Levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
-constexpr int DEPTH = 12;
-
-/// The total over bags in the mode's order: by the tree, one after the other, or none where there is one running sum.
-template <class M, int T> struct Total {
-    static constexpr bool TREE = M::ORDER == Order::Tree;
-    using Node = typename M::Node;
-    TreeSum<Node, T * SUMS, TREE ? DEPTH : 1> tree;
-    Node in_order[T * SUMS];
-
-    __device__ __forceinline__ Total() {
-#pragma unroll
-        for (int k = 0; k < T * SUMS; ++k) in_order[k] = zero<Node>();
-    }
-
-    /// Takes the sums of a bag and makes them ready for the next.
-    __device__ __forceinline__ void take(Sums<M> (&sums)[T]) {
-        if (M::ORDER == Order::Running) return;
-        Node node[T * SUMS];
-#pragma unroll
-        for (int k = 0; k < T * SUMS; ++k) node[k] = sums[k / SUMS].node(k % SUMS);
-        if (TREE) {
-            tree.push(node);
-        } else {
-#pragma unroll
-            for (int k = 0; k < T * SUMS; ++k) in_order[k] = plus(in_order[k], node[k]);
-        }
-#pragma unroll
-        for (int j = 0; j < T; ++j) sums[j].clear();
-    }
-
-    __device__ __forceinline__ void finish(const Sums<M> (&sums)[T], Node (&node)[T * SUMS]) const {
-        if (TREE) {
-            tree.root(node);
-        } else {
-#pragma unroll
-            for (int k = 0; k < T * SUMS; ++k)
-                node[k] = M::ORDER == Order::Running ? sums[k / SUMS].node(k % SUMS) : in_order[k];
-        }
-    }
-};
 
 /// Grid: tiles of targets × spans of bags.
 template <class M, int T> __device__ __forceinline__ void force_tiles(const Call &call) {
@@ -71,7 +31,7 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
     }
     u32 bags = (call.sources + BAG - 1) / BAG;
     u32 bag = blockIdx.y * call.span_bags, end = min(bag + call.span_bags, bags);
-    Total<M, T> total;
+    Total<M, T, SUMS> total;
     while (bag < end) {
         u32 here = min(end - bag, (u32)TILE_BAGS);
         __syncthreads();

@@ -7,14 +7,30 @@ template <class R> struct Pair {
     R m_s, m_s3, d[3];
 };
 
+/// What acceleration, jerk and potential of a pair have in common.
+template <class R> struct Approach {
+    R s_inv2, m_s, m_s3;
+};
+
 /// By the mode's 1/sqrt. QUICK: without branches, and void where `odd` becomes true.
 template <class M, bool QUICK, class R = typename M::Real>
-__device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3], R eps2, bool &odd) {
+__device__ __forceinline__ Approach<R> approach(R mass, const R (&r)[3], R eps2, bool &odd) {
     R s2 = fma_rn(r[0], r[0], fma_rn(r[1], r[1], fma_rn(r[2], r[2], eps2)));
     R s_inv = M::template inverse_sqrt<QUICK>(s2, odd);
     R s_inv2 = s_inv * s_inv;
     R m_s = mass * s_inv;
-    R m_s3 = m_s * s_inv2;
+    return {s_inv2, m_s, m_s * s_inv2};
+}
+
+/// The factor of the acceleration alone.
+template <class M, bool QUICK, class R = typename M::Real>
+__device__ __forceinline__ R attraction(R mass, const R (&r)[3], R eps2, bool &odd) {
+    return approach<M, QUICK>(mass, r, eps2, odd).m_s3;
+}
+
+template <class M, bool QUICK, class R = typename M::Real>
+__device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3], R eps2, bool &odd) {
+    auto [s_inv2, m_s, m_s3] = approach<M, QUICK>(mass, r, eps2, odd);
     R rv = fma_rn(r[0], v[0], fma_rn(r[1], v[1], r[2] * v[2]));
     R alpha = R(-3) * (rv * s_inv2);
     return {m_s, m_s3, {fma_rn(alpha, r[0], v[0]), fma_rn(alpha, r[1], v[1]), fma_rn(alpha, r[2], v[2])}};
@@ -33,6 +49,8 @@ __device__ __forceinline__ void predict_component(double &pos, double &vel, doub
 /// A predicted source or target in a mode's numbers. `low` is what `pos` leaves, in split modes.
 template <class M> struct Body {
     using R = typename M::Real;
+    /// Units of 16 bytes that a source takes.
+    static constexpr int UNITS = sizeof(R) == 8 ? 4 : M::SPLIT ? 3 : 2;
     R pos[3], low[3], vel[3], mass;
 
     /// From f64: the nearest numbers, and what the positions leave.
@@ -51,6 +69,7 @@ template <class M> struct Body {
 
 /// The seven running sums of one target.
 template <class M> struct Sums {
+    static constexpr int WIDTH = SUMS;
     typename M::Real sum[SUMS][M::PARTS];
 
     __device__ __forceinline__ void clear() {

@@ -22,7 +22,8 @@ __device__ __forceinline__ Twofold fresh(const Twofold *node) {
 }
 
 /// Sum number `s` of target `k` over the spans from `begin` to `end`; in a tree mode `begin` is aligned.
-template <class M> __device__ __forceinline__ typename M::Node over_spans(const Call &call, u32 k, u32 s, u32 begin, u32 end) {
+template <class M, class Call>
+__device__ __forceinline__ typename M::Node over_spans(const Call &call, u32 k, u32 s, u32 begin, u32 end) {
     using Node = typename M::Node;
     TreeSum<Node, 1, M::ORDER == Order::Tree ? CHUNK_DEPTH : 1> tree;
     Node total = zero<Node>();
@@ -30,7 +31,7 @@ template <class M> __device__ __forceinline__ typename M::Node over_spans(const 
         Node node[CHUNK];
 #pragma unroll
         for (int c = 0; c < CHUNK; ++c)
-            node[c] = first + c < end ? fresh(partial_of<M>(call, first + c, k) + s) : zero<Node>();
+            node[c] = first + c < end ? fresh(sum_of<M>(call, first + c, k, s)) : zero<Node>();
         if (M::ORDER == Order::Tree) {
             // Spans that do not exist are exact zeros, which change nothing.
             Node one[1] = {pairwise<CHUNK>(node)};

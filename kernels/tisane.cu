@@ -3,3 +3,4 @@
 #include "force_whole.cu"
 #include "force_tiles.cu"
 #include "reduce.cu"
+#include "acceleration.cu"

@@ -1,6 +1,6 @@
 """What the kernels came to: kernel_table.py PTXAS_LOG FATBIN (needs cuobjdump and nvdisasm in PATH).
 
-Prints registers, stack, spilled bytes and, for kernels that sum forces, machine instructions per pair. Ends with 1 if a pair
+Prints registers, stack, spilled bytes and, for kernels that sum pairs, machine instructions per pair. Ends with 1 if a pair
 loop touches local memory, that is, spills: ptxas says how many bytes a kernel spills but not where, and the stack that holds the
 nodes of the canonical tree belongs there, outside the pair loops.
 """
@@ -104,7 +104,7 @@ def main(log, fatbin):
         rows.setdefault(name, {})[arch] = f"{registers}/{stack}/{int(stores) + int(loads)}"
     code = machine_code(fatbin)
     for name, row in rows.items():
-        for arch in row if name.startswith("force_") else ():
+        for arch in row if name.startswith(("force_", "accelerate_")) else ():
             flow = Flow(code[name, arch])
             loops = list(pair_loops(flow))
             # One for bags that hold a target of the warp, one for all the others.
@@ -118,9 +118,9 @@ def main(log, fatbin):
                     bad.append(f"{name} {arch}: a pair loop of {len(body)} instructions spills: {len(spilled)}, {spilled[0]} first")
     archs = sorted({arch for row in rows.values() for arch in row}, key=lambda arch: int(arch[3:]))
     print("registers/stack/spilled bytes, instructions per pair in the best pair loop")
-    print(" " * 27, *(f"{arch:20}" for arch in archs))
+    print(" " * 33, *(f"{arch:20}" for arch in archs))
     for name, row in sorted(rows.items()):
-        print(f"{name:27}", *(f"{row.get(arch, '-'):20}" for arch in archs))
+        print(f"{name:33}", *(f"{row.get(arch, '-'):20}" for arch in archs))
     print(*bad, sep="\n", end="\n" if bad else "")
     sys.exit(1 if bad or not rows else 0)
 

@@ -4,24 +4,25 @@ mod engine;
 mod gpu;
 
 pub use engine::{Session, forecast, gpu_wins_from};
-pub use gpu::{Gpu, OnGpu, check_gpu, cuda, gpus};
+pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 
 use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
-use crate::force::Field;
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
+use crate::force::{AccelerationEngine, Field, ForceEngine};
 use crate::initial::{self, InitialState, scaling};
-use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use crate::integrator::leapfrog::Leapfrog;
 use crate::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
 use crate::io::file_units::FileUnits;
 use crate::io::formats;
 use crate::io::provenance::Provenance;
+use crate::motion::Motion;
 use crate::particles::Particles;
-use crate::simulation::{Engines, Plan, Simulation};
+use crate::simulation::{Engines, Notes, Plan, Simulation};
 use crate::time::{Clock, Level, Time};
 use crate::units::{Scale, Units};
 use engine::Task;
@@ -215,8 +216,7 @@ fn width() -> Result<Width> {
     Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
-fn integrator(config: &Config, clock: Clock) -> Box<dyn Integrator> {
-    let config::Integrator::Hermite4(h) = &config.integrator;
+fn hermite4(h: &config::Hermite4, precision: Precision, clock: Clock) -> Hermite4 {
     let parameters = Parameters {
         nu: h.nu.get(),
         nu_start: h.nu_start(),
@@ -226,9 +226,33 @@ fn integrator(config: &Config, clock: Clock) -> Box<dyn Integrator> {
             OnDtMin::Stop => OnFloor::Stop,
             OnDtMin::Clamp => OnFloor::Clamp,
         },
-        noise: config.force.precision().noise(),
+        noise: precision.noise(),
     };
-    Box::new(Hermite4::new(parameters, clock))
+    Hermite4::new(parameters, clock)
+}
+
+/// What computes in a session of a run, the name of its engine, and what is to be told of it. `of_run` is the engine that
+/// computed the run so far.
+fn choose_engines(
+    config: &Config,
+    session: Session,
+    of_run: Option<&str>,
+    task: Task,
+) -> Result<(Engines, &'static str, Notes)> {
+    Ok(match &config.integrator {
+        config::Integrator::Hermite4(h) => {
+            let chosen = engine::choose::<dyn ForceEngine>(config, session, of_run, task)?;
+            let integrator = Box::new(hermite4(h, task.precision, task.clock));
+            let motion = Motion::Forces { integrator, engine: chosen.engine, meter: chosen.meter };
+            (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
+        }
+        config::Integrator::Leapfrog(_) => {
+            let chosen = engine::choose::<dyn AccelerationEngine>(config, session, of_run, task)?;
+            let integrator = Box::new(Leapfrog::new(task.clock));
+            let motion = Motion::Accelerations { integrator, engine: chosen.engine, meter: chosen.meter };
+            (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
+        }
+    })
 }
 
 fn plan(config: &Config, steps_to_end: u64) -> Plan {
@@ -254,15 +278,14 @@ fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenan
     })
 }
 
-/// What computes a configuration's run, for one that is not to be written to files.
+/// What moves a configuration's particles and measures, for a run that is not to be written to files.
 ///
 /// # Errors
 /// As [`new_run`].
-pub fn engines(set: &Setup, session: Session) -> Result<Engines> {
+pub fn motion(set: &Setup, session: Session) -> Result<Motion> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
-    let chosen = engine::choose(&set.config, session, None, task)?;
-    Ok(Engines { integrator: integrator(&set.config, set.clock), force: chosen.engine, meter: chosen.meter })
+    choose_engines(&set.config, session, None, task).map(|(engines, ..)| engines.motion)
 }
 
 /// A simulation about to start.
@@ -272,7 +295,7 @@ pub fn engines(set: &Setup, session: Session) -> Result<Engines> {
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
-    let chosen = engine::choose(&set.config, session, None, task)?;
+    let (engines, engine, notes) = choose_engines(&set.config, session, None, task)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -283,11 +306,10 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
         wall_seconds: 0.0,
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
-    let (integrator, plan) = (integrator(&set.config, set.clock), plan(&set.config, set.steps_to_end));
-    let provenance = provenance(&set.config, set.written, chosen.name)?;
-    let engines = Engines { integrator, force: chosen.engine, meter: chosen.meter };
+    let plan = plan(&set.config, set.steps_to_end);
+    let provenance = provenance(&set.config, set.written, engine)?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
-    simulation.notes = chosen.notes;
+    simulation.notes = notes;
     Ok(simulation)
 }
 
@@ -320,13 +342,12 @@ pub fn resumed_run(
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
-    let chosen = engine::choose(&config, session, Some(&of_run.engine), task)?;
+    let (engines, engine, notes) = choose_engines(&config, session, Some(&of_run.engine), task)?;
     let units = FileUnits { units: config.units(), scale: run.scale };
-    let provenance = provenance(&config, of_run.config_as_written, chosen.name)?;
-    let (integrator, plan) = (integrator(&config, run.clock), plan(&config, steps_to_end));
-    let engines = Engines { integrator, force: chosen.engine, meter: chosen.meter };
+    let provenance = provenance(&config, of_run.config_as_written, engine)?;
+    let plan = plan(&config, steps_to_end);
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
-    simulation.notes = chosen.notes;
+    simulation.notes = notes;
     Ok((simulation, config, warning))
 }
 

@@ -26,14 +26,35 @@ pub struct Pair<R> {
 pub fn pair<R: Float>(mass: R, r: [R; 3], v: [R; 3], eps2: R) -> Pair<R> {
     let ([x, y, z], [vx, vy, vz]) = (r, v);
     let minus_three = -(R::one() + R::one() + R::one());
+    let Approach { s_inv2, m_s, m_s3 } = approach(mass, r, eps2);
+    let rv = x.mul_add(vx, y.mul_add(vy, z * vz));
+    let alpha = minus_three * (rv * s_inv2);
+    Pair { m_s, m_s3, d: [alpha.mul_add(x, vx), alpha.mul_add(y, vy), alpha.mul_add(z, vz)] }
+}
+
+/// The factor `m / s³` of the pair's acceleration `m_s3 · r`, for schemes that need nothing else: what [`pair`] gives, bit for
+/// bit. In this order: `s² = fma(x, x, fma(y, y, fma(z, z, ε²)))`, `s⁻¹ = 1 / √s²`, `s⁻² = s⁻¹ · s⁻¹`, `(m · s⁻¹) · s⁻²`. It is
+/// added to the target's sums as every product is: in f64 `a_k = fma(m_s3, r_k, a_k)`.
+#[inline(always)]
+#[must_use]
+pub fn attraction<R: Float>(mass: R, r: [R; 3], eps2: R) -> R {
+    approach(mass, r, eps2).m_s3
+}
+
+/// What acceleration, jerk and potential of a pair have in common.
+struct Approach<R> {
+    s_inv2: R,
+    m_s: R,
+    m_s3: R,
+}
+
+#[inline(always)]
+fn approach<R: Float>(mass: R, [x, y, z]: [R; 3], eps2: R) -> Approach<R> {
     let s2 = x.mul_add(x, y.mul_add(y, z.mul_add(z, eps2)));
     let s_inv = R::one() / s2.sqrt();
     let s_inv2 = s_inv * s_inv;
     let m_s = mass * s_inv;
-    let m_s3 = m_s * s_inv2;
-    let rv = x.mul_add(vx, y.mul_add(vy, z * vz));
-    let alpha = minus_three * (rv * s_inv2);
-    Pair { m_s, m_s3, d: [alpha.mul_add(x, vx), alpha.mul_add(y, vy), alpha.mul_add(z, vz)] }
+    Approach { s_inv2, m_s, m_s3: m_s * s_inv2 }
 }
 
 /// The force on one target: a finished sum.
@@ -56,6 +77,13 @@ impl Pull {
         let [ax, ay, az, jx, jy, jz, pot] = sums.map(|x| x + 0.0);
         Self { acc: [ax, ay, az], jerk: [jx, jy, jz], pot }
     }
+}
+
+/// An acceleration from its three sums: like [`Pull::from_sums`], without a −0.
+#[inline(always)]
+#[must_use]
+pub fn acceleration_from_sums(sums: [f64; 3]) -> Vec3 {
+    sums.map(|x| x + 0.0)
 }
 
 /// One component of the predicted position and velocity after `dt` (Portegies Zwart et al. 2007, eqs 3 and 4, in Horner

@@ -1,7 +1,8 @@
 //! tisane: direct N-body integration, accurate, fast and reproducible.
 //!
 //! The gravitational N-body problem by direct summation: a 4th-order Hermite scheme with individual block time steps on the
-//! host, force and jerk by an engine, the result in HDF5, the energy error always measured. One block step, in order:
+//! host, force and jerk by an engine, the result in HDF5, the energy error always measured. (Or a [leapfrog](integrator::leapfrog)
+//! with one step for all, by an engine of accelerations alone.) One block step, in order:
 //!
 //! 1. [`integrator::scheduler`] finds the smallest `t + dt` and everyone who is due then: the block.
 //! 2. [`integrator::hermite4`] predicts the block to that moment.
@@ -18,6 +19,7 @@
 //! G = 1; [`units`] says how that is scaled from what the user writes.
 
 pub mod assemble;
+pub mod auditor;
 pub mod cli;
 pub mod config;
 pub mod crew;
@@ -28,8 +30,9 @@ pub mod gravity;
 pub mod initial;
 pub mod integrator;
 pub mod io;
-pub mod meter;
+pub mod motion;
 pub mod particles;
+pub mod plot;
 pub mod profile;
 pub mod simulation;
 pub mod sum;

@@ -1,9 +1,9 @@
 //! Where the time of block steps goes: a stop watch around an engine, and what the engine says about itself.
 
 use crate::error::Result;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::{AccelerationEngine, ForceEngine, Forces, Targets};
 use crate::io::summary::{Bucket, Profile, Spent};
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +33,12 @@ impl Profiler {
     /// The engine with a stop watch around it.
     #[must_use]
     pub fn around(&self, engine: Box<dyn ForceEngine>) -> Box<dyn ForceEngine> {
+        Box::new(Timed { engine, profiler: self.clone() })
+    }
+
+    /// The same for an engine of accelerations.
+    #[must_use]
+    pub fn around_accelerations(&self, engine: Box<dyn AccelerationEngine>) -> Box<dyn AccelerationEngine> {
         Box::new(Timed { engine, profiler: self.clone() })
     }
 
@@ -88,12 +94,38 @@ impl Step<'_> {
 }
 
 /// An engine with a stop watch around it.
-struct Timed {
-    engine: Box<dyn ForceEngine>,
+struct Timed<E: ?Sized> {
+    engine: Box<E>,
     profiler: Profiler,
 }
 
-impl ForceEngine for Timed {
+impl<E: ?Sized> Timed<E> {
+    /// Counts an evaluation that took `whole` seconds, its `phases` in it.
+    fn count(&self, whole: f64, phases: &[(&'static str, f64)]) {
+        let mut state = self.profiler.state();
+        state.step.evaluations += 1;
+        for (phase, seconds) in phases {
+            state.step.add(phase, *seconds);
+        }
+        let told: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
+        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - told).max(0.0));
+    }
+}
+
+impl AccelerationEngine for Timed<dyn AccelerationEngine> {
+    fn load(&mut self, mass: &[f64]) -> Result<()> {
+        self.engine.load(mass)
+    }
+
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+        let began = Instant::now();
+        self.engine.accelerate(pos, acc)?;
+        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
+        Ok(())
+    }
+}
+
+impl ForceEngine for Timed<dyn ForceEngine> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.engine.load(all)
     }
@@ -111,15 +143,7 @@ impl ForceEngine for Timed {
         }
         let began = Instant::now();
         self.engine.evaluate(now, targets, out)?;
-        let whole = began.elapsed().as_secs_f64();
-        let phases = self.engine.spent()?;
-        let mut state = self.profiler.state();
-        state.step.evaluations += 1;
-        for (phase, seconds) in &phases {
-            state.step.add(phase, *seconds);
-        }
-        let told: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
-        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - told).max(0.0));
+        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
     }
 }

@@ -2,10 +2,11 @@
 
 mod row;
 
+use crate::auditor::Auditor;
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
-use crate::force::{Field, ForceEngine};
-use crate::integrator::{Integrator, StepReport};
+use crate::force::Field;
+use crate::integrator::StepReport;
 use crate::io::checkpoint::{self, Checkpoint, RunState};
 use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
@@ -14,7 +15,7 @@ use crate::io::provenance::{self, Provenance};
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
 use crate::io::summary::Summary;
-use crate::meter::{Audit, Meter};
+use crate::motion::Motion;
 use crate::particles::Particles;
 use crate::profile::Profiler;
 use crate::time::{TICKS_PER_DT_MAX, Time};
@@ -94,25 +95,10 @@ pub struct Simulation {
 
 /// What computes.
 pub struct Engines {
-    /// Moves the particles.
-    pub integrator: Box<dyn Integrator>,
-    /// Gives the integrator its forces.
-    pub force: Box<dyn ForceEngine>,
-    /// Measures energies and audits forces, where `force` is not itself the f64 CPU path.
-    pub meter: Option<Meter>,
-}
-
-impl Engines {
-    /// The field of a system that is synchronised at `now` and held by the force engine, in f64.
-    ///
-    /// # Errors
-    /// As the engines.
-    pub fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
-        match &mut self.meter {
-            Some(meter) => meter.field(p, now, &mut *self.force),
-            None => Field::of(p, &mut *self.force, now),
-        }
-    }
+    /// Moves the particles, and measures.
+    pub motion: Motion,
+    /// Audits the forces, where they are not those of the f64 CPU path itself.
+    pub auditor: Option<Auditor>,
 }
 
 /// What is told about a run beside its numbers.
@@ -216,14 +202,13 @@ impl Simulation {
     /// from here on a kill at any instant leaves something to resume from.
     ///
     /// # Errors
-    /// As [`Integrator::start`], and [`crate::Error::Storage`].
+    /// As [`Motion::start`], and [`crate::Error::Storage`].
     pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Series> {
-        let Engines { integrator, force, .. } = &mut self.engines;
-        let report = integrator.start(&mut self.particles, &mut **force)?;
+        let report = self.engines.motion.start(&mut self.particles)?;
         self.state.counters.pair_interactions += report.pairs;
         self.state.counters.clamped_steps += report.clamped;
         let mut series = Series::create(&self.plan.directory, &self.units, &self.provenance)?;
-        let measured = self.measure()?;
+        let measured = self.engines.motion.field(&self.particles, self.state.now)?;
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let references = &mut self.state.references;
         references.energy = conserved.energy();
@@ -241,10 +226,9 @@ impl Simulation {
     /// write them again, and under another plan not all of them.
     ///
     /// # Errors
-    /// As [`Integrator::resume`], [`Series::resume`] and [`directory::remove_snapshots`].
+    /// As [`Motion::resume`], [`Series::resume`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Series> {
-        let Engines { integrator, force, .. } = &mut self.engines;
-        integrator.resume(&self.particles, self.state.now, &mut **force)?;
+        self.engines.motion.resume(&self.particles, self.state.now)?;
         let written = self.state.written;
         let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units, &self.provenance)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
@@ -255,7 +239,7 @@ impl Simulation {
     /// be set at any time by a signal handler: the run ends after the block step in hand.
     ///
     /// # Errors
-    /// As [`Integrator::step`], and [`crate::Error::Storage`]; the last checkpoint stays whole.
+    /// As [`Motion::step`], and [`crate::Error::Storage`]; the last checkpoint stays whole.
     pub fn run(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
         let reason = match self.advance(series, stop, watch) {
             Ok(reason) => reason,
@@ -279,9 +263,8 @@ impl Simulation {
             if let Some(reason) = self.reason_to_stop(stop) {
                 return Ok(reason);
             }
-            let Engines { integrator, force, .. } = &mut self.engines;
             let watch_of_step = self.notes.profiler.as_ref().map(Profiler::begin);
-            let report = integrator.step(&mut self.particles, &mut **force)?;
+            let report = self.engines.motion.step(&mut self.particles)?;
             if let Some(watch) = watch_of_step {
                 watch.end(report.block);
             }
@@ -331,7 +314,7 @@ impl Simulation {
         if !row && !snapshot {
             return Ok(());
         }
-        let measured = self.measure()?;
+        let measured = self.engines.motion.field(&self.particles, self.state.now)?;
         if row {
             self.write_row(series, &measured, watch)?;
         }
@@ -341,18 +324,15 @@ impl Simulation {
         Ok(())
     }
 
-    /// The field at a synchronised moment, in f64. The trajectory does not see it.
-    fn measure(&mut self) -> Result<Field> {
-        self.engines.field(&self.particles, self.state.now)
-    }
-
     fn write_row(&mut self, series: &mut Series, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let audit = match &mut self.engines.meter {
-            Some(meter) => meter.audit(&self.particles, self.state.now, &mut *self.engines.force)?,
-            None => Audit::default(),
+        let Engines { motion, auditor } = &mut self.engines;
+        let audit = match auditor {
+            Some(auditor) => auditor.audit(&self.particles, self.state.now, motion)?,
+            None => None,
         };
-        let row = row::of(&self.particles, &self.state, &Conserved::of(&self.particles, &measured.pot), &audit);
+        let conserved = Conserved::of(&self.particles, &measured.pot);
+        let row = row::of(&self.particles, &self.state, &conserved, audit.as_ref());
         series.append(&row)?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
@@ -364,8 +344,8 @@ impl Simulation {
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         watch.output(&row);
-        let Some(meter) = &self.engines.meter else { return Ok(()) };
-        let verdict = meter.judge(&audit, row.time * self.state.scale.time);
+        let (Some(auditor), Some(audit)) = (&self.engines.auditor, &audit) else { return Ok(()) };
+        let verdict = auditor.judge(audit, row.time * self.state.scale.time);
         if verdict.is_err() {
             self.checkpoint(series)?;
             series.finish()?;

@@ -6,17 +6,18 @@ mod program;
 mod simulated;
 
 use program::{Folder, diagnostics, summary};
-use simulated::{Blind, CLOCK, not_begun, simulation};
+use simulated::{Blind, CLOCK, hermite4, not_begun, simulation};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tisane::auditor::Auditor;
 use tisane::force::canonical::BAG;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::io::checkpoint;
-use tisane::meter::Meter;
 use tisane::particles::Particles;
+use tisane::simulation::Engines;
 use tisane::time::Time;
 use tisane::{Error, Result};
 
@@ -51,10 +52,11 @@ fn run(dir: &std::path::Path, fault: f64, own_field: bool) -> Result<()> {
     let force = Box::new(Faulty { engine: cpu(Precision::Mixed), fault });
     // The field by an engine that is the auditor too, or by the run's own, as on a GPU in f64.
     let f64_path = Some(cpu(Precision::F64));
-    let (engine, auditor) = if own_field { (None, f64_path) } else { (f64_path, None) };
-    let meter = Meter { engine, auditor, sample: 256, limit: Precision::Mixed.audit_limit() };
+    let (meter, engine) = if own_field { (None, f64_path) } else { (f64_path, None) };
+    let auditor = Some(Auditor { engine, sample: 256, limit: Precision::Mixed.audit_limit() });
+    let engines = Engines { motion: hermite4(force, meter), auditor };
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
-    let mut simulation = simulation(dir, begin, (force, Some(meter)), (1, Duration::from_secs(600)));
+    let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind)?;
     simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).map(|_| ())
 }
@@ -108,6 +110,30 @@ fn every_mode_is_audited_and_its_energy_measured_in_f64() {
             }
         }
     }
+}
+
+#[test]
+fn the_leapfrog_is_audited_in_what_it_goes_by() {
+    let leapfrog = |mode| config(mode) + "[integrator.leapfrog]\ndt = \"1/128\"\n";
+    let exact = Folder::new(&leapfrog("f64"));
+    exact.tisane(&["run", "run.toml"]).exits(0);
+    assert_eq!(column(&exact, "audit_sample"), [0.0; 3], "the f64 CPU path has nothing to be held against");
+    assert_eq!(column(&exact, "audit_jerk_max"), [0.0; 3]);
+    let of = |folder: &Folder| summary(&folder.path("runs/r"));
+    for mode in ["f32-direct", "f32-kahan", "mixed"] {
+        let folder = Folder::new(&leapfrog(mode));
+        folder.tisane(&["run", "run.toml"]).exits(0);
+        assert_eq!(of(&folder)["energy_initial"], of(&exact)["energy_initial"], "{mode}");
+        assert_ne!(of(&folder)["state_sha256"], of(&exact)["state_sha256"], "{mode}");
+        assert_eq!(column(&folder, "audit_sample"), [256.0; 3]);
+        assert!(column(&folder, "audit_acceleration_max").iter().all(|max| (1e-9..1e-3).contains(max)), "{mode}");
+        for none in ["audit_jerk_rms", "audit_potential_max"] {
+            assert!(column(&folder, none).iter().all(|x| x.is_nan()), "{mode} {none}");
+        }
+    }
+    let folder = Folder::new(&leapfrog("f32-direct"));
+    let said = folder.tisane(&["run", "run.toml", "--set", "audit.limit=1e-9"]).exits(4);
+    said.says(&["audit at time 0", "acceleration at most"]);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/plots.rs"]
+mod plots;
 #[path = "common/program.rs"]
 mod program;
 #[path = "cli/runs.rs"]
@@ -12,8 +14,8 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 10] =
-    ["init", "check", "run", "resume", "inspect", "verify", "bench", "schema", "completions", "man"];
+pub const VERBS: [&str; 11] =
+    ["init", "check", "run", "resume", "inspect", "plot", "verify", "bench", "schema", "completions", "man"];
 
 #[test]
 fn every_verb_has_help_that_teaches() {

@@ -116,6 +116,13 @@ fn times_are_exact_counts_of_dt_max() {
     let config = read(&text).config;
     assert_eq!(config.steps_to_end(config.t_start().unwrap()), Ok(6));
     assert_eq!((config.snapshot_every(), config.diagnostics_every()), (3, 3));
+    // With the leapfrog, of dt; and what is not written is every 128 steps.
+    let text = fs::read_to_string(repository().join("tests/config/good/leapfrog.toml")).unwrap();
+    let config = read(&text).config;
+    assert_eq!(config.steps_to_end(0.0), Ok(7));
+    assert_eq!((config.snapshot_every(), config.diagnostics_every()), (7, 2));
+    let config = read(text.split_once("[output]").unwrap().0).config;
+    assert_eq!((config.snapshot_every(), config.diagnostics_every()), (128, 128));
 }
 
 #[test]
@@ -233,9 +240,15 @@ fn the_reference_shows_the_defaults() {
     }
     let models = whole["initial"].as_table().unwrap().clone();
     assert_eq!(models.len(), TEMPLATES.len());
-    for (name, model) in models.into_iter().filter(|(name, _)| name != "solar-system") {
+    let integrators = whole["integrator"].as_table().unwrap().clone();
+    assert_eq!(integrators.len(), 2);
+    let models = models.into_iter().filter(|(name, _)| name != "solar-system");
+    for ((name, model), integrator) in
+        models.flat_map(|model| integrators.clone().into_iter().map(move |i| (model.clone(), i)))
+    {
         let mut shown = whole.clone();
         shown.insert("initial".to_owned(), toml::Table::from_iter([(name.clone(), model)]).into());
+        shown.insert("integrator".to_owned(), toml::Table::from_iter([integrator]).into());
         let mut smallest = shown.clone();
         only_required("", &mut smallest, &required);
         if name == "file" {

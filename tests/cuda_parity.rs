@@ -6,10 +6,12 @@
 //! `TISANE_FEW_SHAPES=1` (one shape a kernel, beside the one that the engine takes by itself).
 #![cfg(feature = "cuda")]
 
+#[path = "common/gpu.rs"]
+mod gpu;
 #[path = "common/systems.rs"]
 mod systems;
 
-use std::str::FromStr;
+use gpu::{few_shapes, held_to_bits, listed, modes, needed, sizes};
 use systems::{CLOCK, bits, block, forces, system};
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{CudaEngine, Shape};
@@ -20,37 +22,13 @@ use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::particles::Vec3;
 use tisane::time::{Level, Time};
 
-/// The list in an environment variable, if it is set.
-fn listed<T: FromStr>(variable: &str) -> Option<Vec<T>> {
-    let entry = |text: &str| text.parse().unwrap_or_else(|_| panic!("{variable}: {text}?"));
-    std::env::var(variable).ok().map(|list| list.split(',').map(entry).collect())
-}
-
-/// Numbers of particles.
-fn sizes() -> Vec<usize> {
-    listed("TISANE_SIZES").unwrap_or(vec![1, 2, 31, 32, 33, 255, 256, 257, 1000, 4097])
-}
-
 /// Numbers of targets among `n` particles.
 fn block_sizes(n: usize) -> Vec<usize> {
     listed("TISANE_BLOCKS").unwrap_or(vec![1, 31, 33, n])
 }
 
-fn modes() -> Vec<Precision> {
-    let Some(names) = listed::<String>("TISANE_MODES") else { return Precision::ALL.to_vec() };
-    let mode = |name: &String| Precision::ALL.into_iter().find(|mode| mode.name() == name);
-    names.iter().map(|name| mode(name).unwrap_or_else(|| panic!("TISANE_MODES: {name}?"))).collect()
-}
-
 fn cuda(precision: Precision, epsilon: f64) -> Option<CudaEngine> {
-    match CudaEngine::new(precision, epsilon, CLOCK, 0) {
-        Ok(engine) => Some(engine),
-        Err(e) if std::env::var_os("TISANE_NEED_GPU").is_some() => panic!("{e}"),
-        Err(e) => {
-            println!("skipped: {e}");
-            None
-        }
-    }
+    needed(CudaEngine::new(precision, epsilon, CLOCK, 0))
 }
 
 fn on_cpu(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine> {
@@ -59,7 +37,7 @@ fn on_cpu(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine> {
 
 /// Some shapes of each kind that the mode has kernels for.
 fn shapes(engine: &CudaEngine) -> Vec<Shape> {
-    let few = std::env::var_os("TISANE_FEW_SHAPES").is_some();
+    let few = few_shapes();
     let whole_of: &[_] = if few { &[(4, 2)] } else { &[(1, 1), (4, 1), (8, 1), (2, 4), (1, 128)] };
     let tiles_of: &[_] = if few { &[(64, 4)] } else { &[(32, 4), (128, 16), (256, 1024)] };
     let [whole, tiles] = engine.choices();
@@ -91,7 +69,7 @@ fn evaluated(engine: &mut dyn ForceEngine, now: Time, targets: &Targets) -> Forc
 }
 
 fn parity(precision: Precision) {
-    let exact = precision == Precision::F64 || std::env::var("TISANE_PARITY").is_ok_and(|what| what == "bits");
+    let exact = precision == Precision::F64 || held_to_bits();
     let mut worst: f64 = 0.0;
     for epsilon in [0.0, 1.0 / 256.0] {
         let Some(mut engine) = cuda(precision, epsilon) else { return };
@@ -222,7 +200,7 @@ fn a_target_does_not_feel_who_else_is_in_the_block() {
 fn a_whole_f64_run_ends_in_the_cpus_state() {
     let Some(mut engine) = cuda(Precision::F64, 1.0 / 64.0) else { return };
     let start = tisane::initial::plummer::sample(700, 3, 0.999);
-    let run = |engine: &mut dyn ForceEngine| {
+    let run = |engine: &mut (dyn ForceEngine + 'static)| {
         let mut p = start.clone();
         let parameters = Parameters {
             nu: 0.01,

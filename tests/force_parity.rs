@@ -9,7 +9,8 @@ use tisane::force::cpu::{self, CpuEngine, Width};
 use tisane::force::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
 use tisane::force::precision::Precision;
 use tisane::force::reference::{self, ReferenceEngine};
-use tisane::force::{ForceEngine, Forces};
+use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
+use tisane::particles::Vec3;
 use tisane::time::Time;
 
 fn pool(threads: usize) -> rayon::ThreadPool {
@@ -68,6 +69,36 @@ fn regress_kahan_sums_do_not_feel_absent_pairs() {
     for width in Width::available() {
         let mut engine = CpuEngine::<F32Kahan>::new(1.0 / 256.0, CLOCK, width);
         assert_eq!(bits(&forces(&mut engine, &p, Time::default(), &targets)), bits(&want), "{}", width.name());
+    }
+}
+
+#[test]
+fn accelerations_alone_have_the_bits_of_the_forces() {
+    for precision in Precision::ALL {
+        for (n, epsilon) in
+            [1, 2, 31, 32, 33, 63, 64, 65, 255, 257, 513, 1025, 2500].into_iter().zip([0.0, 0.01].into_iter().cycle())
+        {
+            let (p, now) = system(n, n as u64);
+            let everyone = Targets { index: (0..n as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
+            let width = Width::choose().unwrap();
+            // All are targets, so sources stand where the block puts them: no prediction.
+            let want = forces(&mut *cpu::engine(precision, epsilon, CLOCK, width), &p, now, &everyone);
+            let same = |mut engine: Box<dyn AccelerationEngine>, what: &str| {
+                let mut acc = vec![[f64::NAN; 3]; 5];
+                engine.load(&p.mass).unwrap();
+                // Twice, from another place: nothing of an evaluation is left for the next.
+                engine.accelerate(&p.vel, &mut acc).unwrap();
+                engine.accelerate(&p.pos, &mut acc).unwrap();
+                let bits = |acc: &[Vec3]| acc.iter().flatten().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert!(bits(&acc) == bits(&want.acc), "{} n = {n}, {what}", precision.name());
+            };
+            same(reference::accelerations(precision, epsilon), "reference");
+            for width in Width::available() {
+                for threads in [1, 2, 4] {
+                    pool(threads).install(|| same(cpu::accelerations(precision, epsilon, width), width.name()));
+                }
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 mod simulated;
 
 use common::parameters;
-use simulated::{Blind, CLOCK, not_begun, simulation};
+use simulated::{Blind, CLOCK, hermite4, not_begun, simulation};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tisane::force::cpu::{self, Width};
@@ -17,6 +17,7 @@ use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::io::checkpoint;
 use tisane::particles::Particles;
+use tisane::simulation::Engines;
 use tisane::time::Time;
 use tisane::{Error, Result};
 
@@ -136,8 +137,9 @@ fn the_last_checkpoint_stays_whole() {
     let dir = folder.path();
     // The first evaluation is the start's, the second that of the first row of diagnostics.
     let force = Box::new(Faulty::new(5, "potential", f64::INFINITY));
+    let engines = Engines { motion: hermite4(force, None), auditor: None };
     let begin = (particles(), not_begun());
-    let mut simulation = simulation(dir, begin, (force, None), (1, Duration::from_secs(600)));
+    let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind).unwrap();
     let written = std::fs::read(dir.join(checkpoint::NEWEST)).unwrap();
     let error = simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).unwrap_err();

@@ -1,12 +1,12 @@
 //! Which engine computes the forces of a run, and why that one.
 
-use super::gpu::{Gpu, OnGpu, cuda, gpu_name, gpus};
+use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
+use crate::auditor::Auditor;
 use crate::config::{Config, Engine};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
-use crate::force::{ForceEngine, cpu, reference};
-use crate::meter::Meter;
+use crate::force::{AccelerationEngine, ForceEngine, cpu, reference};
 use crate::profile::Profiler;
 use crate::simulation::Notes;
 use crate::time::Clock;
@@ -29,8 +29,8 @@ pub struct Session {
 #[must_use]
 pub const fn gpu_wins_from(precision: Precision) -> usize {
     match precision {
-        // Not measured: their sums go in order, so that small blocks occupy few threads of a GPU.
-        Precision::F32Direct | Precision::F32Chamomile => 4096,
+        // One sum over all sources in order: a small block occupies few threads of a GPU.
+        Precision::F32Direct => 8192,
         _ => 1024,
     }
 }
@@ -47,23 +47,96 @@ pub(super) struct Task {
     pub n: usize,
 }
 
+/// What makes the engines of a kind: of forces for Hermite schemes, of accelerations for the leapfrog.
+pub(super) trait Kind {
+    /// The engine that measures beside one of this kind: optional only where the kind itself can.
+    type Meter;
+    fn on_cpu(task: Task) -> Result<Box<Self>>;
+    fn reference(task: Task) -> Box<Self>;
+    /// With what to call it.
+    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<Self>, String)>;
+    /// With a stop watch around it.
+    fn timed(profiler: &Profiler, engine: Box<Self>) -> Box<Self>;
+    /// What measures beside the engine of that name.
+    fn meter(name: &str, task: Task, gpu: OnGpu) -> Result<Self::Meter>;
+}
+
+impl Kind for dyn ForceEngine {
+    type Meter = Option<Box<dyn ForceEngine>>;
+    fn on_cpu(task: Task) -> Result<Box<Self>> {
+        Ok(cpu::engine(task.precision, task.epsilon, task.clock, width()?))
+    }
+    fn reference(task: Task) -> Box<Self> {
+        reference::engine(task.precision, task.epsilon, task.clock)
+    }
+    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<Self>, String)> {
+        cuda(task.precision, task.epsilon, task.clock, gpu)
+    }
+    fn timed(profiler: &Profiler, engine: Box<Self>) -> Box<Self> {
+        profiler.around(engine)
+    }
+    fn meter(name: &str, task: Task, gpu: OnGpu) -> Result<Self::Meter> {
+        let measures_itself = match name {
+            "cpu" => task.precision.in_f64(),
+            "cuda" => task.precision == Precision::F64,
+            _ => false,
+        };
+        if measures_itself { Ok(None) } else { meter_beside(name, task, gpu).map(Some) }
+    }
+}
+
+impl Kind for dyn AccelerationEngine {
+    type Meter = Box<dyn ForceEngine>;
+    fn on_cpu(task: Task) -> Result<Box<Self>> {
+        Ok(cpu::accelerations(task.precision, task.epsilon, width()?))
+    }
+    fn reference(task: Task) -> Box<Self> {
+        reference::accelerations(task.precision, task.epsilon)
+    }
+    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<Self>, String)> {
+        cuda_accelerations(task.precision, task.epsilon, gpu)
+    }
+    fn timed(profiler: &Profiler, engine: Box<Self>) -> Box<Self> {
+        profiler.around_accelerations(engine)
+    }
+    fn meter(name: &str, task: Task, gpu: OnGpu) -> Result<Self::Meter> {
+        meter_beside(name, task, gpu)
+    }
+}
+
+/// What measures beside an engine: the CPU in f64, or beside one on a GPU that GPU in f64, which has the same bits.
+fn meter_beside(name: &str, task: Task, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
+    let task = Task { precision: Precision::F64, ..task };
+    if name == "cuda" {
+        return Ok(<dyn ForceEngine>::on_gpu(task, OnGpu { phases: false, ..gpu })?.0);
+    }
+    <dyn ForceEngine>::on_cpu(task)
+}
+
 /// The engines of a run, and what to call the first in reports.
-pub(super) struct Chosen {
-    pub engine: Box<dyn ForceEngine>,
+pub(super) struct Chosen<K: Kind + ?Sized> {
+    pub engine: Box<K>,
     pub name: &'static str,
-    /// The f64 CPU path beside any other engine or mode: energies and audits come from it.
-    pub meter: Option<Meter>,
+    /// What measures beside it.
+    pub meter: K::Meter,
+    /// Holds the forces against the f64 CPU path, where they do not come from there.
+    pub auditor: Option<Auditor>,
     pub notes: Notes,
 }
 
 /// An engine, its name, and which and why in one line.
-type Named = (Box<dyn ForceEngine>, &'static str, String);
+type Named<K> = (Box<K>, &'static str, String);
 
 /// Chooses the engine of a session, and has it reserve what it needs. `of_run` is the engine that computed the run so far.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if the engine is not there or has too little memory.
-pub(super) fn choose(config: &Config, session: Session, of_run: Option<&str>, task: Task) -> Result<Chosen> {
+pub(super) fn choose<K: Kind + ?Sized>(
+    config: &Config,
+    session: Session,
+    of_run: Option<&str>,
+    task: Task,
+) -> Result<Chosen<K>> {
     let asked = session.engine.unwrap_or(config.force.engine);
     let device = session.device.unwrap_or(config.force.device);
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile };
@@ -72,10 +145,7 @@ pub(super) fn choose(config: &Config, session: Session, of_run: Option<&str>, ta
         Engine::Auto => auto(task, gpu, of_run, &mut warnings)?,
         Engine::Cpu => on_cpu(task, "cpu, as asked for".into())?,
         Engine::Cuda => on_gpu(task, gpu, |name| format!("{name}, as asked for"))?,
-        Engine::Reference => {
-            let engine = reference::engine(task.precision, task.epsilon, task.clock);
-            (engine, "reference", "reference, as asked for".into())
-        }
+        Engine::Reference => (K::reference(task), "reference", "reference, as asked for".into()),
     };
     if device != 0 && matches!(asked, Engine::Cpu | Engine::Reference) {
         let key =
@@ -93,29 +163,23 @@ pub(super) fn choose(config: &Config, session: Session, of_run: Option<&str>, ta
     }
     let profiler = session.profile.then(Profiler::default);
     let engine = match &profiler {
-        Some(profiler) => profiler.around(engine),
+        Some(profiler) => K::timed(profiler, engine),
         None => engine,
     };
-    let meter = match name {
-        "cpu" if task.precision.in_f64() => None,
-        _ => Some(meter(config, task, (name == "cuda").then_some(gpu))?),
-    };
-    Ok(Chosen { engine, name, meter, notes: Notes { choice, warnings, profiler } })
+    let (meter, auditor) = (K::meter(name, task, gpu)?, auditor(config, name, task)?);
+    Ok(Chosen { engine, name, meter, auditor, notes: Notes { choice, warnings, profiler } })
 }
 
-/// What measures beside an engine: the CPU in f64, or for the field of a run on a GPU that GPU in f64, which has the same bits.
-fn meter(config: &Config, task: Task, gpu: Option<OnGpu>) -> Result<Meter> {
-    let on_cpu = cpu::engine(Precision::F64, task.epsilon, task.clock, width()?);
-    let (engine, auditor) = match gpu {
-        None => (Some(on_cpu), None),
-        Some(_) if task.precision == Precision::F64 => (None, Some(on_cpu)),
-        Some(gpu) => {
-            let gpu = OnGpu { phases: false, ..gpu };
-            (Some(cuda(Precision::F64, task.epsilon, task.clock, gpu)?.0), Some(on_cpu))
-        }
-    };
+/// What audits an engine: the CPU in f64, if it is not that itself.
+fn auditor(config: &Config, name: &str, task: Task) -> Result<Option<Auditor>> {
+    if name == "cpu" && task.precision.in_f64() {
+        return Ok(None);
+    }
+    // Beside an engine of the CPU that is what measures.
+    let on_cpu = || <dyn ForceEngine>::on_cpu(Task { precision: Precision::F64, ..task });
+    let engine = if name == "cuda" { Some(on_cpu()?) } else { None };
     let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
-    Ok(Meter { engine, auditor, sample, limit })
+    Ok(Some(Auditor { engine, sample, limit }))
 }
 
 /// True if both engines have the same bits: all have in f64, and only CUDA's 1/√ differs in the other modes.
@@ -151,7 +215,12 @@ fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>
 
 /// The engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another engine has
 /// others, it keeps its engine.
-fn auto(task: Task, gpu: OnGpu, of_run: Option<&str>, warnings: &mut Vec<String>) -> Result<Named> {
+fn auto<K: Kind + ?Sized>(
+    task: Task,
+    gpu: OnGpu,
+    of_run: Option<&str>,
+    warnings: &mut Vec<String>,
+) -> Result<Named<K>> {
     let mode = task.precision.name();
     if let Some(before) = of_run.filter(|_| task.precision != Precision::F64) {
         let why = format!("the run was computed by {before} so far, and in {mode} cpu and cuda have different bits");
@@ -224,12 +293,12 @@ fn problem(error: &Error) -> String {
     }
 }
 
-fn on_cpu(task: Task, choice: String) -> Result<Named> {
-    Ok((cpu::engine(task.precision, task.epsilon, task.clock, width()?), "cpu", choice))
+fn on_cpu<K: Kind + ?Sized>(task: Task, choice: String) -> Result<Named<K>> {
+    Ok((K::on_cpu(task)?, "cpu", choice))
 }
 
-fn on_gpu(task: Task, gpu: OnGpu, told: impl FnOnce(&str) -> String) -> Result<Named> {
-    let (engine, name) = cuda(task.precision, task.epsilon, task.clock, gpu)?;
+fn on_gpu<K: Kind + ?Sized>(task: Task, gpu: OnGpu, told: impl FnOnce(&str) -> String) -> Result<Named<K>> {
+    let (engine, name) = K::on_gpu(task, gpu)?;
     Ok((engine, "cuda", told(&name)))
 }
 

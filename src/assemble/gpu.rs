@@ -7,8 +7,8 @@ use super::memory_of_this_machine;
 use crate::config::Problem;
 use crate::config::{Config, Engine};
 use crate::error::{Error, Result};
-use crate::force::ForceEngine;
 use crate::force::precision::Precision;
+use crate::force::{AccelerationEngine, ForceEngine};
 use crate::time::Clock;
 
 /// Where and how on a GPU.
@@ -101,6 +101,17 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
     look_for(session.device.unwrap_or(config.force.device), config.force.precision(), n)
 }
 
+/// Nothing has begun yet: what fails here is the machine's state, not a run's.
+#[cfg(feature = "cuda")]
+fn at_start(e: Error) -> Error {
+    match e {
+        Error::Integration { problem, .. } => {
+            Error::input("CUDA", problem).with_help(r#"look at nvidia-smi, or take force.engine = "cpu""#)
+        }
+        e => e,
+    }
+}
+
 /// The engine on a GPU, and what to call it with its device.
 ///
 /// # Errors
@@ -108,13 +119,6 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
 #[cfg(feature = "cuda")]
 pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
     use crate::force::cuda::{CudaEngine, Room};
-    // Nothing has begun yet: what fails here is the machine's state, not a run's.
-    let at_start = |e: Error| match e {
-        Error::Integration { problem, .. } => {
-            Error::input("CUDA", problem).with_help(r#"look at nvidia-smi, or take force.engine = "cpu""#)
-        }
-        e => e,
-    };
     let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
     if on.room_for > 0 {
         let pinned = Room::of(precision, on.room_for).pinned() as u64;
@@ -152,5 +156,36 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// Always.
 #[cfg(not(feature = "cuda"))]
 pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
+    Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
+}
+
+/// The engine of accelerations on a GPU, and what to call it with its device.
+///
+/// # Errors
+/// As [`cuda`].
+#[cfg(feature = "cuda")]
+pub fn cuda_accelerations(
+    precision: Precision,
+    epsilon: f64,
+    on: OnGpu,
+) -> Result<(Box<dyn AccelerationEngine>, String)> {
+    let mut engine =
+        crate::force::cuda::CudaAccelerations::new(precision, epsilon, on.device as usize).map_err(at_start)?;
+    if on.room_for > 0 {
+        engine.reserve(on.room_for).map_err(at_start)?;
+    }
+    if on.phases {
+        engine.set_profile(true).map_err(at_start)?;
+    }
+    let name = gpu_name(&engine.device_name(), on.device as usize);
+    Ok((Box::new(engine), name))
+}
+
+/// No GPU engine in this build.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "cuda"))]
+pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn AccelerationEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }

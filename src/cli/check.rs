@@ -2,7 +2,7 @@
 
 use super::{ConfigArgs, on_threads, print};
 use crate::assemble::{self, Setup};
-use crate::config::Config;
+use crate::config::{Config, Integrator};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::{
     crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
@@ -84,7 +84,7 @@ fn disk(setup: &Setup) -> u64 {
 fn describe(setup: &Setup, scales: &Scales) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
     let value = |x: f64, d: Dimension| with_unit(x * scale.of(d), d, &units);
-    let crate::config::Integrator::Hermite4(h) = &config.integrator;
+    let (integrator, steps) = scheme(&config.integrator);
     let c = &scales.conserved;
     let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
     let rows = outputs(setup.steps_to_end, config.diagnostics_every());
@@ -102,9 +102,9 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
         ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
         ("softening", value(setup.epsilon(), Dimension::LENGTH)),
-        ("integrator", format!("hermite4, nu = {}, P(EC)^{}", h.nu.get(), h.iterations)),
+        ("integrator", integrator),
         ("force", format!("{engine}; precision {}", config.force.precision().name())),
-        ("steps", format!("{:.6e} to {:.6e} {}", h.dt_min(), h.dt_max(), units.time.name)),
+        ("steps", format!("{steps} {}", units.time.name)),
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
         (
@@ -121,6 +121,17 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
     text
 }
 
+/// The integrator and the lengths of its steps.
+fn scheme(integrator: &Integrator) -> (String, String) {
+    match integrator {
+        Integrator::Hermite4(h) => (
+            format!("hermite4, nu = {}, P(EC)^{}", h.nu.get(), h.iterations),
+            format!("{:.6e} to {:.6e}", h.dt_min(), h.dt_max()),
+        ),
+        Integrator::Leapfrog(l) => ("leapfrog, one step for all".into(), format!("{:.6e}", l.dt.get())),
+    }
+}
+
 fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
     if !x.is_finite() {
         return "not defined".into();
@@ -135,7 +146,11 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let span = setup.clock.dt_max * setup.steps_to_end as f64;
     let needed = disk(setup);
     let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
-    let crate::config::Integrator::Hermite4(h) = &setup.config.integrator;
+    let (step, nu, fixed) = match &setup.config.integrator {
+        Integrator::Hermite4(h) => ("dt_max", h.nu.get(), false),
+        Integrator::Leapfrog(_) => ("dt", 0.0, true),
+    };
+    let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
     let doubts = [
         (
             n > 1 && q >= 1.0,
@@ -154,9 +169,15 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
         ),
         (
             n > 10 && setup.clock.dt_max > scales.crossing_time / 2.0,
-            "dt_max is longer than half a crossing time: the slowest particles are badly resolved".into(),
+            format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
         ),
-        (h.nu.get() > 0.1, format!("nu = {} is large: expect large energy errors (0.01 is usual)", h.nu.get())),
+        (
+            fixed && n > 10 && crossed > epsilon,
+            "within one step of the leapfrog a particle of typical velocity crosses the softening length: expect large energy \
+             errors from close encounters"
+                .into(),
+        ),
+        (nu > 0.1, format!("nu = {nu} is large: expect large energy errors (0.01 is usual)")),
         (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
         (
             n > 10 && span < scales.crossing_time / 10.0,

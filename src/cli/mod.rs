@@ -5,6 +5,7 @@ mod check;
 mod face;
 mod inspect;
 mod log;
+mod plot;
 mod run;
 mod schema;
 mod validate;
@@ -36,7 +37,7 @@ const EXAMPLES: &str = "Start here:
 /// Direct N-body integration: accurate, fast, reproducible.
 ///
 /// tisane integrates the gravitational N-body problem by direct summation with a 4th-order Hermite scheme and individual
-/// block time steps. One TOML file says what to run; the result is HDF5, with the energy error always measured. The same
+/// block time steps, or by a leapfrog with one step for all. One TOML file says what to run; the result is HDF5, with the energy error always measured. The same
 /// input gives the same bits on any number of threads, at any output cadence, and through a stop and a resume.
 #[derive(Debug, Parser)]
 #[command(name = "tisane", version = version(), after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -82,6 +83,11 @@ enum Verb {
         /// The file.
         file: PathBuf,
     },
+    /// Draw a run's diagnostics, or columns of a table, as SVG and PNG.
+    ///
+    /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
+    /// they were audited, the errors of the forces. With --y, chosen columns of runs and tables are drawn in one figure.
+    Plot(plot::PlotArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
     /// Reproduce published and exact results, and print the table of what came out.
@@ -146,6 +152,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
         Verb::Inspect { file } => inspect::inspect(&file),
+        Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
         Verb::Validate(args) => validate::validate(&args, talk),
         Verb::Bench { what } => bench::bench(what, talk),

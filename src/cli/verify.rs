@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
 use crate::force::reference;
-use crate::force::{Field, ForceEngine, Forces, Targets};
+use crate::force::{AccelerationEngine, Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -33,6 +33,8 @@ const GPU_ROUNDING: f64 = 1e-12;
 /// What one engine made of the problem.
 struct Outcome {
     forces: Forces,
+    /// What its engine of accelerations alone makes of it.
+    acc: Vec<Vec3>,
     energy_error: f64,
     state: String,
 }
@@ -63,7 +65,7 @@ impl Row {
     }
 
     /// The cells of the table, and whether all is good.
-    fn judged(&self, expected: &Expected<'_>) -> ([String; 8], bool) {
+    fn judged(&self, expected: &Expected<'_>) -> ([String; 9], bool) {
         let yes = |x: bool| if x { "yes" } else { "NO" }.to_owned();
         let error = force_error(&self.it.forces, expected.exact);
         let mut good = error <= self.precision.audit_limit();
@@ -76,6 +78,8 @@ impl Row {
             good &= off <= (GPU_FACTOR * force_error(&expected.reference, expected.exact)).max(GPU_ROUNDING);
             (format!("{off:.1e} off"), "-".into())
         };
+        let alone = same_accelerations(&self.it.acc, &self.it.forces.acc);
+        good &= alone;
         // Rounding in the coarse modes costs what it costs; a wrong force costs far more.
         good &= self.it.energy_error.abs() < if self.precision.in_f64() { ENERGY_LIMIT } else { COARSE_LIMIT };
         let cells = [
@@ -84,6 +88,7 @@ impl Row {
             self.threads.map_or_else(|| "-".into(), |threads| threads.to_string()),
             format!("{error:.1e}"),
             as_reference,
+            yes(alone),
             format!("{:+.1e}", self.it.energy_error),
             as_each_other,
             if good { "pass" } else { "FAIL" }.into(),
@@ -103,6 +108,7 @@ pub fn verify() -> Result<u8> {
         "threads",
         "force error",
         "as reference",
+        "alone",
         "dE/E",
         "as each other",
         "verdict",
@@ -135,8 +141,9 @@ pub fn verify() -> Result<u8> {
     print(&format!(
         "Plummer sphere, N = {N}, softening 1/256: forces on all particles, then a run to t = 0.25 with nu = 0.01.\n\
          force error: largest relative error against the reference in f64; as reference: the bits of the reference in the\n\
-         same mode; as each other: the same final state on every instruction set and number of threads. A GPU has the bits of\n\
-         the reference in f64; in the other modes it may be off by the rounding of its 1/sqrt.\n\n{table}\n\n{}{verdict}\n",
+         same mode; alone: the engine that computes accelerations alone, the leapfrog's, has their bits; as each other: the\n\
+         same final state on every instruction set and number of threads. A GPU has the bits of the reference in f64; in the\n\
+         other modes it may be off by the rounding of its 1/sqrt.\n\n{table}\n\n{}{verdict}\n",
         told(&gpus, &none)
     ))?;
     Ok(if all_good { 0 } else { 4 })
@@ -146,7 +153,11 @@ pub fn verify() -> Result<u8> {
 fn rows(particles: &Particles, precision: Precision) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     if precision == Precision::F64 {
-        let it = outcome(particles, &mut *reference::engine(precision, EPSILON, CLOCK))?;
+        let it = outcome(
+            particles,
+            reference::engine(precision, EPSILON, CLOCK),
+            reference::accelerations(precision, EPSILON),
+        )?;
         rows.push(Row { engine: "reference".into(), precision, threads: Some(1), it });
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -155,7 +166,10 @@ fn rows(particles: &Particles, precision: Precision) -> Result<Vec<Row>> {
         let mut counts = if k == 0 { vec![1, cores] } else { vec![cores] };
         counts.dedup();
         for &threads in &counts {
-            let run = || outcome(particles, &mut *cpu::engine(precision, EPSILON, CLOCK, width));
+            let run = || {
+                let alone = cpu::accelerations(precision, EPSILON, width);
+                outcome(particles, cpu::engine(precision, EPSILON, CLOCK, width), alone)
+            };
             let it = on_threads(threads, run)?;
             rows.push(Row { engine: format!("cpu ({})", width.name()), precision, threads: Some(threads), it });
         }
@@ -172,12 +186,14 @@ fn on_gpus(p: &Particles, precision: Precision, gpus: &mut [Found]) -> Result<Ve
     for (device, found) in gpus.iter_mut().enumerate() {
         let Ok(gpu) = found else { continue };
         let on = OnGpu { device: device as u32, room_for: p.len(), phases: false };
-        match assemble::cuda(precision, EPSILON, CLOCK, on) {
-            Ok((mut engine, _)) => rows.push(Row {
+        let both = assemble::cuda(precision, EPSILON, CLOCK, on)
+            .and_then(|(engine, _)| Ok((engine, assemble::cuda_accelerations(precision, EPSILON, on)?.0)));
+        match both {
+            Ok((engine, alone)) => rows.push(Row {
                 engine: format!("cuda {device} ({})", gpu.name),
                 precision,
                 threads: None,
-                it: outcome(p, &mut *engine)?,
+                it: outcome(p, engine, alone)?,
             }),
             Err(e) => *found = Err(format!("{}: not used: {}", gpu.about, one_line(&e))),
         }
@@ -216,6 +232,13 @@ fn forces(p: &Particles, engine: &mut dyn ForceEngine) -> Result<Forces> {
     Ok(forces)
 }
 
+fn accelerations(p: &Particles, mut engine: Box<dyn AccelerationEngine>) -> Result<Vec<Vec3>> {
+    let mut acc = Vec::new();
+    engine.load(&p.mass)?;
+    engine.accelerate(&p.pos, &mut acc)?;
+    Ok(acc)
+}
+
 /// Total energy in f64, whatever moved the particles.
 fn energy(p: &Particles) -> Result<f64> {
     let mut meter = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::Baseline(pulp::Scalar));
@@ -224,9 +247,10 @@ fn energy(p: &Particles) -> Result<f64> {
     Ok(Conserved::of(p, &Field::of(p, &mut *meter, now)?.pot).energy())
 }
 
-fn outcome(start: &Particles, engine: &mut dyn ForceEngine) -> Result<Outcome> {
+fn outcome(start: &Particles, mut engine: Box<dyn ForceEngine>, alone: Box<dyn AccelerationEngine>) -> Result<Outcome> {
     let mut p = start.clone();
-    let forces = forces(&p, engine)?;
+    let forces = forces(&p, &mut *engine)?;
+    let acc = accelerations(&p, alone)?;
     let energy_start = energy(&p)?;
     let parameters = Parameters {
         nu: 0.01,
@@ -237,12 +261,12 @@ fn outcome(start: &Particles, engine: &mut dyn ForceEngine) -> Result<Outcome> {
         noise: 0.0,
     };
     let mut integrator = Hermite4::new(parameters, CLOCK);
-    integrator.start(&mut p, engine)?;
+    integrator.start(&mut p, &mut *engine)?;
     let mut now = Time::default();
     while now < Time::from_dt_max(2) {
-        now = integrator.step(&mut p, engine)?.now;
+        now = integrator.step(&mut p, &mut *engine)?.now;
     }
-    Ok(Outcome { forces, energy_error: relative(energy(&p)?, energy_start), state: p.state_sha256(&CLOCK) })
+    Ok(Outcome { forces, acc, energy_error: relative(energy(&p)?, energy_start), state: p.state_sha256(&CLOCK) })
 }
 
 /// Largest |Δ| / |reference| over acceleration, jerk and potential of all particles.
@@ -253,6 +277,10 @@ fn force_error(got: &Forces, want: &Forces) -> f64 {
     };
     let pot = got.pot.iter().zip(&want.pot).map(|(x, y)| relative(*x, *y).abs()).fold(0.0, f64::max);
     vectors(&got.acc, &want.acc).max(vectors(&got.jerk, &want.jerk)).max(pot)
+}
+
+fn same_accelerations(got: &[Vec3], want: &[Vec3]) -> bool {
+    got.iter().flatten().map(|x| x.to_bits()).eq(want.iter().flatten().map(|x| x.to_bits()))
 }
 
 fn same_bits(got: &Forces, want: &Forces) -> bool {

@@ -28,8 +28,8 @@ pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody, UniformSp
 pub use number::{Real, WallTime};
 pub use schema::json_schema;
 pub use sections::{
-    Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Limits, MAX_DEVICE, MAX_THREADS, OnDtMin, Output, Run,
-    Softening, System, UnitsSection,
+    Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Leapfrog, Limits, MAX_DEVICE, MAX_THREADS, OnDtMin, Output,
+    Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use validate::{above, at_least, whole_multiple};
@@ -57,7 +57,7 @@ pub struct Config {
     /// Who computes the forces, and how precisely.
     #[serde(default)]
     pub force: Force,
-    /// What is written, and when. Intervals are whole multiples of dt_max.
+    /// What is written, and when. Intervals are whole multiples of dt_max, with the leapfrog of dt.
     #[serde(default)]
     pub output: Output,
     /// Checkpoints, from which a run resumes bit for bit.
@@ -134,7 +134,7 @@ impl Config {
         self.run.t_start = t_start.is_finite().then_some(Real::new(t_start));
     }
 
-    /// The longest time step; unit: time.
+    /// The longest time step, the leapfrog's only one; unit: time.
     #[must_use]
     pub fn dt_max(&self) -> f64 {
         self.integrator.dt_max()

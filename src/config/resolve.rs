@@ -19,11 +19,12 @@ impl Config {
         if self.units().is_henon() {
             self.units.system = Some(System::Henon);
         }
-        let Integrator::Hermite4(hermite) = &mut self.integrator;
-        let (nu_start, dt_max, dt_min) = (hermite.nu_start(), hermite.dt_max(), hermite.dt_min());
-        (hermite.nu_start, hermite.dt_max, hermite.dt_min) =
-            (Some(Real::new(nu_start)), Some(Real::new(dt_max)), Some(Real::new(dt_min)));
-        let interval = self.output.interval.unwrap_or(Real::new(dt_max));
+        if let Integrator::Hermite4(hermite) = &mut self.integrator {
+            let (nu_start, dt_max, dt_min) = (hermite.nu_start(), hermite.dt_max(), hermite.dt_min());
+            (hermite.nu_start, hermite.dt_max, hermite.dt_min) =
+                (Some(Real::new(nu_start)), Some(Real::new(dt_max)), Some(Real::new(dt_min)));
+        }
+        let interval = self.output.interval.unwrap_or(Real::new(self.integrator.output_interval()));
         self.output.interval = Some(interval);
         self.output.snapshot_interval.get_or_insert(interval);
         self.output.diagnostics_interval.get_or_insert(interval);

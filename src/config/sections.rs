@@ -84,7 +84,12 @@ impl Default for Softening {
 pub enum Integrator {
     /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
     Hermite4(Hermite4),
+    /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
+    Leapfrog(Leapfrog),
 }
+
+/// Steps of the leapfrog between outputs, where the configuration does not say.
+const LEAPFROG_STEPS_PER_OUTPUT: f64 = 128.0;
 
 impl Default for Integrator {
     fn default() -> Self {
@@ -96,9 +101,43 @@ impl Integrator {
     /// The longest time step, unit: time. All particles are synchronised at its multiples.
     #[must_use]
     pub fn dt_max(&self) -> f64 {
-        let Self::Hermite4(hermite) = self;
-        hermite.dt_max()
+        match self {
+            Self::Hermite4(hermite) => hermite.dt_max(),
+            Self::Leapfrog(leapfrog) => leapfrog.dt.get(),
+        }
     }
+
+    /// The name of the key that says so.
+    pub(super) const fn dt_max_key(&self) -> &'static str {
+        match self {
+            Self::Hermite4(_) => "dt_max",
+            Self::Leapfrog(_) => "dt",
+        }
+    }
+
+    /// Its section.
+    pub(super) const fn section(&self) -> &'static str {
+        match self {
+            Self::Hermite4(_) => "integrator.hermite4",
+            Self::Leapfrog(_) => "integrator.leapfrog",
+        }
+    }
+
+    /// Time between outputs where the configuration does not say, unit: time.
+    pub(super) fn output_interval(&self) -> f64 {
+        match self {
+            Self::Hermite4(hermite) => hermite.dt_max(),
+            Self::Leapfrog(leapfrog) => LEAPFROG_STEPS_PER_OUTPUT * leapfrog.dt.get(),
+        }
+    }
+}
+
+/// Leapfrog, kick-drift-kick, with one fixed step for all particles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Leapfrog {
+    /// The time step, above 0; unit: time. Output intervals and the length of the run are whole multiples of it.
+    pub dt: Real,
 }
 
 /// Hermite scheme of 4th order with individual block time steps.
@@ -229,11 +268,11 @@ impl Engine {
     }
 }
 
-/// What is written, and when. Intervals are whole multiples of dt_max.
+/// What is written, and when. Intervals are whole multiples of dt_max, with the leapfrog of dt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
-    /// Time between outputs of both kinds; unit: time. Default: dt_max.
+    /// Time between outputs of both kinds; unit: time. Default: dt_max, with the leapfrog 128 dt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) interval: Option<Real>,
     /// Time between snapshots; unit: time. Default: interval.

@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::number::Real;
-use super::{Config, Hermite4, Initial, Integrator, Plummer, TwoBody, UniformSphere};
+use super::{Config, Hermite4, Initial, Integrator, Leapfrog, Plummer, TwoBody, UniformSphere};
 use crate::time::{LOG2_TICKS_PER_DT_MAX, MAX_DT_MAX_STEPS};
 
 /// Relative error of a ratio of two times up to which it counts as a whole number: the decimals that people write, such
@@ -20,8 +20,11 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     units(config, &mut found);
     initial(config, &mut found);
     at_least(&mut found, "softening.epsilon", Some(config.softening.epsilon), 0.0);
-    let Integrator::Hermite4(hermite) = &config.integrator;
-    if steps(hermite, physical(config), &mut found) {
+    let sound = match &config.integrator {
+        Integrator::Hermite4(hermite) => steps(hermite, physical(config), &mut found),
+        Integrator::Leapfrog(leapfrog) => shared_step(leapfrog, &mut found),
+    };
+    if sound {
         times(config, &mut found);
     }
     if config.output.directory.as_ref().is_some_and(String::is_empty) {
@@ -196,7 +199,7 @@ fn steps(hermite: &Hermite4, physical: bool, found: &mut Vec<Problem>) -> bool {
     above(found, format!("{section}.dt_min"), hermite.dt_min, 0.0);
     if sound && found.len() == before {
         let (dt_min, dt_max) = (hermite.dt_min(), hermite.dt_max());
-        let deepest = dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64;
+        let deepest = tick(dt_max);
         let key = format!("{section}.dt_min");
         if !deepest.is_normal() {
             let problem = format!("{dt_max:e} is too short to be divided into steps");
@@ -209,6 +212,22 @@ fn steps(hermite: &Hermite4, physical: bool, found: &mut Vec<Problem>) -> bool {
         }
     }
     sound
+}
+
+/// Length of a tick where the longest step is `dt_max`.
+fn tick(dt_max: f64) -> f64 {
+    dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64
+}
+
+/// The leapfrog's step; true if it can be relied on.
+fn shared_step(leapfrog: &Leapfrog, found: &mut Vec<Problem>) -> bool {
+    let (key, before) = ("integrator.leapfrog.dt", found.len());
+    above(found, key, Some(leapfrog.dt), 0.0);
+    let dt = leapfrog.dt.get();
+    if dt > 0.0 && !tick(dt).is_normal() {
+        found.push(Problem::new(key, format!("{dt:e} is too short to be counted in ticks")));
+    }
+    found.len() == before
 }
 
 /// The end and the intervals are whole multiples of `dt_max`.
@@ -225,7 +244,7 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
         if interval <= 0.0 {
             found.push(Problem::new(key, format!("expected a number above 0, found {interval}")));
         } else if whole_multiple(interval, dt_max).is_none() {
-            found.push(not_whole(key, interval, 0.0, dt_max));
+            found.push(not_whole(key, interval, 0.0, &config.integrator));
         }
     }
     let from_file = matches!(config.initial, Initial::File(_));
@@ -243,11 +262,13 @@ pub fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
     (close && whole >= 1.0 && whole <= MAX_DT_MAX_STEPS as f64).then_some(whole as u64)
 }
 
-fn not_whole(key: &str, value: f64, start: f64, dt_max: f64) -> Problem {
+fn not_whole(key: &str, value: f64, start: f64, integrator: &Integrator) -> Problem {
+    let (dt_max, name) = (integrator.dt_max(), integrator.dt_max_key());
     let ratio = (value - start) / dt_max;
     if ratio > MAX_DT_MAX_STEPS as f64 {
-        let problem = format!("{value} is more than {MAX_DT_MAX_STEPS} steps of dt_max = {dt_max} away");
-        return Problem::new(key, problem).with_help("choose a longer integrator.hermite4.dt_max");
+        let problem = format!("{value} is more than {MAX_DT_MAX_STEPS} steps of {name} = {dt_max} away");
+        let help = format!("choose a longer {}.{name}", integrator.section());
+        return Problem::new(key, problem).with_help(help);
     }
     let multiple = |times: f64| short(start + times * dt_max);
     let (below, next) = (ratio.floor(), ratio.floor() + 1.0);
@@ -257,7 +278,7 @@ fn not_whole(key: &str, value: f64, start: f64, dt_max: f64) -> Problem {
         format!("nearest valid values: {} and {}", multiple(below), multiple(next))
     };
     let from = if start == 0.0 { String::new() } else { format!(" from t = {start}") };
-    Problem::new(key, format!("{value} is not a whole multiple of dt_max = {dt_max}{from}; {nearest}"))
+    Problem::new(key, format!("{value} is not a whole multiple of {name} = {dt_max}{from}; {nearest}"))
 }
 
 /// A number to 12 digits: enough for [`whole_multiple`], and without the last digits that binary leaves behind.
@@ -271,7 +292,7 @@ pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> 
         let problem = format!("expected a time after the start at t = {start}, found {end}");
         return Err(Problem::new(key, problem));
     }
-    whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, dt_max))
+    whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))
 }
 
 #[cfg(test)]

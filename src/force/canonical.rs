@@ -26,7 +26,7 @@ pub struct TreeSum<N, const DEPTH: usize> {
 
 impl<N: Sum, const DEPTH: usize> Default for TreeSum<N, DEPTH> {
     fn default() -> Self {
-        Self { nodes: [N::default(); DEPTH], levels: [0; DEPTH], len: 0 }
+        Self { nodes: [N::zero(); DEPTH], levels: [0; DEPTH], len: 0 }
     }
 }
 
@@ -54,7 +54,7 @@ impl<N: Sum, const DEPTH: usize> TreeSum<N, DEPTH> {
     #[inline(always)]
     #[must_use]
     pub fn root(&self) -> N {
-        let Some((last, rest)) = self.nodes[..self.len].split_last() else { return N::default() };
+        let Some((last, rest)) = self.nodes[..self.len].split_last() else { return N::zero() };
         // No closure: see the lanes of the CPU engine.
         let mut root = *last;
         for left in rest.iter().rev() {

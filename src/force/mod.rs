@@ -102,7 +102,7 @@ pub trait ForceEngine: Send {
 }
 
 /// What computes accelerations alone, those of all particles on each other where they stand: all that schemes with a shared
-/// step and no derivative need, at a third of the arithmetic. Its sums are the [canonical](canonical) ones, like those of a
+/// step and no derivative need, at a third of the arithmetic. Its sums are the [canonical] ones, like those of a
 /// [`ForceEngine`] of the same mode.
 pub trait AccelerationEngine: Send {
     /// Takes over the particles' masses; their number stays.
@@ -117,6 +117,14 @@ pub trait AccelerationEngine: Send {
     /// # Errors
     /// If the engine fails.
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()>;
+
+    /// Seconds that the phases of the last evaluation took, by name, where the engine was built to measure them.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        Ok(Vec::new())
+    }
 }
 
 /// Acceleration and potential of every particle where it stands, one value a particle.

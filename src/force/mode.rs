@@ -9,9 +9,14 @@ use pulp::Simd;
 
 /// Sums that make up a force: acceleration, jerk, potential.
 pub const SUMS: usize = 7;
+/// Sums that make up an acceleration alone: the first three.
+pub const ACC_SUMS: usize = 3;
 
 /// What the tree over bags adds up.
-pub trait Sum: Copy + Default + Send + Sync {
+pub trait Sum: Copy + Send + Sync {
+    /// The sum of nothing.
+    #[must_use]
+    fn zero() -> Self;
     /// Sum of two.
     #[must_use]
     fn plus(&self, other: &Self) -> Self;
@@ -19,29 +24,29 @@ pub trait Sum: Copy + Default + Send + Sync {
 
 /// A partial sum over bags.
 pub trait Node: Sum {
-    /// `ROW` nodes, part by part.
-    type Parts: Copy + Default + Send + Sync;
+    /// Nodes of `K` sums in [`MOST_LANES`] lanes, part by part.
+    type Parts<const K: usize>: Copy + Send + Sync;
+    /// Those of nothing.
+    fn no_parts<const K: usize>() -> Self::Parts<K>;
     /// Node `k`.
-    fn get(parts: &Self::Parts, k: usize) -> Self;
+    fn get<const K: usize>(parts: &Self::Parts<K>, k: usize) -> Self;
     /// Puts it at `k`.
-    fn put(self, parts: &mut Self::Parts, k: usize);
+    fn put<const K: usize>(self, parts: &mut Self::Parts<K>, k: usize);
     /// As f64, exactly.
     fn value(&self) -> f64;
 }
 
 /// Most lanes of any vector unit and mode.
 pub const MOST_LANES: usize = 16;
-/// Nodes in a [`Row`].
-const ROW: usize = SUMS * MOST_LANES;
-/// [`ROW`] numbers.
-type Numbers<R> = [[R; MOST_LANES]; SUMS];
+/// Numbers of `K` sums in every lane.
+type Numbers<R, const K: usize> = [[R; MOST_LANES]; K];
 
-/// Nodes side by side: those of a vector. Their parts lie apart, each kind in one run, so that the compiler makes vector code
+/// Nodes of `K` sums side by side: those of a vector. Their parts lie apart, each kind in one run, so that the compiler makes vector code
 /// of a loop over them; of loops over lanes inside loops over sums it made gathers and scatters.
-#[derive(Clone, Copy, Default)]
-pub struct Row<N: Node>(N::Parts);
+#[derive(Clone, Copy)]
+pub struct Row<N: Node, const K: usize>(N::Parts<K>);
 
-impl<N: Node> Row<N> {
+impl<N: Node, const K: usize> Row<N, K> {
     /// Node `k`.
     #[inline(always)]
     #[must_use]
@@ -56,11 +61,15 @@ impl<N: Node> Row<N> {
     }
 }
 
-impl<N: Node> Sum for Row<N> {
+impl<N: Node, const K: usize> Sum for Row<N, K> {
+    #[inline(always)]
+    fn zero() -> Self {
+        Self(N::no_parts())
+    }
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
-        let mut sum = Self::default();
-        for k in 0..ROW {
+        let mut sum = Self::zero();
+        for k in 0..K * MOST_LANES {
             sum.put(k, self.get(k).plus(&other.get(k)));
         }
         sum
@@ -71,19 +80,27 @@ macro_rules! plain_node {
     ($real:ty) => {
         impl Sum for $real {
             #[inline(always)]
+            fn zero() -> Self {
+                0.0
+            }
+            #[inline(always)]
             fn plus(&self, other: &Self) -> Self {
                 self + other
             }
         }
 
         impl Node for $real {
-            type Parts = Numbers<$real>;
+            type Parts<const K: usize> = Numbers<$real, K>;
             #[inline(always)]
-            fn get(parts: &Self::Parts, k: usize) -> Self {
+            fn no_parts<const K: usize>() -> Self::Parts<K> {
+                [[0.0; MOST_LANES]; K]
+            }
+            #[inline(always)]
+            fn get<const K: usize>(parts: &Self::Parts<K>, k: usize) -> Self {
                 parts.as_flattened()[k]
             }
             #[inline(always)]
-            fn put(self, parts: &mut Self::Parts, k: usize) {
+            fn put<const K: usize>(self, parts: &mut Self::Parts<K>, k: usize) {
                 parts.as_flattened_mut()[k] = self;
             }
             #[inline(always)]
@@ -114,6 +131,10 @@ impl Twofold {
 }
 
 impl Sum for Twofold {
+    #[inline(always)]
+    fn zero() -> Self {
+        Self::default()
+    }
     /// Two-sum of the high parts (Knuth 1969, §4.2.2), low parts added to its error.
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
@@ -125,13 +146,17 @@ impl Sum for Twofold {
 }
 
 impl Node for Twofold {
-    type Parts = [Numbers<f32>; 2];
+    type Parts<const K: usize> = [Numbers<f32, K>; 2];
     #[inline(always)]
-    fn get([hi, lo]: &Self::Parts, k: usize) -> Self {
+    fn no_parts<const K: usize>() -> Self::Parts<K> {
+        [[[0.0; MOST_LANES]; K]; 2]
+    }
+    #[inline(always)]
+    fn get<const K: usize>([hi, lo]: &Self::Parts<K>, k: usize) -> Self {
         Self { hi: hi.as_flattened()[k], lo: lo.as_flattened()[k] }
     }
     #[inline(always)]
-    fn put(self, [hi, lo]: &mut Self::Parts, k: usize) {
+    fn put<const K: usize>(self, [hi, lo]: &mut Self::Parts<K>, k: usize) {
         (hi.as_flattened_mut()[k], lo.as_flattened_mut()[k]) = (self.hi, self.lo);
     }
     #[inline(always)]
@@ -141,10 +166,11 @@ impl Node for Twofold {
 }
 
 /// Sums of several nodes, all in the same place of the tree.
-impl<N: Sum, const K: usize> Sum for [N; K]
-where
-    Self: Default,
-{
+impl<N: Sum, const K: usize> Sum for [N; K] {
+    #[inline(always)]
+    fn zero() -> Self {
+        [N::zero(); K]
+    }
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
         let mut sum = *self;

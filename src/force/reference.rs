@@ -1,15 +1,14 @@
 //! The reference engine: scalar, clear, slow. The oracle that every other engine is held against, in every mode.
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
-use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, SUMS, Sum};
+use super::mode::{ACC_SUMS, DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, SUMS, Sum};
 use super::precision::Precision;
 use super::real::Real;
-use super::{ForceEngine, Forces, Targets};
+use super::{AccelerationEngine, ForceEngine, Forces, Targets};
 use crate::error::Result;
-use crate::gravity::{Pair, Pull, pair, predict};
+use crate::gravity::{Pull, acceleration_from_sums, attraction, pair, predict};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
-use num_traits::Zero;
 use pulp::Scalar;
 use std::marker::PhantomData;
 
@@ -62,56 +61,113 @@ impl<M: Mode> ReferenceEngine<M> {
         }
     }
 
-    /// Position and velocity of `j` relative to a target, in the mode's numbers.
-    fn relative(&self, j: usize, pos: Vec3, vel: Vec3) -> ([M::Real; 3], [M::Real; 3]) {
-        let r = [0, 1, 2].map(|k| {
-            let (source, target) = (M::Real::split(self.pos[j][k]), M::Real::split(pos[k]));
-            let difference = source[0] - target[0];
-            if M::SPLIT { difference + (source[1] - target[1]) } else { difference }
-        });
-        (r, [0, 1, 2].map(|k| M::Real::of(self.vel[j][k]) - M::Real::of(vel[k])))
-    }
-
     fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Pull {
-        let mut tree = TreeSum::<[M::Node; SUMS], FULL_DEPTH>::default();
-        let mut in_order = [M::Node::default(); SUMS];
-        let n = self.sources.len();
-        let mut sums = [[M::Real::zero(); 2]; SUMS];
-        for first in (0..n).step_by(BAG) {
-            if M::ORDER != Order::Running {
-                sums = [[M::Real::zero(); 2]; SUMS];
+        let eps2 = M::Real::of(self.eps2);
+        let total = total::<M, SUMS>(self.sources.len(), i, |sums, j| {
+            let r = relative::<M>(self.pos[j], pos);
+            let v = [0, 1, 2].map(|k| M::Real::of(self.vel[j][k]) - M::Real::of(vel[k]));
+            let pair = pair(M::Real::of(self.sources.mass[j]), r, v, eps2);
+            for k in 0..3 {
+                add::<M>(&mut sums[k], pair.m_s3, r[k]);
+                add::<M>(&mut sums[3 + k], pair.m_s3, pair.d[k]);
             }
-            for j in (first..n.min(first + BAG)).filter(|&j| j != i) {
-                let (r, v) = self.relative(j, pos, vel);
-                let pair = pair(M::Real::of(self.sources.mass[j]), r, v, M::Real::of(self.eps2));
-                add_pair::<M>(&mut sums, &pair, r);
-            }
-            let bag = sums.map(M::node);
-            match M::ORDER {
-                Order::Tree => tree.push(0, bag),
-                Order::InOrder => in_order = in_order.plus(&bag),
-                Order::Running => in_order = bag,
-            }
-        }
-        let total = if M::ORDER == Order::Tree { tree.root() } else { in_order };
-        Pull::from_sums(total.map(|sum| sum.value()))
+            subtract::<M>(&mut sums[6], pair.m_s);
+        });
+        Pull::from_sums(total)
     }
 }
 
-/// Adds a pair to the sums acc, jerk, pot. A number is a vector of one lane, so the mode's own sums serve here too.
-fn add_pair<M: Mode>(sums: &mut [[M::Real; 2]; SUMS], pair: &Pair<M::Real>, r: [M::Real; 3]) {
-    let mut add = |k: usize, a: M::Real, b: M::Real| {
-        let mut sum = sums[k].map(|x| M::Real::splat(Scalar, x));
-        M::add_product(Scalar, &mut sum, M::Real::splat(Scalar, a), M::Real::splat(Scalar, b));
-        sums[k] = sum.map(M::Real::single);
-    };
-    for (k, (r, d)) in r.into_iter().zip(pair.d).enumerate() {
-        add(k, pair.m_s3, r);
-        add(3 + k, pair.m_s3, d);
+/// The position `source` relative to `target`, in the mode's numbers.
+fn relative<M: Mode>(source: Vec3, target: Vec3) -> [M::Real; 3] {
+    [0, 1, 2].map(|k| {
+        let (source, target) = (M::Real::split(source[k]), M::Real::split(target[k]));
+        let difference = source[0] - target[0];
+        if M::SPLIT { difference + (source[1] - target[1]) } else { difference }
+    })
+}
+
+/// The sums over all of `n` sources but `own`, in the canonical order; `add` adds a source to the sums of its bag.
+fn total<M: Mode, const K: usize>(n: usize, own: usize, add: impl Fn(&mut [[M::Real; 2]; K], usize)) -> [f64; K] {
+    let mut tree = TreeSum::<[M::Node; K], FULL_DEPTH>::default();
+    let mut in_order = [M::Node::zero(); K];
+    let nothing = [[<M::Real as num_traits::Zero>::zero(); 2]; K];
+    let mut sums = nothing;
+    for first in (0..n).step_by(BAG) {
+        if M::ORDER != Order::Running {
+            sums = nothing;
+        }
+        (first..n.min(first + BAG)).filter(|&j| j != own).for_each(|j| add(&mut sums, j));
+        let bag = sums.map(M::node);
+        match M::ORDER {
+            Order::Tree => tree.push(0, bag),
+            Order::InOrder => in_order = in_order.plus(&bag),
+            Order::Running => in_order = bag,
+        }
     }
-    let mut pot = sums[6].map(|x| M::Real::splat(Scalar, x));
-    M::subtract(Scalar, &mut pot, M::Real::splat(Scalar, pair.m_s));
-    sums[6] = pot.map(M::Real::single);
+    let total = if M::ORDER == Order::Tree { tree.root() } else { in_order };
+    total.map(|sum| sum.value())
+}
+
+/// Adds a · b to a sum. A number is a vector of one lane, so the mode's own sums serve here too.
+fn add<M: Mode>(sum: &mut [M::Real; 2], a: M::Real, b: M::Real) {
+    let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
+    M::add_product(Scalar, &mut lanes, M::Real::splat(Scalar, a), M::Real::splat(Scalar, b));
+    *sum = lanes.map(M::Real::single);
+}
+
+/// Takes x off a sum.
+fn subtract<M: Mode>(sum: &mut [M::Real; 2], x: M::Real) {
+    let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
+    M::subtract(Scalar, &mut lanes, M::Real::splat(Scalar, x));
+    *sum = lanes.map(M::Real::single);
+}
+
+/// Scalar engine of accelerations for the precision mode `M`; the bits are those of a [`ReferenceEngine`] of the mode.
+pub struct ReferenceAccelerations<M> {
+    mode: PhantomData<M>,
+    eps2: f64,
+    mass: Vec<f64>,
+}
+
+/// The reference engine of accelerations for a precision mode.
+#[must_use]
+pub fn accelerations(precision: Precision, epsilon: f64) -> Box<dyn AccelerationEngine> {
+    match precision {
+        Precision::F32Direct => Box::new(ReferenceAccelerations::<F32Direct>::new(epsilon)),
+        Precision::F32Chamomile => Box::new(ReferenceAccelerations::<F32Chamomile>::new(epsilon)),
+        Precision::F32Kahan => Box::new(ReferenceAccelerations::<F32Kahan>::new(epsilon)),
+        Precision::Mixed => Box::new(ReferenceAccelerations::<Mixed>::new(epsilon)),
+        Precision::DoubleFloat => Box::new(ReferenceAccelerations::<DoubleFloat>::new(epsilon)),
+        Precision::F64Fast | Precision::F64 => Box::new(ReferenceAccelerations::<F64>::new(epsilon)),
+    }
+}
+
+impl<M: Mode> ReferenceAccelerations<M> {
+    /// An engine without sources. `epsilon` is the Plummer softening (internal units).
+    #[must_use]
+    pub fn new(epsilon: f64) -> Self {
+        Self { mode: PhantomData, eps2: epsilon * epsilon, mass: Vec::new() }
+    }
+}
+
+impl<M: Mode> AccelerationEngine for ReferenceAccelerations<M> {
+    fn load(&mut self, mass: &[f64]) -> Result<()> {
+        self.mass = mass.to_vec();
+        Ok(())
+    }
+
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+        let (mass, eps2) = (&self.mass, M::Real::of(self.eps2));
+        acc.clear();
+        acc.extend((0..pos.len()).map(|i| {
+            acceleration_from_sums(total::<M, ACC_SUMS>(mass.len(), i, |sums, j| {
+                let r = relative::<M>(pos[j], pos[i]);
+                let m_s3 = attraction(M::Real::of(mass[j]), r, eps2);
+                (0..3).for_each(|k| add::<M>(&mut sums[k], m_s3, r[k]));
+            }))
+        }));
+        Ok(())
+    }
 }
 
 impl<M: Mode> ForceEngine for ReferenceEngine<M> {

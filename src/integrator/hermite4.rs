@@ -322,7 +322,9 @@ fn not_finite(p: &Particles, i: usize, time: f64) -> Error {
 }
 
 impl Integrator for Hermite4 {
-    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<StepReport> {
+    type Engine = dyn ForceEngine;
+
+    fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
         f.load(p)?;
         let now = Time::default();
         self.block = (0..p.len() as u32).collect();
@@ -351,13 +353,13 @@ impl Integrator for Hermite4 {
         Ok(StepReport { now, block: n, pairs: n * n.saturating_sub(1), clamped })
     }
 
-    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()> {
         f.load(p)?;
         self.scheduler = Scheduler::new(now, &p.step);
         Ok(())
     }
 
-    fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<StepReport> {
+    fn step(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
         let now = self.scheduler.next_block(&p.step, &mut self.block);
         // Iterated targets see each other corrected, so then the block must stay in one piece.
         let tile = if self.parameters.iterations == 1 { TILE } else { usize::MAX };

@@ -1,12 +1,12 @@
 //! Integrators: what moves the particles, given an engine for the forces.
 
 pub mod hermite4;
+pub mod leapfrog;
 pub mod scheduler;
 mod stretch;
 pub mod timestep;
 
 use crate::error::Result;
-use crate::force::ForceEngine;
 use crate::particles::Particles;
 use crate::time::Time;
 
@@ -25,22 +25,26 @@ pub struct StepReport {
 
 /// A scheme that advances a system by block steps.
 pub trait Integrator: Send {
+    /// The kind of engine that it needs: [`dyn ForceEngine`](crate::force::ForceEngine) or
+    /// [`dyn AccelerationEngine`](crate::force::AccelerationEngine).
+    type Engine: ?Sized;
+
     /// Prepares a system whose particles all stand at time zero of the axis: loads the engine, computes the first forces
     /// and steps.
     ///
     /// # Errors
     /// If the engine fails or a particle cannot be given a step.
-    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<StepReport>;
+    fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport>;
 
     /// Takes up a system in mid-flight as it was after a step that reached `now`: changes nothing in it.
     ///
     /// # Errors
     /// If the engine fails.
-    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()>;
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()>;
 
     /// Advances the particles that are due next. The state is whole afterwards: every particle stands at its own time.
     ///
     /// # Errors
     /// If the engine fails, a number is not finite, or a particle wants a step below the floor.
-    fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<StepReport>;
+    fn step(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport>;
 }

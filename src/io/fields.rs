@@ -133,6 +133,11 @@ pub struct Spread {
     pub p99: f64,
 }
 
+impl Spread {
+    /// Of an error that has no meaning.
+    pub const NOT_COMPARED: Self = Self { max: f64::NAN, rms: f64::NAN, p99: f64::NAN };
+}
+
 impl Cell for Spread {
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -241,12 +246,12 @@ diagnostics! {
     centre_of_mass_drift: f64, LENGTH, "distance of the centre of mass from the initial one moved on with its initial velocity";
     audit_sample: u64, NONE, "particles whose forces were computed again by the f64 CPU path; 0 where the run uses that path";
     audit_acceleration: Spread, NONE, "relative error |a - a64| / |a64| of the acceleration over the audited particles: maximum, root mean square, 99th percentile";
-    audit_jerk: Spread, NONE, "relative error of the jerk, likewise";
-    audit_potential: Spread, NONE, "relative error of the potential, likewise";
+    audit_jerk: Spread, NONE, "relative error of the jerk, likewise; NaN where the integrator needs no jerk";
+    audit_potential: Spread, NONE, "relative error of the potential, likewise; NaN where the integrator needs no potential";
     step_min: f64, TIME, "shortest step in use";
     step_mean: f64, TIME, "mean step over the particles";
     step_max: f64, TIME, "longest step in use";
-    steps_level: [u64; LEVELS], NONE, "particles whose step is dt_max / 2^level; the level is the number at the end of the name";
+    steps_level: [u64; LEVELS], NONE, "particles whose step is dt_max / 2^level, the level being the number at the end of the name; with the leapfrog all have level 0, the step dt";
     block_steps: u64, NONE, "block steps since the start of the run";
     particle_steps: u64, NONE, "particle steps since the start of the run";
     clamped_steps: u64, NONE, "particle steps held at dt_min since the start of the run";

@@ -5,6 +5,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
+pub mod columns;
 pub mod directory;
 pub mod fields;
 pub mod file_units;

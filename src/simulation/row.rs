@@ -1,15 +1,24 @@
 //! One row of the diagnostics: what is measured at an output.
 
+use crate::auditor::Audit;
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::diagnostics::steps;
 use crate::integrator::timestep::norm;
 use crate::io::checkpoint::RunState;
-use crate::io::fields::DiagnosticsRow;
-use crate::meter::Audit;
+use crate::io::fields::{DiagnosticsRow, Spread};
 use crate::particles::{Particles, Vec3};
 
-/// The row for a synchronised state, from its conserved quantities and audit; internal units.
-pub(super) fn of(particles: &Particles, state: &RunState, conserved: &Conserved, audit: &Audit) -> DiagnosticsRow {
+/// The row for a synchronised state, from its conserved quantities and audit; internal units. What an audit does not compare
+/// is not a number; without an audit the errors are zero.
+pub(super) fn of(
+    particles: &Particles,
+    state: &RunState,
+    conserved: &Conserved,
+    audit: Option<&Audit>,
+) -> DiagnosticsRow {
+    let errors = |of: fn(&Audit) -> Option<Spread>| {
+        audit.map_or(Spread::default(), |audit| of(audit).unwrap_or(Spread::NOT_COMPARED))
+    };
     let first = &state.references;
     let elapsed = state.now.0 as f64 * state.clock.tick();
     let expected_centre = [0, 1, 2].map(|k| first.centre_of_mass[k] + first.momentum[k] / conserved.mass * elapsed);
@@ -34,10 +43,10 @@ pub(super) fn of(particles: &Particles, state: &RunState, conserved: &Conserved,
             / nonzero(distance(first.angular_momentum, [0.0; 3])),
         centre_of_mass: conserved.centre_of_mass,
         centre_of_mass_drift: distance(conserved.centre_of_mass, expected_centre),
-        audit_sample: audit.sample,
-        audit_acceleration: audit.acc,
-        audit_jerk: audit.jerk,
-        audit_potential: audit.pot,
+        audit_sample: audit.map_or(0, |audit| audit.sample),
+        audit_acceleration: errors(|audit| Some(audit.acc)),
+        audit_jerk: errors(|audit| audit.jerk),
+        audit_potential: errors(|audit| audit.pot),
         step_min,
         step_mean,
         step_max,

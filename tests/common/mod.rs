@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use tisane::force::ForceEngine;
 use tisane::force::cpu::{CpuEngine, Width};
 use tisane::force::mode::F64;
 use tisane::integrator::Integrator;
@@ -34,7 +33,7 @@ pub fn integrate(p: &mut Particles, parameters: Parameters, clock: Clock, epsilo
 }
 
 /// Goes on to `end`; returns the number of particle steps.
-pub fn advance(p: &mut Particles, integrator: &mut dyn Integrator, engine: &mut dyn ForceEngine, end: Time) -> u64 {
+pub fn advance<I: Integrator>(p: &mut Particles, integrator: &mut I, engine: &mut I::Engine, end: Time) -> u64 {
     let mut particle_steps = 0;
     loop {
         let report = integrator.step(p, engine).unwrap();

@@ -8,7 +8,7 @@ use tisane::io::checkpoint::{Counters, References, RunState, Written};
 use tisane::io::fields::DiagnosticsRow;
 use tisane::io::file_units::FileUnits;
 use tisane::io::provenance::Provenance;
-use tisane::meter::Meter;
+use tisane::motion::Motion;
 use tisane::particles::Particles;
 use tisane::simulation::{Engines, Plan, Simulation, Watch};
 use tisane::time::{Clock, Level, Time};
@@ -37,15 +37,8 @@ pub fn not_begun() -> RunState {
     }
 }
 
-/// A run in the directory `dir` to the end of `periods` of dt_max, with every output at each, and a checkpoint at intervals of
-/// wall time.
-pub fn simulation(
-    dir: &Path,
-    (particles, state): (Particles, RunState),
-    (force, meter): (Box<dyn ForceEngine>, Option<Meter>),
-    (periods, checkpoint_interval): (u64, Duration),
-) -> Simulation {
-    std::fs::create_dir_all(dir.join("snapshots")).unwrap();
+/// The Hermite scheme by an engine, and what measures beside it.
+pub fn hermite4(engine: Box<dyn ForceEngine>, meter: Option<Box<dyn ForceEngine>>) -> Motion {
     let parameters = Parameters {
         nu: 0.01,
         nu_start: 0.01,
@@ -54,7 +47,18 @@ pub fn simulation(
         on_floor: OnFloor::Stop,
         noise: 0.0,
     };
-    let engines = Engines { integrator: Box::new(Hermite4::new(parameters, CLOCK)), force, meter };
+    Motion::Forces { integrator: Box::new(Hermite4::new(parameters, CLOCK)), engine, meter }
+}
+
+/// A run in the directory `dir` to the end of `periods` of dt_max, with every output at each, and a checkpoint at intervals of
+/// wall time.
+pub fn simulation(
+    dir: &Path,
+    (particles, state): (Particles, RunState),
+    engines: Engines,
+    (periods, checkpoint_interval): (u64, Duration),
+) -> Simulation {
+    std::fs::create_dir_all(dir.join("snapshots")).unwrap();
     let plan = Plan {
         directory: dir.to_owned(),
         end: Time::from_dt_max(periods),

@@ -1,5 +1,7 @@
 //! Systems in mid-flight and forces on their blocks, for the tests of engines.
 
+#![allow(dead_code, reason = "each test file uses its own part")]
+
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tisane::force::{ForceEngine, Forces, Targets};

@@ -2,6 +2,8 @@
 
 mod error;
 mod force;
+#[cfg(feature = "cuda")]
+mod kernels;
 mod run;
 #[cfg(feature = "cuda")]
 mod tune;
@@ -56,6 +58,10 @@ pub enum What {
         #[command(flatten)]
         how: How,
     },
+    /// Accelerations alone: pairs per second of one kernel or another, and their errors against f64, in a Plummer model with
+    /// softening 1/256.
+    #[cfg(feature = "cuda")]
+    Kernels(kernels::Kernels),
     /// The timed Plummer workload of Portegies Zwart et al. (2007): seconds from t = 0.25 to 0.5, softening 1/256,
     /// dt_max 1/8, dt_min 2^-26, with block statistics beside the paper's fits (eqs 14 and 17).
     Run {
@@ -159,6 +165,8 @@ pub fn bench(what: What, talk: Talk) -> Result<u8> {
             let n = n.unwrap_or_else(|| vec![1024, 8192, 65536]);
             force::bench(&n, &targets.unwrap_or_else(|| vec![1, 8, 64, 512]), width, &how)
         }
+        #[cfg(feature = "cuda")]
+        What::Kernels(what) => kernels::bench(&what, width),
         What::Error { n, epsilon, how } => error::bench(&n, epsilon, width, &how),
         What::Run { n, nu, seed, profile, how } => run::bench(&n, &nu, (seed, profile), width, &how),
     }

@@ -4,6 +4,9 @@
 //! target, and the lanes then merge as the lowest levels of the canonical tree. Both give the bits of
 //! [`crate::gravity::pair`] summed canonically, so which one runs is a matter of speed alone.
 //!
+//! `K` says what is summed: all [`SUMS`] of a force, or only the [`ACC_SUMS`](crate::force::mode::ACC_SUMS) of an acceleration,
+//! which come out with the same bits.
+//!
 //! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions, and
 //! every operation in it would become a call (ten times slower, measured).
 
@@ -15,11 +18,11 @@ use crate::particles::Vec3;
 use pulp::{Simd, WithSimd};
 use std::mem::size_of;
 
-/// The seven sums of as many targets or bags as there are lanes.
-type Sums<M, S> = [Running<<M as Mode>::Real, S>; SUMS];
+/// The sums of as many targets or bags as there are lanes.
+type Sums<M, S, const K: usize> = [Running<<M as Mode>::Real, S>; K];
 type V<M, S> = <<M as Mode>::Real as Real>::Lanes<S>;
 /// Partial sums of one target.
-pub type Partial<M> = [<M as Mode>::Node; SUMS];
+pub type Partial<M, const K: usize> = [<M as Mode>::Node; K];
 
 /// Depth of the tree over the bags of one work item.
 const ITEM_DEPTH: usize = 8;
@@ -27,8 +30,8 @@ const ITEM_DEPTH: usize = 8;
 pub const MAX_ITEM_BAGS: usize = 1 << (ITEM_DEPTH - 2);
 
 /// Forces of a run of consecutive bags on a tile of targets: what one worker computes at a time.
-pub struct Item<'a, M: Mode> {
-    /// The predicted slots: see [`super::sources::Sources::predicted`].
+pub struct Item<'a, M: Mode, const K: usize> {
+    /// The slots: see [`super::sources::Slots::numbers`].
     pub sources: &'a [M::Real],
     /// Number of sources.
     pub len: usize,
@@ -40,12 +43,20 @@ pub struct Item<'a, M: Mode> {
     pub index: &'a [u32],
     /// Position of each target.
     pub pos: &'a [Vec3],
-    /// Velocity of each target.
+    /// Velocity of each target; not looked at for an acceleration alone.
     pub vel: &'a [Vec3],
     /// ε².
     pub eps2: f64,
     /// Out: the partial sums over the bags, one a target.
-    pub out: &'a mut [Partial<M>],
+    pub out: &'a mut [Partial<M, K>],
+}
+
+impl<M: Mode, const K: usize> Item<'_, M, K> {
+    /// Position and velocity of target `k`.
+    #[inline(always)]
+    fn state(&self, k: usize) -> (Vec3, Vec3) {
+        (self.pos[k], if is_whole(K) { self.vel[k] } else { [0.0; 3] })
+    }
 }
 
 /// Targets that run with lanes over targets; the others run with lanes over bags. Counts vector iterations: a vector of
@@ -56,7 +67,7 @@ fn split(targets: usize, bags: usize, lanes: usize) -> usize {
     if rest * bags.div_ceil(lanes) * merging_percent < bags * 100 { targets - rest } else { targets }
 }
 
-impl<M: Mode> WithSimd for Item<'_, M> {
+impl<M: Mode, const K: usize> WithSimd for Item<'_, M, K> {
     type Output = ();
 
     #[inline(always)]
@@ -75,6 +86,11 @@ impl<M: Mode> WithSimd for Item<'_, M> {
             item.out[k] = over_bags(simd, &item, k);
         }
     }
+}
+
+/// True if `k` sums are those of a whole force, to which velocities belong.
+pub(super) const fn is_whole(k: usize) -> bool {
+    k == SUMS
 }
 
 #[inline(always)]
@@ -132,7 +148,7 @@ struct Pair<M: Mode, S: Simd> {
 /// The first half of [`crate::gravity::pair`], operation by operation, in lanes. `source` are the columns of a slot. Where
 /// `mask` is set the pair is left out: at an infinite distance every term is an exact zero.
 #[inline(always)]
-fn approach<M: Mode, S: Simd>(
+fn approach<M: Mode, S: Simd, const K: usize>(
     simd: S,
     target: &Lanes<M, S>,
     source: &[V<M, S>; 10],
@@ -144,7 +160,9 @@ fn approach<M: Mode, S: Simd>(
         if M::SPLIT {
             r[k] = M::Real::add(simd, r[k], M::Real::sub(simd, source[3 + k], target.low[k]));
         }
-        v[k] = M::Real::sub(simd, source[columns::<M>() - 4 + k], v[k]);
+        if is_whole(K) {
+            v[k] = M::Real::sub(simd, source[columns::<M, K>() - 4 + k], v[k]);
+        }
     }
     let [x, y, z] = r;
     let mut s2 = M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, target.eps2)));
@@ -152,14 +170,14 @@ fn approach<M: Mode, S: Simd>(
         s2 = M::Real::select(simd, mask, target.infinity, s2);
     }
     let s_inv = M::Real::div(simd, target.one, M::Real::sqrt_lanes(simd, s2));
-    Pair { r, v, mass: source[columns::<M>() - 1], s_inv }
+    Pair { r, v, mass: source[columns::<M, K>() - 1], s_inv }
 }
 
 /// The second half: adds the pair to the sums.
 #[inline(always)]
-fn add_pair<M: Mode, S: Simd>(
+fn add_pair<M: Mode, S: Simd, const K: usize>(
     simd: S,
-    sums: &mut Sums<M, S>,
+    sums: &mut Sums<M, S, K>,
     target: &Lanes<M, S>,
     pair: &Pair<M, S>,
     mask: Option<<M::Real as Real>::Mask<S>>,
@@ -169,23 +187,32 @@ fn add_pair<M: Mode, S: Simd>(
     let s_inv2 = M::Real::mul(simd, s_inv, s_inv);
     let m_s = M::Real::mul(simd, pair.mass, s_inv);
     let m_s3 = M::Real::mul(simd, m_s, s_inv2);
-    let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
-    let alpha = M::Real::mul(simd, target.minus_three, M::Real::mul(simd, rv, s_inv2));
-    for k in 0..3 {
-        M::add_product(simd, &mut sums[k], m_s3, pair.r[k]);
-        M::add_product(simd, &mut sums[3 + k], m_s3, M::Real::fma(simd, alpha, pair.r[k], pair.v[k]));
+    for (sum, &r) in sums.iter_mut().zip(&pair.r) {
+        M::add_product(simd, sum, m_s3, r);
     }
-    M::subtract(simd, &mut sums[6], m_s);
+    if is_whole(K) {
+        let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
+        let alpha = M::Real::mul(simd, target.minus_three, M::Real::mul(simd, rv, s_inv2));
+        for k in 0..3 {
+            M::add_product(simd, &mut sums[3 + k], m_s3, M::Real::fma(simd, alpha, pair.r[k], pair.v[k]));
+        }
+        M::subtract(simd, &mut sums[6], m_s);
+    }
     if let Some(mask) = mask
         && M::ZERO_COUNTS
     {
-        restore::<M, S>(simd, sums, &before, mask);
+        restore::<M, S, K>(simd, sums, &before, mask);
     }
 }
 
 /// Takes back the sums as they were before, where the mask is set.
 #[inline(always)]
-fn restore<M: Mode, S: Simd>(simd: S, sums: &mut Sums<M, S>, before: &Sums<M, S>, mask: <M::Real as Real>::Mask<S>) {
+fn restore<M: Mode, S: Simd, const K: usize>(
+    simd: S,
+    sums: &mut Sums<M, S, K>,
+    before: &Sums<M, S, K>,
+    mask: <M::Real as Real>::Mask<S>,
+) {
     for (sum, before) in sums.iter_mut().zip(before) {
         for (now, then) in sum.iter_mut().zip(before) {
             *now = M::Real::select(simd, mask, *then, *now);
@@ -199,21 +226,21 @@ fn load<M: Mode, S: Simd>(values: &[M::Real; MOST_LANES]) -> V<M, S> {
 }
 
 #[inline(always)]
-fn zero<M: Mode, S: Simd>(simd: S) -> Sums<M, S> {
-    [[M::Real::splat(simd, M::Real::of(0.0)); 2]; SUMS]
+fn zero<M: Mode, S: Simd, const K: usize>(simd: S) -> Sums<M, S, K> {
+    [[M::Real::splat(simd, M::Real::of(0.0)); 2]; K]
 }
 
 /// The finished sums of each lane: those of one sum side by side.
 #[inline(always)]
-fn finish<M: Mode, S: Simd>(simd: S, sums: &Sums<M, S>) -> Row<M::Node> {
+fn finish<M: Mode, S: Simd, const K: usize>(simd: S, sums: &Sums<M, S, K>) -> Row<M::Node, K> {
     let zero = M::Real::splat(simd, M::Real::of(0.0));
-    let (mut first, mut second) = ([zero; SUMS], [zero; SUMS]);
-    for k in 0..SUMS {
+    let (mut first, mut second) = ([zero; K], [zero; K]);
+    for k in 0..K {
         [first[k], second[k]] = sums[k];
     }
     let (first, second): (&[M::Real], &[M::Real]) = (bytemuck::cast_slice(&first), bytemuck::cast_slice(&second));
-    let mut row = Row::default();
-    for k in 0..SUMS * lanes::<M, S>() {
+    let mut row = Row::zero();
+    for k in 0..K * lanes::<M, S>() {
         row.put(k, M::node([first[k], second[k]]));
     }
     row
@@ -221,38 +248,38 @@ fn finish<M: Mode, S: Simd>(simd: S, sums: &Sums<M, S>) -> Row<M::Node> {
 
 /// Forces of the item's bags on targets `first..last`, one a lane.
 #[inline(always)]
-fn over_targets<M: Mode, S: Simd>(simd: S, item: &mut Item<'_, M>, first: usize, last: usize) {
+fn over_targets<M: Mode, S: Simd, const K: usize>(simd: S, item: &mut Item<'_, M, K>, first: usize, last: usize) {
     // Lanes beyond the last target repeat it.
     let (mut state, mut own) = ([([0.0; 3], [0.0; 3]); MOST_LANES], [0u32; MOST_LANES]);
     for lane in 0..MOST_LANES {
         let k = (first + lane).min(last - 1);
-        state[lane] = (item.pos[k], item.vel[k]);
+        state[lane] = item.state(k);
         own[lane] = item.index[k];
     }
     let target = Lanes::<M, S>::new(simd, state, item.eps2);
 
-    let mut tree = TreeSum::<Row<M::Node>, ITEM_DEPTH>::default();
-    let mut in_order = Row::default();
-    let mut sums = zero::<M, S>(simd);
+    let mut tree = TreeSum::<Row<M::Node, K>, ITEM_DEPTH>::default();
+    let mut in_order = Row::zero();
+    let mut sums = zero::<M, S, K>(simd);
     for bag in item.first_bag..item.first_bag + item.bags {
         if M::ORDER != Order::Running {
-            sums = zero::<M, S>(simd);
+            sums = zero::<M, S, K>(simd);
         }
         if item.index[first..last].iter().any(|&i| i as usize / BAG == bag) {
-            bag_on_targets::<M, S, true>(simd, item, bag, &target, &own, &mut sums);
+            bag_on_targets::<M, S, K, true>(simd, item, bag, &target, &own, &mut sums);
         } else {
-            bag_on_targets::<M, S, false>(simd, item, bag, &target, &own, &mut sums);
+            bag_on_targets::<M, S, K, false>(simd, item, bag, &target, &own, &mut sums);
         }
         match M::ORDER {
-            Order::Tree => tree.push(0, finish::<M, S>(simd, &sums)),
-            Order::InOrder => in_order = in_order.plus(&finish::<M, S>(simd, &sums)),
+            Order::Tree => tree.push(0, finish::<M, S, K>(simd, &sums)),
+            Order::InOrder => in_order = in_order.plus(&finish::<M, S, K>(simd, &sums)),
             Order::Running => {}
         }
     }
     let total = match M::ORDER {
         Order::Tree => tree.root(),
         Order::InOrder => in_order,
-        Order::Running => finish::<M, S>(simd, &sums),
+        Order::Running => finish::<M, S, K>(simd, &sums),
     };
     for (lane, out) in item.out[first..last].iter_mut().enumerate() {
         for (k, out) in out.iter_mut().enumerate() {
@@ -263,15 +290,15 @@ fn over_targets<M: Mode, S: Simd>(simd: S, item: &mut Item<'_, M>, first: usize,
 
 /// Adds one bag to the sums, one target a lane.
 #[inline(always)]
-fn bag_on_targets<M: Mode, S: Simd, const MASKED: bool>(
+fn bag_on_targets<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     simd: S,
-    item: &Item<'_, M>,
+    item: &Item<'_, M, K>,
     bag: usize,
     target: &Lanes<M, S>,
     own: &[u32; MOST_LANES],
-    sums: &mut Sums<M, S>,
+    sums: &mut Sums<M, S, K>,
 ) {
-    let (width, columns) = (<M::Real as Real>::WIDTH, columns::<M>());
+    let (width, columns) = (<M::Real as Real>::WIDTH, columns::<M, K>());
     let lane = bag % width;
     let slots = &item.sources[bag / width * BAG * columns * width..][..BAG * columns * width];
     let in_bag = (item.len - bag * BAG).min(BAG);
@@ -290,29 +317,29 @@ fn bag_on_targets<M: Mode, S: Simd, const MASKED: bool>(
     // with fewer operations a pair gain 2 % at most (measured).
     if !MASKED && M::SPLIT {
         let (first, later) = slots.split_at(columns * width);
-        let mut pair = approach::<M, S>(simd, target, &broadcast::<M, S>(simd, first, lane), None);
+        let mut pair = approach::<M, S, K>(simd, target, &broadcast::<M, S, K>(simd, first, lane), None);
         for slot in later.chunks_exact(columns * width) {
-            let next = approach::<M, S>(simd, target, &broadcast::<M, S>(simd, slot, lane), None);
-            add_pair::<M, S>(simd, sums, target, &pair, None);
+            let next = approach::<M, S, K>(simd, target, &broadcast::<M, S, K>(simd, slot, lane), None);
+            add_pair::<M, S, K>(simd, sums, target, &pair, None);
             pair = next;
         }
-        add_pair::<M, S>(simd, sums, target, &pair, None);
+        add_pair::<M, S, K>(simd, sums, target, &pair, None);
         return;
     }
     for (t, slot) in slots.chunks_exact(columns * width).enumerate() {
-        let source = broadcast::<M, S>(simd, slot, lane);
+        let source = broadcast::<M, S, K>(simd, slot, lane);
         let mask =
             if MASKED { Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64)))) } else { None };
-        let pair = approach::<M, S>(simd, target, &source, mask);
-        add_pair::<M, S>(simd, sums, target, &pair, mask);
+        let pair = approach::<M, S, K>(simd, target, &source, mask);
+        add_pair::<M, S, K>(simd, sums, target, &pair, mask);
     }
 }
 
 /// The columns of one source, the same in every lane.
 #[inline(always)]
-fn broadcast<M: Mode, S: Simd>(simd: S, slot: &[M::Real], lane: usize) -> [V<M, S>; 10] {
+fn broadcast<M: Mode, S: Simd, const K: usize>(simd: S, slot: &[M::Real], lane: usize) -> [V<M, S>; 10] {
     let mut source = [M::Real::splat(simd, M::Real::of(0.0)); 10];
-    for c in 0..columns::<M>() {
+    for c in 0..columns::<M, K>() {
         source[c] = M::Real::splat(simd, slot[c * <M::Real as Real>::WIDTH + lane]);
     }
     source
@@ -320,15 +347,15 @@ fn broadcast<M: Mode, S: Simd>(simd: S, slot: &[M::Real], lane: usize) -> [V<M, 
 
 /// Forces of the item's bags on target `k`, one bag a lane.
 #[inline(always)]
-fn over_bags<M: Mode, S: Simd>(simd: S, item: &Item<'_, M>, k: usize) -> Partial<M> {
-    let target = Lanes::<M, S>::new(simd, [(item.pos[k], item.vel[k]); MOST_LANES], item.eps2);
+fn over_bags<M: Mode, S: Simd, const K: usize>(simd: S, item: &Item<'_, M, K>, k: usize) -> Partial<M, K> {
+    let target = Lanes::<M, S>::new(simd, [item.state(k); MOST_LANES], item.eps2);
     let (width, lanes) = (<M::Real as Real>::WIDTH, lanes::<M, S>());
     let own = item.index[k] as usize;
 
-    let mut tree = TreeSum::<Partial<M>, ITEM_DEPTH>::default();
+    let mut tree = TreeSum::<Partial<M, K>, ITEM_DEPTH>::default();
     for first in (item.first_bag..item.first_bag + item.bags).step_by(width) {
         // Bags that do not exist hold exact zeros, which change nothing in the tree.
-        let mut group = Row::default();
+        let mut group = Row::zero();
         for part in (0..width).step_by(lanes) {
             if first + part >= item.first_bag + item.bags {
                 break;
@@ -336,31 +363,31 @@ fn over_bags<M: Mode, S: Simd>(simd: S, item: &Item<'_, M>, k: usize) -> Partial
             let these = first + part..first + part + lanes;
             let incomplete = M::ZERO_COUNTS && these.end * BAG > item.len;
             let nodes = if these.contains(&(own / BAG)) || incomplete {
-                bags_on_target::<M, S, true>(simd, item, first + part, &target, own)
+                bags_on_target::<M, S, K, true>(simd, item, first + part, &target, own)
             } else {
-                bags_on_target::<M, S, false>(simd, item, first + part, &target, own)
+                bags_on_target::<M, S, K, false>(simd, item, first + part, &target, own)
             };
-            for k in 0..SUMS {
+            for k in 0..K {
                 for lane in 0..lanes {
                     group.put(k * width + part + lane, nodes.get(k * lanes + lane));
                 }
             }
         }
-        tree.push(width.trailing_zeros() as u8, merge_group::<M>(group));
+        tree.push(width.trailing_zeros() as u8, merge_group::<M, K>(group));
     }
     tree.root()
 }
 
 /// The sums over as many neighbouring bags as there are lanes, for one target.
 #[inline(always)]
-fn bags_on_target<M: Mode, S: Simd, const MASKED: bool>(
+fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     simd: S,
-    item: &Item<'_, M>,
+    item: &Item<'_, M, K>,
     first_bag: usize,
     target: &Lanes<M, S>,
     own: usize,
-) -> Row<M::Node> {
-    let (width, columns, lanes) = (<M::Real as Real>::WIDTH, columns::<M>(), lanes::<M, S>());
+) -> Row<M::Node, K> {
+    let (width, columns, lanes) = (<M::Real as Real>::WIDTH, columns::<M, K>(), lanes::<M, S>());
     let part = first_bag % width / lanes;
     let slots = &item.sources[first_bag / width * BAG * columns * width..][..BAG * columns * width];
     let slots: &[V<M, S>] = bytemuck::cast_slice(slots);
@@ -378,7 +405,7 @@ fn bags_on_target<M: Mode, S: Simd, const MASKED: bool>(
         }
     }
     let (places, filled) = (load::<M, S>(&places), load::<M, S>(&filled));
-    let mut sums = zero::<M, S>(simd);
+    let mut sums = zero::<M, S, K>(simd);
     let mut source = [target.one; 10];
     for (t, slot) in slots.chunks_exact(columns * (width / lanes)).enumerate() {
         for c in 0..columns {
@@ -387,28 +414,28 @@ fn bags_on_target<M: Mode, S: Simd, const MASKED: bool>(
         let now = M::Real::splat(simd, M::Real::of(t as f64));
         let mask = if MASKED { Some(M::Real::equal(simd, places, now)) } else { None };
         let before = sums;
-        let pair = approach::<M, S>(simd, target, &source, mask);
-        add_pair::<M, S>(simd, &mut sums, target, &pair, mask);
+        let pair = approach::<M, S, K>(simd, target, &source, mask);
+        add_pair::<M, S, K>(simd, &mut sums, target, &pair, mask);
         if MASKED && M::ZERO_COUNTS {
-            restore::<M, S>(simd, &mut sums, &before, M::Real::at_least(simd, now, filled));
+            restore::<M, S, K>(simd, &mut sums, &before, M::Real::at_least(simd, now, filled));
         }
     }
-    finish::<M, S>(simd, &sums)
+    finish::<M, S, K>(simd, &sums)
 }
 
 /// The canonical tree over the bags of a group.
 #[inline(always)]
-fn merge_group<M: Mode>(mut nodes: Row<M::Node>) -> Partial<M> {
-    let mut left = SUMS * <M::Real as Real>::WIDTH;
-    while left > SUMS {
+fn merge_group<M: Mode, const K: usize>(mut nodes: Row<M::Node, K>) -> Partial<M, K> {
+    let mut left = K * <M::Real as Real>::WIDTH;
+    while left > K {
         left /= 2;
-        let mut merged = Row::default();
+        let mut merged = Row::zero();
         for k in 0..left {
             merged.put(k, nodes.get(2 * k).plus(&nodes.get(2 * k + 1)));
         }
         nodes = merged;
     }
-    let mut sums = Partial::<M>::default();
+    let mut sums = Partial::<M, K>::zero();
     for (k, sum) in sums.iter_mut().enumerate() {
         *sum = nodes.get(k);
     }

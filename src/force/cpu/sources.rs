@@ -5,8 +5,9 @@
 //! that one vector load fetches the same element of neighbouring bags (lanes over bags), and one broadcast fetches a single
 //! source (lanes over targets). All columns of a slot are adjacent: a sweep is one stream.
 
+use super::lanes::is_whole;
 use crate::force::canonical::{BAG, bags};
-use crate::force::mode::Mode;
+use crate::force::mode::{Mode, SUMS};
 use crate::force::real::Real;
 use crate::gravity::predict_component;
 use crate::particles::{Particles, Vec3};
@@ -26,9 +27,10 @@ const LINE: usize = 8;
 /// Columns of the held state: position, velocity, acceleration, jerk, ticks.
 const HELD: usize = 13;
 
-/// Columns of a predicted slot: position (hi and, in split modes, lo), velocity, mass.
-pub const fn columns<M: Mode>() -> usize {
-    if M::SPLIT { 10 } else { 7 }
+/// Columns of a slot, for `K` sums: position (hi and, in split modes, lo), velocity if a whole force is summed, mass.
+pub const fn columns<M: Mode, const K: usize>() -> usize {
+    let pos = if M::SPLIT { 6 } else { 3 };
+    pos + if is_whole(K) { 3 } else { 0 } + 1
 }
 
 /// Lines of held state in a slot.
@@ -36,17 +38,16 @@ const fn held_lines<M: Mode>() -> usize {
     HELD * <M::Real as Real>::WIDTH / LINE
 }
 
-/// The sources: held at their own times in f64, and predicted in the mode's numbers.
-pub struct Sources<M> {
-    held: Vec<Line>,
-    predicted: Vec<Line>,
+/// Sources where they stand, in the mode's numbers: what the lane body reads.
+pub struct Slots<M, const K: usize> {
+    lines: Vec<Line>,
     len: usize,
     mode: PhantomData<M>,
 }
 
-impl<M> Default for Sources<M> {
+impl<M, const K: usize> Default for Slots<M, K> {
     fn default() -> Self {
-        Self { held: Vec::new(), predicted: Vec::new(), len: 0, mode: PhantomData }
+        Self { lines: Vec::new(), len: 0, mode: PhantomData }
     }
 }
 
@@ -57,8 +58,10 @@ fn place(i: usize, width: usize) -> (usize, usize) {
     ((bag / width) * BAG + i % BAG, bag % width)
 }
 
-impl<M: Mode> Sources<M> {
+impl<M: Mode, const K: usize> Slots<M, K> {
     const WIDTH: usize = <M::Real as Real>::WIDTH;
+    /// Lines of a group.
+    const GROUP: usize = BAG * columns::<M, K>();
 
     /// Number of sources.
     pub fn len(&self) -> usize {
@@ -70,25 +73,77 @@ impl<M: Mode> Sources<M> {
         bags(self.len).div_ceil(Self::WIDTH)
     }
 
-    /// The predicted slots as numbers: [`BAG`] slots a group, [`columns`] a slot, [`Real::WIDTH`] numbers a column.
-    pub fn predicted(&self) -> &[M::Real] {
-        bytemuck::cast_slice(&self.predicted)
+    /// The slots as numbers: [`BAG`] slots a group, [`columns`] a slot, [`Real::WIDTH`] numbers a column.
+    pub fn numbers(&self) -> &[M::Real] {
+        bytemuck::cast_slice(&self.lines)
+    }
+
+    /// Takes over the sources' masses; all places without a source are nowhere.
+    pub fn load(&mut self, mass: &[f64]) {
+        self.len = mass.len();
+        self.lines = vec![Line::zeroed(); self.groups() * Self::GROUP];
+        for i in 0..self.groups() * BAG * Self::WIDTH {
+            match mass.get(i) {
+                Some(&mass) => self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::of(mass)),
+                None => self.put(i, [<M::Real as Real>::NOWHERE; 3], [0.0; 3]),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, (slot, lane): (usize, usize), column: usize, value: M::Real) {
+        let numbers: &mut [M::Real] = bytemuck::cast_slice_mut(&mut self.lines);
+        numbers[(slot * columns::<M, K>() + column) * Self::WIDTH + lane] = value;
+    }
+
+    /// Puts source `i` at a given state. For an acceleration alone the velocity is not looked at.
+    #[inline]
+    pub fn put(&mut self, i: usize, pos: Vec3, vel: Vec3) {
+        let place = place(i, Self::WIDTH);
+        for k in 0..3 {
+            let [hi, lo] = M::Real::split(pos[k]);
+            self.set(place, k, hi);
+            if M::SPLIT {
+                self.set(place, 3 + k, lo);
+            }
+            if is_whole(K) {
+                self.set(place, columns::<M, K>() - 4 + k, M::Real::of(vel[k]));
+            }
+        }
+    }
+}
+
+/// The sources of forces: held at their own times in f64, and predicted in the mode's numbers.
+pub struct Sources<M> {
+    held: Vec<Line>,
+    predicted: Slots<M, SUMS>,
+}
+
+impl<M> Default for Sources<M> {
+    fn default() -> Self {
+        Self { held: Vec::new(), predicted: Slots::default() }
+    }
+}
+
+impl<M: Mode> Sources<M> {
+    const WIDTH: usize = <M::Real as Real>::WIDTH;
+
+    /// The sources as last predicted.
+    pub fn predicted(&self) -> &Slots<M, SUMS> {
+        &self.predicted
     }
 
     /// Takes over all particles.
     pub fn load(&mut self, p: &Particles) {
-        self.len = p.len();
-        let slots = self.groups() * BAG;
+        self.predicted.load(&p.mass);
+        let slots = self.predicted.groups() * BAG;
         self.held = vec![Line::zeroed(); slots * held_lines::<M>()];
-        self.predicted = vec![Line::zeroed(); slots * columns::<M>()];
         for i in 0..slots * Self::WIDTH {
-            let bag_and_place = (i / BAG / Self::WIDTH * BAG + i % BAG, i / BAG % Self::WIDTH);
             if i < p.len() {
-                self.set(bag_and_place, columns::<M>() - 1, M::Real::of(p.mass[i]));
                 self.store(p, i);
             } else {
                 for k in 0..3 {
-                    self.hold(bag_and_place, k, <M::Real as Real>::NOWHERE);
+                    self.hold(place(i, Self::WIDTH), k, <M::Real as Real>::NOWHERE);
                 }
             }
         }
@@ -98,12 +153,6 @@ impl<M: Mode> Sources<M> {
     fn hold(&mut self, (slot, lane): (usize, usize), column: usize, value: f64) {
         let held: &mut [f64] = bytemuck::cast_slice_mut(&mut self.held);
         held[(slot * HELD + column) * Self::WIDTH + lane] = value;
-    }
-
-    #[inline(always)]
-    fn set(&mut self, (slot, lane): (usize, usize), column: usize, value: M::Real) {
-        let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(&mut self.predicted);
-        predicted[(slot * columns::<M>() + column) * Self::WIDTH + lane] = value;
     }
 
     /// Takes over the state of particle `i`.
@@ -121,28 +170,20 @@ impl<M: Mode> Sources<M> {
 
     /// All slots, to be predicted at once.
     pub fn piece(&mut self) -> Piece<'_, M> {
-        Piece { held: &self.held, predicted: &mut self.predicted, mode: PhantomData }
+        Piece { held: &self.held, predicted: &mut self.predicted.lines, mode: PhantomData }
     }
 
     /// All slots in pieces of `groups` groups, to be predicted apart.
     pub fn pieces(&mut self, groups: usize) -> impl ParallelIterator<Item = Piece<'_, M>> {
         let held = self.held.par_chunks(groups * BAG * held_lines::<M>());
-        let predicted = self.predicted.par_chunks_mut(groups * BAG * columns::<M>());
+        let predicted = self.predicted.lines.par_chunks_mut(groups * Slots::<M, SUMS>::GROUP);
         held.zip(predicted).map(|(held, predicted)| Piece { held, predicted, mode: PhantomData })
     }
 
     /// Puts the predicted source `i` at a given state.
     #[inline]
     pub fn put(&mut self, i: usize, pos: Vec3, vel: Vec3) {
-        let place = place(i, Self::WIDTH);
-        for k in 0..3 {
-            let [hi, lo] = M::Real::split(pos[k]);
-            self.set(place, k, hi);
-            if M::SPLIT {
-                self.set(place, 3 + k, lo);
-            }
-            self.set(place, columns::<M>() - 4 + k, M::Real::of(vel[k]));
-        }
+        self.predicted.put(i, pos, vel);
     }
 }
 
@@ -172,7 +213,9 @@ impl<M: Mode> WithSimd for Predict<'_, M> {
         let held: &[[f64; LINE]] = bytemuck::cast_slice(self.piece.held);
         let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.piece.predicted);
         let parts = width / LINE;
-        for (held, slot) in held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M>() * width)) {
+        for (held, slot) in
+            held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M, SUMS>() * width))
+        {
             for part in 0..parts {
                 let mut dt = [0.0; LINE];
                 for lane in 0..LINE {
@@ -194,7 +237,7 @@ impl<M: Mode> WithSimd for Predict<'_, M> {
                     if M::SPLIT {
                         rest(&mut slot[column(3 + k)], &x);
                     }
-                    narrow(&mut slot[column(columns::<M>() - 4 + k)], &v);
+                    narrow(&mut slot[column(columns::<M, SUMS>() - 4 + k)], &v);
                 }
             }
         }

@@ -1,5 +1,5 @@
 //! The device: driver, context, stream and memory. `unsafe` stands here, in
-//! [`super::launch`] and in [`super::nvrtc`] alone.
+//! [`super::module`] and in [`super::nvrtc`] alone.
 
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, DriverError};
@@ -237,7 +237,7 @@ impl Device {
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn stopwatch(&self) -> Result<Stopwatch> {
+    pub fn stopwatch<const PHASES: usize>(&self) -> Result<Stopwatch<PHASES>> {
         self.bind()?;
         let event = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("making an event"));
         Ok(Stopwatch { events: (0..=PHASES).map(|_| event()).collect::<Result<_>>()? })
@@ -247,7 +247,7 @@ impl Device {
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn mark(&self, watch: Option<&Stopwatch>, mark: usize) -> Result<()> {
+    pub fn mark<const PHASES: usize>(&self, watch: Option<&Stopwatch<PHASES>>, mark: usize) -> Result<()> {
         watch.map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(failed("recording an event")))
     }
 
@@ -260,15 +260,12 @@ impl Device {
     }
 }
 
-/// Phases that a [`Stopwatch`] tells apart.
-pub const PHASES: usize = 4;
-
-/// Marks between phases.
-pub struct Stopwatch {
+/// Marks between so many phases.
+pub struct Stopwatch<const PHASES: usize> {
     events: Vec<CudaEvent>,
 }
 
-impl Stopwatch {
+impl<const PHASES: usize> Stopwatch<PHASES> {
     /// Microseconds between one mark and the next, once the device is done.
     ///
     /// # Errors

@@ -5,15 +5,20 @@
 //! reference engine; in the other modes every operation is the CPU's too, except that 1/√ is the hardware's approximation.
 //! The kernels are in `kernels/`, compiled ahead by `scripts/kernels`; the driver is looked for at run time.
 
+mod acceleration;
+mod acceleration_shape;
 mod candidates;
 mod device;
 mod launch;
+mod module;
 mod nvrtc;
 mod room;
 mod shape;
 mod shapes;
 mod staging;
 
+pub use acceleration::CudaAccelerations;
+pub use acceleration_shape::AccelerationShape;
 pub use candidates::candidates;
 pub use device::{About, find, list};
 pub use room::Room;
@@ -43,7 +48,7 @@ pub struct CudaEngine {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     kernels: Kernels,
     held: Option<Held>,
-    watch: Option<Stopwatch>,
+    watch: Option<Stopwatch<4>>,
     device: Device,
     precision: Precision,
     eps2: f64,

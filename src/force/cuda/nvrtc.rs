@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// In `Kernels::load` this is `TISANE_KERNELS=kernels/tisane.cu`.
+    /// In `Module::load` this is `TISANE_KERNELS=kernels/tisane.cu`.
     #[test]
     fn nvrtc_compiles_the_kernels() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/tisane.cu");

@@ -136,6 +136,11 @@ impl Node<'_> {
         read_text(&attribute).map_err(|problem| self.error(name, problem))
     }
 
+    /// Names of its attributes.
+    pub(in crate::io) fn attributes(&self) -> Result<Vec<String>> {
+        self.group.attr_names().map_err(|e| self.error("", e))
+    }
+
     /// A text attribute of a dataset.
     pub(in crate::io) fn text_of(&self, dataset: &str, name: &str) -> Result<String> {
         let place = format!("{dataset}/{name}");
@@ -170,8 +175,17 @@ impl Node<'_> {
 
     /// True if a dataset holds integers.
     pub(in crate::io) fn is_integer(&self, dataset: &str) -> Result<bool> {
+        Ok(matches!(self.descriptor(dataset)?, TypeDescriptor::Unsigned(_)))
+    }
+
+    /// True if a dataset holds text of fixed length.
+    pub(in crate::io) fn is_text(&self, dataset: &str) -> Result<bool> {
+        Ok(matches!(self.descriptor(dataset)?, TypeDescriptor::FixedUnicode(_)))
+    }
+
+    fn descriptor(&self, dataset: &str) -> Result<TypeDescriptor> {
         let kind = self.dataset(dataset)?.dtype().and_then(|t| t.to_descriptor());
-        Ok(matches!(kind.map_err(|e| self.error(dataset, e))?, TypeDescriptor::Unsigned(_)))
+        kind.map_err(|e| self.error(dataset, e))
     }
 
     /// Shape of a dataset.

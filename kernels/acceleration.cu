@@ -1,0 +1,159 @@
+// Accelerations alone: the sources are put into the mode's numbers, each thread takes T targets and walks the bags of a span in
+// order, and the spans are added up. What a span comes to is one node of the canonical tree; in the modes that add bags in order
+// there is one span, or each bag's sums are handed on.
+#include "acceleration.cuh"
+#include "reduce.cuh"
+#include "total.cuh"
+
+/// Sources times targets that a thread's loop holds at a time.
+#ifndef ACCELERATION_UNROLL
+#define ACCELERATION_UNROLL 16
+#endif
+/// Bags that are computed while the next are fetched.
+constexpr int FETCH_BAGS = 4;
+/// Sources that a thread block of `place` takes, one a thread.
+constexpr int PLACE_THREADS = 128;
+
+/// Where padding stands: so far away that without mass it adds exact zeros, near enough that no square overflows.
+template <class M> constexpr double NOWHERE = sizeof(typename M::Real) == 8 ? 1e150 : 1e15;
+
+/// Puts sources into the mode's numbers.
+template <class M> __device__ __forceinline__ void place(const AccelerationCall &call) {
+    // The host's memory is far: it is read in whole lines.
+    __shared__ double row[PLACE_THREADS * COMPONENTS];
+    u32 first = blockIdx.x * PLACE_THREADS, i = first + threadIdx.x;
+    u32 here = min(call.sources - first, (u32)PLACE_THREADS);
+    for (u32 k = threadIdx.x; k < COMPONENTS * here; k += PLACE_THREADS) row[k] = call.pos[(size_t)first * COMPONENTS + k];
+    __syncthreads();
+    if (i >= call.slots) return;
+    double pos[COMPONENTS];
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; ++c) pos[c] = i < call.sources ? row[threadIdx.x * COMPONENTS + c] : NOWHERE<M>;
+    write_place<M>(call.placed + (size_t)i * Place<M>::UNITS, pos, call.mass[i]);
+}
+
+/// Begins to copy a unit to shared memory; there after `fetched` and a barrier.
+__device__ __forceinline__ void fetch(float4 *to, const float4 *from) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+__device__ __forceinline__ void fetched() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/// Grid: tiles of targets × spans of bags.
+template <class M, int T> __device__ __forceinline__ void accelerate(const AccelerationCall &call) {
+    constexpr int UNITS = Place<M>::UNITS, HELD = ACCELERATION_UNROLL / T > 0 ? ACCELERATION_UNROLL / T : 1;
+    // While one is walked through, the other is filled.
+    __shared__ float4 tile[2][FETCH_BAGS * BAG * UNITS];
+    Place<M> target[T];
+    u32 own[T];
+    Pulls<M> sums[T];
+    u32 first = blockIdx.x * blockDim.x * T + threadIdx.x;
+#pragma unroll
+    for (int j = 0; j < T; ++j) {
+        // Threads beyond the last target repeat it.
+        own[j] = min(first + j * blockDim.x, call.sources - 1);
+        read(call.placed + (size_t)own[j] * UNITS, target[j]);
+        sums[j].clear();
+    }
+    u32 bags = call.slots / BAG;
+    u32 bag = blockIdx.y * call.span_bags, end = min(bag + call.span_bags, bags);
+    bool each = M::ORDER == Order::InOrder && call.spans > 1;
+    auto fill = [&](float4 *to, u32 from) {
+        u32 units = min(end - from, (u32)FETCH_BAGS) * BAG * UNITS;
+        for (u32 k = threadIdx.x; k < units; k += blockDim.x) fetch(to + k, call.placed + (size_t)from * BAG * UNITS + k);
+    };
+    auto keep = [&](u32 span, u32 k, const auto &node) {
+#pragma unroll
+        for (int j = 0; j < T; ++j)
+            if (first + j * blockDim.x < call.sources) *sum_of<M>(call, span, first + j * blockDim.x, k) = node(j);
+    };
+    Total<M, T, COMPONENTS> total;
+    u32 turn = 0;
+    fill(tile[turn], bag);
+    while (bag < end) {
+        fetched();
+        __syncthreads();
+        u32 here = min(end - bag, (u32)FETCH_BAGS);
+        if (bag + here < end) fill(tile[turn ^ 1], bag + here);
+#pragma unroll 1
+        for (u32 b = 0; b < here; ++b, ++bag) {
+            add_bag<M, T, HELD>(call, tile[turn] + b * BAG * UNITS, bag, target, own, sums);
+            if (each) {
+#pragma unroll
+                for (int k = 0; k < COMPONENTS; ++k) keep(bag, k, [&](int j) { return sums[j].node(k); });
+#pragma unroll
+                for (int j = 0; j < T; ++j) sums[j].clear();
+            } else {
+                total.take(sums);
+            }
+        }
+        turn ^= 1;
+    }
+    if (each) return;
+    typename M::Node node[T * COMPONENTS];
+    total.finish(sums, node);
+#pragma unroll
+    for (int k = 0; k < COMPONENTS; ++k) keep(blockIdx.y, k, [&](int j) { return node[j * COMPONENTS + k]; });
+}
+
+/// BLOCKS: thread blocks of 256 that a multiprocessor must hold; it bounds the registers.
+#define TISANE_ACCELERATE_HELD(name, M, T, BLOCKS)                                                                     \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS)                                                          \
+        accelerate_##name##_##T(const __grid_constant__ AccelerationCall call) {                                       \
+        accelerate<M, T>(call);                                                                                        \
+    }
+#define TISANE_ACCELERATE(name, M, T) TISANE_ACCELERATE_HELD(name, M, T, 1)
+#ifdef TISANE_ALL_SHAPES
+// For tuning.
+#define TISANE_ACCELERATE_ALL(name, M)                                                                                 \
+    TISANE_ACCELERATE(name, M, 1)                                                                                      \
+    TISANE_ACCELERATE(name, M, 2)                                                                                      \
+    TISANE_ACCELERATE(name, M, 3)                                                                                      \
+    TISANE_ACCELERATE(name, M, 4)                                                                                      \
+    TISANE_ACCELERATE(name, M, 6)                                                                                      \
+    TISANE_ACCELERATE(name, M, 8)
+TISANE_EACH_MODE(TISANE_ACCELERATE_ALL)
+#else
+// As `targets` of src/force/cuda/acceleration.rs.
+TISANE_ACCELERATE(f32_direct, F32Direct, 1)
+TISANE_ACCELERATE(f32_direct, F32Direct, 2)
+TISANE_ACCELERATE(f32_direct, F32Direct, 4)
+TISANE_ACCELERATE(f32_chamomile, F32Chamomile, 1)
+TISANE_ACCELERATE(f32_chamomile, F32Chamomile, 2)
+TISANE_ACCELERATE(f32_chamomile, F32Chamomile, 4)
+TISANE_ACCELERATE(f32_kahan, F32Kahan, 1)
+TISANE_ACCELERATE(f32_kahan, F32Kahan, 4)
+TISANE_ACCELERATE(mixed, Mixed, 1)
+TISANE_ACCELERATE(mixed, Mixed, 4)
+TISANE_ACCELERATE(double_float, DoubleFloat, 1)
+TISANE_ACCELERATE(double_float, DoubleFloat, 4)
+TISANE_ACCELERATE(f64_fast, F64Fast, 1)
+TISANE_ACCELERATE(f64_fast, F64Fast, 2)
+TISANE_ACCELERATE(f64, F64, 1)
+TISANE_ACCELERATE(f64, F64, 2)
+#endif
+
+#define TISANE_PLACE(name, M)                                                                                          \
+    extern "C" __global__ void __launch_bounds__(PLACE_THREADS) place_##name(const __grid_constant__ AccelerationCall call) { \
+        place<M>(call);                                                                                                \
+    }
+TISANE_EACH_MODE(TISANE_PLACE)
+
+/// The total over the spans. One thread a target and component.
+#define TISANE_REDUCE_ACCELERATIONS(name, M)                                                                           \
+    extern "C" __global__ void __launch_bounds__(128)                                                                  \
+        reduce_accelerations_##name(const __grid_constant__ AccelerationCall call) {                                   \
+        u32 thread = blockIdx.x * blockDim.x + threadIdx.x;                                                            \
+        u32 k = thread / COMPONENTS, s = thread % COMPONENTS;                                                          \
+        /* Every -0 becomes +0, as in `acceleration_from_sums`. */                                                     \
+        if (k < call.sources) call.out[thread] = value(over_spans<M>(call, k, s, 0, call.spans)) + 0.0;                \
+    }
+TISANE_EACH_MODE(TISANE_REDUCE_ACCELERATIONS)

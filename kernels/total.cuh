@@ -1,0 +1,45 @@
+// The total over the bags of a span, as the kernels take it in which a thread walks them in order.
+#pragma once
+#include "canonical.cuh"
+
+/// Levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
+constexpr int DEPTH = 12;
+
+/// The total of WIDTH sums over bags, for T targets, in the mode's order: by the tree, one after the other, or none where there is one running sum.
+template <class M, int T, int WIDTH> struct Total {
+    static constexpr bool TREE = M::ORDER == Order::Tree;
+    using Node = typename M::Node;
+    TreeSum<Node, T * WIDTH, TREE ? DEPTH : 1> tree;
+    Node in_order[T * WIDTH];
+
+    __device__ __forceinline__ Total() {
+#pragma unroll
+        for (int k = 0; k < T * WIDTH; ++k) in_order[k] = zero<Node>();
+    }
+
+    /// Takes the sums of a bag and makes them ready for the next.
+    template <class S> __device__ __forceinline__ void take(S (&sums)[T]) {
+        if (M::ORDER == Order::Running) return;
+        Node node[T * WIDTH];
+#pragma unroll
+        for (int k = 0; k < T * WIDTH; ++k) node[k] = sums[k / WIDTH].node(k % WIDTH);
+        if (TREE) {
+            tree.push(node);
+        } else {
+#pragma unroll
+            for (int k = 0; k < T * WIDTH; ++k) in_order[k] = plus(in_order[k], node[k]);
+        }
+#pragma unroll
+        for (int j = 0; j < T; ++j) sums[j].clear();
+    }
+
+    template <class S> __device__ __forceinline__ void finish(const S (&sums)[T], Node (&node)[T * WIDTH]) const {
+        if (TREE) {
+            tree.root(node);
+        } else {
+#pragma unroll
+            for (int k = 0; k < T * WIDTH; ++k)
+                node[k] = M::ORDER == Order::Running ? sums[k / WIDTH].node(k % WIDTH) : in_order[k];
+        }
+    }
+};

@@ -1,0 +1,108 @@
+//! The sums over all sources on many targets: cut into work items for threads, put together by the canonical tree.
+
+use super::Width;
+use super::lanes::{Item, MAX_ITEM_BAGS, Partial};
+use super::sources::Slots;
+use crate::force::canonical::{FULL_DEPTH, TreeSum, bags};
+use crate::force::mode::{Mode, Node, Order, Sum as _};
+use crate::force::real::Real;
+use crate::particles::Vec3;
+use rayon::prelude::*;
+
+/// Targets in a work item.
+const TILE: usize = 64;
+/// Work items kept at a time (bounds the memory for partial sums: 8 bytes × sums × [`TILE`] each).
+const MAX_ITEMS: usize = 512;
+/// Below so many pairs the sums are computed by the calling thread: waking another costs more.
+const SERIAL_PAIRS: usize = 1 << 15;
+
+/// The targets of some sums.
+#[derive(Clone, Copy)]
+pub struct Targeted<'a> {
+    /// Source index of each target.
+    pub index: &'a [u32],
+    /// Position of each target.
+    pub pos: &'a [Vec3],
+    /// Velocity of each target; empty for an acceleration alone.
+    pub vel: &'a [Vec3],
+}
+
+/// `K` sums over all sources on each target.
+pub struct Sum<'a, M: Mode, const K: usize> {
+    /// The sources.
+    pub sources: &'a Slots<M, K>,
+    /// The targets.
+    pub targets: Targeted<'a>,
+    /// ε².
+    pub eps2: f64,
+    /// Vector instructions.
+    pub width: Width,
+}
+
+/// Bags in one work item: as many as fit the cache, fewer if that would leave threads idle. A power of two, so that items
+/// are whole subtrees of the canonical tree.
+fn bags_per_item<M: Mode>(targets: usize, all_bags: usize, threads: usize) -> usize {
+    if M::ORDER != Order::Tree {
+        return all_bags.next_power_of_two();
+    }
+    let mut per_item = MAX_ITEM_BAGS;
+    while threads > 1
+        && per_item > <M::Real as Real>::WIDTH
+        && targets.div_ceil(TILE) * all_bags.div_ceil(per_item) < 4 * threads
+    {
+        per_item /= 2;
+    }
+    per_item
+}
+
+impl<M: Mode, const K: usize> Sum<'_, M, K> {
+    /// Computes the sums on the threads of the pool that this is called in, and hands them out target by target. `partial` is
+    /// room to work in.
+    pub fn all(&self, partial: &mut Vec<Partial<M, K>>, mut done: impl FnMut(usize, [f64; K])) {
+        let (targets, n) = (self.targets.index.len(), self.sources.len());
+        let serial = targets * n < SERIAL_PAIRS;
+        let threads = if serial { 1 } else { rayon::current_num_threads() };
+        let per_item = bags_per_item::<M>(targets, bags(n), threads);
+        let spans = bags(n).div_ceil(per_item);
+        let batch = (MAX_ITEMS / spans).max(1) * TILE;
+        for first in (0..targets).step_by(batch) {
+            let last = targets.min(first + batch);
+            let items = (last - first).div_ceil(TILE) * spans;
+            partial.resize(items * TILE, Partial::<M, K>::zero());
+            let compute = |(item, out): (usize, &mut [Partial<M, K>])| {
+                let tile = first + item / spans * TILE;
+                self.item(tile..last.min(tile + TILE), item % spans * per_item, per_item, out);
+            };
+            if threads == 1 {
+                partial.chunks_mut(TILE).enumerate().for_each(compute);
+            } else {
+                partial.par_chunks_mut(TILE).enumerate().for_each(compute);
+            }
+            let mut tree = TreeSum::<Partial<M, K>, FULL_DEPTH>::default();
+            for k in first..last {
+                let (tile, lane) = ((k - first) / TILE, (k - first) % TILE);
+                tree.clear();
+                for span in 0..spans {
+                    tree.push(per_item.trailing_zeros() as u8, partial[(tile * spans + span) * TILE + lane]);
+                }
+                done(k, tree.root().map(|sum| sum.value()));
+            }
+        }
+    }
+
+    /// The partial sums over `bags` bags from `first_bag` on the targets `tile`.
+    fn item(&self, tile: std::ops::Range<usize>, first_bag: usize, bags: usize, out: &mut [Partial<M, K>]) {
+        let Targeted { index, pos, vel } = self.targets;
+        self.width.run(Item::<M, K> {
+            sources: self.sources.numbers(),
+            len: self.sources.len(),
+            first_bag,
+            bags,
+            index: &index[tile.clone()],
+            pos: &pos[tile.clone()],
+            vel: vel.get(tile.clone()).unwrap_or_default(),
+            eps2: self.eps2,
+            out: &mut out[..tile.len()],
+        });
+    }
+}

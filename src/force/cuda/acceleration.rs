@@ -1,0 +1,273 @@
+//! Accelerations alone, of all particles on each other: for schemes with a shared step (leapfrog).
+//!
+//! Per evaluation the positions go up and the accelerations come down, read and written by the kernels where they lie in the
+//! host's pinned memory; masses go up once. The sums are those of [`super::CudaEngine`] in the same mode, bit for bit.
+
+use super::acceleration_shape::AccelerationShape;
+use super::device::{Device, Memory, Pinned, Stopwatch};
+use super::launch::find;
+use super::module::{Kernel, Module};
+use super::shape::{in_order, node_bytes};
+use crate::error::{Error, Result};
+use crate::force::AccelerationEngine;
+use crate::force::canonical::{BAG, bags};
+use crate::force::precision::Precision;
+use crate::particles::Vec3;
+use rayon::prelude::*;
+use std::marker::PhantomData;
+
+/// Sums that make up an acceleration.
+const COMPONENTS: usize = 3;
+/// Threads in a block of `place`, one a source, and of `reduce_accelerations`, one a sum.
+const THREADS: u32 = 128;
+/// A thread of the host gets at least so many numbers to copy.
+const SHARE: usize = 1 << 14;
+/// What profiles call the phases of an evaluation: positions go up in the first, accelerations come down in the last.
+const PHASE_NAMES: [&str; 3] = ["copy_up", "force", "reduce"];
+
+/// What a kernel is handed: mirrors `AccelerationCall` of kernels/acceleration.cuh, which says what each array holds. Change
+/// both. The arrays are borrowed for as long as the call is there.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct AccelerationCall<'a> {
+    pos: u64,
+    mass: u64,
+    placed: u64,
+    partial: u64,
+    out: u64,
+    eps2: f64,
+    eps2_f32: f32,
+    sources: u32,
+    slots: u32,
+    span_bags: u32,
+    spans: u32,
+    arrays: PhantomData<&'a Memory>,
+}
+
+/// Units of 16 bytes that a source takes (`Place::UNITS` of kernels/acceleration.cuh).
+const fn units(precision: Precision) -> usize {
+    match precision {
+        Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 1,
+        Precision::Mixed | Precision::DoubleFloat | Precision::F64Fast | Precision::F64 => 2,
+    }
+}
+
+/// The kernels of a mode.
+struct Kernels {
+    place: Kernel<AccelerationCall<'static>>,
+    /// By targets a thread.
+    accelerate: Vec<(usize, Kernel<AccelerationCall<'static>>)>,
+    reduce: Kernel<AccelerationCall<'static>>,
+    // The others are good only as long as it is there.
+    _module: Module,
+}
+
+/// What is held for a number of particles.
+struct Held {
+    mass: Memory,
+    placed: Memory,
+    up: Pinned,
+    down: Pinned,
+    sources: usize,
+    slots: usize,
+}
+
+/// Engine on one NVIDIA GPU that computes accelerations alone.
+pub struct CudaAccelerations {
+    // Declared in the order in which they must be dropped: kernels and memory before the device.
+    kernels: Kernels,
+    held: Option<Held>,
+    /// Room for the sums over spans, and its bytes.
+    partial: Option<(Memory, usize)>,
+    watch: Option<Stopwatch<3>>,
+    device: Device,
+    precision: Precision,
+    eps2: f64,
+    shape: Option<AccelerationShape>,
+}
+
+impl CudaAccelerations {
+    /// An engine without particles on device number `device`. `epsilon` is the Plummer softening.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no driver, no such device, or the kernels do not run on it: in one line, with advice.
+    pub fn new(precision: Precision, epsilon: f64, device: usize) -> Result<Self> {
+        let device = Device::open(device)?;
+        let module = Module::load(&device)?;
+        let mode = precision.name().replace('-', "_");
+        let kernels = Kernels {
+            place: module.kernel(&format!("place_{mode}"))?,
+            accelerate: module.by_targets(&format!("accelerate_{mode}"), AccelerationShape::targets(precision)),
+            reduce: module.kernel(&format!("reduce_accelerations_{mode}"))?,
+            _module: module,
+        };
+        let eps2 = epsilon * epsilon;
+        Ok(Self { kernels, held: None, partial: None, watch: None, device, precision, eps2, shape: None })
+    }
+
+    /// What the device calls itself.
+    #[must_use]
+    pub fn device_name(&self) -> String {
+        self.device.name()
+    }
+
+    /// Forces a launch shape, or leaves the choice to the engine again: for tuning, and for tests that no shape changes a
+    /// bit.
+    pub fn set_shape(&mut self, shape: Option<AccelerationShape>) {
+        self.shape = shape;
+    }
+
+    /// The shape that an evaluation of `n` particles takes.
+    #[must_use]
+    pub fn shape(&self, n: usize) -> AccelerationShape {
+        self.shape.unwrap_or_else(|| AccelerationShape::choose(self.precision, n))
+    }
+
+    /// Numbers of targets a thread that there are kernels for in this mode.
+    #[must_use]
+    pub fn choices(&self) -> Vec<usize> {
+        self.kernels.accelerate.iter().map(|(t, _)| *t).collect()
+    }
+
+    /// Starts or stops taking the time of each phase.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn set_profile(&mut self, on: bool) -> Result<()> {
+        self.watch = if on { Some(self.device.stopwatch()?) } else { None };
+        Ok(())
+    }
+
+    /// Memory for `n` particles, kept if it is there.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the numbers if there is too little.
+    pub fn reserve(&mut self, n: usize) -> Result<()> {
+        if self.held.as_ref().is_some_and(|held| held.sources == n) {
+            return Ok(());
+        }
+        (self.held, self.partial) = (None, None);
+        let slots = n.next_multiple_of(BAG);
+        if u32::try_from(COMPONENTS * slots).is_err() {
+            return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
+        }
+        let (mass, placed) = (8 * slots, 16 * units(self.precision) * slots);
+        self.device.require(mass + placed + self.partial_bytes(n), n)?;
+        let words = COMPONENTS * n;
+        self.held = Some(Held {
+            mass: self.device.memory(mass)?,
+            placed: self.device.memory(placed)?,
+            up: self.device.pinned(words.max(slots))?,
+            down: self.device.pinned(words)?,
+            sources: n,
+            slots,
+        });
+        Ok(())
+    }
+
+    /// Spans of bags, or bags if the sums of each are handed on.
+    fn spans(&self, n: usize) -> usize {
+        let (all, span_bags) = (bags(n), self.shape(n).span_bags);
+        match self.precision {
+            Precision::F32Direct => 1,
+            precision if in_order(precision) && span_bags < all => all,
+            _ => all.div_ceil(span_bags),
+        }
+    }
+
+    fn partial_bytes(&self, n: usize) -> usize {
+        self.spans(n) * COMPONENTS * n.next_multiple_of(BAG) * node_bytes(self.precision)
+    }
+
+    /// Where the sums over spans go: grown where another shape was forced.
+    fn partial(&mut self, n: usize) -> Result<u64> {
+        let needed = self.partial_bytes(n);
+        if self.partial.as_ref().is_none_or(|(_, there)| *there < needed) {
+            self.partial = None;
+            self.device.require(needed, n)?;
+            self.partial = Some((self.device.memory(needed)?, needed));
+        }
+        Ok(self.partial.as_ref().map_or(0, |(memory, _)| memory.address()))
+    }
+}
+
+/// Copies on all threads, where that is worth it.
+fn copy(to: &mut [u64], from: &[u64]) {
+    if to.len() < 2 * SHARE {
+        to.copy_from_slice(from);
+    } else {
+        to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE)).for_each(|(to, from)| to.copy_from_slice(from));
+    }
+}
+
+fn not_loaded(what: &str) -> Error {
+    let problem = format!("the CUDA engine was asked for accelerations {what}");
+    Error::Integration { problem, help: None }
+}
+
+impl AccelerationEngine for CudaAccelerations {
+    fn load(&mut self, mass: &[f64]) -> Result<()> {
+        if mass.is_empty() {
+            self.held = None;
+            return Ok(());
+        }
+        self.reserve(mass.len())?;
+        self.partial(mass.len())?;
+        let held = self.held.as_mut().ok_or_else(|| not_loaded("before it had room"))?;
+        // Padding has no mass: the memory came as zeros, and nothing writes there.
+        copy(&mut held.up.words_mut()[..mass.len()], bytemuck::cast_slice(mass));
+        self.device.bind()?;
+        self.device.copy_up(&held.up, 0..mass.len(), &held.mass)?;
+        self.device.wait()
+    }
+
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+        acc.resize(pos.len(), [0.0; 3]);
+        let n = pos.len();
+        if self.held.as_ref().map_or(0, |held| held.sources) != n {
+            return Err(not_loaded("of other particles than it was given masses of"));
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        self.device.bind()?;
+        let (partial, spans, shape) = (self.partial(n)?, self.spans(n), self.shape(n));
+        let held = self.held.as_mut().ok_or_else(|| not_loaded("before it was given masses"))?;
+        let words = COMPONENTS * n;
+        copy(&mut held.up.words_mut()[..words], bytemuck::cast_slice(pos));
+        let all = bags(n);
+        let span_bags = if spans == 1 { all } else { shape.span_bags };
+        let call = AccelerationCall {
+            pos: held.up.address(),
+            mass: held.mass.address(),
+            placed: held.placed.address(),
+            partial,
+            out: held.down.address(),
+            eps2: self.eps2,
+            eps2_f32: self.eps2 as f32,
+            sources: n as u32,
+            slots: held.slots as u32,
+            span_bags: span_bags as u32,
+            spans: spans as u32,
+            arrays: PhantomData,
+        };
+        let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
+        device.mark(watch, 0)?;
+        kernels.place.launch(device, (call.slots.div_ceil(THREADS), 1), (THREADS, 1), 0, &call)?;
+        device.mark(watch, 1)?;
+        let kernel = find(&kernels.accelerate, shape.targets, self.precision)?;
+        let grid = (n.div_ceil(shape.targets * shape.threads) as u32, all.div_ceil(span_bags) as u32);
+        kernel.launch(device, grid, (shape.threads as u32, 1), 0, &call)?;
+        device.mark(watch, 2)?;
+        kernels.reduce.launch(device, ((words as u32).div_ceil(THREADS), 1), (THREADS, 1), 0, &call)?;
+        device.mark(watch, 3)?;
+        device.wait()?;
+        copy(bytemuck::cast_slice_mut(acc), &held.down.words()[..words]);
+        Ok(())
+    }
+
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        let Some(watch) = &self.watch else { return Ok(Vec::new()) };
+        Ok(PHASE_NAMES.into_iter().zip(watch.microseconds()?.map(|microseconds| 1e-6 * microseconds)).collect())
+    }
+}

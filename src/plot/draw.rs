@@ -1,0 +1,248 @@
+//! Drawing figures: the grid of panels, and each panel's frame, ticks, series and texts.
+
+use super::font::{self, LEADING};
+use super::layout::{BLOCK, LABEL, Measured, NOTE, PAD, TICK, TITLE};
+use super::mark::{self, Axes};
+use super::palette::{HATCHES, Ink, looks};
+use super::svg::{Anchor, Letters, Svg, Type, px};
+use super::ticks::Ticks;
+use super::{Figure, Panel, Theme, legend};
+
+/// Around everything.
+const MARGIN: f64 = 14.0;
+/// Size of the heading.
+const HEADING: f64 = 15.0;
+/// Between rows of panels, and between columns.
+const BETWEEN: f64 = 18.0;
+/// The axes of a panel that is alone in its row, and of one that is not.
+const WIDE: (f64, f64) = (440.0, 290.0);
+const NARROW: (f64, f64) = (330.0, 225.0);
+
+/// Where the panels of a figure stand.
+struct Grid {
+    /// Upper left corner of each panel's axes.
+    corners: Vec<(f64, f64)>,
+    width: f64,
+    heading: Vec<String>,
+    caption: Vec<String>,
+    /// Top of the legend of all panels.
+    legend_top: f64,
+    height: f64,
+}
+
+/// The whole picture.
+pub(super) fn figure(figure: &Figure, theme: Theme, letters: Letters) -> String {
+    let ink = theme.ink();
+    let columns = figure.columns.clamp(1, figure.panels.len().max(1));
+    let (width, height) = if columns == 1 { WIDE } else { NARROW };
+    let panels: Vec<Measured> = figure.panels.iter().map(|panel| Measured::new(panel, width, height)).collect();
+    let shared = shares_legend(&figure.panels);
+    let grid = grid(figure, &panels, columns, shared);
+    let mut svg = Svg::new(grid.width, grid.height, letters);
+    svg.content("title", &[], &figure.title);
+    if !figure.caption.is_empty() {
+        svg.content("desc", &[], &figure.caption);
+    }
+    svg.empty("rect", &[("width", "100%"), ("height", "100%"), ("fill", ink.ground)]);
+    definitions(&mut svg, figure, (width, height), &ink);
+    let heading = Type { size: HEADING, anchor: Anchor::Start, colour: ink.text, class: "heading" };
+    lines(&mut svg, (MARGIN, MARGIN), heading, &grid.heading);
+    for (i, ((panel, measured), corner)) in figure.panels.iter().zip(&panels).zip(&grid.corners).enumerate() {
+        let at = format!("translate({} {})", px(corner.0), px(corner.1));
+        svg.open("g", &[("id", &format!("panel-{i}")), ("transform", &at)]);
+        draw_panel(&mut svg, panel, measured, &ink, i, !shared);
+        svg.close("g");
+    }
+    let small = Type { size: NOTE, anchor: Anchor::Start, colour: ink.muted, class: "caption" };
+    let mut foot = grid.legend_top;
+    if let (true, Some(first)) = (shared, figure.panels.first()) {
+        let legend = legend::Legend::new(&first.series, grid.width - 2.0 * MARGIN);
+        legend.draw(&mut svg, "legend", &first.series, (MARGIN, foot), &ink);
+        foot += legend.height + BLOCK;
+    }
+    lines(&mut svg, (MARGIN, foot), small, &grid.caption);
+    svg.finish()
+}
+
+/// True if one legend says it for all panels.
+fn shares_legend(panels: &[Panel]) -> bool {
+    panels.len() > 1 && panels.windows(2).all(|pair| legend::same(&pair[0].series, &pair[1].series))
+}
+
+fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: bool) -> Grid {
+    let of_column = |side: fn(&Measured) -> f64| {
+        let widest = |column| panels.iter().skip(column).step_by(columns).map(side).fold(0.0, f64::max);
+        (0..columns).map(widest).collect::<Vec<f64>>()
+    };
+    let (left, right) = (of_column(Measured::left), of_column(Measured::right));
+    let axes_width = panels.first().map_or(WIDE.0, |panel| panel.width);
+    let gaps = (columns - 1) as f64 * BETWEEN;
+    let width = 2.0 * MARGIN + left.iter().chain(&right).sum::<f64>() + columns as f64 * axes_width + gaps;
+    let heading = font::wrap(&figure.title, HEADING, width - 2.0 * MARGIN, 3);
+    let mut top = MARGIN + heading.len() as f64 * HEADING * LEADING + if heading.is_empty() { 0.0 } else { 6.0 };
+    let mut corners = Vec::new();
+    for row in panels.chunks(columns) {
+        let above = row.iter().map(Measured::above).fold(0.0, f64::max);
+        let under = row.iter().map(|panel| panel.height + panel.below(!shared)).fold(0.0, f64::max);
+        let mut x = MARGIN;
+        for (column, _) in row.iter().enumerate() {
+            corners.push((x + left[column], top + above));
+            x += left[column] + axes_width + right[column] + BETWEEN;
+        }
+        top += above + under + BETWEEN;
+    }
+    let caption = font::wrap(&figure.caption, NOTE, width - 2.0 * MARGIN, 6);
+    let legend_top = top - BETWEEN + BLOCK;
+    let mut height = legend_top + caption.len() as f64 * NOTE * LEADING + MARGIN;
+    if let (true, Some(first)) = (shared, figure.panels.first()) {
+        height += legend::Legend::new(&first.series, width - 2.0 * MARGIN).height + BLOCK;
+    }
+    Grid { corners, width: width.ceil(), heading, caption, legend_top, height: height.ceil() }
+}
+
+/// What elements refer to: the clip of the axes and the hatchings.
+fn definitions(svg: &mut Svg, figure: &Figure, (width, height): (f64, f64), ink: &Ink) {
+    svg.open("defs", &[]);
+    svg.open("clipPath", &[("id", "axes")]);
+    svg.empty("rect", &[("width", &px(width)), ("height", &px(height))]);
+    svg.close("clipPath");
+    if figure.panels.iter().any(|panel| mark::has_bars(&panel.series)) {
+        for (id, angle, step) in HATCHES {
+            let (step, turn) = (px(step), format!("rotate({})", px(angle)));
+            let size = [("width", &*step), ("height", &*step), ("patternTransform", &*turn)];
+            svg.open("pattern", &[&[("id", id), ("patternUnits", "userSpaceOnUse")], &size[..]].concat());
+            svg.empty("rect", &[("width", &step), ("height", "1.3"), ("fill", ink.ground)]);
+            svg.close("pattern");
+        }
+    }
+    svg.close("defs");
+}
+
+/// Lines of text from a top edge down.
+fn lines(svg: &mut Svg, (x, top): (f64, f64), how: Type<'_>, text: &[String]) {
+    for (i, line) in text.iter().enumerate() {
+        svg.text((x, top + base_line(how.size) + i as f64 * how.size * LEADING), how, line);
+    }
+}
+
+/// From the top of a line to its base line.
+fn base_line(size: f64) -> f64 {
+    0.5 * LEADING * size + 0.36 * size
+}
+
+fn draw_panel(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink, number: usize, with_legend: bool) {
+    let (width, height) = (measured.width, measured.height);
+    let how = Type { size: TITLE, anchor: Anchor::Start, colour: ink.text, class: "title" };
+    lines(svg, (0.0, -measured.above()), how, &measured.title);
+    grid_lines(svg, measured, ink);
+    let empty = series(svg, panel, measured, ink);
+    svg.empty(
+        "rect",
+        &[
+            ("id", &*format!("axes-{number}")),
+            ("class", "axes"),
+            ("width", &px(width)),
+            ("height", &px(height)),
+            ("fill", "none"),
+            ("stroke", ink.frame),
+            ("stroke-width", "1"),
+        ],
+    );
+    tick_marks(svg, measured, ink);
+    labels(svg, measured, ink);
+    if empty {
+        let how = Type { size: LABEL, anchor: Anchor::Middle, colour: ink.muted, class: "empty" };
+        svg.text((width / 2.0, height / 2.0), how, "no data");
+    }
+    if with_legend {
+        let top = height + measured.legend_top() + BLOCK;
+        measured.legend.draw(svg, &format!("legend-{number}"), &panel.series, (0.0, top), ink);
+    }
+    let small = Type { size: NOTE, anchor: Anchor::Start, colour: ink.muted, class: "note" };
+    lines(svg, (0.0, height + measured.notes_top(with_legend) + BLOCK / 2.0), small, &measured.notes);
+}
+
+/// Draws the series; true if there was nothing to draw.
+fn series(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink) -> bool {
+    let axes = measured.axes;
+    let slots = mark::slots(&panel.series, axes.x);
+    let looks = looks(&panel.series, ink);
+    svg.open("g", &[("class", "data"), ("clip-path", "url(#axes)")]);
+    for ((series, look), slot) in panel.series.iter().zip(&looks).zip(&slots) {
+        mark::draw_clipped(svg, series, look, axes, *slot);
+    }
+    svg.close("g");
+    for ((series, look), slot) in panel.series.iter().zip(&looks).zip(&slots) {
+        mark::draw_free(svg, series, look, axes, *slot);
+    }
+    let shown = |&(x, y): &(f64, f64)| axes.x.at(x).is_some() && axes.y.at(y).is_some();
+    !panel.series.iter().any(|series| series.points.iter().any(shown))
+}
+
+/// Places of ticks on an axis in px.
+fn places<'a>(axes: &'a Axes, ticks: &'a Ticks, horizontal: bool) -> impl Iterator<Item = (f64, bool)> + 'a {
+    let map = if horizontal { axes.x } else { axes.y };
+    let major = ticks.major.iter().map(|tick| (tick.value, true));
+    let all = major.chain(ticks.minor.iter().map(|value| (*value, false)));
+    all.filter_map(move |(value, major)| Some((map.within(value)?, major)))
+}
+
+fn grid_lines(svg: &mut Svg, measured: &Measured, ink: &Ink) {
+    let mut path = String::new();
+    for (x, _) in places(&measured.axes, &measured.x_ticks, true).filter(|(_, major)| *major) {
+        path += &format!("M{} 0V{}", px(x), px(measured.height));
+    }
+    for (y, _) in places(&measured.axes, &measured.y_ticks, false).filter(|(_, major)| *major) {
+        path += &format!("M0 {}H{}", px(y), px(measured.width));
+    }
+    stroke(svg, "grid", &path, ink.grid, "0.8");
+}
+
+fn stroke(svg: &mut Svg, class: &str, path: &str, colour: &str, width: &str) {
+    if !path.is_empty() {
+        svg.empty(
+            "path",
+            &[("class", class), ("d", path), ("stroke", colour), ("stroke-width", width), ("fill", "none")],
+        );
+    }
+}
+
+/// Ticks on all four sides, inwards.
+fn tick_marks(svg: &mut Svg, measured: &Measured, ink: &Ink) {
+    let (width, height) = (measured.width, measured.height);
+    let mut path = String::new();
+    for (x, major) in places(&measured.axes, &measured.x_ticks, true) {
+        let length = if major { 5.0 } else { 2.5 };
+        path += &format!("M{x} {}V{}M{x} 0V{length}", px(height), px(height - length), x = px(x));
+    }
+    for (y, major) in places(&measured.axes, &measured.y_ticks, false) {
+        let length = if major { 5.0 } else { 2.5 };
+        path += &format!("M0 {y}H{length}M{} {y}H{}", px(width), px(width - length), y = px(y));
+    }
+    stroke(svg, "ticks", &path, ink.frame, "0.9");
+}
+
+/// The labels of the ticks and of the axes.
+fn labels(svg: &mut Svg, measured: &Measured, ink: &Ink) {
+    let (width, height) = (measured.width, measured.height);
+    let tick = |anchor| Type { size: TICK, anchor, colour: ink.text, class: "tick" };
+    for label in &measured.x_ticks.major {
+        if let Some(x) = measured.axes.x.within(label.value) {
+            let text: Vec<String> = label.label.lines().map(str::to_owned).collect();
+            lines(svg, (x, height + PAD), tick(Anchor::Middle), &text);
+        }
+    }
+    for label in &measured.y_ticks.major {
+        if let Some(y) = measured.axes.y.within(label.value) {
+            let text: Vec<String> = label.label.lines().map(str::to_owned).collect();
+            let top = y - 0.5 * text.len() as f64 * TICK * LEADING;
+            lines(svg, (-PAD, top), tick(Anchor::End), &text);
+        }
+    }
+    let name = |class| Type { size: LABEL, anchor: Anchor::Middle, colour: ink.text, class };
+    lines(svg, (width / 2.0, height + measured.x_labels_foot() + PAD / 2.0), name("x-label"), &measured.x_label);
+    for (i, line) in measured.y_label.iter().enumerate() {
+        let from_axes = measured.left() - i as f64 * LABEL * LEADING - base_line(LABEL);
+        svg.upwards((-from_axes, height / 2.0), name("y-label"), line);
+    }
+}

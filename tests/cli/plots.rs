@@ -1,0 +1,134 @@
+//! `plot`: pictures of runs and tables.
+
+use crate::program::Folder;
+
+const RUN: &str = "[run]\nname = \"p\"\nt_end = 0.5\n[initial.plummer]\nn = 16\nseed = 5\n[force]\nprecision = \"mixed\"\n\
+                   engine = \"cpu\"\n[output]\ndiagnostics_interval = 0.125\n";
+const TABLE: &str = "# Energy error\n# command: tisane study energy\nmode,nu [1],wall time [s],energy error\n\
+                     f64,0.01,3,-1e-9\nf64,0.02,2,1e-8\nmixed,0.01,1,1e-7\nmixed,0.02,0.5,0\n";
+
+fn with_run() -> Folder {
+    let folder = Folder::new(RUN);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    folder
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path(name)).unwrap()
+}
+
+#[test]
+fn a_run_becomes_a_page_of_diagnostics() {
+    let folder = with_run();
+    let said = folder.tisane(&["plot", "r"]).exits(0);
+    let names = ["diagnostics.svg", "diagnostics.png", "diagnostics-dark.svg", "diagnostics-dark.png"];
+    assert_eq!(said.out, names.map(|name| format!("r/plots/{name}\n")).concat());
+    assert_eq!(std::fs::read_dir(folder.path("r/plots")).unwrap().count(), 4, "no temporary file stays");
+    let svg = read(&folder, "r/plots/diagnostics.svg");
+    for text in [
+        "|ΔE/E₀|",
+        "|ΔL|/|L₀|",
+        "T/|U|",
+        "time [N-body units]",
+        "time step [N-body units]",
+        "mean number of particles in a block",
+        "Time steps in the last row",
+        "Force error against f64",
+        "precision mixed",
+    ] {
+        assert!(svg.contains(text), "{text}");
+    }
+    // The same run gives the same bytes, whichever files are asked for.
+    folder.tisane(&["plot", "r", "--theme", "light", "--output", "a/b"]).exits(0);
+    assert_eq!(std::fs::read_dir(folder.path("a/b")).unwrap().count(), 2);
+    for name in ["diagnostics.svg", "diagnostics.png"] {
+        assert!(
+            std::fs::read(folder.path(&format!("a/b/{name}"))).unwrap()
+                == std::fs::read(folder.path(&format!("r/plots/{name}"))).unwrap()
+        );
+    }
+    // A run in f64 has no audit to show.
+    folder.tisane(&["run", "run.toml", "-q", "--output", "f", "--precision", "f64"]).exits(0);
+    folder.tisane(&["plot", "f"]).exits(0);
+    assert!(!read(&folder, "f/plots/diagnostics.svg").contains("Force error"));
+}
+
+#[test]
+fn a_run_under_way_is_drawn_up_to_its_last_whole_row() {
+    let folder = with_run();
+    let journal = read(&folder, "r/diagnostics.csv");
+    std::fs::remove_file(folder.path("r/diagnostics.hdf5")).unwrap();
+    folder.write("r/diagnostics.csv", &journal[..journal.len() - 9]);
+    folder.tisane(&["plot", "r", "--theme", "dark"]).exits(0);
+    let first = journal.split_inclusive('\n').next().unwrap();
+    folder.write("r/diagnostics.csv", first);
+    folder.tisane(&["plot", "r"]).exits(2).says(&["no rows yet"]);
+}
+
+#[test]
+fn columns_of_tables_and_runs_are_drawn_on_request() {
+    let folder = with_run();
+    folder.write("study.csv", TABLE);
+    let asked = ["plot", "study.csv", "--x", "nu", "--y", "|energy error|", "--by", "mode", "--log-x", "--log-y"];
+    let said = folder.tisane(&[&asked[..], &["--theme", "light"]].concat()).exits(0);
+    assert_eq!(said.out, "study-energy_error-nu-mode.svg\nstudy-energy_error-nu-mode.png\n");
+    let svg = read(&folder, "study-energy_error-nu-mode.svg");
+    for text in [
+        "Energy error",
+        ">nu<",
+        ">|energy error|<",
+        ">f64<",
+        ">mixed<",
+        "10⁻⁹",
+        "command tisane study energy",
+        "1 point at zero",
+    ] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    // Names stand on the horizontal axis; several columns are told apart.
+    folder.tisane(&["plot", "study.csv", "--y", "wall time,nu", "--theme", "light"]).exits(0);
+    let svg = read(&folder, "study-wall_time-nu.svg");
+    assert!([">mode<", ">mixed<", ">wall time<", ">wall time [s], nu<"].iter().all(|text| svg.contains(text)), "{svg}");
+    // HDF5 as CSV, and two sources in one figure.
+    let both = ["plot", "r", "r/diagnostics.hdf5", "--y", "step_min", "--output", "o", "--theme", "light"];
+    assert_eq!(folder.tisane(&both).exits(0).out, "o/r-step_min.svg\no/r-step_min.png\n");
+    let svg = read(&folder, "o/r-step_min.svg");
+    assert!([">r<", ">diagnostics<", ">step_min [T]<", ">time [T]<"].iter().all(|text| svg.contains(text)), "{svg}");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_told() {
+    let folder = with_run();
+    folder.write("study.csv", TABLE);
+    folder.write("uneven.csv", "a,b\n1,2\n3\n");
+    folder.write("empty.csv", "");
+    folder.write("bytes.csv", [0xff, 0xfe, 0x00]);
+    std::fs::create_dir(folder.path("bare")).unwrap();
+    std::fs::create_dir(folder.path("lost")).unwrap();
+    folder.write("lost/config.toml", "");
+    let before = folder.files();
+    for (arguments, parts) in [
+        (&["nowhere"][..], &["nowhere", "no such file or directory"][..]),
+        (&["bare"], &["bare", "not the output directory of a run", "tisane run"]),
+        (&["lost"], &["lost", "no diagnostics"]),
+        (&["study.csv"], &["which columns", "--y", "the columns are mode, nu, wall time, energy error"]),
+        (&["study.csv", "--y", "energy eror"], &["no column 'energy eror'", "did you mean 'energy error'"]),
+        (&["study.csv", "--y", "nu", "--x", "zzz"], &["no column 'zzz'", "the columns are"]),
+        (&["study.csv", "--y", "nu", "--by", "mod"], &["did you mean 'mode'"]),
+        (&["study.csv", "--y", "mode"], &["'mode' has words such as 'f64'", "--by"]),
+        (&["r", "--y", "relative_energy_eror"], &["did you mean 'relative_energy_error'"]),
+        (&["uneven.csv", "--y", "a"], &["line 3: cells expected 2, found 1"]),
+        (&["empty.csv", "--y", "a"], &["empty.csv", "the file is empty"]),
+        (&["bytes.csv", "--y", "a"], &["bytes.csv", "neither HDF5 nor text"]),
+        (&["nowhere.csv", "--y", "a"], &["nowhere.csv", "no such file"]),
+        (&["r/snapshots/snapshot_0000.hdf5", "--y", "a"], &["tisane snapshot", "no table"]),
+        (&["r", "--log-y"], &["--y"]),
+        (&["r", "./r", "--output", "o"], &["another run would write"]),
+        (&[], &["required"]),
+    ] {
+        let said = folder.tisane(&[&["plot"], arguments].concat()).exits(2).says(parts);
+        assert!(!said.err.contains("panicked"), "{}", said.err);
+    }
+    assert!(folder.files() == before, "a refused plot writes nothing");
+    folder.tisane(&["plot", "r", "--output", "study.csv"]).exits(5).says(&["study.csv"]);
+}
