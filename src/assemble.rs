@@ -269,6 +269,16 @@ fn provenance(config: &Config, of_run: Provenance, (engine, notes): (&str, &Note
     })
 }
 
+/// What moves a configuration's particles and measures, for a run that is not to be written to files.
+///
+/// # Errors
+/// As [`new_run`].
+pub fn motion(set: &Setup, session: Session) -> Result<Motion> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    choose_engines(&set.config, session, None, task).map(|(engines, ..)| engines.motion)
+}
+
 /// A simulation about to start.
 ///
 /// # Errors

@@ -39,5 +39,6 @@ pub mod study;
 pub mod sum;
 pub mod time;
 pub mod units;
+pub mod validate;
 
 pub use error::{Error, Result};

@@ -57,9 +57,23 @@ const RULES: &[(&str, &[&str])] = &[
     ("study::papers", &[]),
     ("study", &["error", "crew", "config", "force", "diagnostics", "io", "motion", "profile", "assemble", "plot"]),
     (
+        "validate",
+        &[
+            "error",
+            "config",
+            "initial::kepler",
+            "diagnostics",
+            "io::atomic",
+            "io::provenance",
+            "motion::Motion",
+            "assemble",
+        ],
+    ),
+    (
         "cli",
         &[
             "error",
+            "validate",
             "crew",
             "config",
             "initial",
@@ -318,6 +332,8 @@ fn a_breach_is_seen() {
         ("error", "use crate::config::Config;", "error must not use config::Config"),
         ("config", "use crate::units::Units; use super::assemble;", "must not use assemble"),
         ("main", "fn main() { tisane::io::inspect() }", "main must not use io::inspect"),
+        ("validate::measure", "use crate::force::cpu::Width;", "validate must not use force::cpu::Width"),
+        ("assemble", "use crate::validate::case::Case;", "assemble must not use validate::case::Case"),
         ("movie", "", "a new part"),
         ("gravity", "fn f() { unsafe { g() } }", "unsafe"),
         ("force::cuda", "fn f() { unsafe { g() } }", "unsafe"),

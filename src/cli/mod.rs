@@ -13,6 +13,7 @@ mod reproduce;
 mod run;
 mod schema;
 mod study;
+mod validate;
 mod verify;
 
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES};
@@ -111,6 +112,11 @@ enum Verb {
     Plot(plot::PlotArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
+    /// Reproduce published and exact results, and print the table of what came out.
+    ///
+    /// Each case runs its configurations and holds what comes out against reference values with their sources. What a case needs
+    /// and this machine has not (a GPU, a file of another program) is said, and the case skipped. Exit code 4 if a check fails.
+    Validate(validate::ValidateArgs),
     /// Measure speed.
     Bench {
         #[command(subcommand)]
@@ -192,6 +198,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Convert(args) => convert::convert(&args, talk),
         Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
+        Verb::Validate(args) => validate::validate(&args, talk),
         Verb::Bench { what } => bench::bench(what, talk),
         Verb::Study { what } => study::study(what, talk),
         Verb::Model(args) => model::model(args, talk),

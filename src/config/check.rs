@@ -72,7 +72,13 @@ impl Walk<'_> {
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
         for key in required.filter(|key| !table.contains_key(*key)) {
             let meaning = keys.get(key).map(|schema| summary(self.root, schema)).unwrap_or_default();
-            let place = if path.is_empty() { format!("section [{key}]") } else { format!("key `{key}` in [{path}]") };
+            let kind = keys.get(key).and_then(|schema| follow(self.root, schema).get("type")?.as_str());
+            let place = match kind {
+                None | Some("object") if path.is_empty() => format!("section [{key}]"),
+                Some("array") if path.is_empty() => format!("section [[{key}]]"),
+                _ if path.is_empty() => format!("key `{key}`"),
+                _ => format!("key `{key}` in [{path}]"),
+            };
             self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
         }
     }

@@ -85,7 +85,7 @@ impl Loaded {
     /// The overrides (`section.key=value`) that were put on top of the text.
     #[must_use]
     pub fn overrides(&self) -> &[String] {
-        self.document.sets()
+        self.source.overrides()
     }
 
     /// Tells a problem that shows only later (once the input file's time is known, say) where its setting was written.

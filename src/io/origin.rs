@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> Result<Provenance> {
     if path.is_dir() {
         return Err(Error::input(path, "this is a directory").with_help(WHICH));
     }
-    let (head, _) = formats::head(path).map_err(|e| match e {
+    let head = formats::head(path).map_err(|e| match e {
         Error::Input { path, problem, .. } => Error::input(path, problem).with_help(WHICH),
         other => other,
     })?;

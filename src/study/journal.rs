@@ -2,7 +2,7 @@
 //! is killed goes on where it was. The first line says what measured them; points of another program or machine are refused.
 
 use crate::error::{Error, Result};
-use crate::io::provenance;
+use crate::io::{machine, provenance};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -47,7 +47,7 @@ impl Stamp {
             format: FORMAT,
             version: provenance::version().into(),
             git_commit: provenance::git_commit().into(),
-            host: provenance::host(),
+            host: machine::host(),
             processor: processor(),
             settings: set.collect::<Vec<_>>().join(" "),
             created: provenance::now_utc(),

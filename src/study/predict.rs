@@ -14,7 +14,7 @@ use crate::config::{Config, Engine, Integrator, Real};
 use crate::error::Result;
 use crate::force::precision::Precision;
 use crate::force::{Forces, Targets};
-use crate::io::provenance;
+use crate::io::machine;
 use crate::time::{LOG2_TICKS_PER_DT_MAX, Time};
 
 /// Least relative uncertainty of a prediction, whatever the fit says: machines are never alike twice.
@@ -168,7 +168,7 @@ pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fi
         Precision::F64Fast if engine != Engine::Cuda => Precision::F64,
         mode => mode,
     };
-    let host = provenance::host();
+    let host = machine::host();
     let fits = |fit: &&Fit| (&fit.engine, fit.mode, fit.threads, &fit.host) == (&described, mode, threads, &host);
     model.fit.iter().find(fits)
 }
