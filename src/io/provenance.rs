@@ -140,7 +140,7 @@ pub(super) fn write(provenance: &Provenance, group: &Group) -> H5Result {
     provenance.seed.map_or(Ok(()), |seed| put(group, "seed", &seed))
 }
 
-/// Reads what [`write`] wrote in a file of a format version.
+/// Reads what [`write()`] wrote in a file of a format version.
 pub(super) fn read(node: &Node<'_>, format_version: u64) -> Result<Provenance> {
     let mut provenance = Provenance::default();
     for (since, name, text) in texts(&mut provenance) {
