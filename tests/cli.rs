@@ -14,17 +14,21 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 13] = [
+pub const VERBS: [&str; 17] = [
     "init",
     "check",
     "run",
     "resume",
-    "inspect",
     "reproduce",
+    "inspect",
     "convert",
     "plot",
     "verify",
+    "validate",
     "bench",
+    "study",
+    "model",
+    "advise",
     "schema",
     "completions",
     "man",
@@ -42,6 +46,7 @@ fn every_verb_has_help_that_teaches() {
     }
     help.says(&["Exit codes", "tisane init > cluster.toml"]);
     folder.tisane(&["bench", "force", "--help"]).exits(0).says(&["--targets", "--json"]);
+    folder.tisane(&["study", "energy", "--help"]).exits(0).says(&["--output", "--overwrite"]);
     folder.tisane(&["bench", "run", "--help"]).exits(0).says(&["--nu", "--json"]);
     let version = folder.tisane(&["--version"]).exits(0);
     assert!(version.out.starts_with(concat!("tisane ", env!("CARGO_PKG_VERSION"), " (")), "{}", version.out);

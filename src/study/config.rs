@@ -80,9 +80,10 @@ pub struct ForceSweep {
     /// Sources in a bag. The engines have 64; other sizes are summed by the reference, whatever the engine.
     #[schemars(length(min = 1), inner(range(min = 1)))]
     pub bags: Vec<u32>,
-    /// Numbers of particles for bags other than 64, among those of n.
+    /// Numbers of particles for bags other than 64, among those of n. Default: the largest up to 4096.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(range(min = 2)))]
-    pub n_of_bags: Vec<u32>,
+    pub n_of_bags: Option<Vec<u32>>,
     /// Plummer softening length.
     pub epsilon: Real,
     /// Seeds of the Plummer spheres.
@@ -103,12 +104,21 @@ impl Default for ForceSweep {
             engines: vec![Engine::Cpu],
             device: 0,
             bags: vec![1, 4, 16, 64, 256, 1024],
-            n_of_bags: vec![4096],
+            n_of_bags: None,
             epsilon: Real::new(0.1),
             seeds: vec![1],
             targets: 0,
             threads: 0,
         }
+    }
+}
+
+impl ForceSweep {
+    /// Numbers of particles for bags other than 64.
+    #[must_use]
+    pub fn n_of_bags(&self) -> Vec<u32> {
+        let largest = || self.n.iter().copied().filter(|n| *n <= 4096).max().into_iter().collect();
+        self.n_of_bags.clone().unwrap_or_else(largest)
     }
 }
 
@@ -178,7 +188,7 @@ impl Default for EnergySweep {
             device: 0,
             nu: (0..=8).map(|k| Real::new(0.1 / f64::from(1 << k))).collect(),
             seeds: vec![1, 2, 3],
-            goals: (6..=11).map(|k| Real::new(10f64.powi(-k))).collect(),
+            goals: [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11].map(Real::new).to_vec(),
             threads: 1,
             at_once: 1,
             stretch: Stretch::default(),
@@ -287,10 +297,10 @@ impl StudyFile for ForceFile {
         once("force.engines", &it.engines, &mut found);
         once("force.bags", &it.bags, &mut found);
         once("force.seeds", &it.seeds, &mut found);
-        if let Some(n) = it.n_of_bags.iter().find(|n| !it.n.contains(n)) {
+        if let Some(n) = it.n_of_bags().iter().find(|n| !it.n.contains(n)) {
             found.push(Problem::new("force.n_of_bags", format!("expected numbers among those of n, found {n}")));
         }
-        if !it.bags.contains(&(BAG as u32)) && it.n_of_bags.is_empty() {
+        if !it.bags.contains(&(BAG as u32)) && it.n_of_bags().is_empty() {
             let problem =
                 format!("expected {BAG} among them, or numbers of particles in n_of_bags: else there is nothing to do");
             found.push(Problem::new("force.bags", problem));

@@ -71,7 +71,7 @@ fn points_of(it: &ForceSweep) -> Result<Vec<Point>> {
             for (&mode, &bag) in it.modes.iter().flat_map(|mode| it.bags.iter().map(move |bag| (mode, bag))) {
                 let canonical = bag as usize == BAG;
                 // The running sum of f32-direct knows no bags.
-                if !canonical && (!it.n_of_bags.contains(&n) || mode == Precision::F32Direct) {
+                if !canonical && (!it.n_of_bags().contains(&n) || mode == Precision::F32Direct) {
                     continue;
                 }
                 let (engine, name) =
