@@ -144,7 +144,7 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
-/// Reads a file of particles and checks it with [`validate`]. `format` is a name of [`FORMATS`]; without one it is told by
+/// Reads a file of particles and checks it with [`validate()`]. `format` is a name of [`FORMATS`]; without one it is told by
 /// the content.
 ///
 /// # Errors
