@@ -5,10 +5,15 @@
 #include "reduce.cuh"
 #include "total.cuh"
 
-/// Sources times targets that a thread's loop holds at a time.
-#ifndef ACCELERATION_UNROLL
-#define ACCELERATION_UNROLL 16
-#endif
+/// Most threads in a block: `MAX_THREADS` of src/force/cuda/acceleration_shape.rs.
+constexpr int MOST_THREADS = 256;
+/// Sources that a thread's loop holds at a time: as many as are faster and do not spill.
+template <class M, int T> constexpr int HELD_OF = 16 / T;
+template <> constexpr int HELD_OF<F32Direct, 4> = 16;
+template <> constexpr int HELD_OF<F32Chamomile, 4> = 8;
+/// Groups of threads in a block: `groups` of src/force/cuda/acceleration_shape.rs.
+template <class M, int T> constexpr int GROUPS_OF = 1;
+template <> constexpr int GROUPS_OF<F32Chamomile, 4> = 4;
 /// Bags that are computed while the next are fetched.
 constexpr int FETCH_BAGS = 4;
 /// Sources that a thread block of `place` takes, one a thread.
@@ -47,11 +52,19 @@ __device__ __forceinline__ void fetched() {
 #endif
 }
 
-/// Grid: tiles of targets × spans of bags.
+/// Grid: tiles of targets × spans of bags. Block: threads of different targets × GROUPS, which share the bags of their targets
+/// among them: where bags are added in order there is one span for many particles, and the targets of a block must be few for
+/// the work to spread evenly. The first group adds up what all find, in order.
 template <class M, int T> __device__ __forceinline__ void accelerate(const AccelerationCall &call) {
-    constexpr int UNITS = Place<M>::UNITS, HELD = ACCELERATION_UNROLL / T > 0 ? ACCELERATION_UNROLL / T : 1;
+    constexpr int UNITS = Place<M>::UNITS, HELD = HELD_OF<M, T>, GROUPS = GROUPS_OF<M, T>;
+    static_assert(GROUPS == 1 || M::ORDER == Order::InOrder, "the other modes have spans, or one running sum");
+    // So the barrier before the bags of a fetch also says that the first group has read what was handed over in the last.
+    static_assert(GROUPS == 1 || GROUPS == FETCH_BAGS, "a bag for each group in a fetch");
     // While one is walked through, the other is filled.
     __shared__ float4 tile[2][FETCH_BAGS * BAG * UNITS];
+    // What the other groups found in their bags.
+    __shared__ typename M::Node handed[GROUPS > 1 ? (GROUPS - 1) * T * COMPONENTS : 1][GROUPS > 1 ? MOST_THREADS / GROUPS : 1];
+    u32 group = GROUPS > 1 ? threadIdx.y : 0;
     Place<M> target[T];
     u32 own[T];
     Pulls<M> sums[T];
@@ -68,7 +81,8 @@ template <class M, int T> __device__ __forceinline__ void accelerate(const Accel
     bool each = M::ORDER == Order::InOrder && call.spans > 1;
     auto fill = [&](float4 *to, u32 from) {
         u32 units = min(end - from, (u32)FETCH_BAGS) * BAG * UNITS;
-        for (u32 k = threadIdx.x; k < units; k += blockDim.x) fetch(to + k, call.placed + (size_t)from * BAG * UNITS + k);
+        for (u32 k = group * blockDim.x + threadIdx.x; k < units; k += GROUPS * blockDim.x)
+            fetch(to + k, call.placed + (size_t)from * BAG * UNITS + k);
     };
     auto keep = [&](u32 span, u32 k, const auto &node) {
 #pragma unroll
@@ -84,33 +98,49 @@ template <class M, int T> __device__ __forceinline__ void accelerate(const Accel
         u32 here = min(end - bag, (u32)FETCH_BAGS);
         if (bag + here < end) fill(tile[turn ^ 1], bag + here);
 #pragma unroll 1
-        for (u32 b = 0; b < here; ++b, ++bag) {
-            add_bag<M, T, HELD>(call, tile[turn] + b * BAG * UNITS, bag, target, own, sums);
+        for (u32 b = 0; b < here; b += GROUPS) {
+            u32 mine = b + group;
+            if (mine < here) add_bag<M, T, HELD>(call, tile[turn] + mine * BAG * UNITS, bag + mine, target, own, sums);
             if (each) {
+                if (mine < here) {
 #pragma unroll
-                for (int k = 0; k < COMPONENTS; ++k) keep(bag, k, [&](int j) { return sums[j].node(k); });
+                    for (int k = 0; k < COMPONENTS; ++k) keep(bag + mine, k, [&](int j) { return sums[j].node(k); });
+                }
 #pragma unroll
                 for (int j = 0; j < T; ++j) sums[j].clear();
-            } else {
+            } else if constexpr (GROUPS == 1) {
                 total.take(sums);
+            } else {
+                if (group > 0) {
+#pragma unroll
+                    for (int k = 0; k < T * COMPONENTS; ++k)
+                        handed[(group - 1) * T * COMPONENTS + k][threadIdx.x] = sums[k / COMPONENTS].node(k % COMPONENTS);
+#pragma unroll
+                    for (int j = 0; j < T; ++j) sums[j].clear();
+                }
+                __syncthreads();
+                if (group == 0) {
+                    total.take(sums);
+                    for (u32 g = 1; g < min((u32)GROUPS, here - b); ++g)
+                        total.append([&](int k) { return handed[(g - 1) * T * COMPONENTS + k][threadIdx.x]; });
+                }
             }
         }
+        bag += here;
         turn ^= 1;
     }
-    if (each) return;
+    if (each || group > 0) return;
     typename M::Node node[T * COMPONENTS];
     total.finish(sums, node);
 #pragma unroll
     for (int k = 0; k < COMPONENTS; ++k) keep(blockIdx.y, k, [&](int j) { return node[j * COMPONENTS + k]; });
 }
 
-/// BLOCKS: thread blocks of 256 that a multiprocessor must hold; it bounds the registers.
-#define TISANE_ACCELERATE_HELD(name, M, T, BLOCKS)                                                                     \
-    extern "C" __global__ void __launch_bounds__(256, BLOCKS)                                                          \
+#define TISANE_ACCELERATE(name, M, T)                                                                                  \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                                         \
         accelerate_##name##_##T(const __grid_constant__ AccelerationCall call) {                                       \
         accelerate<M, T>(call);                                                                                        \
     }
-#define TISANE_ACCELERATE(name, M, T) TISANE_ACCELERATE_HELD(name, M, T, 1)
 #ifdef TISANE_ALL_SHAPES
 // For tuning.
 #define TISANE_ACCELERATE_ALL(name, M)                                                                                 \

@@ -26,11 +26,16 @@ template <class M, int T, int WIDTH> struct Total {
         if (TREE) {
             tree.push(node);
         } else {
-#pragma unroll
-            for (int k = 0; k < T * WIDTH; ++k) in_order[k] = plus(in_order[k], node[k]);
+            append([&](int k) { return node[k]; });
         }
 #pragma unroll
         for (int j = 0; j < T; ++j) sums[j].clear();
+    }
+
+    /// Takes the next bag's sums, which another thread has found, in the modes that add bags in order.
+    template <class F> __device__ __forceinline__ void append(F node) {
+#pragma unroll
+        for (int k = 0; k < T * WIDTH; ++k) in_order[k] = plus(in_order[k], node(k));
     }
 
     template <class S> __device__ __forceinline__ void finish(const S (&sums)[T], Node (&node)[T * WIDTH]) const {

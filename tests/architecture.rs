@@ -26,6 +26,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("force::reference", ENGINE),
     ("force::cpu", ENGINE),
     ("force::cuda", ENGINE),
+    ("force::paper", &[]),
+    ("force::papers", ENGINE),
     ("force", &["error", "force"]),
     ("integrator", &["error", "force::AccelerationEngine", "force::ForceEngine", "force::Forces", "force::Targets"]),
     ("diagnostics", &[]),
@@ -95,6 +97,7 @@ const ENGINE: &[&str] = &[
     "force::precision",
     "force::canonical",
     "force::mode",
+    "force::paper",
     "force::real",
 ];
 /// Concrete engines, integrators and formats, which only these may name, and their own files.
@@ -102,6 +105,7 @@ const CONCRETE: &[&str] = &[
     "force::reference",
     "force::cpu",
     "force::cuda",
+    "force::papers",
     "integrator::hermite4",
     "integrator::leapfrog",
     "io::formats::csv",
@@ -111,7 +115,8 @@ const CONCRETE: &[&str] = &[
 ];
 const MAY_NAME_THEM: &[&str] = &["assemble", "cli"];
 /// Where the driver and its compiler are called: C libraries, which Rust cannot check.
-const MAY_BE_UNSAFE: &[&str] = &["force::cuda::device", "force::cuda::module", "force::cuda::nvrtc"];
+const MAY_BE_UNSAFE: &[&str] =
+    &["force::cuda::cublas", "force::cuda::device", "force::cuda::module", "force::cuda::nvrtc"];
 const MOST_LINES: usize = 450;
 
 /// True if `path` is `part` or lies below it.

@@ -8,6 +8,8 @@ pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod mode;
+pub mod paper;
+pub mod papers;
 pub mod precision;
 pub mod real;
 pub mod reference;

@@ -65,7 +65,7 @@ pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
             for (group, points) in split(source, choice.by.as_deref(), points)? {
                 let name = [if sources.len() > 1 { &source.name } else { "" }, shown, &group];
                 let name = name.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-                let mark = if points.len() > MOST_MARKERS { Mark::Line } else { Mark::LineAndPoints };
+                let mark = mark(&panel.x, points.len());
                 panel.series.push(Series::new(name, mark, points));
             }
         }
@@ -104,6 +104,15 @@ pub fn stem(sources: &[Source], choice: &Choice) -> String {
     let name = parts.map(plain).collect::<Vec<_>>().join("-");
     // File systems take 255 bytes.
     name.chars().take(100).collect()
+}
+
+/// Nothing lies between words that a line could go through.
+fn mark(x: &Axis, points: usize) -> Mark {
+    match points {
+        _ if !x.categories.is_empty() => Mark::Points,
+        0..=MOST_MARKERS => Mark::LineAndPoints,
+        _ => Mark::Line,
+    }
 }
 
 /// `|name|` is the absolute value of a column.

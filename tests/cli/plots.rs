@@ -89,6 +89,7 @@ fn columns_of_tables_and_runs_are_drawn_on_request() {
     folder.tisane(&["plot", "study.csv", "--y", "wall time,nu", "--theme", "light"]).exits(0);
     let svg = read(&folder, "study-wall_time-nu.svg");
     assert!([">mode<", ">mixed<", ">wall time<", ">wall time [s], nu<"].iter().all(|text| svg.contains(text)), "{svg}");
+    assert!(!svg.contains("class=\"line\""), "nothing lies between names: {svg}");
     // HDF5 as CSV, and two sources in one figure.
     let both = ["plot", "r", "r/diagnostics.hdf5", "--y", "step_min", "--output", "o", "--theme", "light"];
     assert_eq!(folder.tisane(&both).exits(0).out, "o/r-step_min.svg\no/r-step_min.png\n");

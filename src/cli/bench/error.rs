@@ -47,7 +47,7 @@ pub(super) fn bench(n: &[usize], epsilon: f64, width: Width, how: &How) -> Resul
         cells.extend([paper(r.paper_direct), paper(r.paper_chamomile)]);
         cells
     };
-    report("error", width, how, rows, &header, cells, |_| String::new())
+    report(("error", how.precision().name()), width, how, rows, &header, cells, |_| String::new())
 }
 
 /// Errors of the forces on everyone in a Plummer model.

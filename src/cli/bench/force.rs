@@ -35,7 +35,7 @@ pub(super) fn bench(n: &[usize], targets: &[usize], width: Width, how: &How) -> 
             format!("{:.0} %", 100.0 * r.fraction_of_all_pairs),
         ]
     };
-    report("force", width, how, rows, &header, cells, |_| String::new())
+    report(("force", how.precision().name()), width, how, rows, &header, cells, |_| String::new())
 }
 
 fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<ForceRow>> {

@@ -1,20 +1,23 @@
-//! `tisane bench kernels`: accelerations alone, by one kernel or another.
+//! `tisane bench kernels`: accelerations alone, by our kernels and those of the papers.
+
+mod subjects;
 
 use super::{EPSILON, How, report};
+use crate::cli::one_of;
 use crate::diagnostics::audit::{relative_errors, spread};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::force::AccelerationEngine;
-use crate::force::cpu::Width;
-use crate::force::cuda::{AccelerationShape, CudaAccelerations};
+use crate::force::cpu::{self, Width};
+use crate::force::paper::{Root, Stage};
 use crate::force::precision::Precision;
 use crate::initial::{plummer, scaling};
 use crate::particles::{Particles, Vec3};
 use serde::Serialize;
 use std::time::{Duration, Instant};
+use subjects::{Name, Subject};
 
-/// Floating-point operations that the field counts for a pair's acceleration (Nyland et al. 2007, §31.4; Hamada & Iitaka count
-/// 38).
-const FLOPS: f64 = 20.0;
+/// Floating-point operations that the field counts for a pair's acceleration (Nyland, Harris and Prins 2007, §31.4).
+const FLOP: f64 = 20.0;
 /// A GPU comes to its clock before its time is taken.
 const WARM_UP: Duration = Duration::from_millis(50);
 /// Evaluations are timed together, until so much has passed.
@@ -23,18 +26,47 @@ const SPAN: Duration = Duration::from_millis(20);
 /// What to measure.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Kernels {
-    /// Numbers of particles.
-    #[arg(long, value_delimiter = ',', default_value = "1024,4096,16384")]
+    /// Kernels. On a GPU: ours; simple (pairwise); tiles (GPU Gems 3, chapter 31); tiles-2d (the 2-D tiling report). On the
+    /// CPU: basic (all pairs) and edges (each pair once) [default: all of the engine's].
+    #[arg(long, value_delimiter = ',', value_parser = one_of(Name::ALL, Name::name))]
+    kernel: Vec<Name>,
+    /// Numbers of particles [default: 1024,4096,16384; on the CPU 1024,4096].
+    #[arg(long, value_delimiter = ',')]
     n: Vec<usize>,
-    /// Threads in a block: for all kernels but 2-D tiles [default: the kernel's own choice].
+    /// Threads in a block; for tiles also targets of a block and sources of a tile [default: ours as the engine chooses, 128 for
+    /// simple, 256 for tiles].
     #[arg(long, value_delimiter = ',')]
     p: Vec<usize>,
-    /// Targets a thread, of ours [default: the engine's choice].
+    /// Of ours: targets a thread [default: as the engine chooses].
     #[arg(long, value_delimiter = ',')]
     targets: Vec<usize>,
-    /// Bags of sources in a span, of ours [default: the engine's choice].
+    /// Of ours: bags of sources in a span [default: as the engine chooses].
     #[arg(long, value_delimiter = ',')]
     span: Vec<usize>,
+    /// Of simple and tiles: how 1/s³ is taken, by sqrt and division or by the hardware's rsqrt.
+    #[arg(long, value_delimiter = ',', default_value = "rsqrt", value_parser = one_of(Root::ALL, Root::name))]
+    root: Vec<Root>,
+    /// Of tiles: how often the loop is unrolled.
+    #[arg(long, value_delimiter = ',', default_value = "1,4,32")]
+    unroll: Vec<usize>,
+    /// Of tiles: threads a body.
+    #[arg(long, value_delimiter = ',', default_value = "1,4")]
+    q: Vec<usize>,
+    /// Of tiles-2d: the report's stages GPU2 to GPU8 by name [default: shared, banks, and with cuBLAS cublas and fixed].
+    #[arg(long, value_delimiter = ',', value_parser = one_of(Stage::ALL, Stage::name))]
+    stage: Vec<Stage>,
+    /// Of tiles-2d: threads a target in a block (the report's blockDim.x, or len).
+    #[arg(long, value_delimiter = ',', default_value = "1")]
+    block_x: Vec<usize>,
+    /// Of tiles-2d: targets of a block (the report's blockDim.y, or wid).
+    #[arg(long, value_delimiter = ',', default_value = "256")]
+    block_y: Vec<usize>,
+    /// Of tiles-2d: sources of a thread.
+    #[arg(long, value_delimiter = ',', default_value = "1024")]
+    luf: Vec<usize>,
+    /// Leave out the shapes that a kernel cannot be launched in, where a sweep has some.
+    #[arg(long)]
+    skip_unfit: bool,
     #[command(flatten)]
     how: How,
 }
@@ -42,6 +74,7 @@ pub struct Kernels {
 #[derive(Serialize)]
 struct KernelRow {
     kernel: &'static str,
+    precision: &'static str,
     parameters: String,
     n: usize,
     /// Milliseconds of the kernels that compute: pairs, and the sum of what they found apart.
@@ -54,70 +87,43 @@ struct KernelRow {
     largest_error: f64,
 }
 
-/// A kernel with its parameters.
-struct Subject {
-    kernel: &'static str,
-    parameters: String,
-    engine: Box<dyn AccelerationEngine>,
-}
-
 pub(super) fn bench(what: &Kernels, width: Width) -> Result<u8> {
     let how = &what.how;
     let rows = how.on_threads(|| {
         let mut rows = Vec::new();
-        // Kept to the end: the first to use a GPU starts it and the last stops it.
-        let mut exact = CudaAccelerations::new(Precision::F64, EPSILON, how.device as usize)?;
-        for &n in &what.n {
+        // Kept to the end: the first to use a GPU starts it, which takes long, and the last stops it.
+        let _open = subjects::open(how)?;
+        // What the rest is held to shares no kernel with it.
+        let mut exact = cpu::accelerations(Precision::F64, EPSILON, width);
+        for n in what.numbers() {
             let mut p = plummer::sample(n, 1, 0.999);
             scaling::to_centre_of_mass(&mut p);
-            let reference = accelerations(&mut exact, &p)?;
-            for subject in ours(what, n)? {
-                rows.push(measure(subject, &p, &reference, how.repeat)?);
+            let reference = accelerations(&mut *exact, &p)?;
+            for build in what.subjects(n)? {
+                rows.push(measure(build()?, &p, &reference, how.repeat)?);
             }
         }
         Ok((rows, rayon::current_num_threads()))
     })?;
-    let header = ["kernel", "parameters", "N", "ms", "call ms", "Gpair/s", "Gflop/s", "largest error"];
+    let mut precisions: Vec<&str> = rows.0.iter().map(|row: &KernelRow| row.precision).collect();
+    precisions.sort_unstable();
+    precisions.dedup();
+    let header =
+        ["kernel", "precision", "parameters", "N", "ms", "call ms", "Gpair/s", "Gflop/s (20/pair)", "largest error"];
     let cells = |r: &KernelRow| {
         vec![
             r.kernel.into(),
+            r.precision.into(),
             r.parameters.clone(),
             r.n.to_string(),
             format!("{:.4}", r.milliseconds),
             format!("{:.4}", r.call_milliseconds),
-            format!("{:.1}", r.giga_pairs_per_second),
-            format!("{:.0}", r.giga_flop_per_second),
+            format!("{:.3}", r.giga_pairs_per_second),
+            format!("{:.1}", r.giga_flop_per_second),
             format!("{:.1e}", r.largest_error),
         ]
     };
-    report("kernels", width, how, rows, &header, cells, |_| String::new())
-}
-
-/// Ours in these modes, in the shapes asked for.
-fn ours(what: &Kernels, n: usize) -> Result<Vec<Subject>> {
-    let modes = what.how.precision.map_or(vec![Precision::F32Direct, Precision::F32Chamomile], |mode| vec![mode]);
-    let mut found = Vec::new();
-    for mode in modes {
-        let own = AccelerationShape::choose(mode, n);
-        let given = |list: &[usize], own: usize| if list.is_empty() { vec![own] } else { list.to_vec() };
-        for targets in given(&what.targets, own.targets) {
-            for threads in given(&what.p, own.threads) {
-                for span_bags in given(&what.span, own.span_bags) {
-                    let shape = AccelerationShape { targets, threads, span_bags };
-                    let parameters = format!("{} {targets} targets, p {threads}, span {span_bags}", mode.name());
-                    if !shape.fits(mode) {
-                        let problem = format!("no kernel of ours can be launched so: {parameters}");
-                        return Err(Error::input("bench kernels", problem));
-                    }
-                    let mut engine = CudaAccelerations::new(mode, EPSILON, what.how.device as usize)?;
-                    engine.set_profile(true)?;
-                    engine.set_shape(Some(shape));
-                    found.push(Subject { kernel: "ours", parameters, engine: Box::new(engine) });
-                }
-            }
-        }
-    }
-    Ok(found)
+    report(("kernels", &precisions.join(", ")), width, how, rows, &header, cells, |_| String::new())
 }
 
 fn accelerations(engine: &mut dyn AccelerationEngine, p: &Particles) -> Result<Vec<Vec3>> {
@@ -127,7 +133,7 @@ fn accelerations(engine: &mut dyn AccelerationEngine, p: &Particles) -> Result<V
     Ok(acc)
 }
 
-/// Seconds of the phases that compute.
+/// Seconds of the phases that compute, where there are phases.
 fn computing(engine: &dyn AccelerationEngine) -> Result<Option<f64>> {
     let phases = engine.spent()?;
     let sum = phases.iter().filter(|(name, _)| !name.starts_with("copy")).map(|(_, seconds)| seconds).sum();
@@ -153,17 +159,18 @@ fn measure(mut subject: Subject, p: &Particles, reference: &[Vec3], repeat: usiz
         call = call.min(began.elapsed().as_secs_f64() / f64::from(rounds));
         kernels = kernels.min(sum / f64::from(rounds));
     }
-    // What has no phases of its own is all one.
+    // What has no phases is all one.
     let kernels = kernels.min(call);
     let rate = (p.len() as f64).powi(2) / kernels / 1e9;
     Ok(KernelRow {
-        kernel: subject.kernel,
+        kernel: subject.kernel.name(),
+        precision: subject.precision,
         parameters: subject.parameters,
         n: p.len(),
         milliseconds: 1e3 * kernels,
         call_milliseconds: 1e3 * call,
         giga_pairs_per_second: rate,
-        giga_flop_per_second: FLOPS * rate,
+        giga_flop_per_second: FLOP * rate,
         largest_error: largest,
     })
 }

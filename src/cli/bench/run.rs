@@ -74,7 +74,7 @@ pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width
         let told = r.profile.as_ref().map(|profile| format!("N = {}, nu = {:.4e}: {profile}", r.n, r.nu));
         told.unwrap_or_default()
     };
-    report("run", width, how, rows, &header, cells, profile)
+    report(("run", how.precision().name()), width, how, rows, &header, cells, profile)
 }
 
 /// An engine with a stop watch.

@@ -257,7 +257,8 @@ impl AccelerationEngine for CudaAccelerations {
         device.mark(watch, 1)?;
         let kernel = find(&kernels.accelerate, shape.targets, self.precision)?;
         let grid = (n.div_ceil(shape.targets * shape.threads) as u32, all.div_ceil(span_bags) as u32);
-        kernel.launch(device, grid, (shape.threads as u32, 1), 0, &call)?;
+        let block = (shape.threads as u32, shape.groups(self.precision) as u32);
+        kernel.launch(device, grid, block, 0, &call)?;
         device.mark(watch, 2)?;
         kernels.reduce.launch(device, ((words as u32).div_ceil(THREADS), 1), (THREADS, 1), 0, &call)?;
         device.mark(watch, 3)?;

@@ -14,7 +14,7 @@ const MANY_BLOCKS: usize = 2048;
 pub struct AccelerationShape {
     /// Targets a thread.
     pub targets: usize,
-    /// Threads in a thread block, a multiple of 32 up to [`MAX_THREADS`].
+    /// Threads with targets of their own in a thread block, a multiple of 32: times [`Self::groups`] at most 256.
     pub threads: usize,
     /// Bags in a span: a power of two, in the modes that add bags in order any number, where `f32-direct` takes all in any case.
     pub span_bags: usize,
@@ -31,10 +31,18 @@ impl AccelerationShape {
         }
     }
 
+    /// Groups of threads in a block, each of [`Self::threads`], that share the bags of their targets (`GROUPS_OF` of
+    /// kernels/acceleration.cu): where bags are added in order, few targets a block spread the work evenly.
+    #[must_use]
+    pub const fn groups(self, precision: Precision) -> usize {
+        if matches!(precision, Precision::F32Chamomile) && self.targets == 4 { 4 } else { 1 }
+    }
+
     /// Whether the kernels can be launched in this shape, in a mode in which there are some for its number of targets.
     #[must_use]
     pub fn fits(self, precision: Precision) -> bool {
-        let threads = self.threads > 0 && self.threads.is_multiple_of(32) && self.threads <= MAX_THREADS;
+        let most = MAX_THREADS / self.groups(precision);
+        let threads = self.threads > 0 && self.threads.is_multiple_of(32) && self.threads <= most;
         let span = self.span_bags.is_power_of_two() && self.span_bags <= MAX_SPAN_BAGS;
         threads && self.span_bags > 0 && (span || in_order(precision))
     }
@@ -49,18 +57,18 @@ impl AccelerationShape {
         match precision {
             // One running sum over all sources: as many threads as there are targets for, few targets a thread.
             Precision::F32Direct => match n {
-                ..=16384 => whole(1, 64),
-                ..=32768 => whole(1, 128),
-                ..=65536 => whole(2, 128),
-                _ => whole(4, 256),
+                0..=16384 => whole(1, 64),
+                16385..=32768 => whole(1, 128),
+                32769..=65536 => whole(2, 128),
+                _ => whole(4, 128),
             },
             // Where bags are added in order each bag's sums are handed on, which costs more than it wins where there are many.
-            Precision::F32Chamomile if n > 1 << 16 => whole(4, 256),
-            Precision::F32Chamomile if n > 1 << 15 => whole(2, 128),
+            Precision::F32Chamomile if n > 1 << 15 => whole(4, 64),
             _ => {
                 let (targets, threads) = match n {
-                    ..=2048 => (1, 64),
-                    ..=8192 => (1, 128),
+                    0..=2048 => (1, 64),
+                    2049..=8192 => (1, 128),
+                    _ if precision == Precision::F32Chamomile => (most, 64),
                     _ => (most, 128),
                 };
                 let tiles = n.div_ceil(targets * threads);

@@ -233,6 +233,17 @@ impl Device {
         unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }.map_err(failed("copying to the device"))
     }
 
+    /// Starts copying all of `from` to the beginning of `to`.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn copy_down(&self, from: &Memory, to: &mut Pinned) -> Result<()> {
+        let words = &mut to.words_mut()[..from.bytes / 8];
+        // SAFETY: as many bytes as there are; both live as long as the engine, which waits before it touches either again.
+        unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }
+            .map_err(failed("copying from the device"))
+    }
+
     /// A stop watch for this device's stream.
     ///
     /// # Errors
@@ -290,6 +301,11 @@ impl Memory {
     /// Where it is on the device.
     pub(super) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

@@ -1,10 +1,11 @@
-//! Compiled kernels: loading, finding and launching them. `unsafe` stands here, in [`super::device`] and in [`super::nvrtc`]
-//! alone.
+//! Compiled kernels: loading, finding and launching them. `unsafe` stands here, in [`super::device`], [`super::cublas`] and
+//! [`super::nvrtc`] alone.
 
 use super::acceleration::AccelerationCall;
 use super::device::{Device, failed};
 use super::launch::Call;
 use super::nvrtc;
+use super::papers::PaperCall;
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, module};
 use cudarc::driver::sys::{CUfunction, CUmodule};
@@ -18,6 +19,9 @@ use std::sync::Arc;
 struct Image<T: ?Sized>(T);
 
 static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/tisane.fatbin"));
+
+/// Those of the papers.
+static PAPERS: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/papers.fatbin"));
 
 /// Environment variable that names a file with other kernels, compiled or (`.cu`) in source: for development.
 pub const VARIABLE: &str = "TISANE_KERNELS";
@@ -34,6 +38,10 @@ impl Handed for Call<'static> {
 
 impl Handed for AccelerationCall<'static> {
     type For<'a> = AccelerationCall<'a>;
+}
+
+impl Handed for PaperCall<'static> {
+    type For<'a> = PaperCall<'a>;
 }
 
 /// Kernels loaded on a device.
@@ -76,13 +84,25 @@ impl Module {
             }
             Some(path) => Some(Arc::new(std::fs::read(&path).map_err(|e| Error::input(&path, e))?)),
         };
-        let image = from_file.as_ref().map_or(&IMAGE.0, |file| file.as_slice());
+        Self::of(device, from_file.as_ref().map_or(&IMAGE.0, |file| file.as_slice()), from_file.is_some())
+    }
+
+    /// Loads the kernels of the papers.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if they do not run on this device.
+    pub fn load_papers(device: &Device) -> Result<Self> {
+        device.bind()?;
+        Self::of(device, &PAPERS.0, false)
+    }
+
+    fn of(device: &Device, image: &[u8], from_file: bool) -> Result<Self> {
         // SAFETY: the image is a whole fatbin or cubin in memory; the driver copies it.
         let module = unsafe { module::load_data(image.as_ptr().cast()) }.map_err(|e| {
             let help = r#"take force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;
             Error::input("CUDA", format!("the kernels do not load on {}: {e}", device.name())).with_help(help)
         })?;
-        Ok(Self { module, from_file: from_file.is_some() })
+        Ok(Self { module, from_file })
     }
 
     /// The kernel of this name, whose parameter must be a `C`.
