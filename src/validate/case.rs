@@ -60,9 +60,12 @@ pub struct Run {
     pub name: String,
     /// The configuration, in the folder of the case.
     pub config: Option<String>,
-    /// In place of a configuration: the arguments of a command of this program that prints JSON with a list of rows.
+    /// In place of a configuration: the arguments of a command of this program that prints JSON with a list of rows, or
+    /// writes a table into the folder that `{out}` stands for.
     #[serde(default)]
     pub command: Vec<String>,
+    /// The table that the command writes: name of a CSV file in `{out}`.
+    pub table: Option<String>,
     /// Overrides of single keys, as `section.key=value`.
     #[serde(default)]
     pub set: Vec<String>,

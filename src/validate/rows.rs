@@ -1,18 +1,23 @@
 //! Runs that are a command of this program: the rows of the JSON that it prints.
 
-use super::case::Check;
+use super::case::{Check, Run};
 use super::quantity::{Over, exponent, reduced};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs the program with the arguments of a case, on as many threads as this process has, and returns the rows that it prints.
+/// Has the program do what a run says, on as many threads as this process has, and returns the rows that it prints as JSON or
+/// writes as a table. `out` is the folder that `{out}` stands for; the program makes it.
 ///
 /// # Errors
-/// What the program said, if it fails or prints no rows.
-pub fn of_command(program: &Path, arguments: &[String], device: Option<u32>) -> Result<Vec<Value>, String> {
+/// What the program said, if it fails; what is wrong with its rows.
+pub fn of_command(program: &Path, run: &Run, out: &Path, device: Option<u32>) -> Result<Vec<Value>, String> {
+    let arguments = &run.command;
     let mut command = Command::new(program);
-    command.args(arguments).env("RAYON_NUM_THREADS", rayon::current_num_threads().to_string()).stdin(Stdio::null());
+    command
+        .args(arguments.iter().map(|argument| argument.replace("{out}", &out.display().to_string())))
+        .env("RAYON_NUM_THREADS", rayon::current_num_threads().to_string())
+        .stdin(Stdio::null());
     if let Some(device) = device.filter(|_| arguments.iter().any(|argument| argument == "cuda")) {
         command.args(["--device", &device.to_string()]);
     }
@@ -23,9 +28,25 @@ pub fn of_command(program: &Path, arguments: &[String], device: Option<u32>) -> 
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         return Err(format!("{}: {}: {said}", told(), output.status));
     }
+    if let Some(table) = &run.table {
+        return table_rows(&out.join(table)).map_err(|e| format!("{}: {table}: {e}", told()));
+    }
     let json: Value = serde_json::from_slice(&output.stdout).map_err(|e| format!("{}: no JSON: {e}", told()))?;
     let rows = json.get("rows").and_then(Value::as_array);
     rows.cloned().ok_or_else(|| format!("{}: its JSON has no list of rows", told()))
+}
+
+/// The rows of a CSV file: numbers where they read as such, else text. Lines that start with `#` are passed over.
+fn table_rows(path: &Path) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(path)?;
+    let names = reader.headers()?.clone();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        let value = |text: &str| text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from);
+        rows.push(names.iter().zip(&record).map(|(name, text)| (name.to_owned(), value(text))).collect());
+    }
+    Ok(rows)
 }
 
 /// The number that a check asks for.

@@ -84,7 +84,10 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
         let mut one = || -> Result<Outcome, String> {
             prepared.as_ref().map_err(ToString::to_string)?;
             match entry.config(run, folder.path()).map_err(|e| e.to_string())? {
-                None => rows::of_command(&around.program, &run.command, around.session.device).map(Outcome::Rows),
+                None => {
+                    let out = folder.path().join(format!("out-{k}"));
+                    rows::of_command(&around.program, run, &out, around.session.device).map(Outcome::Rows)
+                }
                 Some(loaded) => {
                     let made = assemble::prepare(loaded).and_then(|set| track(&set, around.session, &mut inner));
                     made.map(Outcome::Track).map_err(|e| e.to_string())
