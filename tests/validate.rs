@@ -192,6 +192,43 @@ fn a_table_of_positions_is_compared_row_by_row() {
     }
 }
 
+/// Rows of a command: the program's own benchmark of forces on very few particles, of which only counts are looked at.
+const COMMAND: &str = "title = \"Rows\"\n[[runs]]\nname = \"rows\"\ncommand = [\"bench\", \"force\", \"--json\", \"--n\", \
+                       \"64,128,256\", \"--targets\", \"8\", \"--repeat\", \"1\"]\n[[checks]]\nwhat = \"targets\"\nrun = \
+                       \"rows\"\nquantity = \"row\"\nvalue = \"/n\"\nrows = [\"n = 128\", \"targets = 8\"]\nreference = 128\n\
+                       tolerance = 0\nkind = \"absolute\"\nsource = \"itself\"\n";
+
+#[test]
+fn a_command_gives_rows_to_pick_from() {
+    let rows = "rows = [\"n = 128\", \"targets = 8\"]\n";
+    for (wrong, code, expected) in [
+        (rows, 0, "1 passed"),
+        ("rows = [\"n = 129\"]\n", 4, "there is no row with n = 129"),
+        ("rows = [\"targets = 8\"]\n", 4, "3 rows have targets = 8: `over` says which to take"),
+        ("rows = [\"targets = 8\"]\nover = \"largest\"\n", 4, "| 256 |"),
+        ("rows = [\"targets = 8\"]\nover = \"mean\"\n", 4, "| 149.3333 |"),
+        ("rows = [\"targets = 8\"]\nagainst = \"/n\"\n", 4, "| 1 |"),
+        ("rows = [\"targets = 8\"]\nagainst = \"/m\"\n", 4, "a row has no number /m"),
+        ("rows = [\"n = 128\", \"targets = 8\"]\nper = \"rows\"\n", 4, "| 1 |"),
+        ("rows = [\"n = 128\"]\nbody = [1]\n", 2, "checks[1].body: `row` has no use for it"),
+    ] {
+        assert!(COMMAND.contains(rows));
+        validate(&COMMAND.replace(rows, wrong), &[]).1.exits(code).says(&[expected]);
+    }
+    let failing = COMMAND.replace("\"--n\"", "\"--m\"");
+    validate(&failing, &[])
+        .1
+        .exits(4)
+        .says(&["FAIL orbit: run rows: tisane bench force --json --m", "unexpected argument"]);
+    let silent = COMMAND.replace("\"--json\", ", "");
+    validate(&silent, &[]).1.exits(4).says(&["no JSON"]);
+    let both = COMMAND.replace("command =", "config = \"orbit.toml\"\ncommand =");
+    validate(&both, &[]).1.exits(2).says(&["runs[1]: expected either `config` or `command`"]);
+    let of_a_run =
+        case().replace("quantity = \"period\"\nbody = [1]\nabout = [0]\n", "quantity = \"row\"\nvalue = \"/n\"\n");
+    validate(&of_a_run, &[]).1.exits(2).says(&["checks[1].run: the run \"one\" has no rows: it is a configuration"]);
+}
+
 #[test]
 fn the_program_holds_the_cases_of_the_repository() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("validation");

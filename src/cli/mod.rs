@@ -32,7 +32,8 @@ const EXIT_CODES: &str = "Exit codes:
   1  unforeseen error
   2  wrong command line, configuration, input file or output directory; nothing was written
   3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`
-  4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole
+  4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole;
+     or `tisane verify` or `tisane validate` found something wrong
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` came to another state than the file's";
 

@@ -37,10 +37,10 @@ pub fn csv(path: &Path, orbits: &Orbits) -> Result<String> {
     }
     let mu = Units::named(MassUnit::Msun, LengthUnit::Au, Rates::Time(TimeUnit::Year)).g() * orbits.central_mass.get();
     let mut text = format!("m,x,y,z,vx,vy,vz,id\n{:e},0,0,0,0,0,0,0\n", orbits.central_mass.get());
-    for k in 0..stars {
-        let value = |column: usize| columns[column][k];
-        let axis = value(0) * orbits.distance.get();
-        let (e, since) = (value(1), orbits.epoch.get() - value(5));
+    let rows = (0..stars).map(|k| columns.iter().map(|column| column[k]).collect::<Vec<_>>());
+    for (k, star) in rows.enumerate() {
+        let axis = star[0] * orbits.distance.get();
+        let (e, since) = (star[1], orbits.epoch.get() - star[5]);
         if !(axis > 0.0 && (0.0..1.0).contains(&e)) {
             return Err(Error::input(
                 path,
@@ -50,9 +50,9 @@ pub fn csv(path: &Path, orbits: &Orbits) -> Result<String> {
         let elements = Elements {
             semi_major_axis: axis,
             eccentricity: e,
-            inclination: value(2).to_radians(),
-            node: value(3).to_radians(),
-            pericentre: value(4).to_radians(),
+            inclination: star[2].to_radians(),
+            node: star[3].to_radians(),
+            pericentre: star[4].to_radians(),
             mean_anomaly: ((mu / axis.powi(3)).sqrt() * since).rem_euclid(TAU),
         };
         let (x, v) = elements.relative_state(mu);

@@ -287,3 +287,35 @@ fn minus(a: Vec3, b: Vec3) -> Vec3 {
 fn length(v: Vec3) -> f64 {
     (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_of_many_by_hand() {
+        let moments: Vec<Moment> =
+            [0.0, 1.0, 2.0].map(|time| Moment { time, pos: Vec::new(), vel: Vec::new() }).to_vec();
+        let values = [2.0, 1.0, 3.0];
+        for (over, expected) in [
+            (Over::Start, 2.0),
+            (Over::End, 3.0),
+            (Over::Smallest, 1.0),
+            (Over::Largest, 3.0),
+            (Over::Mean, 2.0),
+            (Over::TimeOfSmallest, 1.0),
+            (Over::Change, 0.5),
+        ] {
+            assert_eq!(reduced(over, &moments, &values), expected, "{over:?}");
+        }
+        assert!(reduced(Over::Largest, &moments, &[1.0, f64::NAN, 2.0]).is_nan(), "a NaN must not pass for small");
+        assert!(reduced(Over::Smallest, &moments, &[1.0, f64::NAN, 2.0]).is_nan(), "nor for large");
+    }
+
+    #[test]
+    fn the_exponent_of_an_exact_power_law() {
+        let points: Vec<(f64, f64)> = [1.0, 2.0, 5.0].map(|x: f64| (x, 3.0 * x.powf(-1.25))).to_vec();
+        assert!((exponent(&points) + 1.25).abs() < 1e-14);
+        assert!(exponent(&[(2.0, 1.0), (2.0, 3.0)]).is_nan(), "one abscissa has no slope");
+    }
+}
