@@ -37,7 +37,7 @@ fn assert_round_trip(loaded: &Loaded) {
 
 #[test]
 fn good_files_read_and_resolve_to_themselves() {
-    for file in files("tests/config/good").into_iter().chain(files("configs")) {
+    for file in files("tests/config/good").into_iter().chain(files("configs")).filter(|file| file.is_file()) {
         let loaded = Config::from_file(&file, &[]).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(loaded.written, fs::read_to_string(&file).unwrap());
         assert_round_trip(&loaded);
