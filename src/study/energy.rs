@@ -33,6 +33,22 @@ pub struct ModeLaw {
     pub cost: Option<Power>,
 }
 
+impl ModeLaw {
+    /// The error at ν: what the law says, or what was measured on both sides of it, whichever is larger.
+    #[must_use]
+    pub fn error_at(&self, nu: f64) -> f64 {
+        // A NaN, where nothing was measured, is not larger.
+        self.error.as_ref().map_or(f64::NAN, |law| law.at(nu)).max(fit::between(&self.errors, nu))
+    }
+
+    /// The largest ν of a range whose error is at most `goal`, to a percent.
+    fn nu_for(&self, goal: f64, (least, most): (f64, f64)) -> Option<f64> {
+        let steps = ((most / least).ln() / 0.01).ceil().max(1.0) as u32;
+        let nus = (0..=steps).map(|k| most * (least / most).powf(f64::from(k) / f64::from(steps)));
+        nus.filter(|nu| self.error.is_some() && self.error_at(*nu) <= goal).max_by(f64::total_cmp)
+    }
+}
+
 /// Does the study, with its points kept in `journal`.
 ///
 /// # Errors
@@ -201,9 +217,8 @@ fn choice(laws: &[ModeLaw], it: &EnergySweep, remarks: &[(String, String)]) -> S
         for goal in it.goals.iter().map(|goal| goal.get()) {
             let of_place = laws.iter().filter(|law| law.n == n && law.engine == *engine);
             let reaching = of_place.filter_map(|law| {
-                let error = law.error.as_ref()?;
-                let nu = error.nu_for(goal, range)?;
-                Some((law.mode, nu, error.at(nu), fit::between(&law.seconds, nu)))
+                let nu = law.nu_for(goal, range)?;
+                Some((law.mode, nu, law.error_at(nu), fit::between(&law.seconds, nu)))
             });
             // Without times the largest ν is the cheapest.
             let cost = |it: &(Precision, f64, f64, f64)| if it.3.is_nan() { 1.0 / it.1 } else { it.3 };
@@ -221,7 +236,12 @@ fn choice(laws: &[ModeLaw], it: &EnergySweep, remarks: &[(String, String)]) -> S
             it.best.map_or("out of reach".into(), |(mode, ..)| mode.name().into())
         }),
         rows.numbers("nu", "1", "the largest nu that reaches it", best(|it| it.1)),
-        rows.numbers("energy_error", "1", "what the law says there", best(|it| it.2)),
+        rows.numbers(
+            "energy_error",
+            "1",
+            "what the law says there, or what was measured on both sides of it if that is larger",
+            best(|it| it.2),
+        ),
         rows.numbers("seconds", "s", "wall time for a time unit there", best(|it| it.3)),
     ];
     let title = "For an energy error take this mode and this nu (from the laws; single spheres scatter about them)";

@@ -74,8 +74,8 @@ pub fn force(rows: &[(Key, Errors)], remarks: &[(String, String)]) -> Figures {
     }
     let modes = distinct(rows.iter().map(|(key, _)| key.mode));
     for &mode in &modes {
-        let law = [least, (least * most).sqrt(), most]
-            .into_iter()
+        let law = (0..=8)
+            .map(|k| least * (most / least).powf(f64::from(k) / 8.0))
             .filter_map(|n| Some((n, laws::potential(mode, n, BAG as f64)?)))
             .collect::<Vec<_>>();
         if !law.is_empty() {
@@ -149,10 +149,10 @@ pub fn energy(laws: &[ModeLaw], remarks: &[(String, String)]) -> Figures {
         }
         let range = laws.iter().flat_map(|law| &law.errors).map(|(nu, _)| *nu);
         let (least, most) = (range.clone().fold(f64::INFINITY, f64::min), range.fold(0.0, f64::max));
-        for (k, (name, floor)) in PZ_ENERGY_FLOOR.into_iter().enumerate() {
+        // The colour that no mode has, and none.
+        for ((name, floor), colour) in PZ_ENERGY_FLOOR.into_iter().zip([Some(Precision::ALL.len()), None]) {
             let (name, ends) = (format!("PZ: {name}, least"), vec![(least, floor), (most, floor)]);
-            // Of the colours that no mode has.
-            error.series.push(series(name, Mark::Dashed, ends, Some(Precision::ALL.len() + k)));
+            error.series.push(series(name, Mark::Dashed, ends, colour));
         }
         error.notes.push("dashed in colour: the fitted law √((A ν^p)² + R²)".into());
         let timed = cost.series.iter().any(|series| !series.points.is_empty());

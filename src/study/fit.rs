@@ -84,6 +84,9 @@ impl EnergyLaw {
 /// A round-off error this far below the least measured one is not seen.
 const UNSEEN: f64 = 0.1;
 
+/// So much must the logarithm of the likelihood ratio, twice, gain by a round-off error: chance gains as much once in a hundred.
+const SIGNIFICANT: f64 = 6.6;
+
 /// Fits the law to (ν, |ΔE/E|), in the logarithms. The truncation error is that of the scheme and the same in every mode: where
 /// f64 has shown it, as (A, p), only R is free. [`None`] for fewer than two points (three where all is free).
 #[must_use]
@@ -119,8 +122,16 @@ pub fn energy(points: &[(f64, f64)], truncation: Option<(f64, f64)>) -> Option<E
     });
     let [one, other] = fits;
     let mut best = if misfit(&one) <= misfit(&other) { one } else { other };
-    if best.round_off < UNSEEN * least {
-        best.round_off = 0.0;
+    let straight = match truncation {
+        Some((coefficient, exponent)) => EnergyLaw { coefficient, exponent, round_off: 0.0, scatter: 0.0 },
+        None => {
+            let Power { coefficient, exponent, .. } = power(&points)?;
+            EnergyLaw { coefficient, exponent, round_off: 0.0, scatter: 0.0 }
+        }
+    };
+    let gain = points.len() as f64 * (misfit(&straight) / misfit(&best).max(f64::MIN_POSITIVE)).ln();
+    if best.round_off < UNSEEN * least || gain < SIGNIFICANT {
+        best = straight;
     }
     best.scatter = (misfit(&best) / points.len() as f64).sqrt();
     Some(best)
