@@ -141,7 +141,9 @@ fn check_says_what_a_run_takes_once_there_is_a_model() {
 
     // The same points give the same model, whatever the file held before; a damaged file is told and stops no check.
     let text = fs::read_to_string(folder.path("model.toml")).unwrap();
-    folder.write("model.toml", text.replace("force_pair = ", "force_pair = -"));
+    let negative =
+        |line: &str| if line.starts_with("force_pair = ") { "force_pair = -1.0".into() } else { line.to_owned() };
+    folder.write("model.toml", text.lines().map(negative).collect::<Vec<_>>().join("\n"));
     with_model(&folder, &["check", "run.toml"]).exits(0).says(&["not known", "fit.force_pair", "at least 0"]);
     with_model(&folder, &["model"]).exits(2).says(&["fit.force_pair", "at least 0"]);
     folder.write("model.toml", text.replace("force_pair", "force_pare"));
