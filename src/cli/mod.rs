@@ -139,7 +139,11 @@ enum Verb {
     /// Recommend a precision mode and nu for an energy error or a wall time, from short trials of a configuration.
     Advise(advise::AdviseArgs),
     /// Print the JSON Schema of the configuration, for editors that complete and check TOML.
-    Schema,
+    Schema {
+        /// Of which file: a run's configuration, or the sweep of a study.
+        #[arg(default_value = "run", value_parser = schema::FILES)]
+        of: String,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -204,7 +208,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Study { what } => study::study(what, talk),
         Verb::Model(args) => model::model(args, talk),
         Verb::Advise(args) => advise::advice(args, talk),
-        Verb::Schema => schema::schema(),
+        Verb::Schema { of } => schema::schema(&of),
         Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
         Verb::Man => schema::man(Cli::command()),
     }

@@ -26,7 +26,7 @@ pub use error::{ConfigError, Problem};
 pub use file::{Source, commented, read, read_text};
 pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody, UniformSphere};
 pub use number::{Real, WallTime};
-pub use schema::json_schema;
+pub use schema::{json_schema, schema_of};
 pub use sections::{
     Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Leapfrog, Limits, MAX_DEVICE, MAX_THREADS, OnDtMin, Output,
     Run, Softening, System, UnitsSection,
