@@ -3,11 +3,13 @@
 mod engine;
 mod gpu;
 mod initial;
+mod recipe;
 mod sampled;
 mod stars;
 
-pub use engine::{Session, forecast, gpu_wins_from};
+pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
+pub use recipe::{Recipe, recipe};
 
 use crate::config::{self, Config, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;
@@ -16,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
 use crate::force::{AccelerationEngine, Field, ForceEngine};
+use crate::initial::laws::Laws;
 use crate::initial::{InitialState, coincident_pair, scaling};
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use crate::integrator::leapfrog::Leapfrog;
@@ -38,8 +41,8 @@ pub const MEMORY_PER_PARTICLE: u64 = 400;
 pub struct Setup {
     /// The configuration, with the start time known.
     pub config: Config,
-    /// Its text as written.
-    pub written: String,
+    /// What is known about the origin of its files so far: the configuration and the initial conditions.
+    pub provenance: Provenance,
     /// The particles at the start, in internal units.
     pub particles: Particles,
     /// The time axis, in internal units.
@@ -54,6 +57,8 @@ pub struct Setup {
     pub about: Vec<(String, String)>,
     /// The first of the two stars of each primordial binary, as an index; the second follows it.
     pub binaries: Vec<usize>,
+    /// What a sampled model is drawn from, in the units of the configuration.
+    pub laws: Laws,
     /// Things that are allowed but look wrong.
     pub warnings: Vec<String>,
 }
@@ -79,15 +84,18 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     check_coincidence(&loaded, &particles)?;
 
-    let (mut config, written) = (loaded.config, loaded.written);
+    let inputs = recipe::inputs_of(&loaded.config)?;
+    let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
+    let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
     let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
+    let initial_sha256 = particles.state_sha256(&clock);
     Ok(Setup {
         config,
-        written,
+        provenance: Provenance { config_as_written, inputs, initial_sha256, ..provenance },
         particles,
         clock,
         scale,
@@ -95,6 +103,7 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
         source: state.source,
         about: state.about,
         binaries: state.binaries,
+        laws: state.laws,
         warnings,
     })
 }
@@ -127,39 +136,23 @@ fn memory_of_this_machine(which: &str) -> Option<u64> {
 }
 
 fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
-    let state = formats::read(file.path(), file.format.name())?;
+    let mut state = formats::read(file.path(), file.format.name())?;
     if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
         warnings.push(format!(
             "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon for all",
             file.path().display()
         ));
     }
-    if let Some(in_file) = &state.units {
-        check_units(in_file, units)
-            .map_err(|problem| Error::input(file.path(), problem).with_help("write the file's units in [units]"))?;
+    if state.units.is_some() {
+        let converted = state.to_units(units).map_err(|problem| {
+            Error::input(file.path(), problem).with_help("write the kind of units that the file has in [units]")
+        })?;
+        warnings.extend(converted.map(|what| format!("{}: {what}", file.path().display())));
     }
+    warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
     let n = state.particles.len();
-    let source = format!("{} ({}, N = {n})", file.path().display(), state.format);
+    let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
     Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::of(state.particles, &source) })
-}
-
-/// A file that names its units must name those of the configuration.
-fn check_units(in_file: &Units, in_config: &Units) -> Result<(), String> {
-    for (what, file, config) in [
-        ("mass", &in_file.mass, &in_config.mass),
-        ("length", &in_file.length, &in_config.length),
-        ("velocity", &in_file.velocity, &in_config.velocity),
-        ("time", &in_file.time, &in_config.time),
-    ] {
-        // Constants differ between versions and programs in the fifth digit; a wrong unit differs by far more.
-        if in_file.is_henon() != in_config.is_henon() || (file.cgs / config.cgs - 1.0).abs() > 1e-3 {
-            return Err(format!(
-                "its unit of {what} is {} ({:.6e} in cgs), but [units] says {} ({:.6e})",
-                file.name, file.cgs, config.name, config.cgs
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Without softening, particles at the same place have no finite force.
@@ -249,15 +242,26 @@ fn plan(config: &Config, steps_to_end: u64) -> Plan {
     }
 }
 
-fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenance> {
+/// The provenance of a session's files: `of_run` with what this session computes and by which engine.
+fn provenance(config: &Config, of_run: Provenance, (engine, notes): (&str, &Notes)) -> Result<Provenance> {
     Ok(Provenance {
         engine: engine.into(),
+        gpu: notes.gpu.clone(),
         precision: config.force.precision().name().into(),
         seed: config.initial.sampled().map(|(_, _, seed)| seed),
-        config_as_written: written,
         config_resolved: config.resolved_toml()?,
-        ..Provenance::of_this_program()
+        ..of_run
     })
+}
+
+/// What moves a configuration's particles and measures, for a run that is not to be written to files.
+///
+/// # Errors
+/// As [`new_run`].
+pub fn motion(set: &Setup, session: Session) -> Result<Motion> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    choose_engines(&set.config, session, None, task).map(|(engines, ..)| engines.motion)
 }
 
 /// A simulation about to start.
@@ -265,9 +269,7 @@ fn provenance(config: &Config, written: String, engine: &str) -> Result<Provenan
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
-    let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
-    let (engines, engine, notes) = choose_engines(&set.config, session, None, task)?;
+    let (engines, engine, notes) = engines(&set, session)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -279,10 +281,21 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end);
-    let provenance = provenance(&set.config, set.written, engine)?;
+    let provenance = provenance(&set.config, set.provenance, (engine, &notes))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.notes = notes;
     Ok(simulation)
+}
+
+/// What moves and measures the particles of `set`, the name of its engine, and what is to be told about it: for a run, or for studies
+/// without the files of one.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+pub fn engines(set: &Setup, session: Session) -> Result<(Engines, &'static str, Notes)> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    choose_engines(&set.config, session, None, task)
 }
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
@@ -316,7 +329,14 @@ pub fn resumed_run(
     let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
     let (engines, engine, notes) = choose_engines(&config, session, Some(&of_run.engine), task)?;
     let units = FileUnits { units: config.units(), scale: run.scale };
-    let provenance = provenance(&config, of_run.config_as_written, engine)?;
+    let of_run = Provenance {
+        config_as_written: of_run.config_as_written,
+        config_overrides: of_run.config_overrides,
+        inputs: of_run.inputs,
+        initial_sha256: of_run.initial_sha256,
+        ..Provenance::of_this_program()
+    };
+    let provenance = provenance(&config, of_run, (engine, &notes))?;
     let plan = plan(&config, steps_to_end);
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
     simulation.notes = notes;
@@ -336,17 +356,24 @@ fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Resul
     {
         return refuse(format!("it holds {n} particles, but config.toml says {said}"));
     }
-    for (section, same) in [
-        ("units", of_run.units == config.units),
-        ("initial", of_run.initial == config.initial),
-        ("softening", of_run.softening == config.softening),
-        ("integrator", of_run.integrator == config.integrator),
-        ("force.precision", of_run.force.precision() == config.force.precision()),
-        ("run.t_start", of_run.run.t_start == config.run.t_start),
-    ] {
-        if !same {
-            return refuse(format!("its run had another [{section}] than config.toml"));
+    match differing_section(&of_run, config) {
+        Some(section) => refuse(format!("its run had another [{section}] than config.toml")),
+        None if of_run.run.t_start != config.run.t_start => {
+            refuse("its run had another [run.t_start] than config.toml".into())
         }
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The first section, of those that the trajectory depends on, in which two configurations differ. (It depends on the start
+/// too, which a resolved configuration has from its input file.)
+fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
+    let sections = [
+        ("units", one.units == other.units),
+        ("initial", one.initial == other.initial),
+        ("softening", one.softening == other.softening),
+        ("integrator", one.integrator == other.integrator),
+        ("force.precision", one.force.precision() == other.force.precision()),
+    ];
+    sections.into_iter().find_map(|(section, same)| (!same).then_some(section))
 }

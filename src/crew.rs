@@ -9,6 +9,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Threads that a run on a GPU keeps awake at most. More move a block hardly faster.
 pub const SIZE: usize = 4;
 
+/// Does `work` on a pool of `threads` threads (0: one a core).
+///
+/// # Errors
+/// What `work` returns, and [`Error::Integration`] if the threads cannot be started.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool =
+        pool.map_err(|e| Error::Integration { problem: format!("cannot start {threads} threads: {e}"), help: None })?;
+    pool.install(work)
+}
+
 /// Does `work` on one of `threads` threads of a new pool, and keeps the others awake for what it hands out through rayon.
 ///
 /// # Errors

@@ -35,8 +35,10 @@ pub mod particles;
 pub mod plot;
 pub mod profile;
 pub mod simulation;
+pub mod study;
 pub mod sum;
 pub mod time;
 pub mod units;
+pub mod validate;
 
 pub use error::{Error, Result};

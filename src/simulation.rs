@@ -1,9 +1,10 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
+mod report;
 mod row;
 
 use crate::auditor::Auditor;
-use crate::diagnostics::conserved::{Conserved, relative};
+use crate::diagnostics::conserved::Conserved;
 use crate::error::{Error, Result};
 use crate::force::Field;
 use crate::integrator::StepReport;
@@ -11,15 +12,13 @@ use crate::io::checkpoint::{self, Checkpoint, RunState};
 use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
 use crate::io::file_units::FileUnits;
-use crate::io::provenance::{self, Provenance};
+use crate::io::provenance::Provenance;
 use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
-use crate::io::summary::Summary;
 use crate::motion::Motion;
 use crate::particles::Particles;
 use crate::profile::Profiler;
 use crate::time::{TICKS_PER_DT_MAX, Time};
-use crate::units::Dimension;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -106,6 +105,8 @@ pub struct Engines {
 pub struct Notes {
     /// Which engine computes, and why that one.
     pub choice: String,
+    /// The GPU and its driver, where one computes.
+    pub gpu: String,
     /// Things that are allowed but may not be meant.
     pub warnings: Vec<String>,
     /// Where the time of this session goes, if that is measured.
@@ -148,6 +149,12 @@ impl Simulation {
         &self.plan
     }
 
+    /// Lets this session of the run go this many block steps, whatever limits the plan has.
+    pub fn limit_block_steps(&mut self, limit: u64) {
+        self.plan.block_steps = Some(limit);
+        self.plan.wall_time = None;
+    }
+
     /// Lets this session of the run take so much wall time, whatever the plan says.
     pub fn limit_wall_time(&mut self, limit: Duration) {
         self.plan.wall_time = Some(limit);
@@ -165,39 +172,6 @@ impl Simulation {
         &self.provenance
     }
 
-    /// The result so far.
-    #[must_use]
-    pub fn summary(&self, name: &str, reason: ExitReason) -> Summary {
-        let Self { particles, state, provenance: made_by, .. } = self;
-        let (energy, references) = (state.scale.of(Dimension::ENERGY), &state.references);
-        let pairs = state.counters.pair_interactions;
-        Summary {
-            name: name.into(),
-            version: made_by.version.clone(),
-            git_commit: made_by.git_commit.clone(),
-            n: particles.len(),
-            time: state.clock.time(state.now) * state.scale.time,
-            engine: made_by.engine.clone(),
-            precision: made_by.precision.clone(),
-            engine_choice: self.notes.choice.clone(),
-            threads: rayon::current_num_threads(),
-            energy_initial: references.energy * energy,
-            energy_final: references.previous_energy * energy,
-            relative_energy_error: relative(references.previous_energy, references.energy),
-            max_relative_energy_error: references.max_relative_energy_error,
-            angular_momentum_error: references.angular_momentum_error,
-            block_steps: state.counters.block_steps,
-            particle_steps: state.counters.particle_steps,
-            clamped_steps: state.counters.clamped_steps,
-            pair_interactions: pairs,
-            wall_seconds: state.wall_seconds,
-            pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
-            exit_reason: reason.name(),
-            state_sha256: particles.state_sha256(&state.clock),
-            profile: self.notes.profiler.as_ref().map(Profiler::profile),
-        }
-    }
-
     /// Prepares a new run: first forces and steps, the first row of diagnostics, the first snapshot, and a checkpoint, so that
     /// from here on a kill at any instant leaves something to resume from.
     ///
@@ -207,7 +181,7 @@ impl Simulation {
         let report = self.engines.motion.start(&mut self.particles)?;
         self.state.counters.pair_interactions += report.pairs;
         self.state.counters.clamped_steps += report.clamped;
-        let mut series = Series::create(&self.plan.directory, &self.units, &self.provenance)?;
+        let mut series = Series::create(&self.plan.directory, &self.units)?;
         let measured = self.engines.motion.field(&self.particles, self.state.now)?;
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let references = &mut self.state.references;
@@ -230,7 +204,7 @@ impl Simulation {
     pub fn resume(&mut self) -> Result<Series> {
         self.engines.motion.resume(&self.particles, self.state.now)?;
         let written = self.state.written;
-        let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units, &self.provenance)?;
+        let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
         Ok(series)
     }
@@ -246,14 +220,14 @@ impl Simulation {
             Err(error) => {
                 // Why the run ended comes first; that its last rows could not be written comes on top.
                 let storage = matches!(error, Error::Storage { .. });
-                if let Some(also) = (!storage).then(|| series.finish()).and_then(Result::err) {
+                if let Some(also) = (!storage).then(|| series.finish(&self.provenance_now())).and_then(Result::err) {
                     tracing::error!("{also}");
                 }
                 return Err(error.in_user_units(&self.state.scale));
             }
         };
         self.checkpoint(series)?;
-        series.finish()?;
+        series.finish(&self.provenance_now())?;
         Ok(reason)
     }
 
@@ -333,7 +307,7 @@ impl Simulation {
         };
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let row = row::of(&self.particles, &self.state, &conserved, audit.as_ref());
-        series.append(&row)?;
+        series.append(&row, || self.provenance_now())?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
@@ -348,7 +322,7 @@ impl Simulation {
         let verdict = auditor.judge(audit, row.time * self.state.scale.time);
         if verdict.is_err() {
             self.checkpoint(series)?;
-            series.finish()?;
+            series.finish(&self.provenance_now())?;
         }
         verdict
     }
@@ -356,11 +330,10 @@ impl Simulation {
     fn write_snapshot(&mut self, measured: Field) -> Result<()> {
         let number = self.state.written.snapshots;
         let path = directory::snapshot(&self.plan.directory, number);
+        let provenance = self.provenance_now();
         // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
         let Field { acc, pot } = measured;
         let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));
-        let mut provenance = self.provenance.clone();
-        provenance.created = provenance::now_utc();
         let written = snapshot::write(
             &path,
             &Snapshot {
@@ -381,8 +354,7 @@ impl Simulation {
     fn checkpoint(&mut self, series: &Series) -> Result<()> {
         series.sync()?;
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let mut provenance = self.provenance.clone();
-        provenance.created = provenance::now_utc();
+        let provenance = self.provenance_now();
         // Lent, not copied: a copy would be the largest allocation of the run.
         let checkpoint = Checkpoint { particles: std::mem::take(&mut self.particles), run: self.state, provenance };
         let written = checkpoint::write(&self.plan.directory, &checkpoint);

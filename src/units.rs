@@ -135,6 +135,15 @@ impl Units {
         self.henon
     }
 
+    /// The units in words: `Msun, pc, km/s, Myr`, or `Henon units`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        if self.henon {
+            return "Henon units".into();
+        }
+        [&self.mass, &self.length, &self.velocity, &self.time].map(|unit| unit.name.as_str()).join(", ")
+    }
+
     /// Size in cgs of the unit of a quantity; 1 in Hénon units.
     #[must_use]
     pub fn cgs(&self, d: Dimension) -> f64 {

@@ -14,8 +14,25 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 11] =
-    ["init", "check", "run", "resume", "inspect", "plot", "verify", "bench", "schema", "completions", "man"];
+pub const VERBS: [&str; 17] = [
+    "init",
+    "check",
+    "run",
+    "resume",
+    "reproduce",
+    "inspect",
+    "convert",
+    "plot",
+    "verify",
+    "validate",
+    "bench",
+    "study",
+    "model",
+    "advise",
+    "schema",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_verb_has_help_that_teaches() {
@@ -29,6 +46,7 @@ fn every_verb_has_help_that_teaches() {
     }
     help.says(&["Exit codes", "tisane init > cluster.toml"]);
     folder.tisane(&["bench", "force", "--help"]).exits(0).says(&["--targets", "--json"]);
+    folder.tisane(&["study", "energy", "--help"]).exits(0).says(&["--output", "--overwrite"]);
     folder.tisane(&["bench", "run", "--help"]).exits(0).says(&["--nu", "--json"]);
     let version = folder.tisane(&["--version"]).exits(0);
     assert!(version.out.starts_with(concat!("tisane ", env!("CARGO_PKG_VERSION"), " (")), "{}", version.out);
@@ -98,19 +116,30 @@ try:
 except ImportError as error:
     print('SKIPPED:', error)
     sys.exit()
-schema = json.load(open(sys.argv[1]))
-jsonschema.Draft202012Validator.check_schema(schema)
-validator = jsonschema.Draft202012Validator(schema)
-for name in sys.argv[2:]:
+for name, of in zip(sys.argv[1::2], sys.argv[2::2]):
+    schema = json.load(open(of))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
     validator.validate(tomllib.load(open(name, 'rb')))
+validator = jsonschema.Draft202012Validator(json.load(open('run.json')))
 for bad in [{}, {'run': {'name': 'x', 't_end': 1, 'nonsense': 1}, 'initial': {'plummer': {'n': 1}}}]:
     assert not validator.is_valid(bad), bad
 ";
     let folder = Folder::new("");
-    folder.write("schema.json", folder.tisane(&["schema"]).exits(0).out);
-    let configs = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/configs")).unwrap();
     let mut python = Command::new("python3");
-    python.args(["-c", script]).arg(folder.path("schema.json")).args(configs.map(|entry| entry.unwrap().path()));
+    python.current_dir(folder.path("")).args(["-c", script]);
+    folder.write("run.json", folder.tisane(&["schema"]).exits(0).out);
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/configs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            python.arg(path).arg("run.json");
+        }
+    }
+    for study in ["force", "energy", "cost"] {
+        folder.write(&format!("{study}.json"), folder.tisane(&["schema", &format!("study-{study}")]).exits(0).out);
+        let path = format!("{}/configs/studies/{study}.toml", env!("CARGO_MANIFEST_DIR"));
+        python.arg(path).arg(format!("{study}.json"));
+    }
     if Command::new("python3").arg("--version").output().is_err() {
         return eprintln!("SKIPPED: there is no python3");
     }

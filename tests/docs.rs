@@ -135,11 +135,11 @@ fn the_diagnostics_table_is_that_of_the_sources() {
     assert_table("docs/src/files.md", "diagnostics columns", &table);
 }
 
-#[test]
-fn the_summary_table_is_that_of_the_sources() {
-    let mut table = String::from("| key | what it is |\n|---|---|\n");
-    let source = text("src/io/summary.rs");
-    let (_, body) = source.split_once("pub struct Summary {").unwrap();
+/// The fields of a struct of the sources with what their comments say, under the heading `what`.
+fn table_of_struct(source: &str, name: &str, what: &str) -> String {
+    let mut table = format!("| {what} | what it is |\n|---|---|\n");
+    let source = text(source);
+    let (_, body) = source.split_once(&format!("pub struct {name} {{")).unwrap();
     let mut said = Vec::new();
     for line in body.lines().map(str::trim).take_while(|line| *line != "}") {
         if let Some(words) = line.strip_prefix("///") {
@@ -149,7 +149,31 @@ fn the_summary_table_is_that_of_the_sources() {
             said.clear();
         }
     }
-    assert_table("docs/src/files.md", "summary keys", &table);
+    table
+}
+
+#[test]
+fn the_summary_table_is_that_of_the_sources() {
+    assert_table("docs/src/files.md", "summary keys", &table_of_struct("src/io/summary.rs", "Summary", "key"));
+}
+
+#[test]
+fn the_provenance_table_is_that_of_the_sources() {
+    let table = table_of_struct("src/io/provenance.rs", "Provenance", "attribute");
+    assert_table("docs/src/files.md", "provenance", &table);
+}
+
+#[test]
+fn the_table_of_formats_is_that_of_the_sources() {
+    let mut table = String::from("| format | what it is | written; what is lost |\n|---|---|---|\n");
+    for format in FORMATS {
+        let written = format.writer.as_ref().map_or("only read".into(), |writer| format!("yes; {}", writer.loses));
+        table += &row([&format!("`{}`", format.name), format.description, &written]);
+    }
+    assert_table("docs/src/formats.md", "formats", &table);
+    // The configuration knows the same names.
+    let names: BTreeSet<_> = FORMATS.iter().map(|format| format.name.to_owned()).chain(["auto".to_owned()]).collect();
+    assert_eq!(words("Format").into_iter().collect::<BTreeSet<_>>(), names);
 }
 
 /// Every word that the schema allows for a type.
@@ -178,8 +202,8 @@ fn every_word_that_a_user_may_write_is_documented() {
     assert_words("docs/src/precision.md", words("Precision").into_iter());
     let reasons = [ExitReason::Finished, ExitReason::Interrupted, ExitReason::TimeLimit, ExitReason::BlockStepLimit];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));
-    let verbs = ["init", "check", "run", "resume", "inspect", "plot", "verify", "schema", "completions", "man"];
-    for verb in verbs {
+    let verbs = "init check run resume inspect reproduce convert plot verify validate study model advise schema completions man";
+    for verb in verbs.split(' ') {
         assert!(text("README.md").contains(&format!("`tisane {verb}")), "README.md: {verb}");
     }
 }
@@ -213,7 +237,7 @@ fn every_exit_code_is_documented() {
     let errors =
         [Error::input("x", "y"), Error::storage("x", "y"), Error::Integration { problem: String::new(), help: None }];
     for page in ["README.md", "docs/src/exit-codes.md"] {
-        for code in errors.iter().map(Error::exit_code).chain([0, 1, 3]) {
+        for code in errors.iter().map(Error::exit_code).chain([0, 1, 3, 6]) {
             assert!(text(page).contains(&format!("\n| {code} | ")), "{page}: exit code {code}");
         }
     }

@@ -150,7 +150,7 @@ fn verify_the_laws_of_binary_orbits() {
         axes(SemiMajorAxes::Periods { law, day: 0.5, limits }).into_iter().map(log_period).collect::<Vec<f64>>()
     };
     let all = (0.0, f64::INFINITY);
-    // Kroupa (1995), eq. 11b: f = 2.5 (x − 1)/(45 + (x − 1)²), of which the integral to 8.43 is 1.
+    // Kroupa (1995): f = 2.5 (x − 1)/(45 + (x − 1)²), of which the integral to 8.43 is 1.
     let kroupa = |x: f64| integral(|x| 2.5 * (x - 1.0) / (45.0 + (x - 1.0).powi(2)), 1.0, x);
     assert!((kroupa(8.43) - 1.0).abs() < 1e-3, "{}", kroupa(8.43));
     let off = kolmogorov_smirnov(periods(PeriodLaw::Kroupa, all), |x| kroupa(x) / kroupa(8.43));

@@ -131,7 +131,7 @@ fn masses_from_a_file_are_those_of_the_file() {
     );
     let (setup, p) = built(PHYSICAL, &initial);
     assert_eq!(p.mass, [1.5, 0.5, 3.0]);
-    assert_eq!(setup.config.initial.inputs(), [path.as_path()]);
+    assert_eq!(setup.config.initial.inputs(), [("initial.masses.path".to_owned(), path.as_path())]);
     for (text, expected) in [
         ("1\nx\n", "line 2: expected one mass above 0, found \"x\""),
         ("1\n-1\n", "line 2"),

@@ -112,6 +112,13 @@ fn header_and_units_are_what_gadget_readers_take() {
     // 0.75 Myr, which pynbody reads.
     let gyr = header.attr("Time_GYR").unwrap().read_scalar::<f64>().unwrap();
     assert!((gyr - 0.75e-3).abs() < 1e-18, "{gyr}");
+    // What readers stumble over, or take for another code's file.
+    for trap in ["Code", "HubbleParam", "OmegaLambda"] {
+        assert!(header.attr(trap).is_err(), "{trap}");
+    }
+    let mut members = file.member_names().unwrap();
+    members.sort();
+    assert_eq!(members, ["Header", "PartType4", "Provenance", "Units"]);
     let units = file.group("Units").unwrap();
     let unit = |name: &str| units.attr(name).unwrap().read_scalar::<f64>().unwrap();
     assert_eq!(unit("UnitTime_in_s"), unit("UnitLength_in_cm") / unit("UnitVelocity_in_cm_per_s"));
@@ -133,6 +140,8 @@ fn every_dataset_tells_its_unit_and_has_a_checksum() {
         for name in ["unit", "description", "to_cgs"] {
             assert!(dataset.attr(name).unwrap().is_scalar(), "{}/{name}", field.name);
         }
+        // Powers of Gadget's units, in which there is no time but length / velocity.
+        assert_eq!(dataset.attr("VarDescription").is_ok(), field.name != "TimeStep", "{}", field.name);
     }
 }
 

@@ -167,7 +167,9 @@ pub(super) fn choose<K: Kind + ?Sized>(
         None => engine,
     };
     let (meter, auditor) = (K::meter(name, task, gpu)?, auditor(config, name, task)?);
-    Ok(Chosen { engine, name, meter, auditor, notes: Notes { choice, warnings, profiler } })
+    let gpu = if name == "cuda" { gpus()?.get(device as usize).map(|gpu| gpu.about.clone()) } else { None };
+    let notes = Notes { choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
+    Ok(Chosen { engine, name, meter, auditor, notes })
 }
 
 /// What audits an engine: the CPU in f64, if it is not that itself.
@@ -278,6 +280,56 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
             (format!("auto: {name}: {why}"), lacking(&there).filter(|_| wins))
         }
     }
+}
+
+/// The engine that a new run of `n` particles would take on this machine; nothing is built.
+#[must_use]
+pub fn forecast_engine(config: &Config, n: usize) -> Engine {
+    match config.force.engine {
+        Engine::Auto if weigh(config.force.precision(), n, gpus).0 => Engine::Cuda,
+        Engine::Auto => Engine::Cpu,
+        asked => asked,
+    }
+}
+
+/// An engine for studies: `auto` is the CPU.
+///
+/// # Errors
+/// [`Error::Input`] or [`Error::Config`] if the engine is not there.
+pub fn force_engine(
+    engine: Engine,
+    precision: Precision,
+    epsilon: f64,
+    clock: Clock,
+    gpu: OnGpu,
+) -> Result<Box<dyn ForceEngine>> {
+    Ok(match engine {
+        Engine::Auto | Engine::Cpu => cpu::engine(precision, epsilon, clock, width()?),
+        Engine::Cuda => cuda(precision, epsilon, clock, gpu)?.0,
+        Engine::Reference => reference::engine(precision, epsilon, clock),
+    })
+}
+
+/// The reference with bags of another size than the canonical one: to study what bags do to the error.
+#[must_use]
+pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
+    reference::engine_with_bags(precision, epsilon, clock, bag)
+}
+
+/// An engine with what it computes on: instructions, or the GPU.
+///
+/// # Errors
+/// [`Error::Input`] or [`Error::Config`] if it is not there.
+pub fn described(engine: Engine, device: u32) -> Result<String> {
+    Ok(match engine {
+        Engine::Auto | Engine::Cpu => format!("cpu ({})", width()?.name()),
+        Engine::Reference => "reference".into(),
+        Engine::Cuda => {
+            let there = gpus()?;
+            let lacking = || Error::input("CUDA", format!("device {device}: this machine has {} GPUs", there.len()));
+            gpu_name(&there.get(device as usize).ok_or_else(lacking)?.name, device as usize)
+        }
+    })
 }
 
 fn told_gpu(there: &[Gpu], device: usize) -> String {

@@ -4,14 +4,15 @@ use super::initial::Context;
 use super::potential_energy;
 use super::stars::{self, Pairs, Stars};
 use crate::config::{Initial, Model, Rotation, Sampled, Size};
-use crate::diagnostics::structure::lagrangian_radius;
+use crate::diagnostics::structure::{lagrangian_radius, radii};
 use crate::error::Result;
 use crate::initial::eff::{Eff, Slopes};
 use crate::initial::king::King;
+use crate::initial::laws::{self, Curve, Laws};
 use crate::initial::{
     InitialState, central, fractal, hernquist, plummer, rotation, scaling, segregation, uniform_sphere,
 };
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 use crate::units::{Dimension, Units};
 
 /// The lengths of a model that a summary names, in its own unit.
@@ -20,6 +21,10 @@ struct Shape {
     name: String,
     /// Its own lengths by key and by the name for people.
     lengths: Vec<(&'static str, &'static str, f64)>,
+    /// Share of the sample's mass within a radius, where a formula says it. It goes on beyond 1 for a model that was cut off.
+    enclosed: Option<Box<dyn Fn(f64) -> f64>>,
+    /// Velocities are isotropic and solve Jeans' equation.
+    jeans: bool,
 }
 
 /// The sampled model at a key path, in the units of the configuration.
@@ -31,7 +36,7 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
     let (mut p, shape) = systems(initial, &of, &stars, &pairs);
     let body = initial.central.as_ref().map(|central| central.mass.get());
     let share = body.map(|body| body / stars.total);
-    motion(&mut p, initial.rotation.as_ref(), share, seed);
+    let centre = motion(&mut p, initial.rotation.as_ref(), share, seed);
     let scale = scale(&mut p, &of, &shape, share, context.warnings)?;
 
     let (units, length) = (&context.units, scale.particles);
@@ -48,7 +53,27 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
     let source = format!("{}, N = {}, seed {seed}", shape.name, stars.masses.len() + usize::from(body.is_some()));
     let particles = stars::expand(&p, &pairs, &stars, &orbits, context.units.g());
     let binaries = (0..pairs.of.len()).map(|k| 2 * k).collect();
-    Ok(InitialState { particles, time: 0.0, source, about, binaries })
+    // Turning stars round leaves the squares of their speeds.
+    let turning = initial.rotation.as_ref().is_some_and(|rotation| rotation.solid_body.get() > 0.0);
+    let laws = Laws {
+        enclosed: enclosed(&p, &shape, scale.model, stars.total),
+        jeans: shape.jeans.then(|| 2.0 * of.virial_ratio()).filter(|_| !turning),
+        centre: centre.map(|x| x * scale.model),
+        central: body,
+        masses: stars.law,
+        ..stars::laws_of_binaries(initial.binaries.as_ref(), &pairs, &orbits, &context.units)
+    };
+    Ok(InitialState { particles, time: 0.0, source, about, binaries, laws })
+}
+
+/// Mass within a radius as the formula of the model has it: over the radii of the sample, and on to where its halo ends.
+fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
+    const HALO: f64 = 1e3;
+    let Some(enclosed) = &shape.enclosed else { return Curve::new() };
+    let mut radii = radii(p, [0.0; 3]);
+    radii.retain(|r| *r > 0.0);
+    let (least, most) = radii.iter().fold((f64::INFINITY, 0.0), |(least, most), r| (r.min(least), r.max(most)));
+    laws::logarithmic(|r| mass * enclosed(r / unit), (least, HALO * most))
 }
 
 /// Lines for a summary: the model's lengths, of which `unit` is one unit, segregation, rotation, a central body.
@@ -92,7 +117,11 @@ fn systems(initial: &Initial, of: &Sampled<'_>, stars: &Stars, pairs: &Pairs) ->
 
 /// A sample of the model itself.
 fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape) {
-    let shape = |name: String, lengths: &[(&'static str, &'static str, f64)]| Shape { name, lengths: lengths.to_vec() };
+    type Formula = Option<Box<dyn Fn(f64) -> f64>>;
+    let shape = |name: String, lengths: &[(&'static str, &'static str, f64)], enclosed: Formula| {
+        let jeans = enclosed.is_some();
+        Shape { name, lengths: lengths.to_vec(), enclosed, jeans }
+    };
     match model {
         Model::King(king) => {
             let w0 = king.w0.get();
@@ -100,12 +129,14 @@ fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape
             let name = format!("King model, W0 = {w0}, c = log10(rt/rc) = {:.4}", model.concentration());
             let rt = model.tidal_radius();
             let lengths = [("core_radius", "core radius", 1.0), ("tidal_radius", "tidal radius", rt)];
-            (model.sample(n, seed), shape(name, &lengths))
+            (model.sample(n, seed), shape(name, &lengths, Some(Box::new(move |r| model.enclosed(r)))))
         }
         Model::Hernquist(model) => {
             let share = model.mass_fraction.get();
             let lengths = [("scale_radius", "scale radius", 1.0)];
-            (hernquist::sample(n, seed, share), shape(format!("Hernquist model, {share} of its mass"), &lengths))
+            let enclosed = move |r: f64| (r / (1.0 + r)).powi(2) / share;
+            let name = format!("Hernquist model, {share} of its mass");
+            (hernquist::sample(n, seed, share), shape(name, &lengths, Some(Box::new(enclosed))))
         }
         Model::Eff(model) => {
             let (outer, inner) = (model.outer_slope.get(), model.inner_slope.get());
@@ -117,29 +148,33 @@ fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape
                 format!("Nuker profile, slopes {inner} and {outer}, sharpness {}", slopes.sharpness)
             };
             let lengths = [("scale_radius", "scale radius", 1.0), ("cut_off", "cut-off radius", cut_off)];
-            (Eff::new(slopes, cut_off).sample(n, seed), shape(name, &lengths))
+            let model = Eff::new(slopes, cut_off);
+            (model.sample(n, seed), shape(name, &lengths, Some(Box::new(move |r| model.enclosed(r)))))
         }
         Model::UniformSphere(_) => {
             let p = uniform_sphere::sample(n, seed, moving);
-            (p, shape("uniform sphere".into(), &[("radius", "radius", 1.0)]))
+            let enclosed = |r: f64| r.powi(3).min(1.0);
+            let shape = shape("uniform sphere".into(), &[("radius", "radius", 1.0)], Some(Box::new(enclosed)));
+            (p, Shape { jeans: false, ..shape })
         }
         Model::Fractal(model) => {
             let dimension = model.dimension.get();
             let name = format!("fractal of dimension {dimension}");
-            (fractal::sample(n, seed, dimension), shape(name, &[("radius", "radius of the sphere", 1.0)]))
+            (fractal::sample(n, seed, dimension), shape(name, &[("radius", "radius of the sphere", 1.0)], None))
         }
         Model::Plummer(model) => {
             let share = model.mass_fraction.get();
             let lengths = [("scale_radius", "scale radius", plummer::STRUCTURAL_LENGTH)];
-            (plummer::sample(n, seed, share), shape("Plummer sphere".into(), &lengths))
+            let enclosed = move |r: f64| (1.0 + (plummer::STRUCTURAL_LENGTH / r).powi(2)).powf(-1.5) / share;
+            (plummer::sample(n, seed, share), shape("Plummer sphere".into(), &lengths, Some(Box::new(enclosed))))
         }
-        _ => (Particles::default(), shape(String::new(), &[])),
+        _ => (Particles::default(), shape(String::new(), &[], None)),
     }
 }
 
 /// The central body (its mass as a share of the stars') at rest in the centre of the model, which is that of the density, and
-/// rotation; then the centre of mass of all to rest at the origin.
-fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, seed: u64) {
+/// rotation; then the centre of mass of all to rest at the origin. Returns where the centre of the model is then.
+fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, seed: u64) -> Vec3 {
     if let Some(body) = body {
         central::heat(p, body);
     }
@@ -151,10 +186,13 @@ fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, see
         let mass = p.mass.iter().copied().chain([body]).collect();
         *p = Particles::new(mass, and_centre(&p.pos), and_centre(&p.vel));
     }
+    let before = p.pos.first().copied().unwrap_or_default();
     scaling::to_centre_of_mass(p);
+    let after = p.pos.first().copied().unwrap_or_default();
     if let Some(share) = rotation.map(|rotation| rotation.solid_body.get()).filter(|share| *share > 0.0) {
         rotation::solid_body(p, share);
     }
+    [0, 1, 2].map(|k| after[k] - before[k])
 }
 
 /// What one unit of length becomes.

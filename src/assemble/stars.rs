@@ -6,6 +6,7 @@ use crate::config::{self, Initial, Loaded, Masses, Problem, Sampled};
 use crate::error::{Error, Result};
 use crate::initial::binaries::{self, Eccentricities, Pairing, PeriodLaw, SemiMajorAxes};
 use crate::initial::kepler::Elements;
+use crate::initial::laws::{self, Curve, Laws};
 use crate::initial::masses::MassFunction;
 use crate::particles::Particles;
 use crate::sum::sum;
@@ -25,6 +26,8 @@ pub(super) struct Stars {
     pub(super) equal: bool,
     /// What to tell about them.
     pub(super) about: Vec<(String, String)>,
+    /// The law that they were drawn from.
+    pub(super) law: Curve,
 }
 
 /// The systems: binaries first, then single stars.
@@ -41,10 +44,10 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
     let msun = if henon { 1.0 } else { GM_SUN_CGS / G_CGS / units.mass.cgs };
     let n = of.sampling.n.unwrap_or(0) as usize;
     let function = initial.masses.as_ref().map_or(config::MassFunction::Equal, |masses| masses.function);
-    let (mut masses, name) = match (&initial.masses, function) {
+    let (mut masses, name, function) = match (&initial.masses, function) {
         (Some(written), config::MassFunction::File) => {
             let path = written.path().unwrap_or(Path::new(""));
-            (from_file(path, of.sampling.n)?, format!("from {}", path.display()))
+            (from_file(path, of.sampling.n)?, format!("from {}", path.display()), None)
         }
         (Some(written), _) if function != config::MassFunction::Equal => {
             let (function, name) = law(written);
@@ -56,12 +59,13 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
                 }
                 None => function.draw(n, of.sampling.seed()),
             };
-            (drawn.into_iter().map(|m| m * msun).collect(), name)
+            (drawn.into_iter().map(|m| m * msun).collect(), name, Some(function))
         }
         _ => {
             let mass = of.sampling.mass().unwrap_or(1.0);
             let about = vec![("masses".into(), format!("equal, {:.6e} {}", mass / n as f64, units.mass.name))];
-            return Ok(Stars { masses: vec![1.0 / n as f64 * mass; n], total: mass, msun, equal: true, about });
+            let masses = vec![1.0 / n as f64 * mass; n];
+            return Ok(Stars { masses, total: mass, msun, equal: true, about, law: Curve::new() });
         }
     };
     let drawn = sum(masses.iter().copied());
@@ -72,7 +76,11 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
         masses.iter_mut().for_each(|m| *m *= msun);
     }
     let about = vec![("masses".into(), masses_told(&name, &masses, total, units))];
-    Ok(Stars { masses, total, msun, equal: false, about })
+    let limits = initial.masses.as_ref().and_then(Masses::limits).unwrap_or_default();
+    let law = function.map_or_else(Curve::new, |function| {
+        laws::logarithmic(|m| function.cumulative(m / msun), (limits.0 * msun, limits.1 * msun))
+    });
+    Ok(Stars { masses, total, msun, equal: false, about, law })
 }
 
 fn masses_told(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
@@ -159,7 +167,42 @@ pub(super) fn orbits(
     context: &Context<'_>,
 ) -> Result<Vec<Elements>> {
     let Some(written) = written else { return Ok(vec![]) };
-    let units = &context.units;
+    let (axes, eccentricities) = laws_of(written, &context.units);
+    let mu = mu(pairs, context.units.g());
+    binaries::orbits(&mu, &axes, eccentricities, seed).ok_or_else(|| no_period(context.loaded, at, written))
+}
+
+/// G (m₁ + m₂) of the binaries.
+fn mu(pairs: &Pairs, g: f64) -> Vec<f64> {
+    pairs.masses[..pairs.of.len()].iter().map(|mass| g * mass).collect()
+}
+
+/// The laws of the binaries as curves, over the range that their orbits have.
+pub(super) fn laws_of_binaries(
+    written: Option<&config::Binaries>,
+    pairs: &Pairs,
+    orbits: &[Elements],
+    units: &Units,
+) -> Laws {
+    /// Where the law depends on the mass, it is the mean over about so many of them.
+    const MEMBERS: usize = 500;
+    let Some(written) = written.filter(|_| !orbits.is_empty()) else { return Laws::default() };
+    let (axes, eccentricities) = laws_of(written, units);
+    let mu: Vec<f64> = mu(pairs, units.g()).into_iter().step_by(orbits.len().div_ceil(MEMBERS)).collect();
+    let found = orbits.iter().map(|orbit| orbit.semi_major_axis);
+    let range = found.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), a| (least.min(a), most.max(a)));
+    let mean = |a: f64| sum(mu.iter().map(|mu| axes.cumulative(a, *mu))) / mu.len() as f64;
+    let e = (0..=100).map(|k| f64::from(k) / 100.0);
+    let fixed = matches!(eccentricities, Eccentricities::Fixed(_));
+    Laws {
+        semi_major_axes: laws::logarithmic(mean, range),
+        eccentricities: e.filter(|_| !fixed).map(|e| (e, eccentricities.cumulative(e))).collect(),
+        ..Laws::default()
+    }
+}
+
+/// The laws of semi-major axes and eccentricities, in the units of the configuration.
+fn laws_of(written: &config::Binaries, units: &Units) -> (SemiMajorAxes, Eccentricities) {
     let (least, most) = written.axes();
     let limits = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
     let periods = |law| SemiMajorAxes::Periods { law, day: DAY_CGS * units.velocity.cgs / units.length.cgs, limits };
@@ -175,8 +218,7 @@ pub(super) fn orbits(
         config::Eccentricity::Circular => Eccentricities::Fixed(0.0),
         config::Eccentricity::Fixed => Eccentricities::Fixed(written.e()),
     };
-    let mu: Vec<f64> = pairs.masses[..pairs.of.len()].iter().map(|mass| units.g() * mass).collect();
-    binaries::orbits(&mu, &axes, eccentricities, seed).ok_or_else(|| no_period(context.loaded, at, written))
+    (axes, eccentricities)
 }
 
 fn no_period(loaded: &Loaded, at: &str, written: &config::Binaries) -> Error {

@@ -4,15 +4,20 @@ use super::{ConfigArgs, on_threads, print};
 use crate::assemble::{self, Setup};
 use crate::config::{Config, Integrator};
 use crate::diagnostics::conserved::Conserved;
+use crate::diagnostics::orbit::Orbit;
 use crate::diagnostics::structure::{
     crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
 };
 use crate::error::Result;
+use crate::initial::scaling;
 use crate::io::directory::{bytes, free_space};
 use crate::particles::{Particles, Vec3};
+use crate::plot::Theme;
+use crate::plot::initial::{Sample, figure};
 use crate::units::{Dimension, Units};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Memory that the program takes before it has any particles, in bytes.
 const MEMORY_BASE: u64 = 20 << 20;
@@ -29,19 +34,60 @@ pub fn disk_per_output(n: usize) -> u64 {
     n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
 }
 
-pub fn check(args: &ConfigArgs) -> Result<u8> {
+pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let loaded = Config::from_file(&args.file, &args.sets)?;
+    let plot = plot.map(Path::to_owned);
     on_threads(loaded.config.force.threads as usize, move || {
         let setup = assemble::prepare(loaded)?;
         let systems = systems(&setup);
         let potential = assemble::potential_energy(&systems, setup.epsilon())?;
         let scales = Scales::of(&systems, potential);
-        let mut text = describe(&setup, &scales);
+        let mut text = describe(&setup, &scales, super::model::forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
         }
+        if let Some(folder) = plot {
+            text += &draw(&setup, &systems, &folder)?;
+        }
         print(&text)
     })
+}
+
+/// Draws the initial conditions; says which files it wrote.
+fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
+    let (laws, scale, units) = (&setup.laws, &setup.scale, setup.config.units());
+    let in_units = |mut p: Particles| {
+        scaling::rescale(&mut p, scale.mass, scale.length, scale.velocity);
+        p
+    };
+    let stars = systems.len() - usize::from(laws.central.is_some());
+    let column = |of: &[Vec3]| of[..stars].to_vec();
+    let p = Particles::new(systems.mass[..stars].to_vec(), column(&systems.pos), column(&systems.vel));
+    let orbits = setup.binaries.iter().map(|&i| {
+        let p = &setup.particles;
+        let between = |of: &[Vec3]| [0, 1, 2].map(|k| of[i + 1][k] - of[i][k]);
+        Orbit::of(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
+    });
+    let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
+        orbits.map(|orbit| (orbit.semi_major_axis * scale.length, orbit.eccentricity)).unzip();
+    let masses: Vec<f64> = setup.particles.mass.iter().map(|mass| mass * scale.mass).collect();
+    let masses = &masses[..masses.len() - usize::from(laws.central.is_some())];
+    let drawn = figure(&Sample {
+        title: setup.config.run.name.clone(),
+        caption: setup.source.clone(),
+        units,
+        systems: &in_units(p),
+        centre: laws.centre,
+        central: laws.central.unwrap_or(0.0),
+        enclosed: &laws.enclosed,
+        jeans: laws.jeans,
+        masses: (masses, &laws.masses),
+        semi_major_axes: (&axes, &laws.semi_major_axes),
+        eccentricities: (&eccentricities, &laws.eccentricities),
+    });
+    let Some(drawn) = drawn else { return Ok("  no picture: too few particles\n".into()) };
+    let paths = drawn.write(&folder.join(format!("{}-initial", setup.config.run.name)), &Theme::ALL)?;
+    Ok(paths.iter().map(|path| format!("  {:<20} {}\n", "picture", path.display())).collect())
 }
 
 /// The particles with each primordial binary as one body at its centre of mass: its inner motion says nothing about the
@@ -105,7 +151,7 @@ fn disk(setup: &Setup) -> u64 {
         + rows * ROW
 }
 
-fn describe(setup: &Setup, scales: &Scales) -> String {
+fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
     let value = |x: f64, d: Dimension| with_unit(x * scale.of(d), d, &units);
     let (integrator, steps) = scheme(&config.integrator);
@@ -132,6 +178,7 @@ fn describe(setup: &Setup, scales: &Scales) -> String {
         ("steps", format!("{steps} {}", units.time.name)),
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
+        ("wall time", wall_time),
         (
             "memory",
             format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * assemble::MEMORY_PER_PARTICLE)),

@@ -1,18 +1,26 @@
 //! The command line: one file a verb.
 
+mod advise;
 mod bench;
 mod check;
+mod convert;
 mod face;
 mod inspect;
 mod log;
+mod model;
 mod plot;
+mod reproduce;
 mod run;
 mod schema;
+mod study;
+mod validate;
 mod verify;
 
-use crate::config::{Engine, MAX_DEVICE, TEMPLATES, template};
+use crate::config::{Engine, MAX_DEVICE, TEMPLATES};
+use crate::crew::on_threads;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
+use crate::io::formats::FORMATS;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
@@ -24,8 +32,10 @@ const EXIT_CODES: &str = "Exit codes:
   1  unforeseen error
   2  wrong command line, configuration, input file or output directory; nothing was written
   3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`
-  4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole
-  5  output could not be written during the run; finished files and the last checkpoint are whole";
+  4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole;
+     or `tisane verify` or `tisane validate` found something wrong
+  5  output could not be written during the run; finished files and the last checkpoint are whole
+  6  `tisane reproduce --run` came to another state than the file's";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -61,13 +71,19 @@ enum Verb {
     /// Print a commented configuration to start from.
     Init {
         /// What to start from.
-        #[arg(default_value = "plummer", value_parser = TEMPLATES.map(|(name, _)| name))]
+        #[arg(default_value = "plummer", value_parser = templates().map(|(name, _)| name).collect::<Vec<_>>())]
         model: String,
     },
     /// Validate a configuration and print what it would run.
+    ///
+    /// With --plot DIR the initial conditions are drawn as well: DIR/<name>-initial.svg and .png, for light and dark
+    /// grounds, have profiles and distributions beside the laws that a model is sampled from.
     Check {
         #[command(flatten)]
         config: ConfigArgs,
+        /// Draw the initial conditions into this folder.
+        #[arg(long, value_name = "DIR")]
+        plot: Option<PathBuf>,
     },
     /// Run a configuration.
     ///
@@ -81,7 +97,21 @@ enum Verb {
     Inspect {
         /// The file.
         file: PathBuf,
+        /// Format of a file of particles, where the content alone does not tell it.
+        #[arg(long, value_name = "FORMAT", value_parser = a_format())]
+        from: Option<String>,
     },
+    /// Print the command that made a file, or run it again and compare the result bit for bit.
+    ///
+    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run. Without --run its configuration, as it was
+    /// written, goes to DIR.toml and the command is printed. With --run the run is done again in DIR up to the block step
+    /// of the file, and the hashes of the two states are compared: exit code 0 if they agree, 6 if not.
+    Reproduce(reproduce::ReproduceArgs),
+    /// Turn a file of particles into another format.
+    ///
+    /// What the format of OUT has no place for is said on standard error. OUT is read back and compared before the command
+    /// ends. An existing OUT is not touched without --overwrite.
+    Convert(Box<convert::ConvertArgs>),
     /// Draw a run's diagnostics, or columns of a table, as SVG and PNG.
     ///
     /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
@@ -89,13 +119,37 @@ enum Verb {
     Plot(plot::PlotArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
+    /// Reproduce published and exact results, and print the table of what came out.
+    ///
+    /// Each case runs its configurations and holds what comes out against reference values with their sources. What a case needs
+    /// and this machine has not (a GPU, a file of another program) is said, and the case skipped. Exit code 4 if a check fails.
+    Validate(validate::ValidateArgs),
     /// Measure speed.
     Bench {
         #[command(subcommand)]
         what: bench::What,
     },
+    /// Sweep over N, modes, nu and engines; the result is tables and figures.
+    ///
+    /// The result goes to studies/<study> or --output: table.csv and table.hdf5, further tables, figures as SVG and PNG. Each
+    /// finished point is kept in points.jsonl as soon as it is measured: the same command goes on where a study was stopped.
+    Study {
+        #[command(subcommand)]
+        what: study::What,
+    },
+    /// Fit, show and use the performance model of this machine.
+    ///
+    /// It is kept in the file that the variable TISANE_MODEL names, otherwise in tisane/model.toml in XDG_CONFIG_HOME or ~/.config.
+    /// `tisane check` says with it what a run will take.
+    Model(model::ModelArgs),
+    /// Recommend a precision mode and nu for an energy error or a wall time, from short trials of a configuration.
+    Advise(advise::AdviseArgs),
     /// Print the JSON Schema of the configuration, for editors that complete and check TOML.
-    Schema,
+    Schema {
+        /// Of which file: a run's configuration, or the sweep of a study.
+        #[arg(default_value = "run", value_parser = schema::FILES)]
+        of: String,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -138,18 +192,29 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What `tisane init` prints, by name.
+fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TEMPLATES.into_iter().chain(study::TEMPLATES)
+}
+
 fn dispatch(cli: Cli) -> Result<u8> {
     let talk = Talk { verbose: cli.verbose, quiet: cli.quiet };
     match cli.verb {
-        Verb::Init { model } => print(template(&model).unwrap_or_default()),
-        Verb::Check { config } => check::check(&config),
+        Verb::Init { model } => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),
+        Verb::Check { config, plot } => check::check(&config, plot.as_deref()),
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
-        Verb::Inspect { file } => inspect::inspect(&file),
+        Verb::Reproduce(args) => reproduce::reproduce(args, talk),
+        Verb::Inspect { file, from } => inspect::inspect(&file, from.as_deref()),
+        Verb::Convert(args) => convert::convert(&args, talk),
         Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
+        Verb::Validate(args) => validate::validate(&args, talk),
         Verb::Bench { what } => bench::bench(what, talk),
-        Verb::Schema => schema::schema(),
+        Verb::Study { what } => study::study(what, talk),
+        Verb::Model(args) => model::model(args, talk),
+        Verb::Advise(args) => advise::advice(args, talk),
+        Verb::Schema { of } => schema::schema(&of),
         Verb::Completions { shell } => schema::completions(shell, &mut Cli::command()),
         Verb::Man => schema::man(Cli::command()),
     }
@@ -182,14 +247,11 @@ fn a_precision() -> impl TypedValueParser<Value = Precision> {
     one_of(Precision::ALL, Precision::name)
 }
 
-fn a_device() -> impl TypedValueParser<Value = u32> {
-    clap::value_parser!(u32).range(..=i64::from(MAX_DEVICE))
+/// The name of a file format.
+fn a_format() -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
 }
 
-/// Runs `work` on a pool of `threads` threads (0: one a core).
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool =
-        pool.map_err(|e| Error::Integration { problem: format!("cannot start {threads} threads: {e}"), help: None })?;
-    pool.install(work)
+fn a_device() -> impl TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(..=i64::from(MAX_DEVICE))
 }

@@ -2,7 +2,7 @@
 
 use super::face::Face;
 use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
-use crate::assemble::{self, Session};
+use crate::assemble::{self, Session, Setup};
 use crate::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
 use crate::crew;
 use crate::error::{Error, Result};
@@ -104,7 +104,13 @@ fn keep_input(config: &Config) -> Result<()> {
     }
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let Some(real_dir) = real(&dir) else { return Ok(()) };
-    match config.initial.inputs().into_iter().find(|path| real(path).is_some_and(|path| path.starts_with(&real_dir))) {
+    match config
+        .initial
+        .inputs()
+        .into_iter()
+        .map(|(_, path)| path)
+        .find(|path| real(path).is_some_and(|path| path.starts_with(&real_dir)))
+    {
         Some(input) => Err(Error::input(
             input,
             format!("--overwrite would remove this input, as it is inside {}", real_dir.display()),
@@ -128,22 +134,48 @@ pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
     assemble::check_gpu(&loaded.config, args.session.engine(None))?;
     on_threads(args.session.threads(&loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
-        let (name, config, dir) =
-            (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
-        let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
-        let mut simulation = assemble::new_run(setup, args.session.engine(None))?;
-        args.session.limit(&mut simulation);
-        let of_old_run = log::open_existing(&dir)?;
-        directory::create(&dir, &config, super::check::disk_per_output(n), args.overwrite)?;
-        drop(of_old_run);
-        let bars = MultiProgress::new();
-        log::start(talk, log::open(&dir)?, &bars);
-        tracing::info!("starting {name} in {}: {source}", dir.display());
-        for warning in &warnings {
-            tracing::warn!("{warning}");
-        }
-        go(simulation, &name, talk, &bars, |simulation, face| simulation.start(face))
+        let mut new = open(setup, args.session.engine(None), args.overwrite, talk)?;
+        args.session.limit(&mut new.simulation);
+        let reason = new.run(talk)?;
+        Ok(exit_code(reason))
     })
+}
+
+/// A new run, its directory made and its log open.
+pub(super) struct NewRun {
+    pub(super) simulation: Simulation,
+    name: String,
+    bars: MultiProgress,
+}
+
+/// Makes the directory of a new run.
+pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Talk) -> Result<NewRun> {
+    let (name, config, dir) =
+        (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
+    let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
+    let simulation = assemble::new_run(setup, session)?;
+    let of_old_run = log::open_existing(&dir)?;
+    directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
+    drop(of_old_run);
+    let bars = MultiProgress::new();
+    log::start(talk, log::open(&dir)?, &bars);
+    tracing::info!("starting {name} in {}: {source}", dir.display());
+    for warning in &warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(NewRun { simulation, name, bars })
+}
+
+impl NewRun {
+    /// Runs it from its start to its end.
+    pub(super) fn run(&mut self, talk: Talk) -> Result<ExitReason> {
+        go(&mut self.simulation, &self.name, talk, &self.bars, |simulation, face| simulation.start(face))
+    }
+}
+
+/// Exit code of a run that ended in order.
+pub(super) fn exit_code(reason: ExitReason) -> u8 {
+    if reason == ExitReason::Finished { 0 } else { 3 }
 }
 
 pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
@@ -175,11 +207,12 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
         state.clock.time(state.now) * state.scale.time
     );
     on_threads(session.threads(&config), move || {
-        go(simulation, &config.run.name, talk, &bars, |simulation, _| {
+        let reason = go(&mut simulation, &config.run.name, talk, &bars, |simulation, _| {
             let series = simulation.resume()?;
             directory::write_config(&dir, &resolved)?;
             Ok(series)
-        })
+        })?;
+        Ok(exit_code(reason))
     })
 }
 
@@ -199,12 +232,12 @@ fn listen() {
 
 /// Runs a simulation from its `begin` to its end, and says how it went.
 fn go(
-    mut simulation: Simulation,
+    simulation: &mut Simulation,
     name: &str,
     talk: Talk,
     bars: &MultiProgress,
     begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Series>,
-) -> Result<u8> {
+) -> Result<ExitReason> {
     listen();
     tracing::info!(
         "engine {}, precision {}, {} threads",
@@ -218,7 +251,7 @@ fn go(
     }
     let unit = simulation.units().units.time.name.clone();
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
-    let mut series = begin(&mut simulation, &mut face)?;
+    let mut series = begin(simulation, &mut face)?;
     let reason = match simulation.provenance().engine.as_str() {
         "cuda" => {
             crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &STOP, &mut face))?
@@ -238,9 +271,9 @@ fn go(
         tracing::info!("profile of {:.3} s: {}", profile.total.all(), profile.total.shares());
     }
     if !talk.quiet {
-        print(&table(&summary, &simulation, &unit))?;
+        print(&table(&summary, simulation, &unit))?;
     }
-    Ok(if reason == ExitReason::Finished { 0 } else { 3 })
+    Ok(reason)
 }
 
 /// The end of a run, for people.

@@ -1,11 +1,21 @@
 //! `tisane schema`, `tisane completions`, `tisane man`: generated from the definitions that the program itself uses.
 
 use super::print;
-use crate::config::json_schema;
+use crate::config::{json_schema, schema_of};
 use crate::error::{Error, Result};
+use crate::study::config::{CostFile, EnergyFile, ForceFile};
 
-pub fn schema() -> Result<u8> {
-    print(&format!("{:#}\n", json_schema()))
+/// Files that have a schema.
+pub const FILES: [&str; 4] = ["run", "study-force", "study-energy", "study-cost"];
+
+pub fn schema(of: &str) -> Result<u8> {
+    let schema = match of {
+        "study-force" => schema_of::<ForceFile>(),
+        "study-energy" => schema_of::<EnergyFile>(),
+        "study-cost" => schema_of::<CostFile>(),
+        _ => json_schema(),
+    };
+    print(&format!("{schema:#}\n"))
 }
 
 pub fn completions(shell: clap_complete::Shell, command: &mut clap::Command) -> Result<u8> {

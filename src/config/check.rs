@@ -44,10 +44,11 @@ impl Walk<'_> {
             (Some("string"), Value::String(_)) => {}
             (None, Value::Table(table)) => self.section(schema, path, table),
             (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
-            (Some("number"), Value::Integer(_) | Value::Float(_)) => {}
+            (Some("number"), Value::Integer(_)) => {}
+            (Some("number"), Value::Float(number)) if number.is_finite() => {}
             (Some("boolean"), Value::Boolean(_)) => {}
             (Some("integer"), other) => self.say(path, format!("expected a whole number, found {}", told(other))),
-            (Some("number"), other) => self.say(path, format!("expected a number, found {}", told(other))),
+            (Some("number"), other) => self.say(path, format!("expected a finite number, found {}", told(other))),
             (Some("boolean"), other) => self.say(path, format!("expected true or false, found {}", told(other))),
             (Some("array"), other) => self.say(path, format!("expected a list in [ ], found {}", told(other))),
             (Some("string"), other) => self.say(path, format!("expected text in quotes, found {}", told(other))),
@@ -81,9 +82,15 @@ impl Walk<'_> {
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
         for key in required.filter(|key| !table.contains_key(*key)) {
-            let known = keys.iter().find(|(name, _)| *name == key);
-            let meaning = known.map(|(_, schema)| summary(self.root, schema)).unwrap_or_default();
-            let place = if path.is_empty() { format!("section [{key}]") } else { format!("key `{key}` in [{path}]") };
+            let known = keys.iter().find(|(name, _)| *name == key).map(|(_, schema)| *schema);
+            let meaning = known.map(|schema| summary(self.root, schema)).unwrap_or_default();
+            let kind = known.and_then(|schema| follow(self.root, schema).get("type")?.as_str());
+            let place = match kind {
+                None | Some("object") if path.is_empty() => format!("section [{key}]"),
+                Some("array") if path.is_empty() => format!("section [[{key}]]"),
+                _ if path.is_empty() => format!("key `{key}`"),
+                _ => format!("key `{key}` in [{path}]"),
+            };
             self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
         }
         if !choices.is_empty() {

@@ -20,6 +20,12 @@ use crate::{Error, Result};
 pub struct Source(Document);
 
 impl Source {
+    /// The overrides (`section.key=value`) that were put on top of the text.
+    #[must_use]
+    pub fn overrides(&self) -> &[String] {
+        self.0.sets()
+    }
+
     /// Tells a problem that shows only later where its setting was written.
     #[must_use]
     pub fn explain(&self, problem: Problem) -> Error {

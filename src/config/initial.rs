@@ -8,6 +8,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::document::item_path;
 use super::number::Real;
 
 pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
@@ -120,16 +121,25 @@ const fn parabola() -> Real {
 }
 
 impl Initial {
-    /// Every file that particles or masses are read from.
+    /// Every file that particles or masses are read from, with its key.
     #[must_use]
-    pub fn inputs(&self) -> Vec<&Path> {
-        let mut found: Vec<&Path> = self.masses.iter().filter_map(Masses::path).collect();
+    pub fn inputs(&self) -> Vec<(String, &Path)> {
+        let mut found = Vec::new();
+        self.add_inputs("initial", &mut found);
+        found
+    }
+
+    fn add_inputs<'a>(&'a self, at: &str, found: &mut Vec<(String, &'a Path)>) {
+        found.extend(self.masses.iter().filter_map(Masses::path).map(|path| (format!("{at}.masses.path"), path)));
         match &self.model {
-            Model::File(file) => found.push(file.path()),
-            Model::Clusters(clusters) => found.extend(clusters.iter().flat_map(|cluster| cluster.initial.inputs())),
+            Model::File(file) => found.push((format!("{at}.file.path"), file.path())),
+            Model::Clusters(clusters) => {
+                for (number, cluster) in clusters.iter().enumerate() {
+                    cluster.initial.add_inputs(&item_path(&format!("{at}.clusters"), number), found);
+                }
+            }
             _ => {}
         }
-        found
     }
 
     /// Number of particles, as far as the configuration says it, the key that says it, and the seed of a sampled model (the
@@ -180,8 +190,18 @@ pub enum Format {
     Csv,
     /// Text with 7 columns as McLuster writes it for NBODY6.
     Nbody6,
+    /// McLuster's table with a header (-C 3).
+    Mcluster,
+    /// Text with PeTar's 7 columns, velocities in pc/Myr.
+    Petar,
     /// Tipsy binary, either byte order.
     Tipsy,
+    /// Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.
+    Gadget,
+    /// AMUSE's HDF5.
+    Amuse,
+    /// NEMO's structured binary, either byte order.
+    Nemo,
 }
 
 impl Format {
@@ -193,7 +213,12 @@ impl Format {
             Self::Tisane => Some("tisane"),
             Self::Csv => Some("csv"),
             Self::Nbody6 => Some("nbody6"),
+            Self::Mcluster => Some("mcluster"),
+            Self::Petar => Some("petar"),
             Self::Tipsy => Some("tipsy"),
+            Self::Gadget => Some("gadget"),
+            Self::Amuse => Some("amuse"),
+            Self::Nemo => Some("nemo"),
         }
     }
 }

@@ -30,7 +30,7 @@ pub use initial::{
     TwoBody, UniformSphere,
 };
 pub use number::{Real, WallTime};
-pub use schema::json_schema;
+pub use schema::{json_schema, schema_of};
 pub use sections::{
     Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Leapfrog, Limits, MAX_DEVICE, MAX_THREADS, OnDtMin, Output,
     Run, Softening, System, UnitsSection,
@@ -86,6 +86,12 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// The overrides (`section.key=value`) that were put on top of the text.
+    #[must_use]
+    pub fn overrides(&self) -> &[String] {
+        self.source.overrides()
+    }
+
     /// Tells a problem that shows only later (once the input file's time is known, say) where its setting was written.
     #[must_use]
     pub fn explain(&self, problem: Problem) -> Error {

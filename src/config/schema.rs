@@ -12,7 +12,8 @@ pub fn json_schema() -> Value {
 }
 
 /// The JSON Schema of a file that holds a `T`.
-pub(super) fn schema_of<T: JsonSchema>() -> Value {
+#[must_use]
+pub fn schema_of<T: JsonSchema>() -> Value {
     let mut schema = schemars::schema_for!(T).to_value();
     without_null(&mut schema);
     schema

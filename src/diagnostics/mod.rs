@@ -2,5 +2,6 @@
 
 pub mod audit;
 pub mod conserved;
+pub mod orbit;
 pub mod steps;
 pub mod structure;

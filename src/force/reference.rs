@@ -15,6 +15,7 @@ use std::marker::PhantomData;
 /// Scalar engine for the precision mode `M`; see [`super::canonical`] for the order of summation.
 pub struct ReferenceEngine<M> {
     mode: PhantomData<M>,
+    bag: usize,
     eps2: f64,
     clock: Clock,
     sources: Particles,
@@ -25,13 +26,22 @@ pub struct ReferenceEngine<M> {
 /// The reference engine for a precision mode.
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn ForceEngine> {
+    engine_with_bags(precision, epsilon, clock, BAG)
+}
+
+/// The same with bags of another size than the canonical one, to study what bags do to the error. At least 1.
+#[must_use]
+pub fn engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
+    fn new<M: Mode>(epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
+        Box::new(ReferenceEngine::<M> { bag: bag.max(1), ..ReferenceEngine::new(epsilon, clock) })
+    }
     match precision {
-        Precision::F32Direct => Box::new(ReferenceEngine::<F32Direct>::new(epsilon, clock)),
-        Precision::F32Chamomile => Box::new(ReferenceEngine::<F32Chamomile>::new(epsilon, clock)),
-        Precision::F32Kahan => Box::new(ReferenceEngine::<F32Kahan>::new(epsilon, clock)),
-        Precision::Mixed => Box::new(ReferenceEngine::<Mixed>::new(epsilon, clock)),
-        Precision::DoubleFloat => Box::new(ReferenceEngine::<DoubleFloat>::new(epsilon, clock)),
-        Precision::F64Fast | Precision::F64 => Box::new(ReferenceEngine::<F64>::new(epsilon, clock)),
+        Precision::F32Direct => new::<F32Direct>(epsilon, clock, bag),
+        Precision::F32Chamomile => new::<F32Chamomile>(epsilon, clock, bag),
+        Precision::F32Kahan => new::<F32Kahan>(epsilon, clock, bag),
+        Precision::Mixed => new::<Mixed>(epsilon, clock, bag),
+        Precision::DoubleFloat => new::<DoubleFloat>(epsilon, clock, bag),
+        Precision::F64Fast | Precision::F64 => new::<F64>(epsilon, clock, bag),
     }
 }
 
@@ -41,6 +51,7 @@ impl<M: Mode> ReferenceEngine<M> {
     pub fn new(epsilon: f64, clock: Clock) -> Self {
         Self {
             mode: PhantomData,
+            bag: BAG,
             eps2: epsilon * epsilon,
             clock,
             sources: Particles::default(),
@@ -63,7 +74,7 @@ impl<M: Mode> ReferenceEngine<M> {
 
     fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Pull {
         let eps2 = M::Real::of(self.eps2);
-        let total = total::<M, SUMS>(self.sources.len(), i, |sums, j| {
+        let total = total::<M, SUMS>((self.sources.len(), self.bag), i, |sums, j| {
             let r = relative::<M>(self.pos[j], pos);
             let v = [0, 1, 2].map(|k| M::Real::of(self.vel[j][k]) - M::Real::of(vel[k]));
             let pair = pair(M::Real::of(self.sources.mass[j]), r, v, eps2);
@@ -86,22 +97,26 @@ fn relative<M: Mode>(source: Vec3, target: Vec3) -> [M::Real; 3] {
     })
 }
 
-/// The sums over all of `n` sources but `own`, in the canonical order; `add` adds a source to the sums of its bag.
-fn total<M: Mode, const K: usize>(n: usize, own: usize, add: impl Fn(&mut [[M::Real; 2]; K], usize)) -> [f64; K] {
+/// The sums over all of `n` sources but `own`, in the canonical order, in bags of `bag`; `add` adds a source to the sums of its bag.
+fn total<M: Mode, const K: usize>(
+    (n, bag): (usize, usize),
+    own: usize,
+    add: impl Fn(&mut [[M::Real; 2]; K], usize),
+) -> [f64; K] {
     let mut tree = TreeSum::<[M::Node; K], FULL_DEPTH>::default();
     let mut in_order = [M::Node::zero(); K];
     let nothing = [[<M::Real as num_traits::Zero>::zero(); 2]; K];
     let mut sums = nothing;
-    for first in (0..n).step_by(BAG) {
+    for first in (0..n).step_by(bag) {
         if M::ORDER != Order::Running {
             sums = nothing;
         }
-        (first..n.min(first + BAG)).filter(|&j| j != own).for_each(|j| add(&mut sums, j));
-        let bag = sums.map(M::node);
+        (first..n.min(first + bag)).filter(|&j| j != own).for_each(|j| add(&mut sums, j));
+        let finished = sums.map(M::node);
         match M::ORDER {
-            Order::Tree => tree.push(0, bag),
-            Order::InOrder => in_order = in_order.plus(&bag),
-            Order::Running => in_order = bag,
+            Order::Tree => tree.push(0, finished),
+            Order::InOrder => in_order = in_order.plus(&finished),
+            Order::Running => in_order = finished,
         }
     }
     let total = if M::ORDER == Order::Tree { tree.root() } else { in_order };
@@ -160,7 +175,7 @@ impl<M: Mode> AccelerationEngine for ReferenceAccelerations<M> {
         let (mass, eps2) = (&self.mass, M::Real::of(self.eps2));
         acc.clear();
         acc.extend((0..pos.len()).map(|i| {
-            acceleration_from_sums(total::<M, ACC_SUMS>(mass.len(), i, |sums, j| {
+            acceleration_from_sums(total::<M, ACC_SUMS>((mass.len(), BAG), i, |sums, j| {
                 let r = relative::<M>(pos[j], pos[i]);
                 let m_s3 = attraction(M::Real::of(mass[j]), r, eps2);
                 (0..3).for_each(|k| add::<M>(&mut sums[k], m_s3, r[k]));

@@ -141,16 +141,61 @@ impl SemiMajorAxes {
             Self::Opik(from, to) => Some((from * exp(u * log(to / from))).clamp(from, to)),
             Self::Uniform(from, to) => Some(from + u * (to - from)),
             Self::Periods { law, day, limits } => {
-                let (cumulative, least, most): (fn(f64) -> f64, _, _) = match law {
-                    PeriodLaw::Kroupa => (kroupa_periods, 1.0, 8.43),
-                    PeriodLaw::DuquennoyMayor => (log_normal_periods, 0.0, 10.0),
-                };
-                // Kepler: P² = 4π² a³/μ.
-                let period = |a: f64| log10(TAU * (a * a * a / mu).sqrt() / day);
-                let (from, to) = (period(limits.0).max(least), period(limits.1).min(most));
-                let p = (from <= to).then(|| exp10(invert(cumulative, (from, to), u)) * day)?;
+                let (from, to) = law.range(day, limits, mu);
+                let p = (from <= to).then(|| exp10(invert(law.cumulative(), (from, to), u)) * day)?;
                 Some(libm::cbrt(mu * p * p / (4.0 * PI * PI)))
             }
+        }
+    }
+
+    /// Share of the binaries with `mu` = G (m₁ + m₂) whose semi-major axis is below `a`.
+    #[must_use]
+    pub fn cumulative(&self, a: f64, mu: f64) -> f64 {
+        let share = match *self {
+            Self::Opik(from, to) => log(a / from) / log(to / from),
+            Self::Uniform(from, to) => (a - from) / (to - from),
+            Self::Periods { law, day, limits } => {
+                let ((from, to), below) = (law.range(day, limits, mu), law.cumulative());
+                let x = log10_period(a, mu, day).clamp(from, to.max(from));
+                (below(x) - below(from)) / (below(to) - below(from))
+            }
+        };
+        share.clamp(0.0, 1.0)
+    }
+}
+
+/// Kepler's third law, P² = 4π² a³/μ: log₁₀ of the period in days.
+fn log10_period(a: f64, mu: f64, day: f64) -> f64 {
+    log10(TAU * (a * a * a / mu).sqrt() / day)
+}
+
+impl PeriodLaw {
+    /// Share below x = log₁₀(P/day).
+    const fn cumulative(self) -> fn(f64) -> f64 {
+        match self {
+            Self::Kroupa => kroupa_periods,
+            Self::DuquennoyMayor => log_normal_periods,
+        }
+    }
+
+    /// From where to where log₁₀(P/day) goes between two semi-major axes.
+    fn range(self, day: f64, limits: (f64, f64), mu: f64) -> (f64, f64) {
+        let (least, most) = match self {
+            Self::Kroupa => (1.0, 8.43),
+            Self::DuquennoyMayor => (0.0, 10.0),
+        };
+        (log10_period(limits.0, mu, day).max(least), log10_period(limits.1, mu, day).min(most))
+    }
+}
+
+impl Eccentricities {
+    /// Share below `e`.
+    #[must_use]
+    pub fn cumulative(self, e: f64) -> f64 {
+        match self {
+            Self::Thermal => e * e,
+            Self::Uniform => e,
+            Self::Fixed(fixed) => f64::from(e >= fixed),
         }
     }
 }

@@ -216,7 +216,7 @@ impl MassFunction {
     }
 }
 
-/// The period law of Kroupa (1995, MNRAS 277, 1507, eq. 11b) in x = log₁₀(P/day): share of the birth periods below x, from 1
+/// The period law of Kroupa (1995, MNRAS 277, 1507) in x = log₁₀(P/day): share of the birth periods below x, from 1
 /// to 8.43.
 pub(crate) fn kroupa_periods(x: f64) -> f64 {
     const ETA: f64 = 2.5;

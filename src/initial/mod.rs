@@ -14,6 +14,7 @@ pub mod fractal;
 pub mod hernquist;
 pub mod kepler;
 pub mod king;
+pub mod laws;
 pub mod masses;
 mod numerics;
 pub mod plummer;
@@ -27,6 +28,7 @@ pub mod two_body;
 pub mod uniform_sphere;
 
 use crate::particles::Particles;
+use laws::Laws;
 use std::cmp::Ordering;
 
 /// What a run starts from.
@@ -42,6 +44,8 @@ pub struct InitialState {
     pub about: Vec<(String, String)>,
     /// The first of the two stars of each primordial binary, as an index; the second follows it.
     pub binaries: Vec<usize>,
+    /// What a sampled model is drawn from.
+    pub laws: Laws,
 }
 
 impl InitialState {

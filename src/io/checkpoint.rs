@@ -237,7 +237,7 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
     visit(&mut run, &mut FromFile(tree.group("Run")?))?;
     let particles = read_particles(&tree.group("Particles")?)?;
     check_times(path, &particles, run.now)?;
-    Ok(Checkpoint { particles, run, provenance: provenance::read(&tree.group("Provenance")?)? })
+    Ok(Checkpoint { particles, run, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
 }
 
 fn read_particles(g: &Node<'_>) -> Result<Particles> {

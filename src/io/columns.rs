@@ -81,7 +81,7 @@ impl Column {
 /// # Errors
 /// [`Error::Input`] with the line or dataset if the file is missing, damaged or no table.
 pub fn read(path: &Path) -> Result<Columns> {
-    let (head, _) = formats::head(path)?;
+    let head = formats::head(path)?;
     if head.starts_with(SIGNATURE) { read_hdf5(path) } else { parse_csv(path, &text_of(path)?) }
 }
 
@@ -174,7 +174,7 @@ fn read_hdf5(path: &Path) -> Result<Columns> {
     let group = tree.group(name)?;
     let mut table = Columns::default();
     if groups.iter().any(|group| group == "Provenance") {
-        let p = provenance::read(&tree.group("Provenance")?)?;
+        let p = provenance::read(&tree.group("Provenance")?, tree.version)?;
         table.remarks = [
             ("tisane", format!("{} ({})", p.version, p.git_commit)),
             ("engine", p.engine),

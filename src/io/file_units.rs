@@ -74,3 +74,21 @@ pub(super) fn describe(at: &hdf5::Dataset, units: &Units, dimension: Dimension, 
     put(at, "to_cgs", &units.cgs(dimension))?;
     put_text(at, "description", text)
 }
+
+/// Attributes by which Gadget's readers (pynbody) know the unit of a dataset: powers of `U_M`, `U_L`, `U_V`, which `/Units`
+/// has, and no cosmological factors. `U_T` is length / velocity to them: a quantity in another unit of time gets none.
+pub(super) fn describe_for_gadget(at: &hdf5::Dataset, units: &Units, dimension: Dimension, text: &str) -> H5Result {
+    let own_time = (units.time.cgs * units.velocity.cgs / units.length.cgs - 1.0).abs() > 1e-9;
+    if dimension.time != 0 && own_time {
+        return Ok(());
+    }
+    let powers =
+        [("U_M", dimension.mass), ("U_L", dimension.length), ("U_V", dimension.velocity), ("U_T", dimension.time)];
+    let used = powers.into_iter().filter(|(_, power)| *power != 0);
+    // pynbody wants something after the last power.
+    let factors: String = used.map(|(name, power)| format!("{name}^{power} ")).collect();
+    put_text(at, "VarDescription", &format!("{factors} {text}"))?;
+    put(at, "CGSConversionFactor", &units.cgs(dimension))?;
+    put(at, "aexp-scale-exponent", &0.0f64)?;
+    put(at, "h-scale-exponent", &0.0f64)
+}

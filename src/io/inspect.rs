@@ -2,9 +2,9 @@
 
 use super::fields::Value;
 use super::file_units;
-use super::formats::{self, FileState};
+use super::formats::{self, FileState, Look};
 use super::hdf::Kind;
-use super::hdf::read::{Node, SIGNATURE, Tree};
+use super::hdf::read::{Node, Tree};
 use super::provenance::{self, Provenance};
 use super::seal::Seal;
 use super::table::{self, Table};
@@ -24,13 +24,15 @@ use std::path::Path;
 pub fn describe(path: &Path) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
-    let (head, _) = formats::head(path)?;
-    if head.starts_with(SIGNATURE) {
+    let look = Look::at(path)?;
+    let guesses = formats::detect(path)?;
+    let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !look.is_from_tisane();
+    if look.is_hdf5() && !of_others {
         describe_hdf5(&mut page, path)?;
-    } else if table::is_csv(&head) {
+    } else if table::is_csv(&look.head) {
         page.line("kind", "tisane diagnostics, CSV");
         describe_table(&mut page, &table::read_csv(path)?, None);
-    } else if formats::detect(path)?.is_some() {
+    } else if !guesses.is_empty() {
         describe_particles(&mut page, &formats::read(path, None)?);
     } else {
         let help = format!("{}; and the checkpoints and diagnostics of its runs", formats::known());
@@ -39,17 +41,29 @@ pub fn describe(path: &Path) -> Result<String> {
     Ok(page.0)
 }
 
+/// Describes particles in the format of that name, where the content alone does not tell it.
+///
+/// # Errors
+/// [`Error::Input`] if there is no such format, or the file is not of it.
+pub fn describe_as(path: &Path, format: &str) -> Result<String> {
+    let mut page = Page::default();
+    page.line("file", path.display());
+    describe_particles(&mut page, &formats::read(path, Some(format))?);
+    Ok(page.0)
+}
+
 fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
     let tree = Tree::open(path, &Kind::ALL, false)?;
-    page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.root().get::<u64>("format_version")?));
+    page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.version));
     match tree.kind {
         Kind::Snapshot => describe_snapshot(page, path, &tree)?,
         Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
         Kind::Diagnostics => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::read_hdf5(path)?, Some(&units));
-            page.provenance(&provenance::read(&tree.group("Provenance")?)?);
+            page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
+        Kind::Table => describe_sheet(page, &tree)?,
     }
     page.line(
         "bytes",
@@ -58,6 +72,18 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
             _ => "no SHA-256 at the end of the file: repacked or changed by another program",
         },
     );
+    Ok(())
+}
+
+/// A table of results: what it shows, where it comes from, and its columns.
+fn describe_sheet(page: &mut Page, tree: &Tree) -> Result<()> {
+    let (remarks, table) = (tree.group("Remarks")?, tree.group("Table")?);
+    for name in remarks.attributes()? {
+        page.line(&name, remarks.text(&name)?);
+    }
+    for name in table.text("columns")?.split(',') {
+        page.line(name, format!("[{}] {}", table.text_of(name, "unit")?, table.text_of(name, "description")?));
+    }
     Ok(())
 }
 
@@ -72,7 +98,22 @@ impl Page {
 
     fn provenance(&mut self, p: &Provenance) {
         self.line("written by", format!("tisane {} ({}) on {}, {}", p.version, p.git_commit, p.host, p.created));
+        if !p.build_rustc.is_empty() {
+            let features = if p.build_features.is_empty() { "none" } else { &p.build_features };
+            let build = format!("{}, {}, opt-level {}", p.build_rustc, p.build_target, p.build_opt_level);
+            self.line("built", format!("by {build}, features {features}"));
+            self.line("machine", format!("{} ({})", p.cpu, p.cpu_features));
+        }
         self.line("force", format!("engine {}, precision {}", p.engine, p.precision));
+        if !p.gpu.is_empty() {
+            self.line("gpu", &p.gpu);
+        }
+        for input in p.inputs().unwrap_or_default() {
+            self.line("input file", input.file);
+        }
+        if !p.initial_sha256.is_empty() {
+            self.line("initial_sha256", &p.initial_sha256);
+        }
         if let Some(seed) = p.seed {
             self.line("seed", seed);
         }
@@ -126,14 +167,25 @@ fn describe_snapshot(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
 /// Particles of another program's format.
 fn describe_particles(page: &mut Page, state: &FileState) {
     page.line("kind", format!("particles, {} format", state.format));
+    page.line("format", &state.guess);
+    let unit = |d| state.units.as_ref().map_or(String::new(), |units| format!(" {}", units.label(d)));
     if let Some(time) = state.time {
-        page.line("time", time);
+        page.line("time", format!("{time}{}", unit(Dimension::TIME)));
+    }
+    match &state.units {
+        Some(units) => page.units(units),
+        None => page.line("units", "the file does not say them"),
     }
     if let Some([smallest, largest]) = state.softening {
-        page.line("softening of one particle", format!("{smallest} to {largest}"));
+        page.line("softening of one particle", format!("{smallest} to {largest}{}", unit(Dimension::LENGTH)));
     }
     let p = &state.particles;
     page.particles(&p.mass, &p.pos, &p.vel, state.units.as_ref());
+    let ids = p.id.iter().fold([u64::MAX, 0], |[least, most], &id| [least.min(id), most.max(id)]);
+    page.line("ids", format!("{} to {}", ids[0], ids[1]));
+    for note in &state.notes {
+        page.line("note", note);
+    }
 }
 
 fn describe_checkpoint(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {

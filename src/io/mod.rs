@@ -12,12 +12,15 @@ pub mod file_units;
 pub mod formats;
 mod hdf;
 pub mod inspect;
+pub mod machine;
+pub mod origin;
 pub mod provenance;
 pub mod seal;
 pub mod series;
+pub mod sheet;
 pub mod snapshot;
 pub mod summary;
 pub mod table;
 
 /// Version of the layout of snapshots, checkpoints and diagnostics. Readers take every version up to this one.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;

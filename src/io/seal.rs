@@ -53,6 +53,14 @@ pub fn check(path: &Path) -> io::Result<Seal> {
     Ok(if whole { Seal::Whole } else { Seal::Broken })
 }
 
+/// SHA-256 of a whole file, in lower-case hexadecimal.
+///
+/// # Errors
+/// What the file system says.
+pub fn sha256_of(path: &Path) -> io::Result<String> {
+    digest(&mut File::open(path)?, u64::MAX)
+}
+
 fn trailer(digest: &str) -> Vec<u8> {
     [MAGIC.as_slice(), digest.as_bytes(), b"\n"].concat()
 }

@@ -33,7 +33,6 @@ pub struct Series {
     csv: File,
     length: u64,
     units: FileUnits,
-    provenance: Provenance,
     rows: u64,
     next_rewrite: Instant,
 }
@@ -43,7 +42,7 @@ impl Series {
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
-    pub fn create(dir: &Path, units: &FileUnits, provenance: &Provenance) -> Result<Self> {
+    pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
         let path = dir.join(CSV);
         let begin = || {
             // Appending, so that a row after a failed one that was cut off lands at the end.
@@ -53,7 +52,7 @@ impl Series {
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, header().len() as u64), units, provenance, 0))
+        Ok(Self::new(dir, (csv, header().len() as u64), units, 0))
     }
 
     /// Takes up the diagnostics of a run whose checkpoint says that `rows` rows were written. Rows after them, a half-written
@@ -61,15 +60,15 @@ impl Series {
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be cut.
-    pub fn resume(dir: &Path, rows: u64, units: &FileUnits, provenance: &Provenance) -> Result<Self> {
+    pub fn resume(dir: &Path, rows: u64, units: &FileUnits) -> Result<Self> {
         let path = dir.join(CSV);
         let length = length_of_rows(&path, rows)?;
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
         csv.set_len(length).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, length), units, provenance, rows))
+        Ok(Self::new(dir, (csv, length), units, rows))
     }
 
-    fn new(dir: &Path, csv: (File, u64), units: &FileUnits, provenance: &Provenance, rows: u64) -> Self {
+    fn new(dir: &Path, csv: (File, u64), units: &FileUnits, rows: u64) -> Self {
         let (csv, length) = csv;
         Self {
             csv_path: dir.join(CSV),
@@ -77,7 +76,6 @@ impl Series {
             csv,
             length,
             units: units.clone(),
-            provenance: provenance.clone(),
             rows,
             next_rewrite: Instant::now(),
         }
@@ -89,11 +87,12 @@ impl Series {
         self.rows
     }
 
-    /// Adds a row (in internal units) to the journal, in one write, and brings the HDF5 file up to date if that is due.
+    /// Adds a row (in internal units) to the journal, in one write, and brings the HDF5 file up to date if that is due: only
+    /// then is its provenance asked for.
     ///
     /// # Errors
     /// [`Error::Storage`] if a file cannot be written. A row that did not fit is cut off again: the journal has whole rows.
-    pub fn append(&mut self, row: &DiagnosticsRow) -> Result<()> {
+    pub fn append(&mut self, row: &DiagnosticsRow, provenance: impl FnOnce() -> Provenance) -> Result<()> {
         let line = line(&row.values(&self.units.scale));
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
             // If cutting fails too, resume cuts.
@@ -102,7 +101,7 @@ impl Series {
         }
         self.length += line.len() as u64;
         self.rows += 1;
-        if Instant::now() >= self.next_rewrite { self.rewrite() } else { Ok(()) }
+        if Instant::now() >= self.next_rewrite { self.rewrite(&provenance()) } else { Ok(()) }
     }
 
     /// Flushes the journal to the disk: before a checkpoint that counts its rows, or a power cut could leave fewer.
@@ -117,16 +116,16 @@ impl Series {
     ///
     /// # Errors
     /// [`Error::Storage`] if a file cannot be written.
-    pub fn finish(&mut self) -> Result<()> {
+    pub fn finish(&mut self, provenance: &Provenance) -> Result<()> {
         self.sync()?;
-        self.rewrite()
+        self.rewrite(provenance)
     }
 
-    fn rewrite(&mut self) -> Result<()> {
+    fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
         let begun = Instant::now();
         let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
         hdf::write(&self.hdf5_path, Kind::Diagnostics, |root| {
-            provenance::write(&self.provenance, &new_group(root, "Provenance")?)?;
+            provenance::write(provenance, &new_group(root, "Provenance")?)?;
             file_units::write(&self.units, &new_group(root, "Units")?)?;
             self.fill(&new_group(root, "Diagnostics")?, rows)
         })?;

@@ -18,10 +18,12 @@ use std::path::Path;
 /// The group that holds the particles: Gadget's stars.
 pub(super) const PARTICLES: &str = "PartType4";
 /// Gadget's number of particle types, and ours among them.
-const TYPES: usize = 6;
-const OUR_TYPE: usize = 4;
+pub(super) const TYPES: usize = 6;
+pub(super) const OUR_TYPE: usize = 4;
+/// The attribute of Gadget's header that has the numbers of particles by type.
+pub(super) const COUNTS: &str = "NumPart_ThisFile";
 /// 10⁹ Julian years of 365.25 days.
-const SECONDS_PER_GYR: f64 = 31_557_600e9;
+pub(super) const SECONDS_PER_GYR: f64 = 31_557_600e9;
 /// The attribute of `/Provenance` that holds the hash of the values.
 const CONTENT_HASH: &str = "content_sha256";
 
@@ -82,6 +84,9 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     put_text(root, "time_unit", &s.units.units.label(Dimension::TIME))?;
     let header_time = time * s.units.scale.length / s.units.scale.velocity;
     let header = new_group(root, "Header")?;
+    let mut count = [0u64; TYPES];
+    count[OUR_TYPE] = s.particles.len() as u64;
+    put_array(&header, COUNTS, &count)?;
     write_header(&header, s.particles.len() as u64, header_time)?;
     // Without it pynbody takes the age of the universe for the time.
     put(&header, "Time_GYR", &(user_time * s.units.units.time.cgs / SECONDS_PER_GYR))?;
@@ -102,6 +107,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
             }
         };
         file_units::describe(&dataset, &s.units.units, field.dimension, field.text)?;
+        file_units::describe_for_gadget(&dataset, &s.units.units, field.dimension, field.text)?;
     }
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
@@ -109,11 +115,10 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     put_text(&origin, CONTENT_HASH, &hash.finish())
 }
 
-/// Gadget's header: `time` in units of UnitLength / UnitVelocity.
-fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
+/// Gadget's header without [`COUNTS`]: `time` in units of UnitLength / UnitVelocity.
+pub(super) fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
     let mut count = [0u64; TYPES];
     count[OUR_TYPE] = n;
-    put_array(header, "NumPart_ThisFile", &count)?;
     put_array(header, "NumPart_Total", &count.map(|n| (n & u64::from(u32::MAX)) as u32))?;
     put_array(header, "NumPart_Total_HighWord", &count.map(|n| (n >> 32) as u32))?;
     put_array(header, "MassTable", &[0.0f64; TYPES])?;
@@ -179,7 +184,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         return Err(origin.error(CONTENT_HASH, "the values do not match it: changed since tisane wrote them"));
     }
     let units = file_units::read(&tree.group("Units")?)?;
-    let provenance = provenance::read(&origin)?;
+    let provenance = provenance::read(&origin, tree.version)?;
     Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step })
 }
 

@@ -2,6 +2,7 @@
 
 use super::atomic::write_atomically;
 use super::directory::SUMMARY;
+use super::provenance::Provenance;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::path::Path;
@@ -56,6 +57,8 @@ pub struct Summary {
     /// Where the time of this session's block steps went; only with --profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
+    /// Where it comes from, as in `/Provenance` of the HDF5 files.
+    pub provenance: Provenance,
 }
 
 /// Where the time of block steps went.

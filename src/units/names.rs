@@ -34,6 +34,9 @@ macro_rules! unit_names {
         }
 
         impl $enum {
+            /// Every name.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
             /// The name as users write it.
             #[must_use]
             pub const fn name(self) -> &'static str {

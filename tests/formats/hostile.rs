@@ -4,9 +4,10 @@ use crate::fixtures::{
     CSV, NBODY6, assert_says, complaint, complaint_about, file, read, replace, small_tipsy, snapshot, tamper, tipsy,
     two,
 };
+use crate::others::{MCLUSTER, nemo};
 use proptest::prelude::*;
 use std::path::Path;
-use tisane::io::formats;
+use tisane::io::formats::{self, FORMATS};
 use tisane::particles::Particles;
 
 /// The complaint about a snapshot made by `make` at the path it is given.
@@ -35,7 +36,12 @@ fn what_is_not_a_file_of_particles_is_said_to_be_so() {
 fn a_named_format_that_does_not_fit_is_told_what_was_found() {
     assert_says(&complaint(small_tipsy(true, 4), Some("csv")), &["expected csv", "looks like tipsy"]);
     assert_says(&complaint(CSV, Some("nbody6")), &["expected nbody6", "looks like csv", "format = \"csv\""]);
-    assert_says(&complaint(NBODY6, Some("tipsy")), &["expected tipsy", "looks like nbody6"]);
+    // Columns of numbers could be several formats: the named one says why it is none of them.
+    assert_says(&complaint(NBODY6, Some("tipsy")), &["expected a Tipsy header"]);
+    assert_says(&complaint(NBODY6, Some("mcluster")), &["line 1", "expected the header #Mass_[Msun]"]);
+    assert_says(&complaint(NBODY6, Some("nemo")), &["expected an item of NEMO's structured binary"]);
+    assert_says(&complaint("garbage", Some("gadget")), &["not an HDF5 file"]);
+    assert_says(&complaint("garbage", Some("amuse")), &["not an HDF5 file"]);
     assert_says(&complaint(NBODY6, Some("nbdy6")), &["no file format \"nbdy6\"", "did you mean \"nbody6\""]);
     // Where nothing else fits, the named format's own reader says why.
     assert_says(&complaint("not a table", Some("nbody6")), &["line 1", "expected 7 columns", "found 3"]);
@@ -219,17 +225,19 @@ fn a_snapshot_cut_off_or_overwritten_anywhere_never_panics() {
 
 proptest! {
     #[test]
-    fn text_and_tipsy_files_with_any_bytes_anywhere_never_panic(
-        which in 0..3usize,
+    fn text_tipsy_and_nemo_files_with_any_bytes_anywhere_never_panic(
+        which in 0..6usize,
         at in any::<prop::sample::Index>(),
         bytes in prop::collection::vec(any::<u8>(), 0..24),
         cut in any::<bool>(),
     ) {
-        let mut content = [CSV.as_bytes().to_vec(), NBODY6.as_bytes().to_vec(), small_tipsy(true, 0)][which].clone();
+        let text = |text: &str| text.as_bytes().to_vec();
+        let binary = [small_tipsy(true, 0), nemo(false, true).bytes, nemo(true, false).bytes];
+        let mut content = [text(CSV), text(NBODY6), text(MCLUSTER)].into_iter().chain(binary).nth(which).expect("one of them");
         let start = at.index(content.len());
         let end = if cut { content.len() } else { (start + bytes.len()).min(content.len()) };
         content.splice(start..end, bytes);
-        for format in [None, Some("csv"), Some("nbody6"), Some("tipsy"), Some("tisane")] {
+        for format in FORMATS.iter().map(|format| Some(format.name)).chain([None]) {
             if let Err(error) = read(&content, format) {
                 prop_assert_eq!(error.exit_code(), 2);
             }

@@ -1,6 +1,9 @@
 //! Every format: what is written comes back, files of the real programs are read, and hostile files are told apart.
 
 mod fixtures;
+mod foreign;
 mod hostile;
+mod others;
 mod reading;
 mod starting;
+mod writing;

@@ -24,15 +24,21 @@ fn a_run_starts_at_the_time_of_the_snapshot() {
     assert_eq!((set.config.t_start(), set.steps_to_end), (Some(TIME), 3));
     assert_eq!(set.clock.start * set.scale.time, TIME);
     assert_eq!(set.config.units(), units().units);
-    for (wrong, expected) in [
-        (names, &["its unit of time is Myr", "pc/(km/s)"][..]),
-        ("mass = \"kg\"\nlength = \"pc\"\nvelocity = \"km/s\"\ntime = \"Myr\"", &["its unit of mass is Msun", "kg"]),
-        ("system = \"henon\"", &["its unit of mass is Msun", "says M"]),
-    ] {
-        let Err(Error::Input { problem, help, .. }) = prepared(folder.path(), wrong).map(|_| ()) else {
-            panic!("expected an input error for {wrong}")
-        };
-        assert_says(&problem, expected);
-        assert_says(&help.unwrap_or_default(), &["[units]"]);
-    }
+    // Other units of the same kind: the numbers are converted, and that is said.
+    let other = "mass = \"Mjup\"\nlength = \"kpc\"\nvelocity = \"km/s\"\ntime = \"Myr\"";
+    let converted = prepared(folder.path(), other).expect("a good run");
+    assert_says(&converted.warnings.join("; "), &["converted from Msun, pc, km/s, Myr to Mjup, kpc, km/s, Myr"]);
+    let (mass, unconverted) = (|set: &Setup| set.particles.total_mass() * set.scale.mass, 512.0);
+    assert_eq!(mass(&set_again(folder.path(), names)), unconverted);
+    assert!((mass(&converted) / (unconverted * 1047.565) - 1.0).abs() < 1e-5, "{}", mass(&converted));
+    let Err(Error::Input { problem, help, .. }) = prepared(folder.path(), "system = \"henon\"").map(|_| ()) else {
+        panic!("expected an input error")
+    };
+    assert_says(&problem, &["its units are Msun, pc, km/s, Myr", "Henon units are wanted"]);
+    assert_says(&help.unwrap_or_default(), &["[units]"]);
+}
+
+/// The run in units whose names need no conversion.
+fn set_again(folder: &Path, names: &str) -> Setup {
+    prepared(folder, &format!("{names}\ntime = \"Myr\"")).expect("a good run")
 }

@@ -1,6 +1,5 @@
 //! `tisane bench`: speed of the force, and of the papers' timed workload; and which launch shapes are the fastest.
 
-mod error;
 mod force;
 mod kernels;
 mod run;
@@ -42,18 +41,6 @@ pub enum What {
         /// a table for the variable TISANE_SHAPES.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "repeat", "threads"])]
         tune: Option<PathBuf>,
-        #[command(flatten)]
-        how: How,
-    },
-    /// Errors of a mode's forces against f64, on every particle of a Plummer model, beside those of Hamada & Iitaka (2007,
-    /// table 2): largest and root mean square of the relative errors.
-    Error {
-        /// Numbers of particles.
-        #[arg(long, value_delimiter = ',', default_value = "2048,4096,8192,16384")]
-        n: Vec<usize>,
-        /// Softening [default: the paper's, whose square is 0.01].
-        #[arg(long, default_value_t = 0.1, hide_default_value = true)]
-        epsilon: f64,
         #[command(flatten)]
         how: How,
     },
@@ -165,7 +152,6 @@ pub fn bench(what: What, talk: Talk) -> Result<u8> {
             force::bench(&n, &targets.unwrap_or_else(|| vec![1, 8, 64, 512]), width, &how)
         }
         What::Kernels(what) => kernels::bench(&what, width),
-        What::Error { n, epsilon, how } => error::bench(&n, epsilon, width, &how),
         What::Run { n, nu, seed, profile, how } => run::bench(&n, &nu, (seed, profile), width, &how),
     }
 }
@@ -193,12 +179,12 @@ fn report<T: Serialize>(
     cells: impl Fn(&T) -> Vec<String>,
     more: impl Fn(&T) -> String,
 ) -> Result<u8> {
-    use crate::io::provenance;
+    use crate::io::{machine, provenance};
     let report = Report {
         benchmark,
         version: provenance::version(),
         git_commit: provenance::git_commit(),
-        host: provenance::host(),
+        host: machine::host(),
         engine: how.engine_name(width)?,
         precision,
         threads,

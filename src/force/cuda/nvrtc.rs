@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Environment variable with more options for the compiler, separated by spaces.
 const VARIABLE: &str = "TISANE_NVRTC";
-/// As in scripts/kernels.
-const FLAGS: [&str; 4] = ["-std=c++17", "--fmad=false", "--ftz=true", "-diag-suppress=128,177"];
+/// As in scripts/kernels, and one more: to NVRTC, unlike nvcc, a lambda in a kernel is a function of the host without it.
+const FLAGS: [&str; 5] =
+    ["-std=c++17", "--fmad=false", "--ftz=true", "-diag-suppress=128,177", "--device-as-default-execution-space"];
 
 /// What was compiled last, by source and options: engines load their kernels one by one, and it takes seconds.
 static LAST: Mutex<Option<(Job, Arc<Vec<u8>>)>> = Mutex::new(None);

@@ -2,18 +2,20 @@
 //! start with `#` are passed over; a field may stand in double quotes. Fields are numbers and names, so that commas and
 //! line breaks inside quotes do not occur: lines are split here, which keeps the line numbers of messages right.
 
+use super::columns::{self, COLUMNS as REQUIRED, Columns};
+use super::look::{Guess, Look};
+use super::nearest;
+use super::state::{FileState, Places};
 use super::text::{Lines, first_content_line, number_at, shown};
-use super::{Columns, FileState, Places, nearest};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// The columns every file has, in the order of [`Columns::push`].
-const REQUIRED: [&str; 7] = ["m", "x", "y", "z", "vx", "vy", "vz"];
 const ID: &str = "id";
 
 /// Text with a comma in its first content line.
-pub(super) fn detect(head: &[u8], _length: u64) -> bool {
-    first_content_line(head).is_some_and(|line| line.contains(','))
+pub(super) fn detect(look: &Look) -> Option<Guess> {
+    let comma = first_content_line(&look.head).is_some_and(|line| line.contains(','));
+    comma.then(|| Guess::sure("text with commas"))?
 }
 
 /// Where the header puts each column.
@@ -49,7 +51,18 @@ pub(super) fn read(path: &Path) -> Result<FileState> {
     if header.id.is_some() {
         particles.id = ids;
     }
-    Ok(FileState { particles, time: None, format: "csv", softening: None, units: None, places })
+    Ok(FileState::new("csv", particles, places))
+}
+
+/// Writes a file with ids.
+pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+    let p = &state.particles;
+    let header = format!("{},{ID}\n", REQUIRED.join(","));
+    columns::write(path, &header, p, |text, i| {
+        columns::join(text, columns::row(p, i), ",");
+        text.push_str(&format!(",{}", p.id[i]));
+    })?;
+    Ok(columns::lost_time(state).into_iter().collect())
 }
 
 /// The fields of a line, without blanks and quotes around them.

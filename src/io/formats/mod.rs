@@ -1,26 +1,35 @@
-//! Files of particles that tisane reads: one file a format, one line a format in [`FORMATS`].
+//! Files of particles that tisane reads and writes: one file a format, one entry a format in [`FORMATS`].
 //!
 //! A reader never trusts a file: nothing is allocated beyond what the file's own size supports, and every mistake is an
 //! [`Error::Input`] that names the place, what was expected and what was found.
 
+mod amuse;
+mod amuse_units;
+mod columns;
 mod csv;
+mod gadget;
+mod gadget_header;
+mod look;
+mod mcluster;
 mod nbody6;
+mod nemo;
+mod nemo_items;
+mod petar;
+mod physical;
+mod state;
 mod text;
 mod tipsy;
 mod tisane;
 mod validate;
 
+pub use look::Guess;
+pub(in crate::io) use look::{Look, head};
+pub use state::FileState;
 pub use validate::validate;
 
-use crate::particles::{Particles, Vec3};
 use crate::units::Units;
 use crate::{Error, Result};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
-
-/// How much of a file detection looks at, in bytes.
-const HEAD: u64 = 4096;
 
 /// A file format.
 #[derive(Debug)]
@@ -29,94 +38,113 @@ pub struct Format {
     pub name: &'static str,
     /// One line on what it is.
     pub description: &'static str,
-    /// True if a file with these first bytes (up to 4096) and this length looks like the format, whole or damaged.
-    detect: fn(head: &[u8], length: u64) -> bool,
+    /// Why a file looks like the format, whole or damaged; [`None`] if it does not.
+    detect: fn(&Look) -> Option<Guess>,
     /// Reads a regular, non-empty file.
-    read: fn(path: &Path) -> Result<FileState>,
+    read: fn(&Path) -> Result<FileState>,
+    /// Writes a state, if tisane writes the format.
+    pub writer: Option<Writer>,
 }
 
-/// Every format. Detection takes the first that fits, so binary formats come before text.
+/// How a format is written.
+#[derive(Debug)]
+pub struct Writer {
+    /// Which units the file can be in.
+    pub units: Accepts,
+    /// What of a particle (mass, position, velocity, id), of the time and of the units the format has no place for, and what
+    /// it rounds: one line for people.
+    pub loses: &'static str,
+    /// Writes a file atomically and says what was lost of this very state.
+    write: fn(&Path, &FileState) -> Result<Vec<String>>,
+}
+
+/// The units that a format can be written in.
+#[derive(Clone, Copy, Debug)]
+pub enum Accepts {
+    /// Numbers alone: any units, and none are told.
+    Numbers,
+    /// The file tells its units: any, but they must be known.
+    Told,
+    /// These, or Hénon units.
+    Only(fn() -> Units),
+}
+
+/// Every format. Detection takes the first that fits, so that the more particular come before the more general.
 pub const FORMATS: &[Format] = &[
-    Format { name: "tisane", description: "tisane's HDF5 snapshot", detect: tisane::detect, read: tisane::read },
+    Format {
+        name: "amuse",
+        description: "AMUSE's HDF5, versions 1 and 2",
+        detect: amuse::detect,
+        read: amuse::read,
+        writer: Some(Writer { units: Accepts::Told, loses: "nothing", write: amuse::write }),
+    },
+    Format {
+        name: "gadget",
+        description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
+        detect: gadget::detect,
+        read: gadget::read,
+        writer: Some(Writer { units: Accepts::Told, loses: "nothing", write: gadget::write }),
+    },
+    Format {
+        name: "tisane",
+        description: "tisane's HDF5 snapshot",
+        detect: tisane::detect,
+        read: tisane::read,
+        writer: None,
+    },
+    Format {
+        name: "nemo",
+        description: "NEMO's structured binary, either byte order",
+        detect: nemo::detect,
+        read: nemo::read,
+        writer: Some(Writer {
+            units: Accepts::Numbers,
+            loses: "units; ids, where one is 2^31 or more",
+            write: nemo::write,
+        }),
+    },
     Format {
         name: "tipsy",
         description: "Tipsy binary, either byte order, 28- or 32-byte header",
         detect: tipsy::detect,
         read: tipsy::read,
+        writer: Some(Writer {
+            units: Accepts::Numbers,
+            loses: "half the digits (4-byte floats), ids, units",
+            write: tipsy::write,
+        }),
     },
     Format {
         name: "csv",
         description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
         detect: csv::detect,
         read: csv::read,
+        writer: Some(Writer { units: Accepts::Numbers, loses: "time, units", write: csv::write }),
+    },
+    Format {
+        name: "mcluster",
+        description: "McLuster's table (-C 3): a header #Mass_[Msun] x_[pc] ... and a star a line",
+        detect: mcluster::detect,
+        read: mcluster::read,
+        writer: None,
     },
     Format {
         name: "nbody6",
         description: "McLuster/NBODY6 dat.10: one star a line, m x y z vx vy vz",
         detect: nbody6::detect,
         read: nbody6::read,
+        writer: Some(Writer { units: Accepts::Numbers, loses: "ids, time, units", write: nbody6::write }),
+    },
+    Format {
+        name: "petar",
+        description: "PeTar's raw input: one star a line, m x y z vx vy vz in Msun, pc, pc/Myr",
+        detect: petar::detect,
+        read: petar::read,
+        writer: Some(Writer { units: Accepts::Only(petar::units), loses: "ids, time", write: petar::write }),
     },
 ];
 
-/// What a file holds, in the file's own units.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FileState {
-    /// The particles: `mass`, `pos`, `vel`, `id` are set (ids 0 … N−1 in file order where the file has none).
-    pub particles: Particles,
-    /// The time of the state, where the format has one; in the unit of time that its units name.
-    pub time: Option<f64>,
-    /// Name of the format, as in [`FORMATS`].
-    pub format: &'static str,
-    /// Smallest and largest softening length, where the format has one for each particle.
-    pub softening: Option<[f64; 2]>,
-    /// The units, where the file names them.
-    pub units: Option<Units>,
-    /// Where each particle stands in the file, for messages.
-    places: Places,
-}
-
-/// How to name a particle's place in its file.
-#[derive(Clone, Debug, PartialEq)]
-enum Places {
-    /// Text: the line of each particle, from 1.
-    Lines(Vec<u64>),
-    /// Binary records: the particle's number, from 0.
-    Records,
-}
-
-impl FileState {
-    /// The place of particle `i`, to start a message with.
-    fn place(&self, i: usize) -> String {
-        match &self.places {
-            Places::Lines(lines) => format!("line {}", lines[i]),
-            Places::Records => format!("particle {i} (from 0)"),
-        }
-    }
-}
-
-/// Columns under construction.
-#[derive(Default)]
-struct Columns {
-    mass: Vec<f64>,
-    pos: Vec<Vec3>,
-    vel: Vec<Vec3>,
-}
-
-impl Columns {
-    /// Adds a particle written as m, x, y, z, vx, vy, vz.
-    fn push(&mut self, [m, x, y, z, vx, vy, vz]: [f64; 7]) {
-        self.mass.push(m);
-        self.pos.push([x, y, z]);
-        self.vel.push([vx, vy, vz]);
-    }
-
-    /// The particles, with ids by order.
-    fn finish(self) -> Particles {
-        Particles::new(self.mass, self.pos, self.vel)
-    }
-}
-
-/// Reads a file of particles and checks it with [`validate`]. `format` is a name of [`FORMATS`]; without one it is told by
+/// Reads a file of particles and checks it with [`validate()`]. `format` is a name of [`FORMATS`]; without one it is told by
 /// the content.
 ///
 /// # Errors
@@ -124,57 +152,81 @@ impl Columns {
 /// damaged, or holds values that are not physical.
 pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
     let named = format.map(|name| by_name(path, name)).transpose()?;
-    let looks_like = detect(path)?;
-    let chosen = match (named, looks_like) {
-        (Some(named), Some(other)) if named.name != other.name => return Err(mismatch(path, named, other)),
-        // A named format that nothing else claims: its own reader tells best what is wrong.
-        (Some(named), _) => named,
-        (None, Some(found)) => found,
-        (None, None) => return Err(unknown(path)),
+    let look = Look::at(path)?;
+    let (chosen, guess) = match (named, guesses(&look)) {
+        (Some(named), found) => match found.first() {
+            // Where the named format cannot be, and another surely is.
+            Some((other, Guess { sure: true, .. })) if (named.detect)(&look).is_none() => {
+                return Err(mismatch(path, named, other));
+            }
+            // A named format that nothing else claims: its own reader tells best what is wrong.
+            _ => (named, "as named".to_owned()),
+        },
+        (None, found) => told(&found).ok_or_else(|| unknown(path))?,
     };
-    let state = (chosen.read)(path)?;
+    drop(look);
+    let state = FileState { guess, ..(chosen.read)(path)? };
     validate(path, &state)?;
     Ok(state)
 }
 
-/// The format that a file's content looks like, or [`None`].
+/// The formats that a file's content looks like, the likeliest first, and why.
 ///
 /// # Errors
 /// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
-pub fn detect(path: &Path) -> Result<Option<&'static Format>> {
-    let (head, length) = head(path)?;
-    Ok(FORMATS.iter().find(|format| (format.detect)(&head, length)))
+pub fn detect(path: &Path) -> Result<Vec<(&'static Format, Guess)>> {
+    Ok(guesses(&Look::at(path)?))
 }
 
-/// The first bytes of a file (up to 4096) and its length.
+/// The formats that a file looks like: one that is sure, or all that it may be.
+fn guesses(look: &Look) -> Vec<(&'static Format, Guess)> {
+    let all = FORMATS.iter().filter_map(|format| Some((format, (format.detect)(look)?)));
+    let all: Vec<_> = all.collect();
+    let sure = all.iter().position(|(_, guess)| guess.sure);
+    sure.map_or_else(|| all.clone(), |at| vec![all[at].clone()])
+}
+
+/// The likeliest of the formats, and in words why, and what else it may be.
+fn told(found: &[(&'static Format, Guess)]) -> Option<(&'static Format, String)> {
+    let ((format, guess), others) = found.split_first()?;
+    let others: Vec<_> = others.iter().map(|(other, guess)| format!("{} ({})", other.name, guess.why)).collect();
+    let text = if others.is_empty() {
+        format!("from the content: {}", guess.why)
+    } else {
+        let (name, others) = (format.name, others.join(" or "));
+        format!(
+            "from the content: {}; could also be {others}: name the format to force one, {name} was taken",
+            guess.why
+        )
+    };
+    Some((format, text))
+}
+
+/// Writes a state to a file in the format of that name, atomically, and says what was lost of it.
 ///
 /// # Errors
-/// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
-pub(super) fn head(path: &Path) -> Result<(Vec<u8>, u64)> {
-    let failed = |e: std::io::Error| Error::input(path, e);
-    let about = std::fs::metadata(path).map_err(|e| {
-        let missing = e.kind() == std::io::ErrorKind::NotFound;
-        let error = Error::input(path, if missing { "there is no such file".to_owned() } else { e.to_string() });
-        if missing {
-            error.with_help("in a configuration, a relative path is taken from the folder of that file")
-        } else {
-            error
-        }
+/// [`Error::Input`]: no such format, one that is only read, or units that it cannot be in. [`Error::Storage`].
+pub fn write(path: &Path, format: &str, state: &FileState) -> Result<Vec<String>> {
+    let format = by_name(path, format)?;
+    let writer = format.writer.as_ref().ok_or_else(|| {
+        let names: Vec<_> = FORMATS.iter().filter(|f| f.writer.is_some()).map(|f| f.name).collect();
+        Error::input(path, format!("{} is read, not written", format.name))
+            .with_help(format!("tisane writes {}", names.join(", ")))
     })?;
-    if !about.is_file() {
-        let kind = if about.is_dir() { "a directory" } else { "not a regular file" };
-        return Err(Error::input(path, format!("expected a file of particles, found {kind}")));
+    if state.units.is_none() && matches!(writer.units, Accepts::Told | Accepts::Only(_)) {
+        let problem =
+            format!("a {} file is in units that everyone can tell, and those of this state are not known", format.name);
+        return Err(Error::input(path, problem)
+            .with_help("say which they are: --units mass=Msun,length=pc,velocity=km/s, or --units henon"));
     }
-    if about.len() == 0 {
-        return Err(Error::input(path, "the file is empty").with_help(known()));
-    }
-    let mut head = Vec::new();
-    File::open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    Ok((head, about.len()))
+    (writer.write)(path, state)
 }
 
 /// The format of a name.
-fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
+///
+/// # Errors
+/// [`Error::Input`] with the nearest name.
+pub fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
         let nearest = nearest(name, FORMATS.iter().map(|format| format.name));
         let error = Error::input(path, format!("there is no file format \"{name}\""));
@@ -182,8 +234,9 @@ fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
     })
 }
 
-/// The name most like `word`; `names` is never empty.
-fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
+/// The name most like `word`; empty where there are no names.
+#[must_use]
+pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
     let like = |name: &str| strsim::jaro_winkler(word, name);
     names.max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default()
 }

@@ -2,10 +2,13 @@
 //! star records of 4-byte floats. All become masses here. Either byte order; the header is 28 bytes, or 32 where a C
 //! compiler padded it to 8.
 
-use super::{Columns, FileState, Places};
+use super::columns::{Columns, lost_ids, row};
+use super::look::{Guess, Look};
+use super::state::{FileState, Places};
+use crate::io::atomic::write_atomically;
 use crate::{Error, Result};
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 /// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with
@@ -48,8 +51,9 @@ impl Header {
 }
 
 /// A header that makes sense in either byte order.
-pub(super) fn detect(head: &[u8], _length: u64) -> bool {
-    Header::parse(head).is_some()
+pub(super) fn detect(look: &Look) -> Option<Guess> {
+    let order = if Header::parse(&look.head)?.big_endian { "big" } else { "little" };
+    Guess::sure(format!("a Tipsy header in {order}-endian order: 3 dimensions, counts that add up"))
 }
 
 /// Reads the file.
@@ -66,8 +70,49 @@ pub(super) fn read(path: &Path) -> Result<FileState> {
     let padding = padding.ok_or_else(|| wrong_size(path, &header, length))?;
     file.by_ref().take(padding).read_exact(&mut [0; 4][..padding as usize]).map_err(failed)?;
     let (columns, softening) = records(&mut file, &header).map_err(failed)?;
-    let (time, particles) = (Some(header.time), columns.finish());
-    Ok(FileState { particles, time, format: "tipsy", softening, units: None, places: Places::Records })
+    let merged: Vec<_> = header.counts.iter().zip(KINDS).filter(|(n, _)| **n > 0).collect();
+    let mut notes = Vec::new();
+    if merged.len() > 1 {
+        let kinds: Vec<_> = merged.iter().map(|(n, (name, ..))| format!("{n} {name}")).collect();
+        notes.push(format!("{} particles were merged: all become point masses", kinds.join(", ")));
+    }
+    let state = FileState::new("tipsy", columns.finish(), Places::Records);
+    Ok(FileState { time: Some(header.time), softening, notes, ..state })
+}
+
+/// Writes a standard Tipsy file: big-endian, the header of 32 bytes, all particles dark, softening 0.
+pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+    let p = &state.particles;
+    let n = u32::try_from(p.len()).map_err(|_| Error::input(path, "a Tipsy file holds fewer than 2^32 particles"))?;
+    for (i, value) in (0..p.len()).flat_map(|i| row(p, i).map(|value| (i, value))) {
+        if (value as f32).is_infinite() {
+            let problem = format!("particle {}: {value:e} is beyond the range of the 4-byte floats of Tipsy", p.id[i]);
+            return Err(Error::input(path, problem).with_help("choose larger units: --to-units"));
+        }
+    }
+    write_atomically(path, |temporary| {
+        let failed = |e: std::io::Error| Error::storage(path, e);
+        let mut file = BufWriter::new(File::create(temporary).map_err(failed)?);
+        file.write_all(&state.time.unwrap_or(0.0).to_be_bytes()).map_err(failed)?;
+        for word in [n, 3, 0, n, 0, 0] {
+            file.write_all(&word.to_be_bytes()).map_err(failed)?;
+        }
+        for i in 0..p.len() {
+            // Softening and potential follow.
+            for value in row(p, i).into_iter().chain([0.0; 2]) {
+                file.write_all(&(value as f32).to_be_bytes()).map_err(failed)?;
+            }
+        }
+        file.flush().map_err(failed)
+    })?;
+    let error = (0..p.len()).flat_map(|i| row(p, i)).map(rounding).fold(0.0, f64::max);
+    let rounded = (error > 0.0).then(|| format!("digits: 4-byte floats, a relative change of up to {error:.1e}"));
+    Ok(rounded.into_iter().chain(lost_ids(p)).collect())
+}
+
+/// The relative change of a number stored as a 4-byte float.
+fn rounding(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { ((f64::from(x as f32) - x) / x).abs() }
 }
 
 /// Reads all records, and the range of their softening lengths ([`None`] if there are none or they are not numbers).

@@ -1,6 +1,6 @@
 //! What every file of particles must satisfy, whatever its format.
 
-use super::FileState;
+use super::state::FileState;
 use crate::{Error, Result};
 use std::path::Path;
 

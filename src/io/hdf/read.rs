@@ -19,6 +19,7 @@ pub(in crate::io) struct Tree {
     bytes: u64,
     file: hdf5::File,
     pub(in crate::io) kind: Kind,
+    pub(in crate::io) version: u64,
     pub(in crate::io) seal: Seal,
 }
 
@@ -40,7 +41,7 @@ impl Tree {
         let root = Node { path, bytes, group: (*file).clone(), name: String::new() };
         let kind = find_kind(path, &root, kinds)?;
         match root.get::<u64>("format_version")? {
-            1..=FORMAT_VERSION => Ok(Self { path: path.to_owned(), bytes, file, kind, seal }),
+            version @ 1..=FORMAT_VERSION => Ok(Self { path: path.to_owned(), bytes, file, kind, version, seal }),
             v => Err(Error::input(path, format!("format version {v}, and this tisane reads 1 to {FORMAT_VERSION}"))
                 .with_help("read it with the tisane that wrote it, or a newer one")),
         }

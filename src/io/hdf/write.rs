@@ -2,10 +2,10 @@
 
 use super::Kind;
 use crate::error::{Error, Result};
-use crate::io::atomic::Pending;
+use crate::io::atomic::{Pending, write_atomically};
 use crate::io::{FORMAT_VERSION, seal};
 use hdf5::file::LibraryVersion::V110;
-use hdf5::types::{FixedUnicode, TypeDescriptor};
+use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, Location};
 use std::path::Path;
 
@@ -20,8 +20,15 @@ pub(super) const MAX_TEXT: usize = 1 << 18;
 /// Writes a sealed HDF5 file up to, but without, giving it its name.
 pub(in crate::io) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
     Pending::write(path, |temporary| {
-        create(temporary, kind, fill).map_err(|e| Error::storage(path, plain(&e.to_string())))?;
+        create(temporary, Some(kind), fill).map_err(|e| Error::storage(path, plain(&e.to_string())))?;
         seal::append(temporary).map_err(|e| Error::storage(path, e))
+    })
+}
+
+/// Writes an HDF5 file for other programs atomically: no seal, nothing at the root but what `fill` puts there.
+pub(in crate::io) fn write_for_others(path: &Path, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
+    write_atomically(path, |temporary| {
+        create(temporary, None, fill).map_err(|e| Error::storage(path, plain(&e.to_string())))
     })
 }
 
@@ -36,15 +43,17 @@ fn plain(message: &str) -> &str {
     quoted.map_or(message, |(said, _)| said)
 }
 
-fn create(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
+fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
     // The 1.10 format is what h5py, yt and pynbody of today's distributions read. No object times: the same state gives the
     // same bytes. No locks: the name is ours alone, and not every file system has locks.
     let file = hdf5::File::with_options()
         .with_fapl(|p| p.libver_bounds(V110, V110).file_locking(false))
         .with_fcpl(|p| p.obj_track_times(false))
         .create(path)?;
-    put_text(&file, "format", kind.text())?;
-    put(&file, "format_version", &FORMAT_VERSION)?;
+    if let Some(kind) = kind {
+        put_text(&file, "format", kind.text())?;
+        put(&file, "format_version", &FORMAT_VERSION)?;
+    }
     fill(&file)?;
     file.flush()?;
     file.close()
@@ -85,6 +94,12 @@ fn put_fixed<const N: usize>(at: &Location, name: &str, text: &str) -> H5Result 
     let value: FixedUnicode<N> = text.parse().map_err(|e| format!("{name}: {e}"))?;
     let in_file = TypeDescriptor::FixedUnicode(text.len().max(1));
     at.new_attr_builder().empty_as(&in_file).create(name)?.write_scalar(&value)
+}
+
+/// Writes text as a scalar attribute of variable length, as h5py does: for programs that expect just that.
+pub(in crate::io) fn put_long_text(at: &Location, name: &str, text: &str) -> H5Result {
+    let value: VarLenUnicode = text.parse().map_err(|e| format!("{name}: {e}"))?;
+    put(at, name, &value)
 }
 
 /// Makes a chunked, checksummed dataset of `rows` rows, one-dimensional for width 1.

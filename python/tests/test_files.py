@@ -1,0 +1,152 @@
+"""Promise: what tisane wrote is read to the bit, with its units; anything else is told apart."""
+
+import csv
+import pickle
+
+import h5py
+import numpy as np
+import pytest
+import tisane
+from conftest import OLD, REPOSITORY
+from tisane.convert import factors
+
+VECTORS = {"Coordinates", "Velocities", "Acceleration"}
+
+
+@pytest.mark.parametrize("name", ["henon", "physical"])
+def test_a_run_is_read_to_the_bit(runs, name):
+    run = tisane.load(runs[name])
+    assert len(run.snapshots) == 3 and run.config["run"]["name"] == name
+    assert run.summary["exit_reason"] == "finished"
+    with open(runs[name] / "diagnostics.csv") as file:
+        rows = list(csv.DictReader(file))
+    for column, values in run.diagnostics.items():
+        assert values.tolist() == [type(values[0].item())(row[column]) for row in rows], column
+    for snapshot, path in zip(run.snapshots, sorted((runs[name] / "snapshots").iterdir()), strict=True):
+        assert snapshot.path == path and snapshot.rows == 500
+        with h5py.File(path) as file:
+            assert set(snapshot) == set(file["PartType4"])
+            assert float(snapshot.time) == file.attrs["time"]
+            for column in snapshot:
+                dataset = file["PartType4"][column]
+                assert np.array_equal(snapshot[column], dataset[()]) and snapshot[column].dtype == dataset.dtype
+                assert snapshot[column].shape == ((500, 3) if column in VECTORS else (500,))
+    assert snapshot.provenance["state_sha256"] == run.summary["state_sha256"]
+    assert [s.path for s in run.snapshots[1:]] == run.snapshots.paths[1:]
+
+
+@pytest.mark.parametrize("name", ["henon", "physical"])
+def test_units_are_those_of_the_file(runs, name):
+    snapshot = tisane.load(runs[name]).snapshots[-1]
+    names = {"henon": ("M", "L", "V", "T", "L^-1 V^2"), "physical": ("Msun", "pc", "km/s", "Myr", "pc^-1 (km/s)^2")}
+    columns = ("Masses", "Coordinates", "Velocities", "TimeStep", "Acceleration")
+    assert tuple(snapshot[c].unit for c in columns) == names[name]
+    units = snapshot.units
+    assert (units.mass, units.length, units.velocity, units.time, snapshot.time.unit) == (*names[name][:4], names[name][3])
+    assert units.henon == (name == "henon") and (units.G == 1) == units.henon
+    if name == "physical":
+        # G in pc (km/s)^2 / Msun, and pc in cm.
+        assert units.G == pytest.approx(4.30091e-3, rel=1e-5)
+        assert snapshot["Coordinates"].to_cgs == pytest.approx(3.0856776e18, rel=1e-8)
+        assert snapshot.time.to_cgs == pytest.approx(1e6 * 365.25 * 86400)
+
+
+def test_energies_follow_from_snapshots(runs):
+    for run in map(tisane.load, runs.values()):
+        for i, s in enumerate(run.snapshots):
+            kinetic = (0.5 * s["Masses"] * (s["Velocities"] ** 2).sum(axis=1)).sum()
+            potential = (0.5 * s["Masses"] * s["Potential"]).sum()
+            row = int(np.argmin(np.abs(run.diagnostics["time"] - float(s.time))))
+            assert run.diagnostics["time"][row] == pytest.approx(float(s.time)), i
+            assert kinetic == pytest.approx(run.diagnostics["kinetic_energy"][row], rel=1e-12)
+            assert potential == pytest.approx(run.diagnostics["potential_energy"][row], rel=1e-12)
+
+
+def test_a_column_keeps_its_unit_only_where_it_is_right(runs):
+    column = tisane.load(runs["physical"]).snapshots[0]["Coordinates"]
+    assert column[:3].unit == "pc" and column[0, 1:].unit == "pc" and column.T.unit == "pc"
+    for result in (column * 2, column + column, np.sqrt(abs(column)), np.linalg.norm(column, axis=1), column @ column.T):
+        assert type(result) is np.ndarray
+    assert not isinstance(np.concatenate([column, column]), tisane.Column)
+    again = pickle.loads(pickle.dumps(column))
+    assert (again.unit, again.to_cgs, again.description) == (column.unit, column.to_cgs, column.description)
+    assert np.array_equal(again, column)
+
+
+def test_names_of_units_are_taken_apart():
+    for unit, expected in {
+        "1": [],
+        "M V^2": [("M", 1), ("V", 2)],
+        "Msun pc km/s": [("Msun", 1), ("pc", 1), ("km", 1), ("s", -1)],
+        "pc^-1 (km/s)^2": [("pc", -1), ("km", 2), ("s", -2)],
+        "(pc/(km/s))^2": [("pc", 2), ("km", -2), ("s", 2)],
+    }.items():
+        assert factors(unit) == expected
+    for wrong in ("", "km//s", "2 km", "km^", "(km"):
+        with pytest.raises(ValueError, match="not a unit"):
+            factors(wrong)
+
+
+def test_files_of_format_1_are_read(old_run):
+    run = tisane.load(old_run)
+    assert run.snapshots[0].rows == 8 and float(run.snapshots[0].time) == pytest.approx(0.25)
+    assert run.snapshots[0].provenance["host"] == "workstation"
+    assert run.diagnostics.rows == 2 and run.diagnostics["energy"].unit == "Msun (km/s)^2"
+    assert run.summary["block_steps"] == 60 and run.config["initial"]["plummer"]["seed"] == 3
+
+
+def test_a_file_that_is_open_elsewhere_is_read(runs):
+    path = tisane.load(runs["henon"]).snapshots.paths[0]
+    with h5py.File(path):
+        assert tisane.load(path)["Masses"].sum() == pytest.approx(1)
+
+
+def test_what_is_not_ours_is_told(tmp_path, runs):
+    snapshot = tisane.load(runs["henon"]).snapshots.paths[0]
+    assert isinstance(tisane.load(snapshot), tisane.Snapshot)
+    assert tisane.load(runs["henon"] / "diagnostics.hdf5").rows == 3
+    with pytest.raises(FileNotFoundError, match="no such directory"):
+        tisane.load(tmp_path / "nothing")
+    with pytest.raises(tisane.FormatError, match="config.toml"):
+        tisane.load(tmp_path)
+    with pytest.raises(tisane.FormatError, match="found tisane checkpoint"):
+        tisane.load(OLD / "checkpoint.hdf5")
+    (tmp_path / "text").write_text("m,x,y,z\n")
+    (tmp_path / "cut").write_bytes(snapshot.read_bytes()[:5000])
+    for name in ("text", "cut"):
+        with pytest.raises(tisane.FormatError, match="not HDF5, cut off or damaged"):
+            tisane.load(tmp_path / name)
+    with h5py.File(tmp_path / "other", "w"):
+        pass
+    with pytest.raises(tisane.FormatError, match="another program"):
+        tisane.load(tmp_path / "other")
+    (tmp_path / "later").write_bytes(snapshot.read_bytes())
+    with h5py.File(tmp_path / "later", "a") as file:
+        file.attrs["format_version"] = np.uint64(99)
+    with pytest.raises(tisane.FormatError, match="format version 99"):
+        tisane.load(tmp_path / "later")
+    with pytest.raises(KeyError, match="there are .*Coordinates"):
+        tisane.Snapshot(snapshot)["Positions"]
+
+
+def test_the_lines_of_the_readme_work(runs, monkeypatch, capsys):
+    text = (REPOSITORY / "README.md").read_text()
+    lines = text.split("```python\n")[1].split("```")[0]
+    assert len(lines.splitlines()) == 3
+    (runs["henon"].parent / "runs").mkdir(exist_ok=True)
+    link = runs["henon"].parent / "runs" / "quickstart"
+    if not link.exists():
+        link.symlink_to(runs["henon"], target_is_directory=True)
+    monkeypatch.chdir(runs["henon"].parent)
+    exec(lines, {})
+    assert capsys.readouterr().out.strip()
+
+
+def test_the_versions_are_those_of_the_program():
+    import tomllib
+
+    rust = tomllib.loads((REPOSITORY / "Cargo.toml").read_text())["package"]["version"]
+    python = tomllib.loads((REPOSITORY / "python" / "pyproject.toml").read_text())["project"]["version"]
+    assert rust == python
+    source = (REPOSITORY / "src" / "io" / "mod.rs").read_text()
+    assert f"FORMAT_VERSION: u64 = {tisane.FORMAT_VERSION};" in source

@@ -1,0 +1,132 @@
+"""The HDF5 files of tisane."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from . import convert
+from .columns import Column, Table
+
+#: The newest format version that this package knows. It reads every version up to it.
+FORMAT_VERSION = 2
+
+
+class FormatError(ValueError):
+    """A file that tisane did not write, of a later version, or damaged."""
+
+
+def text(value) -> str:
+    """A text attribute, however h5py returns it."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def open_hdf5(path, *formats: str) -> h5py.File:
+    """Opens a file of one of the `formats` (`tisane snapshot`, …) for reading."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise FormatError(f"{path}: not HDF5, cut off or damaged: {error}") from None
+    try:
+        found = text(file.attrs.get("format", ""))
+        if found not in formats:
+            raise FormatError(f"{path}: expected {' or '.join(formats)}, found {found or 'a file of another program'}")
+        version = int(file.attrs["format_version"])
+        if not 1 <= version <= FORMAT_VERSION:
+            raise FormatError(f"{path}: format version {version}, and this package reads 1 to {FORMAT_VERSION}")
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_column(dataset: h5py.Dataset) -> Column:
+    """A dataset with its unit."""
+    attributes = dataset.attrs
+    described = text(attributes.get("description", ""))
+    return Column(dataset[()], text(attributes.get("unit", "1")), attributes.get("to_cgs", 1.0), described)
+
+
+def read_attributes(group: h5py.Group) -> dict:
+    """Attributes as text and numbers."""
+    kinds = (bytes, str, np.bytes_, np.str_)
+    return {k: text(v) if isinstance(v, kinds) else v for k, v in group.attrs.items()}
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of a file: their names, sizes in cgs (1 in Henon units), and G in them."""
+
+    mass: str
+    length: str
+    velocity: str
+    time: str
+    mass_in_g: float
+    length_in_cm: float
+    velocity_in_cm_per_s: float
+    time_in_s: float
+    G: float
+    henon: bool
+
+    @classmethod
+    def read(cls, group: h5py.Group) -> "Units":
+        """Reads the group /Units of a file."""
+        a = read_attributes(group)
+        return cls(
+            *(a[name] for name in ("mass", "length", "velocity", "time")),
+            float(a["UnitMass_in_g"]),
+            float(a["UnitLength_in_cm"]),
+            float(a["UnitVelocity_in_cm_per_s"]),
+            float(a["time_in_s"]),
+            float(a["G"]),
+            a["system"] == "henon",
+        )
+
+
+class Snapshot(Table):
+    """All particles at one moment: `snapshot["Coordinates"]`, N x 3, and so on; the columns are read when they are asked for.
+
+    Attributes: `path`; `time`, a `Column` without shape, in the unit of time; `units`; `provenance`, a dictionary of what
+    made the file.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = Path(path)
+        with open_hdf5(path, "tisane snapshot") as file:
+            self.units = Units.read(file["Units"])
+            self.provenance = read_attributes(file["Provenance"])
+            unit = text(file.attrs["time_unit"])
+            self.time = Column(file.attrs["time"], unit, self.units.time_in_s, "time of the snapshot")
+            group = file["PartType4"]
+            self._shapes = {name: group[name].shape for name in group}
+        super().__init__(dict.fromkeys(self._shapes))
+
+    def __getitem__(self, name: str) -> Column:
+        if self._columns.get(name, ...) is None:
+            with open_hdf5(self.path, "tisane snapshot") as file:
+                self._columns[name] = read_column(file["PartType4"][name])
+        return super().__getitem__(name)
+
+    @property
+    def rows(self) -> int:
+        """The number of particles."""
+        return self._shapes["ParticleIDs"][0]
+
+    def __repr__(self) -> str:
+        return f"<Snapshot {self.path}: {self.rows} particles at t = {float(self.time):g} {self.time.unit}>"
+
+    def to_amuse(self):
+        """AMUSE particles: mass, position, velocity, id. Needs AMUSE."""
+        return convert.amuse_particles(self)
+
+
+def read_diagnostics(path: str | os.PathLike) -> Table:
+    """The rows of `diagnostics.hdf5`, in the order of its columns."""
+    with open_hdf5(path, "tisane diagnostics") as file:
+        group = file["Diagnostics"]
+        return Table({name: read_column(group[name]) for name in text(group.attrs["columns"]).split(",")})

@@ -1,0 +1,80 @@
+"""The directory of a run."""
+
+import json
+import os
+import tomllib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from .columns import Table
+from .files import FormatError, Snapshot, open_hdf5, read_diagnostics, text
+
+
+class Snapshots(Sequence):
+    """The snapshots of a run in order of time; each is opened when it is asked for."""
+
+    def __init__(self, paths: list[Path]):
+        self.paths = paths
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return Snapshots(self.paths[index])
+        return Snapshot(self.paths[index])
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} snapshots>"
+
+
+class Run:
+    """A run of tisane: what is in its output directory. Everything is read when it is first asked for.
+
+    `snapshots`   a sequence of `Snapshot`
+    `diagnostics` a `Table` with a row an output, from diagnostics.hdf5; while the run goes on, diagnostics.csv may have more
+    `summary`     summary.json as a dictionary; there when the run has ended or stopped on request
+    `config`      config.toml as a dictionary: every parameter, defaults written out
+    """
+
+    def __init__(self, directory: str | os.PathLike):
+        self.directory = Path(directory)
+        if not self.directory.is_dir():
+            raise FileNotFoundError(f"{self.directory}: no such directory")
+        if not (self.directory / "config.toml").is_file():
+            raise FormatError(f"{self.directory}: not the output directory of a run: it has no config.toml")
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        found = (self.directory / "snapshots").glob("snapshot_*.hdf5")
+        # By number: 10000 comes after 9999.
+        return Snapshots(sorted(found, key=lambda path: int(path.stem.removeprefix("snapshot_"))))
+
+    @cached_property
+    def diagnostics(self) -> Table:
+        return read_diagnostics(self.directory / "diagnostics.hdf5")
+
+    @cached_property
+    def summary(self) -> dict:
+        return json.loads((self.directory / "summary.json").read_text(encoding="utf-8"))
+
+    @cached_property
+    def config(self) -> dict:
+        return tomllib.loads((self.directory / "config.toml").read_text(encoding="utf-8"))
+
+    def __repr__(self) -> str:
+        return f"<Run {self.config['run']['name']} in {self.directory}: {len(self.snapshots)} snapshots>"
+
+
+def load(path: str | os.PathLike) -> Run | Snapshot | Table:
+    """Opens the directory of a run (`Run`), a snapshot (`Snapshot`) or diagnostics.hdf5 (`Table`).
+
+    FileNotFoundError if it is not there, FormatError if tisane did not write it or a later version did.
+    """
+    path = Path(path)
+    if path.is_dir() or not path.exists():
+        return Run(path)
+    with open_hdf5(path, "tisane snapshot", "tisane diagnostics") as file:
+        kind = text(file.attrs["format"])
+    return Snapshot(path) if kind == "tisane snapshot" else read_diagnostics(path)

@@ -1,0 +1,109 @@
+//! The Kepler orbit that two bodies are on at a moment.
+
+use super::conserved::cross;
+use crate::particles::Vec3;
+use libm::{acos, asinh, atan2};
+use std::f64::consts::TAU;
+
+/// Osculating elements of a relative orbit. Angles in radians.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Orbit {
+    /// Semi-major axis; negative for a hyperbola.
+    pub semi_major_axis: f64,
+    /// Eccentricity.
+    pub eccentricity: f64,
+    /// Inclination to the x-y plane, 0 to π.
+    pub inclination: f64,
+    /// Mean longitude: longitude of the node, argument of pericentre and mean anomaly together, in 0 … 2π; well defined on
+    /// circular orbits and in the x-y plane, where its parts are not. For a hyperbola the mean anomaly is −∞ … ∞.
+    pub mean_longitude: f64,
+}
+
+impl Orbit {
+    /// The orbit of a body at relative position `x` with relative velocity `v`; `mu` = G (m₁ + m₂). Murray & Dermott (1999),
+    /// Solar System Dynamics, section 2.8.
+    #[must_use]
+    pub fn of(x: Vec3, v: Vec3, mu: f64) -> Self {
+        let r = dot(x, x).sqrt();
+        let h = cross(x, v);
+        let h_length = dot(h, h).sqrt();
+        let semi_major_axis = 1.0 / (2.0 / r - dot(v, v) / mu);
+        let turned = cross(v, h);
+        let to_pericentre = [0, 1, 2].map(|k| turned[k] / mu - x[k] / r);
+        let eccentricity = dot(to_pericentre, to_pericentre).sqrt();
+        // Longitudes are counted in the frame that the rotation about the line of nodes takes the x-y plane into the plane of
+        // the orbit by: its first axis keeps its place on circular and on flat orbits.
+        let w = h.map(|h| h / h_length);
+        let [along, ahead] = plane(w);
+        let angle = |d: Vec3| atan2(dot(d, ahead), dot(d, along));
+        let (radial, a) = (dot(x, v), semi_major_axis);
+        let mean_longitude = if a > 0.0 {
+            let (e_sin, e_cos) = (radial / (mu * a).sqrt(), 1.0 - r / a);
+            (angle(x) - equation_of_centre(e_sin, e_cos)).rem_euclid(TAU)
+        } else {
+            // e sinh H = x·v / √(μ |a|), M = e sinh H − H
+            let e_sinh = radial / (mu * -a).sqrt();
+            angle(to_pericentre) + e_sinh - asinh(e_sinh / eccentricity)
+        };
+        Self { semi_major_axis, eccentricity, inclination: acos(w[2].clamp(-1.0, 1.0)), mean_longitude }
+    }
+}
+
+/// Axes in the plane across the unit vector `w`: where the x and y axis go in the shortest turn of the z axis into `w`. In
+/// them an angle from the first axis is the longitude of the node and the angle from there together.
+fn plane(w: Vec3) -> [Vec3; 2] {
+    let [wx, wy, wz] = w;
+    if wz < -1.0 + 1e-12 {
+        return [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]];
+    }
+    let c = 1.0 / (1.0 + wz);
+    [[1.0 - wx * wx * c, -wx * wy * c, -wx], [-wx * wy * c, 1.0 - wy * wy * c, -wy]]
+}
+
+/// True minus mean anomaly, from e sin E and e cos E: smooth where e is zero and neither anomaly is defined.
+fn equation_of_centre(e_sin: f64, e_cos: f64) -> f64 {
+    let divisor = 1.0 + (1.0 - e_sin * e_sin - e_cos * e_cos).max(0.0).sqrt();
+    2.0 * atan2(e_sin / divisor, 1.0 - e_cos / divisor) + e_sin
+}
+
+fn dot(a: Vec3, b: Vec3) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::initial::kepler::Elements;
+
+    #[test]
+    fn verify_elements_come_back() {
+        for (e, i, node, pericentre) in [
+            (0.3, 0.4, 1.0, 2.0),
+            (0.0, 0.0, 0.0, 0.0),
+            (0.9, 2.5, 5.0, 0.3),
+            (0.05, 0.0, 0.0, 4.0),
+            (0.0, 1.0, 2.0, 0.0),
+        ] {
+            for k in 0..12 {
+                let mean_anomaly = 0.5 * f64::from(k);
+                let elements =
+                    Elements { semi_major_axis: 2.5, eccentricity: e, inclination: i, node, pericentre, mean_anomaly };
+                let (x, v) = elements.relative_state(3.0);
+                let found = Orbit::of(x, v, 3.0);
+                assert!((found.semi_major_axis - 2.5).abs() < 1e-13, "{elements:?}: {found:?}");
+                assert!((found.eccentricity - e).abs() < 1e-13, "{elements:?}: {found:?}");
+                assert!((found.inclination - i).abs() < 1e-7, "{elements:?}: {found:?}");
+                let off = (found.mean_longitude - (node + pericentre + mean_anomaly)) / TAU;
+                assert!((off - off.round()).abs() < 1e-12, "{elements:?}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_hyperbola_has_a_negative_axis() {
+        // At pericentre 1 with v² = 3 μ / r: e = 2, a = −1.
+        let found = Orbit::of([1.0, 0.0, 0.0], [0.0, 3f64.sqrt(), 0.0], 1.0);
+        assert!((found.eccentricity - 2.0).abs() < 1e-14 && (found.semi_major_axis + 1.0).abs() < 1e-14, "{found:?}");
+        assert!(found.mean_longitude.abs() < 1e-14, "{found:?}");
+    }
+}

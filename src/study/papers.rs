@@ -1,0 +1,172 @@
+//! What the papers report, as data, each table with its source. Studies print it beside what they measure.
+//!
+//! - PZ: S. F. Portegies Zwart, R. G. Belleman, P. M. Geldof (2007), High-performance direct gravitational N-body simulations on
+//!   graphics processing units, New Astronomy 12, 641 (doi:10.1016/j.newast.2007.05.004).
+//! - HI: T. Hamada, T. Iitaka (2007), The Chamomile Scheme: an optimized algorithm for N-body simulations on programmable
+//!   graphics processing units, arXiv:astro-ph/0703100.
+
+/// A power law `coefficient · N^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PowerLaw {
+    /// Value at N = 1.
+    pub coefficient: f64,
+    /// Power of N.
+    pub exponent: f64,
+}
+
+impl PowerLaw {
+    /// The value at N.
+    #[must_use]
+    pub fn at(&self, n: f64) -> f64 {
+        self.coefficient * n.powf(self.exponent)
+    }
+}
+
+/// PZ eq. 14: mean number of particles in a block, Plummer sphere, ν = 0.01.
+pub const MEAN_BLOCK: PowerLaw = PowerLaw { coefficient: 0.20, exponent: 0.81 };
+/// PZ eq. 17: block steps in a time unit, same runs.
+pub const BLOCK_STEPS: PowerLaw = PowerLaw { coefficient: 247.0, exponent: 0.35 };
+
+/// The hardware of PZ, in the order of its tables.
+pub const PZ_HARDWARE: [&str; 4] = ["GRAPE-6Af", "8800GTX", "FX1400", "Xeon 3.4 GHz"];
+
+/// A row of PZ table 2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seconds {
+    /// Number of particles.
+    pub n: usize,
+    /// Seconds from t = 0.25 to 0.5 on each of [`PZ_HARDWARE`], where measured.
+    pub seconds: [Option<f64>; 4],
+}
+
+const fn row(n: usize, grape: f64, gtx: f64, fx: f64, xeon: f64) -> Seconds {
+    Seconds { n, seconds: [Some(grape), Some(gtx), Some(fx), Some(xeon)] }
+}
+
+const fn only_gtx(n: usize, gtx: f64) -> Seconds {
+    Seconds { n, seconds: [None, Some(gtx), None, None] }
+}
+
+/// PZ table 2: Plummer sphere of equal masses, ε = 1/256, ν = 0.01, dt_max = 1/8, dt_min = 2⁻²⁶.
+pub const PZ_TABLE_2: [Seconds; 12] = [
+    row(256, 0.07098, 2.708, 3.423, 0.1325),
+    row(512, 0.1410, 8.777, 10.59, 0.5941),
+    row(1024, 0.3327, 17.46, 20.20, 2.584),
+    row(2048, 0.7652, 45.27, 54.16, 10.59),
+    row(4096, 1.991, 128.3, 157.8, 50.40),
+    row(8192, 5.552, 342.7, 617.3, 224.7),
+    row(16384, 16.32, 924.4, 3398.0, 994.0),
+    row(32768, 51.68, 1907.0, 13180.0, 4328.0),
+    row(65536, 178.2, 3973.0, 40560.0, 19290.0),
+    only_gtx(131_072, 8844.0),
+    only_gtx(262_144, 22330.0),
+    only_gtx(524_288, 63960.0),
+];
+
+/// A column of PZ table 3, in seconds. What a machine does not have is [`None`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hardware {
+    /// Its name, as in [`PZ_HARDWARE`].
+    pub name: &'static str,
+    /// Prediction and correction of a particle on the host.
+    pub host: f64,
+    /// The force between two particles: η_fe t_cycle / n_pipe.
+    pub pair: f64,
+    /// Sending a particle to the hardware: η_send t_send.
+    pub send: Option<f64>,
+    /// Receiving a particle: η_rec t_rec.
+    pub receive: Option<f64>,
+}
+
+/// PZ table 3.
+pub const PZ_TABLE_3: [Hardware; 4] = [
+    Hardware { name: PZ_HARDWARE[0], host: 3.82e-7, pair: 4.63e-10, send: Some(8.00e-7), receive: Some(8.00e-7) },
+    Hardware { name: PZ_HARDWARE[1], host: 3.82e-7, pair: 8.15e-10, send: Some(1.76e-5), receive: Some(5.97e-6) },
+    Hardware { name: PZ_HARDWARE[2], host: 3.82e-7, pair: 1.43e-8, send: Some(1.89e-5), receive: Some(5.98e-6) },
+    Hardware { name: PZ_HARDWARE[3], host: 3.82e-7, pair: 5.29e-8, send: None, receive: None },
+];
+
+/// |ΔE/E| over 0.25 time units at ν = 0.01, mean and scatter over N = 256 … 65536 (PZ section 6).
+pub const PZ_ENERGY: [(&str, f64, f64); 3] =
+    [(PZ_HARDWARE[0], 1.9e-7, 1.2e-7), (PZ_HARDWARE[1], 1.7e-6, 1.6e-6), (PZ_HARDWARE[2], 5.1e-6, 0.56e-6)];
+
+/// Levels at which |ΔE/E| stays for small ν, as PZ section 4.2 reads them off its figure 2 (N = 1k and 16k, ν = 0.1 … 0.1/2⁸,
+/// 0.25 time units). The paper has no table of that figure.
+pub const PZ_ENERGY_FLOOR: [(&str, f64); 2] = [(PZ_HARDWARE[0], 1e-11), (PZ_HARDWARE[1], 1e-7)];
+
+/// A row of HI table 2: largest relative error of the acceleration against f64, Plummer sphere of equal masses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ForceError {
+    /// Number of particles.
+    pub n: usize,
+    /// One running sum in single precision.
+    pub direct: f64,
+    /// The Chamomile scheme.
+    pub chamomile: f64,
+}
+
+const fn error(n: usize, direct: f64, chamomile: f64) -> ForceError {
+    ForceError { n, direct, chamomile }
+}
+
+/// HI table 2. The softening of this test is not stated beside it; the listing of the force function has ε² = 0.01.
+pub const HI_TABLE_2: [ForceError; 7] = [
+    error(2048, 2.2e-6, 5.4e-7),
+    error(4096, 3.0e-6, 3.3e-7),
+    error(8192, 5.4e-6, 5.0e-7),
+    error(16384, 7.0e-6, 4.3e-7),
+    error(32768, 1.2e-5, 6.8e-7),
+    error(65536, 1.4e-5, 1.0e-6),
+    error(131_072, 2.2e-5, 1.5e-6),
+];
+
+/// A row of HI table 3: force alone, 8800GTX, every particle on every other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ForceSpeed {
+    /// Number of particles.
+    pub n: usize,
+    /// Seconds of one call.
+    pub seconds: f64,
+    /// Gflop/s at [`HI_FLOP`] a pair.
+    pub gflops: f64,
+}
+
+const fn speed(n: usize, seconds: f64, gflops: f64) -> ForceSpeed {
+    ForceSpeed { n, seconds, gflops }
+}
+
+/// HI table 3.
+pub const HI_TABLE_3: [ForceSpeed; 7] = [
+    speed(2048, 9.21e-4, 173.0),
+    speed(4096, 2.99e-3, 213.0),
+    speed(8192, 1.08e-2, 235.0),
+    speed(16384, 4.14e-2, 246.0),
+    speed(32768, 0.162, 251.0),
+    speed(65536, 0.642, 254.0),
+    speed(131_072, 2.548, 256.0),
+];
+
+/// Operations that HI counts for a pair, force alone (its eq. 4, after Warren et al. 1997).
+pub const HI_FLOP: f64 = 38.0;
+/// Gflop/s of HI for acceleration, jerk and potential together at N = 131072 (its section 4.1).
+pub const HI_WITH_JERK: f64 = 179.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_agree_with_themselves() {
+        for ForceSpeed { n, seconds, gflops } in HI_TABLE_3 {
+            let counted = HI_FLOP * (n as f64).powi(2) / seconds / 1e9;
+            assert!((counted / gflops - 1.0).abs() < 0.01, "N = {n}: {counted} and {gflops} Gflop/s");
+        }
+        for pair in PZ_TABLE_2.windows(2) {
+            assert_eq!(pair[1].n, 2 * pair[0].n);
+            for (less, more) in pair[0].seconds.iter().zip(pair[1].seconds) {
+                assert!(more.is_none_or(|more| less.is_some_and(|less| more > less)), "N = {}", pair[1].n);
+            }
+        }
+        assert!((BLOCK_STEPS.at(1024.0) - 247.0 * 1024f64.powf(0.35)).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,92 @@
+//! Runs that are a command of this program: the rows of the JSON that it prints.
+
+use super::case::{Check, Run};
+use super::quantity::{Over, exponent, reduced};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Has the program do what a run says, on as many threads as this process has, and returns the rows that it prints as JSON or
+/// writes as a table. `out` is the folder that `{out}` stands for; the program makes it.
+///
+/// # Errors
+/// What the program said, if it fails; what is wrong with its rows.
+pub fn of_command(program: &Path, run: &Run, out: &Path, device: Option<u32>) -> Result<Vec<Value>, String> {
+    let arguments = &run.command;
+    let mut command = Command::new(program);
+    command
+        .args(arguments.iter().map(|argument| argument.replace("{out}", &out.display().to_string())))
+        .env("RAYON_NUM_THREADS", rayon::current_num_threads().to_string())
+        .stdin(Stdio::null());
+    if let Some(device) = device.filter(|_| arguments.iter().any(|argument| argument == "cuda")) {
+        command.args(["--device", &device.to_string()]);
+    }
+    let told = || format!("tisane {}", arguments.join(" "));
+    let output = command.output().map_err(|e| format!("{}: {e}", told()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        return Err(format!("{}: {}: {said}", told(), output.status));
+    }
+    if let Some(table) = &run.table {
+        return table_rows(&out.join(table)).map_err(|e| format!("{}: {table}: {e}", told()));
+    }
+    let json: Value = serde_json::from_slice(&output.stdout).map_err(|e| format!("{}: no JSON: {e}", told()))?;
+    let rows = json.get("rows").and_then(Value::as_array);
+    rows.cloned().ok_or_else(|| format!("{}: its JSON has no list of rows", told()))
+}
+
+/// The rows of a CSV file: numbers where they read as such, else text. Lines that start with `#` are passed over.
+fn table_rows(path: &Path) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(path)?;
+    let names = reader.headers()?.clone();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        let value = |text: &str| text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from);
+        rows.push(names.iter().zip(&record).map(|(name, text)| (name.to_owned(), value(text))).collect());
+    }
+    Ok(rows)
+}
+
+/// The number that a check asks for.
+///
+/// # Errors
+/// Says what is missing: no row with these values, several of them and no way to make one number of them, no such value.
+pub fn number(rows: &[Value], check: &Check) -> Result<f64, String> {
+    let chosen: Vec<&Value> = rows.iter().filter(|row| check.rows.iter().all(|is| holds(row, is))).collect();
+    let pick = |row: &Value, pointer: &str| {
+        let found = row.pointer(pointer).and_then(Value::as_f64);
+        found.map(f64::abs).ok_or_else(|| format!("a row has no number {pointer}: {row}"))
+    };
+    let pointer = check.value.as_deref().unwrap_or_default();
+    let values = chosen.iter().map(|row| pick(row, pointer)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(against) = &check.against {
+        let x = chosen.iter().map(|row| pick(row, against)).collect::<Result<Vec<_>, _>>()?;
+        let points: Vec<(f64, f64)> = x.into_iter().zip(values).collect();
+        return if points.len() > 1 {
+            Ok(exponent(&points))
+        } else {
+            Err("a power law needs at least two rows".into())
+        };
+    }
+    match (values.as_slice(), check.over) {
+        ([], _) => Err(format!("there is no row with {}", check.rows.join(", "))),
+        ([value], None) => Ok(*value),
+        (_, None) => Err(format!("{} rows have {}: `over` says which to take", values.len(), check.rows.join(", "))),
+        (_, Some(Over::TimeOfSmallest)) => Err("rows have no time".into()),
+        (_, Some(over)) => Ok(reduced(over, &[], &values)),
+    }
+}
+
+/// Whether a row has a value, written as `key = value`.
+fn holds(row: &Value, condition: &str) -> bool {
+    let Some((key, wanted)) = condition.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
+        return false;
+    };
+    match row.get(key) {
+        Some(Value::String(text)) => text == wanted,
+        Some(Value::Number(number)) => wanted.parse::<f64>().is_ok_and(|wanted| number.as_f64() == Some(wanted)),
+        _ => false,
+    }
+}
