@@ -68,8 +68,8 @@ fn about(file: &Path, made: &Provenance, recipe: &Recipe) -> String {
     if !made.gpu.is_empty() {
         line("gpu", made.gpu.clone());
     }
-    for input in made.inputs().unwrap_or_default() {
-        line("input", format!("{}, with the SHA-256 that it had", input.file));
+    for (_, file) in recipe.loaded.config.initial.inputs() {
+        line("input", format!("{}, with the SHA-256 that the run read", file.display()));
     }
     let steps = made.state_block_steps.unwrap_or_default();
     let time = made.state_time.map_or(String::new(), |time| format!(", t = {time}"));
