@@ -56,19 +56,7 @@ const RULES: &[(&str, &[&str])] = &[
     // Data alone: whoever compares with the papers may have it.
     ("study::papers", &[]),
     ("study", &["error", "crew", "config", "force", "diagnostics", "io", "motion", "profile", "assemble", "plot"]),
-    (
-        "validate",
-        &[
-            "error",
-            "config",
-            "initial::kepler",
-            "diagnostics",
-            "io::atomic",
-            "io::provenance",
-            "motion::Motion",
-            "assemble",
-        ],
-    ),
+    ("validate", &["error", "config", "diagnostics", "io::atomic", "io::provenance", "motion::Motion", "assemble"]),
     (
         "cli",
         &[

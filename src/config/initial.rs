@@ -63,6 +63,8 @@ pub enum Model {
     Clusters(Vec<Cluster>),
     /// Particles from a file.
     File(FileModel),
+    /// Bodies on Kepler orbits about a central one, from a table of orbital elements.
+    Elements(Elements),
     /// Two bodies on a Kepler orbit.
     TwoBody(TwoBody),
     /// Three equal masses on the figure-eight orbit (Chenciner & Montgomery 2000); Henon units.
@@ -133,6 +135,7 @@ impl Initial {
         found.extend(self.masses.iter().filter_map(Masses::path).map(|path| (format!("{at}.masses.path"), path)));
         match &self.model {
             Model::File(file) => found.push((format!("{at}.file.path"), file.path())),
+            Model::Elements(table) => found.push((format!("{at}.elements.path"), table.path())),
             Model::Clusters(clusters) => {
                 for (number, cluster) in clusters.iter().enumerate() {
                     cluster.initial.add_inputs(&item_path(&format!("{at}.clusters"), number), found);
@@ -171,6 +174,28 @@ pub struct FileModel {
 
 impl FileModel {
     /// The file: absolute once the configuration has been read.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+}
+
+/// Bodies on Kepler orbits about a central one, from a table of orbital elements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Elements {
+    /// The table: CSV with the columns a, e, i, node, pericentre, t_pericentre or mean_anomaly, and perhaps m; or AMUSE's HDF5 of
+    /// the stars about the Galactic centre. A relative path starts at the directory of this configuration.
+    pub(super) path: String,
+    /// Mass of the central body, above 0; unit: mass.
+    pub central_mass: Real,
+    /// Distance in pc at which the semi-major axes of the table, in arc seconds, are seen. Default: they are lengths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Real>,
+}
+
+impl Elements {
+    /// The table: absolute once the configuration has been read.
     #[must_use]
     pub fn path(&self) -> &Path {
         Path::new(&self.path)

@@ -59,6 +59,7 @@ impl Initial {
                 (model.m1, model.m2, model.semi_major_axis) =
                     (Some(Real::new(m1)), Some(Real::new(m2)), Some(Real::new(axis)));
             }
+            Model::Elements(model) => model.path = absolute_path(&format!("{at}.elements.path"), base, &model.path)?,
             Model::File(model) => model.path = absolute_path(&format!("{at}.file.path"), base, &model.path)?,
             Model::Clusters(clusters) => {
                 for (number, cluster) in clusters.iter_mut().enumerate() {

@@ -108,8 +108,10 @@ fn units(config: &Config, found: &mut Vec<Problem>) {
 /// True if particles come from a file, alone or as one of several clusters.
 fn has_file(config: &Config) -> bool {
     match &config.initial.model {
-        Model::File(_) => true,
-        Model::Clusters(clusters) => clusters.iter().any(|cluster| matches!(cluster.initial.model, Model::File(_))),
+        Model::File(_) | Model::Elements(_) => true,
+        Model::Clusters(clusters) => {
+            clusters.iter().any(|cluster| matches!(cluster.initial.model, Model::File(_) | Model::Elements(_)))
+        }
         _ => false,
     }
 }

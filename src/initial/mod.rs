@@ -5,6 +5,7 @@
 //! Arguments are checked by the configuration, where a mistake can be told with its key; here a wrong one is a programming
 //! error and panics as documented.
 
+pub mod about;
 pub mod binaries;
 pub mod central;
 pub mod eff;

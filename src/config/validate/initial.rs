@@ -48,6 +48,19 @@ fn one(at: &str, initial: &Initial, physical: bool, found: &mut Vec<Problem>) {
             found.push(Problem::new(format!("{at}.file.path"), "expected a path, found empty text"));
         }
         Model::File(_) => {}
+        Model::Elements(m) => {
+            let key = |name: &str| format!("{at}.elements.{name}");
+            if m.path.is_empty() {
+                found.push(Problem::new(key("path"), "expected a path, found empty text"));
+            }
+            above(found, key("central_mass"), Some(m.central_mass), 0.0);
+            above(found, key("distance"), m.distance, 0.0);
+            if m.distance.is_some() && !physical {
+                let problem = "a distance in pc needs units by name, in [units]";
+                let help = "for example mass = \"Msun\", length = \"au\", time = \"yr\"";
+                found.push(Problem::new(key("distance"), problem).with_help(help));
+            }
+        }
         Model::FigureEight {} if physical => found.push(needs_henon(at, "figure-eight")),
         Model::Pythagorean {} if physical => found.push(needs_henon(at, "pythagorean")),
         Model::FigureEight {} | Model::Pythagorean {} => {}
