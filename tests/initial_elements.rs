@@ -17,7 +17,7 @@ const PLANETS: &str = "[run]\nname = \"e\"\nt_start = 0.25\nt_end = 1.25\n[units
 
 fn built(folder: &Folder, set: &[&str]) -> Particles {
     let sets: Vec<String> = set.iter().map(ToString::to_string).collect();
-    let setup = assemble::prepare(Config::from_file(&folder.path("run.toml"), &sets).unwrap()).unwrap();
+    let setup = assemble::prepare(Config::from_file(folder.path("run.toml"), &sets).unwrap()).unwrap();
     let mut p = setup.particles.clone();
     scaling::rescale(&mut p, setup.scale.mass, setup.scale.length, setup.scale.velocity);
     p
