@@ -6,6 +6,8 @@ mod program;
 
 use program::{Folder, Said};
 use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// A circular orbit over one period: quick, and right to many digits.
 const CONFIG: &str = "[run]\nname = \"orbit\"\nt_end = 6.283185307179586\n[initial.two-body]\n[integrator.hermite4]\n\
@@ -251,5 +253,40 @@ fn every_configuration_of_the_cases_is_valid() {
     assert!(entries.len() > 8, "only {} cases", entries.len());
     for entry in &entries {
         tisane::validate::run::check_configurations(entry).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+    }
+}
+
+#[test]
+fn a_signal_keeps_the_cases_that_are_through() {
+    // A run of hours, and a command of hours: each must end within seconds of the signal.
+    let long = RUNS.replace("x = 1\n", "set = [\"run.t_end=\\\"6.283185307179586e6\\\"\"]\n");
+    let command =
+        "title = \"Hours\"\n[[runs]]\nname = \"one\"\ncommand = [\"bench\", \"run\", \"--json\", \"--n\", \"65536\"]\n";
+    let check = CHECK.replace("\"period\"\nbody = [1]\nabout = [0]\n", "\"row\"\nvalue = \"/seconds\"\n");
+    for middle in [format!("{long}{CHECK}"), format!("{command}{check}")] {
+        let folder = Folder::new("");
+        for (name, case) in [("a", &case()), ("b", &middle), ("c", &case())] {
+            fs::create_dir_all(folder.path("cases").join(name)).unwrap();
+            folder.write(&format!("cases/{name}/case.toml"), case);
+            folder.write(&format!("cases/{name}/orbit.toml"), CONFIG);
+        }
+        let said = fs::File::create(folder.path("said")).unwrap();
+        let mut child = folder.command(&["validate", "--from", "cases", "--output", "out"]);
+        let mut child = child.stdout(said).spawn().unwrap();
+        let told = || fs::read_to_string(folder.path("said")).unwrap();
+        let began = Instant::now();
+        while !told().contains("1 pass") && began.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success(), "{}", told());
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{}", told());
+        assert!(began.elapsed() < Duration::from_secs(60), "it went on");
+        let table = fs::read_to_string(folder.path("out/results.md")).unwrap();
+        assert!(table.contains("| a | period |") && table.contains("1 passed, 0 failed, 2 skipped"), "{table}");
+        for case in ["b", "c"] {
+            assert!(table.contains(&format!("skipped {case}: stopped on request")), "{table}");
+        }
     }
 }

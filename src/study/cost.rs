@@ -149,9 +149,13 @@ fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> She
         rows.numbers("wall_seconds", "s", "wall time of the stretch, fastest repetition", |row| row.best.seconds),
         rows.numbers("model_seconds", "s", "the fitted performance model, for the measured blocks", |row| row.modelled),
         rows.numbers("eqs_10_17_seconds", "s", "the same from N alone, by the fitted laws of blocks", |row| row.from_n),
-        rows.numbers("targets_share", "1", "of that, what targets take in the engine: communication (eq. 13)", |row| {
-            row.targets_share
-        }),
+        rows.numbers("measured_over_eqs_10_17", "1", "wall time over that", |row| row.best.seconds / row.from_n),
+        rows.numbers(
+            "targets_share",
+            "1",
+            "share of targets in the engine in that time: communication (eq. 13)",
+            |row| row.targets_share,
+        ),
         rows.counts("pairs", "1", "pairs evaluated in the stretch", |row| row.best.pairs),
         rows.numbers("pairs_per_second", "1/s", "pairs over wall time", |row| row.best.pairs as f64 / row.best.seconds),
         rows.numbers("host_fraction", "1", "wall time outside the engine", |row| {

@@ -10,7 +10,7 @@ use super::papers::{
 };
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
-use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::plot::{Axis, Figure, Mark, Panel, Scale, Series};
 
 /// Figures by the names of their files.
 type Figures = Vec<(&'static str, Figure)>;
@@ -218,8 +218,9 @@ fn model(lines: &[Line], remarks: &[(String, String)]) -> Figure {
     let seconds = "wall time of a time unit [s]";
     let mut theirs = panel("PZ figure 3: measured, and eqs 10 to 17", seconds);
     let mut ours = panel("here: measured, and eqs 10 to 17 fitted", seconds);
-    let mut share = panel("share of what goes with targets: communication", "share of the model's time");
-    let mut figure_5 = panel("PZ figure 5: what the model says of an 8800GTX to come", seconds);
+    let mut share = panel("communication, which goes with targets", "share of the model's time");
+    share.y.scale = Scale::Linear;
+    let mut figure_5 = panel("PZ figure 5: an 8800GTX to come, by the model", seconds);
     let whole: Vec<f64> = PZ_TABLE_2.iter().map(|row| row.n as f64).collect();
     let over = |ns: &[f64], y: &dyn Fn(f64) -> f64| ns.iter().map(|&n| (n, y(n))).collect::<Vec<_>>();
     let first = lines.len();
