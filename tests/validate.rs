@@ -257,6 +257,31 @@ fn every_configuration_of_the_cases_is_valid() {
 }
 
 #[test]
+fn bodies_are_those_of_ids_by_their_masses_and_intervals_have_their_ends() {
+    // Three bodies at rest on a line, out of the order of their ids.
+    let table = "m,x,y,z,vx,vy,vz,id\n2,4,0,0,0,0,0,2\n3,0,0,0,0,0,0,0\n1,1,0,0,0,0,0,1\n";
+    let config = "[run]\nname = \"line\"\nt_end = 0.5\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"line.csv\"\n[softening]\nepsilon = 0.1\n\
+                  [integrator.hermite4]\ndt_max = \"1/8\"\n[output]\nsnapshot_interval = \"1/8\"\n";
+    let check = |what: &str, bodies: &str, over: &str, reference: &str| {
+        format!(
+            "[[checks]]\nwhat = \"{what}\"\nrun = \"one\"\nquantity = \"distance\"\n{bodies}\nover = \"{over}\"\nreference = {reference}\n\
+             tolerance = 1e-12\nkind = \"absolute\"\nsource = \"by hand\"\n"
+        )
+    };
+    let (far, both) = ("body = [2]\nabout = [0]", "body = [1, 2]\nabout = [0]");
+    let near = "body = [1]\nabout = [0]\nto = 0.25\nfrom = 0.125";
+    let checks = [
+        check("by ids", far, "start", "4"),
+        check("centre of mass", both, "start", "3"),
+        check("to the end of the interval", near, "time-of-smallest", "0.25"),
+    ];
+    let folder = folder(&format!("{}{}", RUNS, checks.concat()));
+    folder.write("cases/orbit/orbit.toml", config);
+    folder.write("cases/orbit/line.csv", table);
+    folder.tisane(&["validate", "--from", "cases"]).exits(0).says(&["3 passed, 0 failed"]);
+}
+
+#[test]
 fn a_signal_keeps_the_cases_that_are_through() {
     // A run of hours, and a command of hours: each must end within seconds of the signal.
     let long = RUNS.replace("x = 1\n", "set = [\"run.t_end=\\\"6.283185307179586e6\\\"\"]\n");

@@ -69,7 +69,7 @@ def energy():
     for _, headline, rows in tables("cuda/run.txt"):
         if "cuda" in headline and mode(headline) == "mixed" and len({row[1] for row in rows}) > 1:
             for row in rows:
-                yield "mixed, N = 1k, H200", float(row[1]), abs(float(row[6]))
+                yield "mixed, N = 1k, H200", float(row[1]), abs(float(row[7]))
     for name, floor in (("GRAPE", 1e-11), ("8800GTX", 1e-7)):
         for nu in (0.1 / 2**8, 0.1):
             yield f"paper: {name}, least", nu, floor
@@ -129,7 +129,7 @@ def tiling():
 
 FIGURES = [
     ("wall-time", wall_time, "N", "seconds [s]"),
-    ("energy", energy, "nu", "energy error"),
+    ("energy", energy, "ν", "energy error"),
     ("force-error", force_error, "N", "largest error"),
     ("force-time", force_time, "N", "time [ms]"),
     ("tiles", tiles, "N", "rate [Gpair/s]"),
@@ -145,7 +145,7 @@ def main():
         for name, rows, x, y in FIGURES:
             table = pathlib.Path(folder) / f"{name}.csv"
             with table.open("w", newline="") as file:
-                file.write(f"# {rows.__doc__}\n")
+                file.write(f"# {rows.__doc__.rstrip('.')}\n")
                 writer = csv.writer(file)
                 writer.writerow([x, y, "what"])
                 writer.writerows((value, number, what) for what, value, number in sorted(rows(), key=lambda row: row[1]))
