@@ -8,7 +8,9 @@ pub use engine::{Session, described, force_engine, force_engine_with_bags, forec
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use recipe::{Recipe, recipe};
 
+use crate::cluster;
 use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
+use crate::diagnostics::cluster::{LagrangianMass, Settings};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
@@ -245,15 +247,36 @@ fn choose_engines(
     })
 }
 
-fn plan(config: &Config, steps_to_end: u64) -> Plan {
+fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
     Plan {
         directory: config.output_directory(),
         end: Time::from_dt_max(steps_to_end),
         diagnostics_every: config.diagnostics_every(),
         snapshots_every: config.snapshot_every(),
+        cluster: config.cluster.enabled.then(|| cluster::Plan {
+            every: config.cluster_every(),
+            settings: cluster_settings(config, scale),
+        }),
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(config::WallTime::get),
         block_steps: config.limits.block_steps,
+    }
+}
+
+/// What a configuration looks for in a cluster, where `scale` has the user units in one internal unit.
+#[must_use]
+pub fn cluster_settings(config: &Config, scale: &Scale) -> Settings {
+    let cluster = &config.cluster;
+    Settings {
+        neighbours: cluster.neighbours as usize,
+        lagrangian_mass: match cluster.lagrangian_mass {
+            config::LagrangianMass::Initial => LagrangianMass::Initial,
+            config::LagrangianMass::Current => LagrangianMass::Current,
+        },
+        binary_hardness: cluster.binary_hardness.get(),
+        escape_radius: cluster.escape_radius.get(),
+        encounter_radius: cluster.encounter_radius.get(),
+        epsilon: config.softening.epsilon.get() / scale.length,
     }
 }
 
@@ -295,7 +318,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
         wall_seconds: 0.0,
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
-    let plan = plan(&set.config, set.steps_to_end);
+    let plan = plan(&set.config, set.steps_to_end, &set.scale);
     let provenance = provenance(&set.config, set.provenance, (engine, &notes))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.notes = notes;
@@ -331,7 +354,7 @@ pub fn resumed_run(
     config.output.directory = Some(dir.display().to_string());
     change(&mut config).map_err(|problem| loaded.explain(problem))?;
 
-    let Checkpoint { particles, run, provenance: of_run } = checkpoint;
+    let Checkpoint { particles, run, history, provenance: of_run } = checkpoint;
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     if Time::from_dt_max(steps_to_end) < run.now {
@@ -353,9 +376,9 @@ pub fn resumed_run(
         ..Provenance::of_this_program()
     };
     let provenance = provenance(&config, of_run, (engine, &notes))?;
-    let plan = plan(&config, steps_to_end);
+    let plan = plan(&config, steps_to_end, &run.scale);
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
-    simulation.notes = notes;
+    (simulation.history, simulation.notes) = (history, notes);
     Ok((simulation, config, warning))
 }
 

@@ -36,7 +36,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("auditor", &["error", "force", "diagnostics", "io", "motion"]),
     ("plot", &["error", "io"]),
     ("profile", &["error", "force", "io"]),
-    ("simulation", &["error", "force", "integrator", "diagnostics", "io", "motion", "auditor", "profile"]),
+    ("cluster", &["error", "diagnostics", "io"]),
+    ("simulation", &["error", "cluster", "force", "integrator", "diagnostics", "io", "motion", "auditor", "profile"]),
     (
         "assemble",
         &[
@@ -50,6 +51,7 @@ const RULES: &[(&str, &[&str])] = &[
             "motion",
             "auditor",
             "profile",
+            "cluster",
             "simulation",
         ],
     ),
@@ -74,6 +76,7 @@ const RULES: &[(&str, &[&str])] = &[
         &[
             "error",
             "validate",
+            "cluster",
             "crew",
             "config",
             "initial",

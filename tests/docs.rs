@@ -9,7 +9,7 @@ use tisane::assemble::gpu_wins_from;
 use tisane::config::{TEMPLATES, json_schema};
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::io::fields::{DiagnosticsRow, SNAPSHOT};
+use tisane::io::fields::{Journal, SNAPSHOT};
 use tisane::io::formats::FORMATS;
 use tisane::simulation::ExitReason;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
@@ -120,7 +120,7 @@ fn the_snapshot_table_is_that_of_the_sources() {
 
 #[test]
 fn the_diagnostics_table_is_that_of_the_sources() {
-    let columns = DiagnosticsRow::columns();
+    let columns = Journal::Diagnostics.columns();
     let mut table = String::from("| column | unit | what it is |\n|---|---|---|\n");
     // The columns of one quantity follow each other and have one text.
     for group in columns.chunk_by(|a, b| a.text == b.text) {

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use tisane::assemble;
 use tisane::config::Config;
 use tisane::io::checkpoint::{self, RunState};
-use tisane::io::fields::DiagnosticsRow;
-use tisane::io::{series, snapshot, table};
+use tisane::io::fields::{DiagnosticsRow, Journal};
+use tisane::io::{snapshot, table};
 use tisane::simulation::{ExitReason, Watch};
 
 /// Diagnostics and snapshots fall on different moments, and the end on none of either's.
@@ -126,7 +126,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 fn result(dir: &Path) -> Result {
-    let [csv, hdf5] = [table::read_csv(&dir.join(series::CSV)), table::read_hdf5(&dir.join(series::HDF5))];
+    let [csv, hdf5] = [table::read_csv(&dir.join(Journal::Diagnostics.csv())), table::read_hdf5(&dir.join(Journal::Diagnostics.hdf5()))];
     let mut rows = csv.expect("the journal");
     assert_eq!(rows, hdf5.expect("the diagnostics"));
     rows.columns.retain(|(name, _)| name != "wall_seconds" && name != "pairs_per_second");
@@ -153,9 +153,9 @@ fn a_kill_at_any_instant_changes_nothing_in_the_end() {
         // The very first kill comes before the run has a checkpoint, and before it has done anything.
         for killed in &killer.killed[1..] {
             // What else a kill may leave: half a row and half-written files.
-            let mut journal = fs::read(killed.join(series::CSV)).expect("the journal");
+            let mut journal = fs::read(killed.join(Journal::Diagnostics.csv())).expect("the journal");
             journal.extend(b"0.5,0.1");
-            fs::write(killed.join(series::CSV), journal).expect("the journal");
+            fs::write(killed.join(Journal::Diagnostics.csv()), journal).expect("the journal");
             for half in
                 [".checkpoint.hdf5.partial", ".diagnostics.hdf5.partial", "snapshots/.snapshot_0003.hdf5.partial"]
             {

@@ -1,7 +1,8 @@
 //! The output directory of a run: which files it holds, and when it may be used.
 
 use super::atomic::{remove_if_present, write_atomically};
-use super::{checkpoint, series};
+use super::checkpoint;
+use super::fields::Journal;
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +84,8 @@ pub fn bytes(n: u64) -> String {
 
 /// Removes what a run writes and nothing else.
 fn remove_run(dir: &Path) -> Result<()> {
-    for name in [CONFIG, LOG, SUMMARY, series::CSV, series::HDF5, checkpoint::NEWEST, checkpoint::PREVIOUS] {
+    let journals = Journal::ALL.into_iter().flat_map(|journal| [journal.csv(), journal.hdf5()]);
+    for name in [CONFIG, LOG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS].into_iter().chain(journals) {
         let path = dir.join(name);
         remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
     }
