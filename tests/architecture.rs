@@ -338,6 +338,7 @@ fn a_breach_is_seen() {
         ("validate::measure", "use crate::force::cpu::Width;", "validate must not use force::cpu::Width"),
         ("assemble", "use crate::validate::case::Case;", "assemble must not use validate::case::Case"),
         ("movie", "", "a new part"),
+        ("cluster::events", "use crate::simulation::Plan;", "cluster must not use simulation::Plan"),
         ("gravity", "fn f() { unsafe { g() } }", "unsafe"),
         ("force::cuda", "fn f() { unsafe { g() } }", "unsafe"),
     ] {

@@ -1,6 +1,7 @@
 //! The command line: one file a verb.
 
 mod advise;
+mod analyze;
 mod bench;
 mod check;
 mod convert;
@@ -35,7 +36,8 @@ const EXIT_CODES: &str = "Exit codes:
   4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole;
      or `tisane verify` or `tisane validate` found something wrong
   5  output could not be written during the run; finished files and the last checkpoint are whole
-  6  `tisane reproduce --run` came to another state than the file's";
+  6  `tisane reproduce --run` came to another state than the file's
+  7  `tisane analyze` left out snapshots that are damaged, and named them; the rows of the others are written";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -106,6 +108,11 @@ enum Verb {
     /// What the format of OUT has no place for is said on standard error. OUT is read back and compared before the command
     /// ends. An existing OUT is not touched without --overwrite.
     Convert(Box<convert::ConvertArgs>),
+    /// Measure the cluster in a run's snapshots: centre, core, Lagrangian radii, binaries, escapers.
+    ///
+    /// The result goes to analysis/ in DIR or to --output: cluster, binaries and events, each as CSV and HDF5, with the same bits
+    /// as the run itself writes at the same times. A snapshot that is damaged is named and left out: exit code 7.
+    Analyze(analyze::AnalyzeArgs),
     /// Draw a run's diagnostics, or columns of a table, as SVG and PNG.
     ///
     /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
@@ -201,6 +208,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Reproduce(args) => reproduce::reproduce(args, talk),
         Verb::Inspect { file, from } => inspect::inspect(&file, from.as_deref()),
         Verb::Convert(args) => convert::convert(&args, talk),
+        Verb::Analyze(args) => analyze::analyze(&args, talk),
         Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
         Verb::Validate(args) => validate::validate(&args, talk),

@@ -16,8 +16,11 @@ impl Seen {
         let systems: BTreeMap<String, &System> =
             self.survey.systems.iter().map(|system| (system.members.to_string(), system)).collect();
         let before: BTreeSet<String> = history.systems.iter().cloned().collect();
-        let mut gone: Vec<Members> =
-            before.iter().filter(|members| !systems.contains_key(*members)).filter_map(|text| text.parse().ok()).collect();
+        let mut gone: Vec<Members> = before
+            .iter()
+            .filter(|members| !systems.contains_key(*members))
+            .filter_map(|text| text.parse().ok())
+            .collect();
         let mut new: Vec<&System> =
             systems.iter().filter(|(members, _)| !before.contains(*members)).map(|(_, system)| *system).collect();
         gone.sort_by_key(|members| (members.first(), members.to_string()));

@@ -28,8 +28,8 @@ pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody, UniformSp
 pub use number::{Real, WallTime};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
-    Audit, Checkpoint, Cluster, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, Limits, MAX_DEVICE, MAX_THREADS, OnDtMin, Output,
-    Run, Softening, System, UnitsSection,
+    Audit, Checkpoint, Cluster, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, Limits, MAX_DEVICE,
+    MAX_THREADS, OnDtMin, Output, Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use validate::{above, at_least, whole_multiple};

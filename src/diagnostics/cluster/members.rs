@@ -99,11 +99,15 @@ mod tests {
         let inner = Members::two(Members::One(7), Members::One(3));
         let triple = Members::two(Members::One(12), inner.clone());
         assert_eq!((inner.to_string(), triple.to_string()), ("(3+7)".into(), "((3+7)+12)".into()));
-        assert_eq!((triple.first(), triple.ids(), inner.binary(), triple.binary()), (3, vec![3, 7, 12], Some([3, 7]), None));
+        assert_eq!(
+            (triple.first(), triple.ids(), inner.binary(), triple.binary()),
+            (3, vec![3, 7, 12], Some([3, 7]), None)
+        );
         for members in [inner, triple, Members::One(u64::MAX)] {
             assert_eq!(members.to_string().parse(), Ok(members));
         }
-        for bad in ["", "(", "(1", "(1+", "(1+2", "(1+2)x", "(1,2)", "x", "99999999999999999999999", &"(".repeat(1000)] {
+        for bad in ["", "(", "(1", "(1+", "(1+2", "(1+2)x", "(1,2)", "x", "99999999999999999999999", &"(".repeat(1000)]
+        {
             assert!(bad.parse::<Members>().is_err(), "{bad}");
         }
     }

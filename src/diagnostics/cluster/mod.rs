@@ -161,7 +161,13 @@ impl<const F: usize> Survey<F> {
         let all = Outwards::of(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
         let bound = Outwards {
             order: all.order.iter().copied().filter(|&i| members.is_bound[i as usize]).collect(),
-            radius: all.order.iter().zip(&all.radius).filter(|(i, _)| members.is_bound[**i as usize]).map(|(_, r)| *r).collect(),
+            radius: all
+                .order
+                .iter()
+                .zip(&all.radius)
+                .filter(|(i, _)| members.is_bound[**i as usize])
+                .map(|(_, r)| *r)
+                .collect(),
         };
         let angular_momentum = angular_momentum(stars, &bound.order, core.centre, velocity);
         let frame = Frame { centre: core.centre, velocity, axis: unit(angular_momentum) };
@@ -305,7 +311,13 @@ fn escapers(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f64) -> (Ve
 }
 
 /// Pairs of neighbours within a distance that are not in one system, by their ids.
-fn encounters(stars: &Stars, neighbours: &Neighbours<'_>, systems: &Systems, within: f64, epsilon: f64) -> Vec<Encounter> {
+fn encounters(
+    stars: &Stars,
+    neighbours: &Neighbours<'_>,
+    systems: &Systems,
+    within: f64,
+    epsilon: f64,
+) -> Vec<Encounter> {
     let mut found = Vec::new();
     for i in 0..stars.len() as u32 {
         for neighbour in neighbours.near(i as usize).iter().take_while(|neighbour| neighbour.distance < within) {

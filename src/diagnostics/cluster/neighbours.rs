@@ -49,10 +49,15 @@ impl<'a> Neighbours<'a> {
     #[must_use]
     pub fn of(stars: &'a Stars, count: usize) -> Self {
         let n = stars.len();
-        let widest = stars.pos.iter().flatten().fold(0.0, |widest: f64, x| if x.is_finite() { widest.max(x.abs()) } else { f64::NAN });
+        let widest = stars
+            .pos
+            .iter()
+            .flatten()
+            .fold(0.0, |widest: f64, x| if x.is_finite() { widest.max(x.abs()) } else { f64::NAN });
         let cell = cell(widest);
         let places: Option<Vec<Place>> = stars.pos.iter().map(|x| place(*x, cell)).collect();
-        let tree = places.filter(|places| places.len() > 1).map(|places| (KDTree::new_with_bucket_size(&places, 12), cell));
+        let tree =
+            places.filter(|places| places.len() > 1).map(|places| (KDTree::new_with_bucket_size(&places, 12), cell));
         let each = if tree.is_some() { count.min(n - 1) } else { 0 };
         let mut all = Self { stars, tree, each, near: Vec::new() };
         if each > 0 {

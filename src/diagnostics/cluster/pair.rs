@@ -111,7 +111,11 @@ mod tests {
 
     #[test]
     fn without_softening_it_is_the_kepler_orbit() {
-        for (pos, vel) in [([1.0, 0.2, 0.1], [0.1, 1.2, 0.3]), ([1.0, 0.0, 0.0], [0.0, 2f64.sqrt(), 0.0]), ([0.3, 0.0, 2.0], [1.0, 2.0, 0.0])] {
+        for (pos, vel) in [
+            ([1.0, 0.2, 0.1], [0.1, 1.2, 0.3]),
+            ([1.0, 0.0, 0.0], [0.0, 2f64.sqrt(), 0.0]),
+            ([0.3, 0.0, 2.0], [1.0, 2.0, 0.0]),
+        ] {
             let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos, vel }, 0.0);
             let orbit = Orbit::of(pos, vel, 2.0);
             assert!((pair.semi_major_axis / orbit.semi_major_axis - 1.0).abs() < 1e-14, "{pair:?} {orbit:?}");

@@ -1,8 +1,8 @@
 //! Mass segregation by minimum spanning trees.
 
 use super::{Stars, length, minus};
-use rand::seq::index::sample;
 use rand::SeedableRng;
+use rand::seq::index::sample;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Most massive particles, and particles of a random set.
@@ -27,7 +27,8 @@ pub fn mass_segregation(stars: &Stars, which: &[u32]) -> [f64; 2] {
         return [f64::NAN; 2];
     }
     let mut massive = by_id.clone();
-    let heavier = |a: &u32, b: &u32| mass(*b).total_cmp(&mass(*a)).then(stars.id[*a as usize].cmp(&stars.id[*b as usize]));
+    let heavier =
+        |a: &u32, b: &u32| mass(*b).total_cmp(&mass(*a)).then(stars.id[*a as usize].cmp(&stars.id[*b as usize]));
     massive.select_nth_unstable_by(MASSIVE, heavier);
     massive.truncate(MASSIVE);
     massive.sort_unstable_by(heavier);

@@ -22,9 +22,8 @@ impl Outwards {
     /// Sorts some particles.
     #[must_use]
     pub fn of(id: &[u64], pos: &[Vec3], centre: Vec3, which: impl Iterator<Item = u32>) -> Self {
-        let mut sorted: Vec<(f64, u64, u32)> = which
-            .map(|i| (length(minus(pos[i as usize], centre)), id[i as usize], i))
-            .collect();
+        let mut sorted: Vec<(f64, u64, u32)> =
+            which.map(|i| (length(minus(pos[i as usize], centre)), id[i as usize], i)).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Self {
             order: sorted.iter().map(|(_, _, i)| *i).collect(),
@@ -95,12 +94,14 @@ impl Shell {
     #[must_use]
     pub fn of(stars: &Stars, outwards: &Outwards, range: Range<usize>, frame: &Frame) -> Self {
         let inside = &outwards.order[range];
-        let moved: Vec<(f64, [f64; 3])> = inside.iter().map(|&i| (stars.mass[i as usize], apart(stars, i, frame))).collect();
+        let moved: Vec<(f64, [f64; 3])> =
+            inside.iter().map(|&i| (stars.mass[i as usize], apart(stars, i, frame))).collect();
         let mass = sum(moved.iter().map(|(m, _)| *m));
         let mean = |of: &dyn Fn([f64; 3]) -> f64| sum(moved.iter().map(|(m, v)| m * of(*v))) / mass;
         let (streaming, rotation) = (mean(&|[r, _, _]| r), mean(&|[_, _, phi]| phi));
         let radial = mean(&|[r, _, _]| (r - streaming).powi(2)).sqrt();
-        let tangential = (0.5 * mean(&|[_, t2, phi]| (t2 - 2.0 * rotation * phi + rotation * rotation).max(0.0))).sqrt();
+        let tangential =
+            (0.5 * mean(&|[_, t2, phi]| (t2 - 2.0 * rotation * phi + rotation * rotation).max(0.0))).sqrt();
         let two = |x: f64| if moved.len() < 2 { f64::NAN } else { x };
         Self {
             number: inside.len() as u64,
@@ -172,7 +173,8 @@ mod tests {
         let shell = Shell::of(&stars, &outwards, 0..4, &frame);
         assert_eq!((shell.number, shell.mean_mass, shell.rotation), (4, 1.0, 2.0));
         assert_eq!((shell.radial, shell.tangential), (0.0, 0.0), "streaming and rotation are no dispersion");
-        let upwards = Stars { vel: vec![[10.0, 0.0, 1.0], [10.0, 0.0, -1.0], [11.0, 0.0, 1.0], [9.0, 0.0, -1.0]], ..stars };
+        let upwards =
+            Stars { vel: vec![[10.0, 0.0, 1.0], [10.0, 0.0, -1.0], [11.0, 0.0, 1.0], [9.0, 0.0, -1.0]], ..stars };
         let shell = Shell::of(&upwards, &outwards, 0..4, &frame);
         // v_z² = 1 for all, v_phi = 0, 0, 0, 1 → in one dimension σ_t² = (1 + 1/4 − 1/16) / 2; v_r = 0, 0, −1, 0.
         assert!((shell.tangential.powi(2) - 0.5 * (1.0 + 0.25 - 0.0625)).abs() < 1e-15, "{shell:?}");

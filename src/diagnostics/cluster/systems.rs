@@ -9,6 +9,7 @@ use super::neighbours::Neighbours;
 use super::pair::{Body, Pair};
 use super::{Stars, dot, minus};
 use crate::particles::Vec3;
+use crate::sum::sum;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -51,7 +52,7 @@ pub struct Systems {
     pub outermost: Vec<u32>,
     /// The body that each particle belongs to at last.
     pub part_of: Vec<u32>,
-    /// kT = 2/3 of the mean kinetic energy of the bound bodies; NaN where there are none.
+    /// kT = 2/3 of the mean kinetic energy of the bound bodies; 0 where there are none.
     pub thermal_energy: f64,
 }
 
@@ -61,13 +62,11 @@ pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, velocity: Vec3, epsilon:
     let n = stars.len() as u32;
     let part_of: Vec<u32> = (0..n).collect();
     let mut search = Search { stars, neighbours, velocity, epsilon, all: Vec::new(), part_of };
-    let partner: Vec<Option<u32>> =
-        (0..n).into_par_iter().with_min_len(LEAST).map(|i| search.partner(i)).collect();
+    let partner: Vec<Option<u32>> = (0..n).into_par_iter().with_min_len(LEAST).map(|i| search.partner(i)).collect();
     let mutual = |&i: &u32| partner[i as usize].filter(|&j| i < j && partner[j as usize] == Some(i)).map(|j| (i, j));
     let pairs: Vec<(u32, u32)> = (0..n).filter_map(|i| mutual(&i)).collect();
     let thermal_energy = search.thermal_energy(&pairs);
-    let mut fresh: Vec<u32> =
-        pairs.into_iter().filter_map(|(i, j)| search.join(i, j, thermal_energy, least)).collect();
+    let mut fresh: Vec<u32> = pairs.into_iter().filter_map(|(i, j)| search.join(i, j, thermal_energy, least)).collect();
     while !fresh.is_empty() {
         let mut next = Vec::new();
         for body in fresh {
@@ -159,7 +158,8 @@ impl Search<'_> {
                 number += 1;
             }
         }
-        2.0 / 3.0 * crate::sum::sum(total.into_iter()) / number as f64
+        // Of no bound body the mean is zero.
+        2.0 / 3.0 * sum(total.into_iter()) / number.max(1) as f64
     }
 
     /// Energy per unit mass of the centre of mass of some particles in the potential of all others.
@@ -197,8 +197,8 @@ impl Search<'_> {
             self.system(body).map_or_else(|| Members::One(self.stars.id[body as usize]), |s| s.members.clone())
         };
         let inner = [a, b].map(|body| (body as usize).checked_sub(self.stars.len()));
-        let inside = self.attraction(&parts[0], &parts[1])
-            + inner.iter().flatten().map(|&at| self.all[at].inside).sum::<f64>();
+        let inside =
+            self.attraction(&parts[0], &parts[1]) + inner.iter().flatten().map(|&at| self.all[at].inside).sum::<f64>();
         let body = Body::together(&self.body(a), &self.body(b));
         let stars = parts.concat();
         let (inclination, stable) = self.hierarchy(&pair, inner);
@@ -223,11 +223,13 @@ impl Search<'_> {
     /// Inclination and stability of an outer orbit about inner ones.
     fn hierarchy(&self, outer: &Pair, inner: [Option<usize>; 2]) -> (f64, bool) {
         let inside = |side: usize| inner[side].map(|at| (&self.all[at].pair, outer.mass[1 - side] / outer.mass[side]));
-        let wider = [inside(0), inside(1)].into_iter().flatten().max_by(|a, b| {
-            a.0.semi_major_axis.total_cmp(&b.0.semi_major_axis)
-        });
+        let wider = [inside(0), inside(1)]
+            .into_iter()
+            .flatten()
+            .max_by(|a, b| a.0.semi_major_axis.total_cmp(&b.0.semi_major_axis));
         let Some((pair, _)) = wider else { return (f64::NAN, true) };
-        let stable = [inside(0), inside(1)].into_iter().flatten().all(|(inner, mass_ratio)| is_stable(outer, inner, mass_ratio));
+        let stable =
+            [inside(0), inside(1)].into_iter().flatten().all(|(inner, mass_ratio)| is_stable(outer, inner, mass_ratio));
         (outer.inclination_to(pair), stable)
     }
 }

@@ -55,7 +55,7 @@ row! {
         virial_radius: f64, LENGTH, "virial radius G M^2 / (2 |U|) with the bound mass M";
         crossing_time: f64, TIME, "crossing time G M^(5/2) / (2 |T + U|)^(3/2) with the bound mass M (Heggie & Mathieu 1986)";
         relaxation_time: f64, TIME, "half-mass relaxation time 0.138 sqrt(N r_h^3 / (G m)) / ln(0.11 N) of the N bound particles of mean mass m (Spitzer 1987, eq. 2-63; Giersz & Heggie 1994); r_h is lagrangian_radius_0500; NaN for N < 10";
-        thermal_energy: f64, ENERGY, "kT: 2/3 of the mean kinetic energy of the bound particles, binaries and hierarchies as one particle each (Heggie & Hut 2003)";
+        thermal_energy: f64, ENERGY, "kT: 2/3 of the mean kinetic energy of the bound particles, binaries and hierarchies as one particle each (Heggie & Hut 2003); 0 where nothing is bound";
         angular_momentum: [f64; 3], ANGULAR_MOMENTUM, "angular momentum of the bound particles about the density centre: its direction is the axis of rotation";
         anisotropy: f64, NONE, "1 - sigma_t^2 / sigma_r^2 of the bound particles, with the tangential dispersion sigma_t in one dimension (Binney & Tremaine 2008, eq. 4.61)";
         mass_segregation: f64, NONE, "Lambda_MSR: mean length of the minimum spanning trees of 50 random sets of 10 bound particles / that of the 10 most massive (Allison et al. 2009); NaN for fewer than 20 bound particles, and for equal masses";

@@ -20,15 +20,8 @@ pub(in crate::io) enum Kind {
 }
 
 impl Kind {
-    pub(in crate::io) const ALL: [Self; 7] = [
-        Self::Snapshot,
-        Self::Checkpoint,
-        Self::Diagnostics,
-        Self::Cluster,
-        Self::Binaries,
-        Self::Events,
-        Self::Table,
-    ];
+    pub(in crate::io) const ALL: [Self; 7] =
+        [Self::Snapshot, Self::Checkpoint, Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Table];
 
     /// The kind of a journal's HDF5 file.
     pub(in crate::io) const fn of(journal: Journal) -> Self {
