@@ -40,20 +40,19 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Looks at the particles of a run with the potentials `pot`, at `time` in the user's unit.
+    /// The particles of a run with the potentials `pot`, as its snapshot would hold them.
     #[must_use]
-    pub fn in_run(p: &Particles, pot: &[f64], scale: &Scale, time: f64, settings: &Settings) -> Self {
+    pub fn stars(p: &Particles, pot: &[f64], scale: &Scale) -> Stars {
         let there_and_back = |x: f64, d: Dimension| x * scale.of(d) / scale.of(d);
         let vectors = |column: &[Vec3], d| column.iter().map(|v| v.map(|x| there_and_back(x, d))).collect();
         let floats = |column: &[f64], d| column.iter().map(|x| there_and_back(*x, d)).collect();
-        let stars = Stars {
+        Stars {
             id: p.id.clone(),
             mass: floats(&p.mass, Dimension::MASS),
             pos: vectors(&p.pos, Dimension::LENGTH),
             vel: vectors(&p.vel, Dimension::VELOCITY),
             pot: floats(pot, Dimension::POTENTIAL),
-        };
-        Self::of(&stars, time, settings)
+        }
     }
 
     /// Looks at the particles of a snapshot.
@@ -69,7 +68,9 @@ impl Seen {
         Self::of(&Stars { id, mass, pos, vel, pot }, time, settings)
     }
 
-    fn of(stars: &Stars, time: f64, settings: &Settings) -> Self {
+    /// Looks at particles at `time`, in the user's unit.
+    #[must_use]
+    pub fn of(stars: &Stars, time: f64, settings: &Settings) -> Self {
         Self { time, survey: Survey::of(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)) }
     }
 

@@ -200,9 +200,9 @@ impl Simulation {
         references.momentum = conserved.momentum;
         references.centre_of_mass = conserved.centre_of_mass;
         self.write_row(&mut outputs, &measured, watch)?;
-        self.write_cluster(&mut outputs, &measured)?;
+        self.look_at_cluster(&mut outputs, &measured)?;
         self.write_snapshot(measured)?;
-        self.checkpoint(&outputs)?;
+        self.checkpoint(&mut outputs)?;
         Ok(outputs)
     }
 
@@ -230,14 +230,14 @@ impl Simulation {
             Err(error) => {
                 // Why the run ended comes first; that its last rows could not be written comes on top.
                 let storage = matches!(error, Error::Storage { .. });
-                if let Some(also) = (!storage).then(|| outputs.finish(&self.provenance_now())).and_then(Result::err) {
+                if let Some(also) = (!storage).then(|| self.finish(outputs)).and_then(Result::err) {
                     tracing::error!("{also}");
                 }
                 return Err(error.in_user_units(&self.state.scale));
             }
         };
         self.checkpoint(outputs)?;
-        outputs.finish(&self.provenance_now())?;
+        self.finish(outputs)?;
         Ok(reason)
     }
 
@@ -253,6 +253,7 @@ impl Simulation {
                 watch.end(report.block);
             }
             self.count(report);
+            self.tell_of_cluster(outputs, false)?;
             if report.now.is_synchronised() {
                 self.output(outputs, watch)?;
             }
@@ -304,7 +305,7 @@ impl Simulation {
             self.write_row(outputs, &measured, watch)?;
         }
         if cluster {
-            self.write_cluster(outputs, &measured)?;
+            self.look_at_cluster(outputs, &measured)?;
         }
         if snapshot {
             self.write_snapshot(measured)?;
@@ -336,7 +337,7 @@ impl Simulation {
         let verdict = auditor.judge(audit, row.time * self.state.scale.time);
         if verdict.is_err() {
             self.checkpoint(outputs)?;
-            outputs.finish(&self.provenance_now())?;
+            self.finish(outputs)?;
         }
         verdict
     }
@@ -365,7 +366,8 @@ impl Simulation {
         Ok(())
     }
 
-    fn checkpoint(&mut self, outputs: &Outputs) -> Result<()> {
+    fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
+        self.tell_of_cluster(outputs, true)?;
         outputs.sync()?;
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
