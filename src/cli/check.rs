@@ -81,7 +81,11 @@ fn disk(setup: &Setup) -> u64 {
     snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
         + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
         + rows * ROW
-        + if setup.config.cluster.enabled { outputs(setup.steps_to_end, setup.config.cluster_every()) * CLUSTER_ROW } else { 0 }
+        + if setup.config.cluster.enabled {
+            outputs(setup.steps_to_end, setup.config.cluster_every()) * CLUSTER_ROW
+        } else {
+            0
+        }
 }
 
 fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {

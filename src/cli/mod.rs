@@ -83,8 +83,8 @@ enum Verb {
     },
     /// Run a configuration.
     ///
-    /// The result goes to runs/<name>, [output] directory or --output: resolved config.toml, snapshots, diagnostics (HDF5 and
-    /// CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the run after the block step in hand, with a
+    /// The result goes to runs/<name>, [output] directory or --output: resolved config.toml, snapshots, diagnostics, cluster,
+    /// binaries and events (HDF5 and CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the run after the block step in hand, with a
     /// checkpoint and exit code 3; a second SIGINT ends it at once.
     Run(run::RunArgs),
     /// Continue a run from its newest good checkpoint, bit for bit as if it had not stopped.
@@ -99,7 +99,7 @@ enum Verb {
     },
     /// Print the command that made a file, or run it again and compare the result bit for bit.
     ///
-    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run. Without --run its configuration, as it was
+    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 (or cluster, binaries, events) or summary.json of a run. Without --run its configuration, as it was
     /// written, goes to DIR.toml and the command is printed. With --run the run is done again in DIR up to the block step
     /// of the file, and the hashes of the two states are compared: exit code 0 if they agree, 6 if not.
     Reproduce(reproduce::ReproduceArgs),
