@@ -6,11 +6,13 @@ use crate::diagnostics::cluster::pair::{Body, Pair};
 use crate::diagnostics::cluster::systems::System;
 use crate::io::fields::{EventRow, Stated};
 use crate::io::history::History;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Seen {
     /// The events since the output that `history` is of, numbered from `first`; `history` is then of this output. First what
-    /// is no more, then what is new, each by the smallest id, then escapes and close encounters.
+    /// is no more, a hierarchy before its components, then what is new, components before their hierarchy, then escapes and close
+    /// encounters; otherwise by the smallest id.
     #[must_use]
     pub fn events(&self, history: &mut History, first: u64) -> Vec<EventRow> {
         let systems: BTreeMap<String, &System> =
@@ -23,8 +25,9 @@ impl Seen {
             .collect();
         let mut new: Vec<&System> =
             systems.iter().filter(|(members, _)| !before.contains(*members)).map(|(_, system)| *system).collect();
-        gone.sort_by_key(|members| (members.first(), members.to_string()));
-        new.sort_by_key(|system| (system.members.first(), system.members.to_string()));
+        // What is made of others ends before them and forms after them.
+        gone.sort_by_key(|members| (Reverse(members.ids().len()), members.first(), members.to_string()));
+        new.sort_by_key(|system| (system.stars().len(), system.members.first(), system.members.to_string()));
 
         let mut found = Vec::new();
         let exchanges = exchanges(&mut gone, &new);
@@ -143,4 +146,55 @@ fn exchanges(gone: &mut Vec<Members>, new: &[&System]) -> BTreeMap<Members, Memb
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::cluster::{LagrangianMass, Settings, Stars};
+
+    /// Six bodies far apart and too fast to be bound, but for the pairs, which are on circles of radius 10⁻³.
+    fn seen(pairs: &[[usize; 2]]) -> Seen {
+        let mut pos: Vec<[f64; 3]> = (0..6u32).map(|i| [f64::from(i), f64::from(i * i), 0.0]).collect();
+        let mut vel: Vec<[f64; 3]> =
+            (0..6).map(|i| f64::from(i)).map(|i| [4.0 * i.cos(), 4.0 * i.sin(), 4.0 * (3.0 * i).cos()]).collect();
+        for [a, b] in pairs {
+            pos[*b] = [pos[*a][0] + 1e-3, pos[*a][1], 0.0];
+            vel[*b] = [vel[*a][0], vel[*a][1] + (2.0f64 / 1e-3).sqrt(), vel[*a][2]];
+        }
+        let distance = |i: usize, j: usize| (0..3).map(|k| (pos[i][k] - pos[j][k]).powi(2)).sum::<f64>().sqrt();
+        let pot = (0..6).map(|i| -(0..6).filter(|&j| j != i).map(|j| 1.0 / distance(i, j)).sum::<f64>()).collect();
+        let stars = Stars { id: (0..6).collect(), mass: vec![1.0; 6], pos: pos.clone(), vel, pot };
+        let settings = Settings {
+            neighbours: 6,
+            lagrangian_mass: LagrangianMass::Initial,
+            binary_hardness: 1.0,
+            escape_radius: 1e9,
+            encounter_radius: 0.0,
+            epsilon: 0.0,
+        };
+        Seen::of(&stars, 0.0, &settings)
+    }
+
+    fn told(events: &[EventRow]) -> Vec<String> {
+        let text = |event: &EventRow| format!("{} {} {} {}", event.id, event.kind, event.members, event.former);
+        events.iter().map(|event| text(event).trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn binaries_form_change_partners_and_dissolve_and_each_is_told_once() {
+        let (mut history, mut first) = (History::default(), 0);
+        let mut next = |pairs: &[[usize; 2]]| {
+            let events = seen(pairs).events(&mut history, first);
+            first += events.len() as u64;
+            told(&events)
+        };
+        assert_eq!(next(&[[0, 1]]), ["0 binary-initial (0+1)"]);
+        assert_eq!(next(&[[0, 1]]), Vec::<String>::new());
+        assert_eq!(next(&[[0, 1], [3, 4]]), ["1 binary-formed (3+4)"]);
+        assert_eq!(next(&[[0, 2], [3, 4]]), ["2 binary-exchange (0+2) (0+1)"]);
+        assert_eq!(next(&[[0, 2]]), ["3 binary-dissolved (3+4)"]);
+        assert_eq!(next(&[]), ["4 binary-dissolved (0+2)"]);
+        assert_eq!(next(&[]), Vec::<String>::new());
+    }
 }
