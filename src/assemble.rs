@@ -2,15 +2,15 @@
 
 mod engine;
 mod gpu;
+mod looks;
 mod recipe;
 
 pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
+pub use looks::cluster_settings;
 pub use recipe::{Recipe, recipe};
 
-use crate::cluster;
 use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
-use crate::diagnostics::cluster::{LagrangianMass, Settings};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
@@ -260,23 +260,6 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(config::WallTime::get),
         block_steps: config.limits.block_steps,
-    }
-}
-
-/// What a configuration looks for in a cluster, where `scale` has the user units in one internal unit.
-#[must_use]
-pub fn cluster_settings(config: &Config, scale: &Scale) -> Settings {
-    let cluster = &config.cluster;
-    Settings {
-        neighbours: cluster.neighbours as usize,
-        lagrangian_mass: match cluster.lagrangian_mass {
-            config::LagrangianMass::Initial => LagrangianMass::Initial,
-            config::LagrangianMass::Current => LagrangianMass::Current,
-        },
-        binary_hardness: cluster.binary_hardness.get(),
-        escape_radius: cluster.escape_radius.get(),
-        encounter_radius: cluster.encounter_radius.get(),
-        epsilon: config.softening.epsilon.get() / scale.length,
     }
 }
 
