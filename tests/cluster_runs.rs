@@ -131,7 +131,7 @@ fn a_damaged_snapshot_is_named_and_left_out() {
     let path = folder.path("o/snapshots/snapshot_0002.hdf5");
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    folder.tisane(&["analyze", "o"]).exits(7).says(&["snapshot_0002.hdf5", "4 of 5 snapshots"]);
+    folder.tisane(&["analyze", "o"]).exits(8).says(&["snapshot_0002.hdf5", "4 of 5 snapshots"]);
     assert_eq!(text(&folder.path("o/analysis"), Journal::Cluster).lines().count(), 5);
     let online = text(&folder.path("o"), Journal::Cluster);
     for line in text(&folder.path("o/analysis"), Journal::Cluster).lines() {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The folder of the result in a run's directory.
 const ANALYSIS: &str = "analysis";
 /// Exit code where snapshots were left out.
-const LEFT_OUT: u8 = 7;
+const LEFT_OUT: u8 = 8;
 /// Snapshots that a thread has in hand before their rows are written.
 const IN_HAND: usize = 2;
 
