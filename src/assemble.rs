@@ -253,10 +253,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         end: Time::from_dt_max(steps_to_end),
         diagnostics_every: config.diagnostics_every(),
         snapshots_every: config.snapshot_every(),
-        cluster: config
-            .cluster
-            .enabled
-            .then(|| cluster::Plan { every: config.cluster_every(), settings: cluster_settings(config, scale) }),
+        cluster: looks::cluster_plan(config, scale),
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(config::WallTime::get),
         block_steps: config.limits.block_steps,

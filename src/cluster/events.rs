@@ -157,7 +157,7 @@ mod tests {
     fn seen(pairs: &[[usize; 2]]) -> Seen {
         let mut pos: Vec<[f64; 3]> = (0..6u32).map(|i| [f64::from(i), f64::from(i * i), 0.0]).collect();
         let mut vel: Vec<[f64; 3]> =
-            (0..6).map(|i| f64::from(i)).map(|i| [4.0 * i.cos(), 4.0 * i.sin(), 4.0 * (3.0 * i).cos()]).collect();
+            (0..6).map(f64::from).map(|i| [4.0 * i.cos(), 4.0 * i.sin(), 4.0 * (3.0 * i).cos()]).collect();
         for [a, b] in pairs {
             pos[*b] = [pos[*a][0] + 1e-3, pos[*a][1], 0.0];
             vel[*b] = [vel[*a][0], vel[*a][1] + (2.0f64 / 1e-3).sqrt(), vel[*a][2]];
