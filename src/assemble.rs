@@ -3,12 +3,14 @@
 mod engine;
 mod gpu;
 mod initial;
+mod looks;
 mod recipe;
 mod sampled;
 mod stars;
 
 pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
+pub use looks::cluster_settings;
 pub use recipe::{Recipe, recipe};
 
 use crate::config::{self, Config, Loaded, OnDtMin, Problem};
@@ -230,12 +232,13 @@ fn choose_engines(
     })
 }
 
-fn plan(config: &Config, steps_to_end: u64) -> Plan {
+fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
     Plan {
         directory: config.output_directory(),
         end: Time::from_dt_max(steps_to_end),
         diagnostics_every: config.diagnostics_every(),
         snapshots_every: config.snapshot_every(),
+        cluster: looks::cluster_plan(config, scale),
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(config::WallTime::get),
         block_steps: config.limits.block_steps,
@@ -280,7 +283,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
         wall_seconds: 0.0,
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
-    let plan = plan(&set.config, set.steps_to_end);
+    let plan = plan(&set.config, set.steps_to_end, &set.scale);
     let provenance = provenance(&set.config, set.provenance, (engine, &notes))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.notes = notes;
@@ -316,7 +319,7 @@ pub fn resumed_run(
     config.output.directory = Some(dir.display().to_string());
     change(&mut config).map_err(|problem| loaded.explain(problem))?;
 
-    let Checkpoint { particles, run, provenance: of_run } = checkpoint;
+    let Checkpoint { particles, run, history, provenance: of_run } = checkpoint;
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     if Time::from_dt_max(steps_to_end) < run.now {
@@ -337,9 +340,9 @@ pub fn resumed_run(
         ..Provenance::of_this_program()
     };
     let provenance = provenance(&config, of_run, (engine, &notes))?;
-    let plan = plan(&config, steps_to_end);
+    let plan = plan(&config, steps_to_end, &run.scale);
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
-    simulation.notes = notes;
+    (simulation.history, simulation.notes) = (history, notes);
     Ok((simulation, config, warning))
 }
 

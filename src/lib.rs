@@ -21,6 +21,7 @@
 pub mod assemble;
 pub mod auditor;
 pub mod cli;
+pub mod cluster;
 pub mod config;
 pub mod crew;
 pub mod diagnostics;

@@ -1,9 +1,13 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
+mod outputs;
 mod report;
 mod row;
 
+pub use outputs::Outputs;
+
 use crate::auditor::Auditor;
+use crate::cluster;
 use crate::diagnostics::conserved::Conserved;
 use crate::error::{Error, Result};
 use crate::force::Field;
@@ -12,8 +16,8 @@ use crate::io::checkpoint::{self, Checkpoint, RunState};
 use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
 use crate::io::file_units::FileUnits;
+use crate::io::history::History;
 use crate::io::provenance::Provenance;
-use crate::io::series::Series;
 use crate::io::snapshot::{self, Snapshot};
 use crate::motion::Motion;
 use crate::particles::Particles;
@@ -35,6 +39,8 @@ pub struct Plan {
     pub diagnostics_every: u64,
     /// Interval of the snapshots.
     pub snapshots_every: u64,
+    /// When to look at the cluster, if at all.
+    pub cluster: Option<cluster::Plan>,
     /// Wall time between checkpoints.
     pub checkpoint_interval: Duration,
     /// Wall time after which this session of the run stops with a checkpoint.
@@ -83,6 +89,8 @@ pub struct Simulation {
     pub particles: Particles,
     /// The numbers of the run: moment, counters, references.
     pub state: RunState,
+    /// What has been told of in its events.
+    pub history: History,
     /// What is told about the run beside its numbers.
     pub notes: Notes,
     engines: Engines,
@@ -140,7 +148,8 @@ impl Simulation {
             blocks_before: state.counters.block_steps,
             last_checkpoint: now,
         };
-        Self { particles, state, notes: Notes::default(), engines, units, provenance, plan, session }
+        let (history, notes) = (History::default(), Notes::default());
+        Self { particles, state, history, notes, engines, units, provenance, plan, session }
     }
 
     /// The plan.
@@ -177,11 +186,11 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Motion::start`], and [`crate::Error::Storage`].
-    pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Series> {
+    pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Outputs> {
         let report = self.engines.motion.start(&mut self.particles)?;
         self.state.counters.pair_interactions += report.pairs;
         self.state.counters.clamped_steps += report.clamped;
-        let mut series = Series::create(&self.plan.directory, &self.units)?;
+        let mut outputs = Outputs::create(&self.plan, &self.units)?;
         let measured = self.engines.motion.field(&self.particles, self.state.now)?;
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let references = &mut self.state.references;
@@ -190,23 +199,24 @@ impl Simulation {
         references.angular_momentum = conserved.angular_momentum;
         references.momentum = conserved.momentum;
         references.centre_of_mass = conserved.centre_of_mass;
-        self.write_row(&mut series, &measured, watch)?;
+        self.write_row(&mut outputs, &measured, watch)?;
+        self.look_at_cluster(&mut outputs, &measured)?;
         self.write_snapshot(measured)?;
-        self.checkpoint(&series)?;
-        Ok(series)
+        self.checkpoint(&mut outputs)?;
+        Ok(outputs)
     }
 
     /// Takes up the run where its checkpoint left it. Rows and snapshots from after the checkpoint are removed: the run will
     /// write them again, and under another plan not all of them.
     ///
     /// # Errors
-    /// As [`Motion::resume`], [`Series::resume`] and [`directory::remove_snapshots`].
-    pub fn resume(&mut self) -> Result<Series> {
+    /// As [`Motion::resume`], [`Series::resume`](crate::io::series::Series::resume) and [`directory::remove_snapshots`].
+    pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.motion.resume(&self.particles, self.state.now)?;
         let written = self.state.written;
-        let series = Series::resume(&self.plan.directory, written.diagnostics_rows, &self.units)?;
+        let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
-        Ok(series)
+        Ok(outputs)
     }
 
     /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way. `stop` may
@@ -214,25 +224,25 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Motion::step`], and [`crate::Error::Storage`]; the last checkpoint stays whole.
-    pub fn run(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
-        let reason = match self.advance(series, stop, watch) {
+    pub fn run(&mut self, outputs: &mut Outputs, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
+        let reason = match self.advance(outputs, stop, watch) {
             Ok(reason) => reason,
             Err(error) => {
                 // Why the run ended comes first; that its last rows could not be written comes on top.
                 let storage = matches!(error, Error::Storage { .. });
-                if let Some(also) = (!storage).then(|| series.finish(&self.provenance_now())).and_then(Result::err) {
+                if let Some(also) = (!storage).then(|| self.finish(outputs)).and_then(Result::err) {
                     tracing::error!("{also}");
                 }
                 return Err(error.in_user_units(&self.state.scale));
             }
         };
-        self.checkpoint(series)?;
-        series.finish(&self.provenance_now())?;
+        self.checkpoint(outputs)?;
+        self.finish(outputs)?;
         Ok(reason)
     }
 
     /// Steps, outputs and checkpoints until there is a reason to stop.
-    fn advance(&mut self, series: &mut Series, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
+    fn advance(&mut self, outputs: &mut Outputs, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
         loop {
             if let Some(reason) = self.reason_to_stop(stop) {
                 return Ok(reason);
@@ -243,11 +253,12 @@ impl Simulation {
                 watch.end(report.block);
             }
             self.count(report);
+            self.tell_of_cluster(outputs, false)?;
             if report.now.is_synchronised() {
-                self.output(series, watch)?;
+                self.output(outputs, watch)?;
             }
             if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
-                self.checkpoint(series)?;
+                self.checkpoint(outputs)?;
             }
             watch.step(&self.state);
         }
@@ -281,16 +292,20 @@ impl Simulation {
     }
 
     /// Writes what is due at a synchronised moment; the end is always due.
-    fn output(&mut self, series: &mut Series, watch: &mut dyn Watch) -> Result<()> {
+    fn output(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<()> {
         let periods = self.state.now.0 / TICKS_PER_DT_MAX;
         let due = |every: u64| periods.is_multiple_of(every) || self.state.now >= self.plan.end;
         let (row, snapshot) = (due(self.plan.diagnostics_every), due(self.plan.snapshots_every));
-        if !row && !snapshot {
+        let cluster = self.plan.cluster.is_some_and(|cluster| due(cluster.every));
+        if !row && !cluster && !snapshot {
             return Ok(());
         }
         let measured = self.engines.motion.field(&self.particles, self.state.now)?;
         if row {
-            self.write_row(series, &measured, watch)?;
+            self.write_row(outputs, &measured, watch)?;
+        }
+        if cluster {
+            self.look_at_cluster(outputs, &measured)?;
         }
         if snapshot {
             self.write_snapshot(measured)?;
@@ -298,7 +313,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn write_row(&mut self, series: &mut Series, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
+    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let Engines { motion, auditor } = &mut self.engines;
         let audit = match auditor {
@@ -307,7 +322,7 @@ impl Simulation {
         };
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let row = row::of(&self.particles, &self.state, &conserved, audit.as_ref());
-        series.append(&row, || self.provenance_now())?;
+        outputs.diagnostics.append(&row, || self.provenance_now())?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
@@ -321,8 +336,8 @@ impl Simulation {
         let (Some(auditor), Some(audit)) = (&self.engines.auditor, &audit) else { return Ok(()) };
         let verdict = auditor.judge(audit, row.time * self.state.scale.time);
         if verdict.is_err() {
-            self.checkpoint(series)?;
-            series.finish(&self.provenance_now())?;
+            self.checkpoint(outputs)?;
+            self.finish(outputs)?;
         }
         verdict
     }
@@ -351,14 +366,16 @@ impl Simulation {
         Ok(())
     }
 
-    fn checkpoint(&mut self, series: &Series) -> Result<()> {
-        series.sync()?;
+    fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
+        self.tell_of_cluster(outputs, true)?;
+        outputs.sync()?;
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
         // Lent, not copied: a copy would be the largest allocation of the run.
-        let checkpoint = Checkpoint { particles: std::mem::take(&mut self.particles), run: self.state, provenance };
+        let (particles, history) = (std::mem::take(&mut self.particles), std::mem::take(&mut self.history));
+        let checkpoint = Checkpoint { particles, run: self.state, history, provenance };
         let written = checkpoint::write(&self.plan.directory, &checkpoint);
-        self.particles = checkpoint.particles;
+        (self.particles, self.history) = (checkpoint.particles, checkpoint.history);
         written?;
         self.session.last_checkpoint = Instant::now();
         tracing::debug!("wrote a checkpoint after {} block steps", self.state.counters.block_steps);

@@ -33,6 +33,8 @@ impl Dimension {
     pub const VELOCITY: Self = Self::new(0, 0, 1, 0);
     /// Time.
     pub const TIME: Self = Self::new(0, 0, 0, 1);
+    /// Density, mass / length³.
+    pub const DENSITY: Self = Self::new(1, -3, 0, 0);
     /// Acceleration, velocity² / length.
     pub const ACCELERATION: Self = Self::new(0, -1, 2, 0);
     /// Potential per unit mass, velocity².

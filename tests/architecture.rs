@@ -36,7 +36,8 @@ const RULES: &[(&str, &[&str])] = &[
     ("auditor", &["error", "force", "diagnostics", "io", "motion"]),
     ("plot", &["error", "diagnostics", "io"]),
     ("profile", &["error", "force", "io"]),
-    ("simulation", &["error", "force", "integrator", "diagnostics", "io", "motion", "auditor", "profile"]),
+    ("cluster", &["error", "diagnostics", "io"]),
+    ("simulation", &["error", "cluster", "force", "integrator", "diagnostics", "io", "motion", "auditor", "profile"]),
     (
         "assemble",
         &[
@@ -50,6 +51,7 @@ const RULES: &[(&str, &[&str])] = &[
             "motion",
             "auditor",
             "profile",
+            "cluster",
             "simulation",
         ],
     ),
@@ -62,6 +64,7 @@ const RULES: &[(&str, &[&str])] = &[
         &[
             "error",
             "validate",
+            "cluster",
             "crew",
             "config",
             "initial",
@@ -323,6 +326,7 @@ fn a_breach_is_seen() {
         ("validate::measure", "use crate::force::cpu::Width;", "validate must not use force::cpu::Width"),
         ("assemble", "use crate::validate::case::Case;", "assemble must not use validate::case::Case"),
         ("movie", "", "a new part"),
+        ("cluster::events", "use crate::simulation::Plan;", "cluster must not use simulation::Plan"),
         ("gravity", "fn f() { unsafe { g() } }", "unsafe"),
         ("force::cuda", "fn f() { unsafe { g() } }", "unsafe"),
     ] {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use tisane::io::atomic::temporary_name;
 use tisane::io::checkpoint::{self, Checkpoint, Counters, NEWEST, PREVIOUS, References, RunState, Written};
+use tisane::io::history::History;
 use tisane::io::inspect;
 use tisane::io::provenance::Provenance;
 use tisane::particles::Particles;
@@ -30,7 +31,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             clock: Clock { start: 0.1, dt_max: 0.3 },
             scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 },
             counters: counters(100 + step),
-            written: Written { snapshots: 7, diagnostics_rows: 8 },
+            written: Written { snapshots: 7, diagnostics_rows: 8, cluster_rows: 9, binaries_rows: 10, events: 11 },
             references: References {
                 angular_momentum_error: 3e-9,
                 energy: -0.25,
@@ -43,6 +44,12 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
                 previous_wall_seconds: 1.5,
             },
             wall_seconds: 2.5,
+        },
+        history: History {
+            begun: true,
+            systems: vec!["(0+1)".into(), "((0+1)+7)".into()],
+            escaped: vec![3, u64::MAX],
+            encounters: vec![[2, 5]],
         },
         provenance: Provenance {
             config_resolved: "[run]\nname = \"x\"\n".into(),

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 17] = [
+pub const VERBS: [&str; 18] = [
     "init",
     "check",
     "run",
@@ -22,6 +22,7 @@ pub const VERBS: [&str; 17] = [
     "reproduce",
     "inspect",
     "convert",
+    "analyze",
     "plot",
     "verify",
     "validate",

@@ -9,7 +9,7 @@ use tisane::assemble::gpu_wins_from;
 use tisane::config::{TEMPLATES, json_schema};
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::io::fields::{DiagnosticsRow, SNAPSHOT};
+use tisane::io::fields::{Journal, SNAPSHOT};
 use tisane::io::formats::FORMATS;
 use tisane::simulation::ExitReason;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
@@ -120,7 +120,23 @@ fn the_snapshot_table_is_that_of_the_sources() {
 
 #[test]
 fn the_diagnostics_table_is_that_of_the_sources() {
-    let columns = DiagnosticsRow::columns();
+    assert_table("docs/src/files.md", "diagnostics columns", &table_of_columns(Journal::Diagnostics));
+}
+
+#[test]
+fn the_tables_of_the_cluster_are_those_of_the_sources() {
+    for (journal, marker) in [
+        (Journal::Cluster, "cluster columns"),
+        (Journal::Binaries, "binaries columns"),
+        (Journal::Events, "events columns"),
+    ] {
+        assert_table("docs/src/cluster.md", marker, &table_of_columns(journal));
+    }
+}
+
+/// The columns of a journal as a table.
+fn table_of_columns(journal: Journal) -> String {
+    let columns = journal.columns();
     let mut table = String::from("| column | unit | what it is |\n|---|---|---|\n");
     // The columns of one quantity follow each other and have one text.
     for group in columns.chunk_by(|a, b| a.text == b.text) {
@@ -132,7 +148,7 @@ fn the_diagnostics_table_is_that_of_the_sources() {
         };
         table += &row([&names, &unit(group[0].dimension), &group[0].text]);
     }
-    assert_table("docs/src/files.md", "diagnostics columns", &table);
+    table
 }
 
 /// The fields of a struct of the sources with what their comments say, under the heading `what`.
@@ -202,7 +218,7 @@ fn every_word_that_a_user_may_write_is_documented() {
     assert_words("docs/src/precision.md", words("Precision").into_iter());
     let reasons = [ExitReason::Finished, ExitReason::Interrupted, ExitReason::TimeLimit, ExitReason::BlockStepLimit];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));
-    let verbs = "init check run resume inspect reproduce convert plot verify validate study model advise schema completions man";
+    let verbs = "init check run resume inspect reproduce convert analyze plot verify validate study model advise schema completions man";
     for verb in verbs.split(' ') {
         assert!(text("README.md").contains(&format!("`tisane {verb}")), "README.md: {verb}");
     }
@@ -237,7 +253,7 @@ fn every_exit_code_is_documented() {
     let errors =
         [Error::input("x", "y"), Error::storage("x", "y"), Error::Integration { problem: String::new(), help: None }];
     for page in ["README.md", "docs/src/exit-codes.md"] {
-        for code in errors.iter().map(Error::exit_code).chain([0, 1, 3, 6, 7]) {
+        for code in errors.iter().map(Error::exit_code).chain([0, 1, 3, 6, 7, 8]) {
             assert!(text(page).contains(&format!("\n| {code} | ")), "{page}: exit code {code}");
         }
     }

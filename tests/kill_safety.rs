@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use tisane::assemble;
 use tisane::config::Config;
 use tisane::io::checkpoint::{self, RunState};
-use tisane::io::fields::DiagnosticsRow;
-use tisane::io::{series, snapshot, table};
+use tisane::io::fields::{DiagnosticsRow, Journal};
+use tisane::io::{snapshot, table};
 use tisane::simulation::{ExitReason, Watch};
 
 /// Diagnostics and snapshots fall on different moments, and the end on none of either's.
@@ -116,6 +116,7 @@ struct Result {
     state: String,
     counters: checkpoint::Counters,
     others: Vec<String>,
+    cluster: [String; 3],
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -126,7 +127,10 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 fn result(dir: &Path) -> Result {
-    let [csv, hdf5] = [table::read_csv(&dir.join(series::CSV)), table::read_hdf5(&dir.join(series::HDF5))];
+    let [csv, hdf5] = [
+        table::read_csv(&dir.join(Journal::Diagnostics.csv())),
+        table::read_hdf5(&dir.join(Journal::Diagnostics.hdf5())),
+    ];
     let mut rows = csv.expect("the journal");
     assert_eq!(rows, hdf5.expect("the diagnostics"));
     rows.columns.retain(|(name, _)| name != "wall_seconds" && name != "pairs_per_second");
@@ -137,7 +141,14 @@ fn result(dir: &Path) -> Result {
     let snapshots = snapshots.collect();
     let last = checkpoint::read(&dir.join(checkpoint::NEWEST)).expect("the last checkpoint");
     let state = last.particles.state_sha256(&last.run.clock);
-    Result { rows: format!("{rows:?}"), snapshots, state, counters: last.run.counters, others: names(dir) }
+    let cluster = [Journal::Cluster, Journal::Binaries, Journal::Events].map(|journal| {
+        let csv = fs::read_to_string(dir.join(journal.csv())).expect("a journal");
+        let hdf5 = table::read_hdf5(&dir.join(journal.hdf5())).expect("the same");
+        assert_eq!(csv.lines().count(), hdf5.rows() + 1, "{journal:?}");
+        csv
+    });
+    let (counters, others) = (last.run.counters, names(dir));
+    Result { rows: format!("{rows:?}"), snapshots, state, counters, others, cluster }
 }
 
 #[test]
@@ -153,9 +164,12 @@ fn a_kill_at_any_instant_changes_nothing_in_the_end() {
         // The very first kill comes before the run has a checkpoint, and before it has done anything.
         for killed in &killer.killed[1..] {
             // What else a kill may leave: half a row and half-written files.
-            let mut journal = fs::read(killed.join(series::CSV)).expect("the journal");
+            let mut journal = fs::read(killed.join(Journal::Diagnostics.csv())).expect("the journal");
             journal.extend(b"0.5,0.1");
-            fs::write(killed.join(series::CSV), journal).expect("the journal");
+            fs::write(killed.join(Journal::Diagnostics.csv()), journal).expect("the journal");
+            let events = killed.join(Journal::Events.csv());
+            let told = fs::read_to_string(&events).expect("the events");
+            fs::write(events, told + "7,0.5,escape,1").expect("the events");
             for half in
                 [".checkpoint.hdf5.partial", ".diagnostics.hdf5.partial", "snapshots/.snapshot_0003.hdf5.partial"]
             {

@@ -12,6 +12,8 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 use tisane::force::cpu::Width;
+use tisane::io::fields::Journal;
+use tisane::io::table;
 
 fn config(n: usize, t_end: &str, more: &str) -> String {
     format!(
@@ -31,6 +33,8 @@ struct Result {
     /// Bits of every dataset of every snapshot, by file and name.
     snapshots: BTreeMap<String, Vec<u64>>,
     diagnostics: BTreeMap<String, Vec<String>>,
+    /// What is said of the cluster, byte for byte.
+    cluster: [String; 3],
 }
 
 impl Result {
@@ -42,6 +46,7 @@ impl Result {
             counters: names.iter().map(|name| format!("{name} {}", summary[name])).collect(),
             snapshots: snapshots(dir),
             diagnostics: diagnostics(dir),
+            cluster: [Journal::Cluster, Journal::Binaries, Journal::Events].map(|journal| cluster(dir, journal)),
         }
     }
 
@@ -50,11 +55,19 @@ impl Result {
         assert_eq!(self.state, other.state, "{what}: state");
         assert_eq!(self.counters, other.counters, "{what}: summary");
         assert_eq!(self.diagnostics, other.diagnostics, "{what}: diagnostics");
+        assert_eq!(self.cluster, other.cluster, "{what}: cluster, binaries, events");
         assert!(self.snapshots.keys().eq(other.snapshots.keys()), "{what}: snapshots");
         for (name, bits) in &self.snapshots {
             assert!(other.snapshots[name] == *bits, "{what}: {name}");
         }
     }
+}
+
+/// The text of a journal. Asserts that its HDF5 file holds the same values.
+fn cluster(dir: &Path, journal: Journal) -> String {
+    let [csv, hdf5] = [table::read_csv(&dir.join(journal.csv())), table::read_hdf5(&dir.join(journal.hdf5()))];
+    assert_eq!(format!("{:?}", csv.unwrap()), format!("{:?}", hdf5.unwrap()), "{journal:?}");
+    fs::read_to_string(dir.join(journal.csv())).unwrap()
 }
 
 fn snapshots(dir: &Path) -> BTreeMap<String, Vec<u64>> {
@@ -84,6 +97,14 @@ fn undisturbed(config: &str, arguments: &[&str]) -> Result {
     let folder = Folder::new(config);
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], arguments].concat()).exits(0);
     Result::of(&folder.path("o"))
+}
+
+/// The state after a run that says nothing of the cluster.
+fn undisturbed_state(config: &str) -> String {
+    let folder = Folder::new(config);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    assert!(!folder.path("o/cluster.csv").exists() && !folder.path("o/events.hdf5").exists());
+    summary(&folder.path("o"))["state_sha256"].as_str().unwrap().to_owned()
 }
 
 /// Pseudo-random numbers below `bound`, the same in every run of the tests.
@@ -175,6 +196,8 @@ fn the_output_cadence_does_not_show() {
         let (often, seldom) = (config(256, "1.0", more), config(256, "1.0", more).replace("\"1/8\"", "1.0"));
         let (often, seldom) = (undisturbed(&often, &[]), undisturbed(&seldom, &[]));
         assert_eq!(often.state, seldom.state);
+        let blind = undisturbed_state(&(config(256, "1.0", more) + "[cluster]\nenabled = false\n"));
+        assert_eq!(often.state, blind, "without a look at the cluster");
         assert_eq!((often.diagnostics["time"].len(), seldom.diagnostics["time"].len()), (9, 2));
         for (name, values) in &seldom.diagnostics {
             // These two look back to the row before.

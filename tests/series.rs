@@ -4,11 +4,14 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use tisane::Result;
-use tisane::io::fields::DiagnosticsRow;
+use tisane::io::fields::{DiagnosticsRow, Journal};
 use tisane::io::file_units::FileUnits;
 use tisane::io::inspect;
 use tisane::io::provenance::Provenance;
-use tisane::io::series::{CSV, HDF5, Series};
+use tisane::io::series::Series;
+
+const CSV: &str = Journal::Diagnostics.csv();
+const HDF5: &str = Journal::Diagnostics.hdf5();
 use tisane::io::table::{Values, read_csv, read_hdf5};
 use tisane::units::{Scale, Units};
 
@@ -31,15 +34,15 @@ fn units() -> FileUnits {
     FileUnits { units: Units::henon(), scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 } }
 }
 
-fn create(dir: &Path) -> Series {
+fn create(dir: &Path) -> Series<DiagnosticsRow> {
     Series::create(dir, &units()).unwrap()
 }
 
-fn resume(dir: &Path, rows: u64) -> Result<Series> {
+fn resume(dir: &Path, rows: u64) -> Result<Series<DiagnosticsRow>> {
     Series::resume(dir, rows, &units())
 }
 
-fn append(series: &mut Series, rows: std::ops::Range<u64>) {
+fn append(series: &mut Series<DiagnosticsRow>, rows: std::ops::Range<u64>) {
     rows.for_each(|i| series.append(&row(i), Provenance::of_this_program).unwrap());
 }
 

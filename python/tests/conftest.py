@@ -36,6 +36,8 @@ virial_radius = 1.0
 dt_max = "1/8"
 [output]
 interval = "1/2"
+[cluster]
+encounter_radius = 30
 """
 
 

@@ -62,6 +62,25 @@ def test_energies_follow_from_snapshots(runs):
             assert potential == pytest.approx(run.diagnostics["potential_energy"][row], rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["henon", "physical"])
+def test_what_is_said_of_the_cluster_is_read_to_the_bit(runs, name):
+    run = tisane.load(runs[name])
+    for journal, table in {"cluster": run.cluster, "binaries": run.binaries, "events": run.events}.items():
+        with open(runs[name] / f"{journal}.csv") as file:
+            rows = list(csv.DictReader(file))
+        assert table.rows == len(rows)
+        for column, values in table.items():
+            for value, row in zip(values.tolist(), rows, strict=True):
+                # NaN is not NaN.
+                assert str(value) == str(type(value)(row[column])), column
+        assert set(tisane.load(runs[name] / f"{journal}.hdf5")) == set(table)
+        assert len(table.to_pandas()) == len(table.to_astropy()) == len(rows)
+    assert run.cluster.rows == 3 and run.cluster["core_density"].unit == {"henon": "M L^-3", "physical": "Msun pc^-3"}[name]
+    assert run.events["kind"].dtype.kind == "U" and run.events["id"].tolist() == list(range(run.events.rows))
+    assert name == "henon" or "close-encounter" in run.events["kind"]
+    assert run.cluster["time"].tolist() == run.diagnostics["time"].tolist()
+
+
 def test_a_column_keeps_its_unit_only_where_it_is_right(runs):
     column = tisane.load(runs["physical"]).snapshots[0]["Coordinates"]
     assert column[:3].unit == "pc" and column[0, 1:].unit == "pc" and column.T.unit == "pc"

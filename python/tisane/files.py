@@ -49,7 +49,9 @@ def read_column(dataset: h5py.Dataset) -> Column:
     """A dataset with its unit."""
     attributes = dataset.attrs
     described = text(attributes.get("description", ""))
-    return Column(dataset[()], text(attributes.get("unit", "1")), attributes.get("to_cgs", 1.0), described)
+    # Text becomes numpy's own, not objects.
+    values = dataset[()] if h5py.check_string_dtype(dataset.dtype) is None else dataset.asstr()[()].astype(str)
+    return Column(values, text(attributes.get("unit", "1")), attributes.get("to_cgs", 1.0), described)
 
 
 def read_attributes(group: h5py.Group) -> dict:
@@ -125,8 +127,17 @@ class Snapshot(Table):
         return convert.amuse_particles(self)
 
 
-def read_diagnostics(path: str | os.PathLike) -> Table:
-    """The rows of `diagnostics.hdf5`, in the order of its columns."""
-    with open_hdf5(path, "tisane diagnostics") as file:
-        group = file["Diagnostics"]
+#: The journals of a run, by the format of their HDF5 files: the group that has their columns.
+JOURNALS = {
+    "tisane diagnostics": "Diagnostics",
+    "tisane cluster": "Cluster",
+    "tisane binaries": "Binaries",
+    "tisane events": "Events",
+}
+
+
+def read_journal(path: str | os.PathLike, *formats: str) -> Table:
+    """The rows of a journal, in the order of its columns: of one of the `formats`, or of any."""
+    with open_hdf5(path, *(formats or JOURNALS)) as file:
+        group = file[JOURNALS[text(file.attrs["format"])]]
         return Table({name: read_column(group[name]) for name in text(group.attrs["columns"]).split(",")})

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from .columns import Table
-from .files import FormatError, Snapshot, open_hdf5, read_diagnostics, text
+from .files import JOURNALS, FormatError, Snapshot, open_hdf5, read_journal, text
 
 
 class Snapshots(Sequence):
@@ -34,6 +34,9 @@ class Run:
 
     `snapshots`   a sequence of `Snapshot`
     `diagnostics` a `Table` with a row an output, from diagnostics.hdf5; while the run goes on, diagnostics.csv may have more
+    `cluster`     a `Table` with a row an output: the structure of the cluster, from cluster.hdf5
+    `binaries`    a `Table` with a row for each binary and hierarchy at each output, from binaries.hdf5
+    `events`      a `Table` with a row an event, from events.hdf5
     `summary`     summary.json as a dictionary; there when the run has ended or stopped on request
     `config`      config.toml as a dictionary: every parameter, defaults written out
     """
@@ -53,7 +56,19 @@ class Run:
 
     @cached_property
     def diagnostics(self) -> Table:
-        return read_diagnostics(self.directory / "diagnostics.hdf5")
+        return read_journal(self.directory / "diagnostics.hdf5", "tisane diagnostics")
+
+    @cached_property
+    def cluster(self) -> Table:
+        return read_journal(self.directory / "cluster.hdf5", "tisane cluster")
+
+    @cached_property
+    def binaries(self) -> Table:
+        return read_journal(self.directory / "binaries.hdf5", "tisane binaries")
+
+    @cached_property
+    def events(self) -> Table:
+        return read_journal(self.directory / "events.hdf5", "tisane events")
 
     @cached_property
     def summary(self) -> dict:
@@ -68,13 +83,13 @@ class Run:
 
 
 def load(path: str | os.PathLike) -> Run | Snapshot | Table:
-    """Opens the directory of a run (`Run`), a snapshot (`Snapshot`) or diagnostics.hdf5 (`Table`).
+    """Opens the directory of a run (`Run`), a snapshot (`Snapshot`) or the HDF5 file of a journal such as diagnostics.hdf5 (`Table`).
 
     FileNotFoundError if it is not there, FormatError if tisane did not write it or a later version did.
     """
     path = Path(path)
     if path.is_dir() or not path.exists():
         return Run(path)
-    with open_hdf5(path, "tisane snapshot", "tisane diagnostics") as file:
+    with open_hdf5(path, "tisane snapshot", *JOURNALS) as file:
         kind = text(file.attrs["format"])
-    return Snapshot(path) if kind == "tisane snapshot" else read_diagnostics(path)
+    return Snapshot(path) if kind == "tisane snapshot" else read_journal(path)

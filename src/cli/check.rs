@@ -28,6 +28,8 @@ const CHECKPOINT_PER_PARTICLE: u64 = 129;
 const FILE_OVERHEAD: u64 = 48 << 10;
 /// Bytes of a row of diagnostics in both its files.
 const ROW: u64 = 1200;
+/// The same of a row about the cluster.
+const CLUSTER_ROW: u64 = 4000;
 
 /// Bytes that the first snapshot and two checkpoints of `n` particles take.
 pub fn disk_per_output(n: usize) -> u64 {
@@ -149,6 +151,11 @@ fn disk(setup: &Setup) -> u64 {
     snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
         + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
         + rows * ROW
+        + if setup.config.cluster.enabled {
+            outputs(setup.steps_to_end, setup.config.cluster_every()) * CLUSTER_ROW
+        } else {
+            0
+        }
 }
 
 fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {

@@ -1,6 +1,7 @@
 //! The command line: one file a verb.
 
 mod advise;
+mod analyze;
 mod bench;
 mod check;
 mod convert;
@@ -38,7 +39,8 @@ const EXIT_CODES: &str = "Exit codes:
      or `tisane verify` or `tisane validate` found something wrong
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` came to another state than the file's
-  7  `tisane advise`: no mode and no nu reaches the goal";
+  7  `tisane advise`: no mode and no nu reaches the goal
+  8  `tisane analyze` left out snapshots that are damaged, and named them; the rows of the others are written";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -90,8 +92,8 @@ enum Verb {
     },
     /// Run a configuration.
     ///
-    /// The result goes to runs/<name>, [output] directory or --output: resolved config.toml, snapshots, diagnostics (HDF5 and
-    /// CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the run after the block step in hand, with a
+    /// The result goes to runs/<name>, [output] directory or --output: resolved config.toml, snapshots, diagnostics, cluster,
+    /// binaries and events (HDF5 and CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the run after the block step in hand, with a
     /// checkpoint and exit code 3; a second SIGINT ends it at once.
     Run(run::RunArgs),
     /// Continue a run from its newest good checkpoint, bit for bit as if it had not stopped.
@@ -106,7 +108,7 @@ enum Verb {
     },
     /// Print the command that made a file, or run it again and compare the result bit for bit.
     ///
-    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run. Without --run its configuration, as it was
+    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 (or cluster, binaries, events) or summary.json of a run. Without --run its configuration, as it was
     /// written, goes to DIR.toml and the command is printed. With --run the run is done again in DIR up to the block step
     /// of the file, and the hashes of the two states are compared: exit code 0 if they agree, 6 if not.
     Reproduce(reproduce::ReproduceArgs),
@@ -115,6 +117,11 @@ enum Verb {
     /// What the format of OUT has no place for is said on standard error. OUT is read back and compared before the command
     /// ends. An existing OUT is not touched without --overwrite.
     Convert(Box<convert::ConvertArgs>),
+    /// Measure the cluster in a run's snapshots: centre, core, Lagrangian radii, binaries, escapers.
+    ///
+    /// The result goes to analysis/ in DIR or to --output: cluster, binaries and events, each as CSV and HDF5, with the same bits
+    /// as the run itself writes at the same times. A snapshot that is damaged is named and left out: exit code 8.
+    Analyze(analyze::AnalyzeArgs),
     /// Draw a run's diagnostics, or columns of a table, as SVG and PNG.
     ///
     /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
@@ -210,6 +217,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Reproduce(args) => reproduce::reproduce(args, talk),
         Verb::Inspect { file, from } => inspect::inspect(&file, from.as_deref()),
         Verb::Convert(args) => convert::convert(&args, talk),
+        Verb::Analyze(args) => analyze::analyze(&args, talk),
         Verb::Plot(args) => plot::plot(&args),
         Verb::Verify => verify::verify(),
         Verb::Validate(args) => validate::validate(&args, talk),

@@ -9,9 +9,8 @@ use crate::crew;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use crate::io::directory;
-use crate::io::series::Series;
 use crate::io::summary::Summary;
-use crate::simulation::{ExitReason, Simulation};
+use crate::simulation::{ExitReason, Outputs, Simulation};
 use clap::Args;
 use indicatif::MultiProgress;
 use std::path::{Path, PathBuf};
@@ -222,7 +221,7 @@ fn go(
     name: &str,
     talk: Talk,
     bars: &MultiProgress,
-    begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Series>,
+    begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Outputs>,
 ) -> Result<ExitReason> {
     listen();
     tracing::info!(

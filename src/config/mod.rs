@@ -25,15 +25,15 @@ pub use check::nearest;
 pub use error::{ConfigError, Problem};
 pub use file::{Source, commented, read, read_text};
 pub use initial::{
-    Apsis, Binaries, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Format, Fractal, Hernquist,
-    Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
+    Apsis, Binaries, Central, Eccentricity, Eff, Elements, Encounter, FileModel, Format, Fractal, Hernquist, Initial,
+    King, MassFunction, Masses, Model, Pairing, PlacedSystem, Plummer, Rotation, Sampled, Sampling, Segregation,
     SemiMajorAxis, Size, TwoBody, UniformSphere,
 };
 pub use number::{Real, WallTime};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
-    Audit, Checkpoint, Engine, Force, Hermite4, Integrator, Leapfrog, Limits, MAX_DEVICE, MAX_THREADS, OnDtMin, Output,
-    Run, Softening, System, UnitsSection,
+    Audit, Checkpoint, Cluster, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, Limits, MAX_DEVICE,
+    MAX_THREADS, OnDtMin, Output, Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use validate::{above, at_least, whole_multiple};
@@ -64,6 +64,9 @@ pub struct Config {
     /// What is written, and when. Intervals are whole multiples of dt_max, with the leapfrog of dt.
     #[serde(default)]
     pub output: Output,
+    /// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
+    #[serde(default)]
+    pub cluster: Cluster,
     /// Checkpoints, from which a run resumes bit for bit.
     #[serde(default)]
     pub checkpoint: Checkpoint,
@@ -168,6 +171,12 @@ impl Config {
     #[must_use]
     pub fn diagnostics_every(&self) -> u64 {
         self.every(self.output.diagnostics_interval)
+    }
+
+    /// Time between looks at the cluster, in steps of `dt_max`.
+    #[must_use]
+    pub fn cluster_every(&self) -> u64 {
+        self.every(self.cluster.interval)
     }
 
     /// The interval, or else the common one, in steps of `dt_max`: a whole number, because validation saw to that.

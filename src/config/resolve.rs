@@ -29,6 +29,7 @@ impl Config {
         self.output.interval = Some(interval);
         self.output.snapshot_interval.get_or_insert(interval);
         self.output.diagnostics_interval.get_or_insert(interval);
+        self.cluster.interval.get_or_insert(interval);
         self.output.directory.get_or_insert(format!("runs/{}", self.run.name));
         if !matches!(self.initial.model, Model::File(_)) {
             self.run.t_start.get_or_insert(Real::new(0.0));

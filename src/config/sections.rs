@@ -286,6 +286,53 @@ pub struct Output {
     pub directory: Option<String>,
 }
 
+/// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cluster {
+    /// Whether to look at the cluster at all.
+    pub enabled: bool,
+    /// Time between looks; unit: time. Default: output.interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval: Option<Real>,
+    /// Neighbours for the density at a particle, the j of Casertano & Hut (1985).
+    #[schemars(range(min = 2, max = 64))]
+    pub neighbours: u32,
+    /// Of whose mass Lagrangian radii hold fractions.
+    pub lagrangian_mass: LagrangianMass,
+    /// Least binding energy of a binary or hierarchy, in kT; 0 or more.
+    pub binary_hardness: Real,
+    /// Half-mass radii from the density centre beyond which an unbound particle has escaped, above 0.
+    pub escape_radius: Real,
+    /// Separation of a close encounter, in 4 half-mass radii / N; 0 for none.
+    pub encounter_radius: Real,
+}
+
+/// Of whose mass Lagrangian radii hold fractions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LagrangianMass {
+    /// Of all particles: the initial mass, for no particle loses any.
+    #[default]
+    Initial,
+    /// Of the particles that are bound now.
+    Current,
+}
+
+impl Default for Cluster {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            interval: None,
+            neighbours: 6,
+            lagrangian_mass: LagrangianMass::Initial,
+            binary_hardness: Real::new(1.0),
+            escape_radius: Real::new(10.0),
+            encounter_radius: Real::new(1.0),
+        }
+    }
+}
+
 /// Checkpoints, from which a run resumes bit for bit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

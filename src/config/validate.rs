@@ -22,6 +22,9 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     units(config, &mut found);
     initial::initial(&config.initial, physical(config), &mut found);
     at_least(&mut found, "softening.epsilon", Some(config.softening.epsilon), 0.0);
+    at_least(&mut found, "cluster.binary_hardness", Some(config.cluster.binary_hardness), 0.0);
+    above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
+    at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
     let sound = match &config.integrator {
         Integrator::Hermite4(hermite) => steps(hermite, physical(config), &mut found),
         Integrator::Leapfrog(leapfrog) => shared_step(leapfrog, &mut found),
@@ -177,6 +180,7 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
         ("output.interval", output.interval),
         ("output.snapshot_interval", output.snapshot_interval),
         ("output.diagnostics_interval", output.diagnostics_interval),
+        ("cluster.interval", config.cluster.interval),
     ];
     for (key, interval) in intervals {
         let Some(interval) = interval.map(Real::get) else { continue };

@@ -1,5 +1,6 @@
 //! Size and time scales of a system.
 
+use super::cluster::spheres::Outwards;
 use crate::particles::{Particles, Vec3};
 use std::f64::consts::PI;
 
@@ -11,21 +12,12 @@ pub fn radii(p: &Particles, centre: Vec3) -> Vec<f64> {
 }
 
 /// Radius about `centre` of the smallest sphere that holds at least the fraction `fraction` of the mass: a Lagrangian
-/// radius; ½ gives the half-mass radius. Zero for no particles.
+/// radius; ½ gives the half-mass radius. NaN where the innermost particle is more than that, and for no particles.
 #[must_use]
 pub fn lagrangian_radius(p: &Particles, centre: Vec3, fraction: f64) -> f64 {
-    let radii = radii(p, centre);
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_unstable_by(|&a, &b| radii[a].total_cmp(&radii[b]));
-    let wanted = fraction * p.total_mass();
-    let mut inside = 0.0;
-    for &i in &order {
-        inside += p.mass[i];
-        if inside >= wanted {
-            return radii[i];
-        }
-    }
-    order.last().map_or(0.0, |&i| radii[i])
+    let outwards = Outwards::of(&p.id, &p.pos, centre, 0..p.len() as u32);
+    let [held] = outwards.spheres(&p.mass, [fraction]);
+    outwards.radius_of(held)
 }
 
 /// Median distance of the particles from `centre`, unweighted: a typical length even where one mass dominates.

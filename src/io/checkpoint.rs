@@ -7,6 +7,7 @@ use super::atomic::{remove_if_present, rename_durably, temporary_name};
 use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
+use super::history::{self, History};
 use super::provenance::{self, Provenance};
 use super::seal::{self, Seal};
 use crate::error::{Error, Result};
@@ -29,6 +30,8 @@ pub struct Checkpoint {
     pub particles: Particles,
     /// Everything about the run that is a number.
     pub run: RunState,
+    /// What has been told of in the events.
+    pub history: History,
     /// Where it comes from, the resolved configuration among it.
     pub provenance: Provenance,
 }
@@ -72,6 +75,12 @@ pub struct Written {
     pub snapshots: u64,
     /// Rows of the diagnostics.
     pub diagnostics_rows: u64,
+    /// Rows about the cluster.
+    pub cluster_rows: u64,
+    /// Rows about binaries.
+    pub binaries_rows: u64,
+    /// Events.
+    pub events: u64,
 }
 
 /// What errors are measured from, and the state at the last row of the diagnostics.
@@ -100,6 +109,8 @@ pub struct References {
 /// Writes or reads the numbers of a run: one list of names for both ways.
 trait Numbers<E> {
     fn count(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
+    /// A count that older checkpoints than of format version 2 do not have.
+    fn count_since_2(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
     fn float(&mut self, name: &str, value: &mut f64) -> std::result::Result<(), E>;
     fn vector(&mut self, name: &str, value: &mut Vec3) -> std::result::Result<(), E>;
 }
@@ -115,6 +126,9 @@ fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<
     visit_counters("", &mut run.counters, v)?;
     v.count("snapshots_written", &mut run.written.snapshots)?;
     v.count("diagnostics_rows_written", &mut run.written.diagnostics_rows)?;
+    v.count_since_2("cluster_rows_written", &mut run.written.cluster_rows)?;
+    v.count_since_2("binaries_rows_written", &mut run.written.binaries_rows)?;
+    v.count_since_2("events_written", &mut run.written.events)?;
     let first = &mut run.references;
     v.float("initial_energy", &mut first.energy)?;
     v.float("previous_energy", &mut first.previous_energy)?;
@@ -141,6 +155,9 @@ impl Numbers<hdf5::Error> for ToFile<'_> {
     fn count(&mut self, name: &str, value: &mut u64) -> H5Result {
         put(self.0, name, value)
     }
+    fn count_since_2(&mut self, name: &str, value: &mut u64) -> H5Result {
+        self.count(name, value)
+    }
     fn float(&mut self, name: &str, value: &mut f64) -> H5Result {
         put(self.0, name, value)
     }
@@ -149,7 +166,7 @@ impl Numbers<hdf5::Error> for ToFile<'_> {
     }
 }
 
-struct FromFile<'a>(Node<'a>);
+struct FromFile<'a>(Node<'a>, u64);
 
 impl FromFile<'_> {
     fn finite(&self, name: &str, values: &[f64]) -> Result<()> {
@@ -161,6 +178,9 @@ impl Numbers<Error> for FromFile<'_> {
     fn count(&mut self, name: &str, value: &mut u64) -> Result<()> {
         *value = self.0.get(name)?;
         Ok(())
+    }
+    fn count_since_2(&mut self, name: &str, value: &mut u64) -> Result<()> {
+        if self.1 < 2 { Ok(()) } else { self.count(name, value) }
     }
     fn float(&mut self, name: &str, value: &mut f64) -> Result<()> {
         *value = self.0.get(name)?;
@@ -216,6 +236,7 @@ fn fill(root: &Group, c: &Checkpoint) -> H5Result {
     put_dataset(&g, "potential", 1, &p.pot)?;
     put_dataset(&g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(&g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
+    history::write(&c.history, &new_group(root, "History")?)?;
     provenance::write(&c.provenance, &new_group(root, "Provenance")?)
 }
 
@@ -234,10 +255,11 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
         references: References::default(),
         wall_seconds: 0.0,
     };
-    visit(&mut run, &mut FromFile(tree.group("Run")?))?;
+    visit(&mut run, &mut FromFile(tree.group("Run")?, tree.version))?;
     let particles = read_particles(&tree.group("Particles")?)?;
     check_times(path, &particles, run.now)?;
-    Ok(Checkpoint { particles, run, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
+    let history = if tree.version < 2 { History::default() } else { history::read(&tree.group("History")?)? };
+    Ok(Checkpoint { particles, run, history, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
 }
 
 fn read_particles(g: &Node<'_>) -> Result<Particles> {

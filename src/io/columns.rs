@@ -1,16 +1,14 @@
 //! Tables of any kind as columns, for drawing: a run's diagnostics, the result of a study, somebody's CSV.
 
+use super::fields::Journal;
 use super::hdf::Kind;
 use super::hdf::read::{Node, SIGNATURE, Tree};
-use super::{formats, provenance};
+use super::{formats, provenance, text};
 use crate::error::{Error, Result};
-use hdf5::types::FixedUnicode;
 use std::path::Path;
 
-/// Longest text in a cell of an HDF5 table, in bytes.
-const CELL: usize = 256;
-/// Groups of HDF5 files that hold a table: a dataset a column.
-const TABLES: [&str; 2] = ["Diagnostics", "Table"];
+/// Group of an HDF5 table that is not a journal: a dataset a column.
+const TABLE: &str = "Table";
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,12 +83,12 @@ pub fn read(path: &Path) -> Result<Columns> {
     if head.starts_with(SIGNATURE) { read_hdf5(path) } else { parse_csv(path, &text_of(path)?) }
 }
 
-/// Reads the diagnostics of a run that may be under way: all whole lines of the journal `csv`, with units and origin from
+/// Reads a journal of a run that may be under way, such as its diagnostics: all whole lines of the journal `csv`, with units and origin from
 /// `hdf5` where that is there; that alone if there is no journal.
 ///
 /// # Errors
 /// [`Error::Input`] as [`read`].
-pub fn read_diagnostics(csv: &Path, hdf5: &Path) -> Result<Columns> {
+pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Columns> {
     let described = hdf5.is_file().then(|| read_hdf5(hdf5)).transpose()?;
     if !csv.is_file() {
         return described.ok_or_else(|| Error::input(csv, "no such file"));
@@ -167,10 +165,11 @@ fn bare(unit: &str) -> String {
 fn read_hdf5(path: &Path) -> Result<Columns> {
     let tree = Tree::open(path, &Kind::ALL, false)?;
     let groups = tree.root().members()?;
-    let Some(name) = TABLES.into_iter().find(|name| groups.iter().any(|group| group == name)) else {
+    let name = tree.kind.journal().map_or(TABLE, Journal::group);
+    if !groups.iter().any(|group| group == name) {
         return Err(Error::input(path, format!("this is a {}: no table", tree.kind.text()))
             .with_help("what can be drawn: the directory of a run, its diagnostics, a table of a study, or CSV"));
-    };
+    }
     let group = tree.group(name)?;
     let mut table = Columns::default();
     if groups.iter().any(|group| group == "Provenance") {
@@ -212,7 +211,7 @@ fn cells(group: &Node<'_>, name: &str, rows: Option<usize>) -> Result<Cells> {
         return Ok(Cells::Numbers(counts.into_iter().map(|n| n as f64).collect()));
     }
     if group.is_text(name)? {
-        let words = group.column::<FixedUnicode<CELL>>(name, rows, 1)?;
+        let words = group.column::<text::Cell>(name, rows, 1)?;
         return Ok(Cells::Words(words.iter().map(|word| word.as_str().to_owned()).collect()));
     }
     Ok(Cells::Numbers(group.column(name, rows, 1)?))
@@ -253,8 +252,8 @@ mod tests {
     fn hdf5_gives_the_same_columns() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.hdf5");
-        let word = |text: &str| text.parse::<FixedUnicode<CELL>>().unwrap();
-        hdf::write(&path, Kind::Diagnostics, |root| {
+        let word = |text: &str| text::cell(text).unwrap();
+        hdf::write(&path, Kind::Table, |root| {
             let (remarks, table) = (new_group(root, "Remarks")?, new_group(root, "Table")?);
             put_text(&remarks, "title", "A title")?;
             put_text(&table, "columns", "mode,n,error")?;
@@ -277,8 +276,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (path, none) = (dir.path().join("d.csv"), dir.path().join("none"));
         std::fs::write(&path, "time,energy\n0.0,-0.25\n1.0,-0.2").unwrap();
-        assert_eq!(read_diagnostics(&path, &none).unwrap().numbers("time"), Some(&[0.0][..]));
+        assert_eq!(read_journal(&path, &none).unwrap().numbers("time"), Some(&[0.0][..]));
         assert_eq!(read(&path).unwrap().numbers("time"), Some(&[0.0, 1.0][..]));
-        assert!(read_diagnostics(&none, &none).is_err());
+        assert!(read_journal(&none, &none).is_err());
     }
 }

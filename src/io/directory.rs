@@ -1,7 +1,8 @@
 //! The output directory of a run: which files it holds, and when it may be used.
 
 use super::atomic::{remove_if_present, write_atomically};
-use super::{checkpoint, series};
+use super::checkpoint;
+use super::fields::Journal;
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,36 @@ pub const SNAPSHOTS: &str = "snapshots";
 #[must_use]
 pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
     dir.join(SNAPSHOTS).join(format!("snapshot_{number:04}.hdf5"))
+}
+
+/// The snapshots of a run, in the order of their numbers: in its directory, or in a folder that holds them itself.
+///
+/// # Errors
+/// [`Error::Input`] if there are none.
+pub fn snapshots(dir: &Path) -> Result<Vec<PathBuf>> {
+    if !dir.is_dir() {
+        let what = if dir.exists() { "this is a file" } else { "there is no such directory" };
+        return Err(Error::input(dir, what).with_help("give the output directory of a run"));
+    }
+    let of_run = dir.join(SNAPSHOTS);
+    let folder = if of_run.is_dir() { of_run } else { dir.to_owned() };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(|e| Error::input(&folder, e))? {
+        let path = entry.map_err(|e| Error::input(&folder, e))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(number) = number_of(&name) {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        let problem = match dir.join(CONFIG).is_file() {
+            true => "a run without snapshots: there is no snapshots/snapshot_0000.hdf5",
+            false => "not the output directory of a run: neither snapshots/snapshot_0000.hdf5 nor config.toml",
+        };
+        return Err(Error::input(dir, problem).with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
+    }
+    Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
 /// Makes the directory of a new run and writes `config` into it, once it is clear that `needed` bytes will fit. An existing
@@ -83,7 +114,8 @@ pub fn bytes(n: u64) -> String {
 
 /// Removes what a run writes and nothing else.
 fn remove_run(dir: &Path) -> Result<()> {
-    for name in [CONFIG, LOG, SUMMARY, series::CSV, series::HDF5, checkpoint::NEWEST, checkpoint::PREVIOUS] {
+    let journals = Journal::ALL.into_iter().flat_map(|journal| [journal.csv(), journal.hdf5()]);
+    for name in [CONFIG, LOG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS].into_iter().chain(journals) {
         let path = dir.join(name);
         remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
     }

@@ -16,7 +16,7 @@ use crate::units::{Dimension, Units};
 use std::fmt::Display;
 use std::path::Path;
 
-/// Describes a snapshot, a checkpoint, diagnostics (CSV or HDF5) or particles in any of the [`formats`], checking all of it:
+/// Describes a snapshot, a checkpoint, a journal such as the diagnostics (CSV or HDF5) or particles in any of the [`formats`], checking all of it:
 /// kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as it has them.
 ///
 /// # Errors
@@ -29,8 +29,8 @@ pub fn describe(path: &Path) -> Result<String> {
     let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !look.is_from_tisane();
     if look.is_hdf5() && !of_others {
         describe_hdf5(&mut page, path)?;
-    } else if table::is_csv(&look.head) {
-        page.line("kind", "tisane diagnostics, CSV");
+    } else if let Some(journal) = table::journal_of(&look.head) {
+        page.line("kind", format!("{}, CSV", Kind::of(journal).text()));
         describe_table(&mut page, &table::read_csv(path)?, None);
     } else if !guesses.is_empty() {
         describe_particles(&mut page, &formats::read(path, None)?);
@@ -58,7 +58,7 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
     match tree.kind {
         Kind::Snapshot => describe_snapshot(page, path, &tree)?,
         Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
-        Kind::Diagnostics => {
+        Kind::Diagnostics | Kind::Cluster | Kind::Binaries | Kind::Events => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::read_hdf5(path)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
@@ -222,6 +222,7 @@ fn describe_table(page: &mut Page, table: &Table, units: Option<&Units>) {
             Some(Value::Count(0)) | None => {}
             Some(Value::Count(n)) => page.line(&format!("  {name}"), n),
             Some(Value::Float(x)) => page.line(&format!("  {name}"), format!("{x:?}")),
+            Some(Value::Text(words)) => page.line(&format!("  {name}"), words),
         }
     }
 }

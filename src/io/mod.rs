@@ -12,6 +12,7 @@ pub mod fields;
 pub mod file_units;
 pub mod formats;
 mod hdf;
+pub mod history;
 pub mod inspect;
 pub mod machine;
 pub mod origin;
@@ -22,6 +23,7 @@ pub mod sheet;
 pub mod snapshot;
 pub mod summary;
 pub mod table;
+mod text;
 
 /// Version of the layout of snapshots, checkpoints and diagnostics. Readers take every version up to this one.
 pub const FORMAT_VERSION: u64 = 2;

@@ -40,9 +40,9 @@ pub fn read(path: &Path) -> Result<Provenance> {
         found
     } else if head.first() == Some(&b'{') {
         of_summary(path)?
-    } else if table::is_csv(&head) {
+    } else if let Some(journal) = table::journal_of(&head) {
         return Err(Error::input(path, "the CSV carries no provenance")
-            .with_help("name diagnostics.hdf5 beside it, which has the same rows"));
+            .with_help(format!("name {} beside it, which has the same rows", journal.hdf5())));
     } else {
         return Err(
             Error::input(path, "no run of tisane wrote this, or it is a file without provenance").with_help(WHICH)

@@ -1,33 +1,30 @@
-//! The diagnostics of a run: `diagnostics.csv`, the journal that grows by a line an output, and `diagnostics.hdf5`, the same
-//! columns with units and descriptions, rewritten from the journal now and then and at the end.
+//! The journals of a run, such as its diagnostics: a CSV that grows by lines, and HDF5 with the same columns, their units and
+//! descriptions, rewritten from the CSV now and then and at the end.
 
-use super::fields::{Column, ColumnKind, DiagnosticsRow, Value};
+use super::fields::{Column, ColumnKind, Row, Value};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
 use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::table::Values;
+use super::text;
 use crate::error::{Error, Result};
 use hdf5::{Dataset, Group};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Name of the journal in an output directory.
-pub const CSV: &str = "diagnostics.csv";
-/// Name of the HDF5 file in an output directory.
-pub const HDF5: &str = "diagnostics.hdf5";
-
-/// The HDF5 file is rewritten when this many times the cost of the last rewrite has passed: at most 2 % of the run.
-const PAUSE_PER_COST: u32 = 50;
+/// The HDF5 file is rewritten when this many times the cost of the last rewrite has passed: at most 0.5 % of the run.
+const PAUSE_PER_COST: u32 = 200;
 /// Rows that a rewrite holds in memory at a time.
 const BLOCK_ROWS: usize = 4096;
 
-/// The diagnostics of a run under way.
+/// A journal of a run under way.
 #[derive(Debug)]
-pub struct Series {
+pub struct Series<R> {
     csv_path: PathBuf,
     hdf5_path: PathBuf,
     csv: File,
@@ -35,34 +32,35 @@ pub struct Series {
     units: FileUnits,
     rows: u64,
     next_rewrite: Instant,
+    of: PhantomData<R>,
 }
 
-impl Series {
-    /// Starts the diagnostics of a new run: the journal with its header line and no rows.
+impl<R: Row> Series<R> {
+    /// Starts the journal of a new run: the CSV with its header line and no rows.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
     pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
-        let path = dir.join(CSV);
+        let path = dir.join(R::JOURNAL.csv());
         let begin = || {
             // Appending, so that a row after a failed one that was cut off lands at the end.
             let mut csv = OpenOptions::new().create(true).append(true).open(&path)?;
             csv.set_len(0)?;
-            csv.write_all(header().as_bytes())?;
+            csv.write_all(header::<R>().as_bytes())?;
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, header().len() as u64), units, 0))
+        Ok(Self::new(dir, (csv, header::<R>().len() as u64), units, 0))
     }
 
-    /// Takes up the diagnostics of a run whose checkpoint says that `rows` rows were written. Rows after them, a half-written
+    /// Takes up the journal of a run whose checkpoint says that `rows` rows were written. Rows after them, a half-written
     /// one among them, are cut off: the run will write them again.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be cut.
     pub fn resume(dir: &Path, rows: u64, units: &FileUnits) -> Result<Self> {
-        let path = dir.join(CSV);
-        let length = length_of_rows(&path, rows)?;
+        let path = dir.join(R::JOURNAL.csv());
+        let length = length_of_rows(&path, rows, &header::<R>())?;
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
         csv.set_len(length).map_err(|e| Error::storage(&path, e))?;
         Ok(Self::new(dir, (csv, length), units, rows))
@@ -71,13 +69,14 @@ impl Series {
     fn new(dir: &Path, csv: (File, u64), units: &FileUnits, rows: u64) -> Self {
         let (csv, length) = csv;
         Self {
-            csv_path: dir.join(CSV),
-            hdf5_path: dir.join(HDF5),
+            csv_path: dir.join(R::JOURNAL.csv()),
+            hdf5_path: dir.join(R::JOURNAL.hdf5()),
             csv,
             length,
             units: units.clone(),
             rows,
             next_rewrite: Instant::now(),
+            of: PhantomData,
         }
     }
 
@@ -92,7 +91,7 @@ impl Series {
     ///
     /// # Errors
     /// [`Error::Storage`] if a file cannot be written. A row that did not fit is cut off again: the journal has whole rows.
-    pub fn append(&mut self, row: &DiagnosticsRow, provenance: impl FnOnce() -> Provenance) -> Result<()> {
+    pub fn append(&mut self, row: &R, provenance: impl FnOnce() -> Provenance) -> Result<()> {
         let line = line(&row.values(&self.units.scale));
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
             // If cutting fails too, resume cuts.
@@ -124,10 +123,10 @@ impl Series {
     fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
         let begun = Instant::now();
         let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
-        hdf::write(&self.hdf5_path, Kind::Diagnostics, |root| {
+        hdf::write(&self.hdf5_path, Kind::of(R::JOURNAL), |root| {
             provenance::write(provenance, &new_group(root, "Provenance")?)?;
             file_units::write(&self.units, &new_group(root, "Units")?)?;
-            self.fill(&new_group(root, "Diagnostics")?, rows)
+            self.fill(&new_group(root, R::JOURNAL.group())?, rows)
         })?;
         let pause = begun.elapsed().saturating_mul(PAUSE_PER_COST);
         self.next_rewrite = Instant::now() + pause.min(Duration::from_secs(86_400));
@@ -136,7 +135,7 @@ impl Series {
 
     /// Copies the journal into datasets, a block of rows at a time.
     fn fill(&self, group: &Group, rows: usize) -> H5Result {
-        let columns = DiagnosticsRow::columns();
+        let columns = R::columns();
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         put(group, "rows", &(rows as u64))?;
         put_text(group, "columns", &names.join(","))?;
@@ -145,6 +144,7 @@ impl Series {
             let dataset = match column.kind {
                 ColumnKind::Float => new_dataset::<f64>(group, &column.name, rows, 1)?,
                 ColumnKind::Count => new_dataset::<u64>(group, &column.name, rows, 1)?,
+                ColumnKind::Text => new_dataset::<text::Cell>(group, &column.name, rows, 1)?,
             };
             file_units::describe(&dataset, &self.units.units, column.dimension, &column.text)?;
             targets.push((dataset, Values::empty(column.kind)));
@@ -176,6 +176,10 @@ fn flush_block(targets: &mut [(Dataset, Values)], done: usize) -> H5Result<usize
         match values {
             Values::Floats(block) => dataset.write_slice(block.as_slice(), done..next)?,
             Values::Counts(block) => dataset.write_slice(block.as_slice(), done..next)?,
+            Values::Text(block) => {
+                let cells = block.iter().map(|word| text::cell(word)).collect::<Result<Vec<_>, _>>()?;
+                dataset.write_slice(cells.as_slice(), done..next)?
+            }
         }
         values.clear();
     }
@@ -183,8 +187,8 @@ fn flush_block(targets: &mut [(Dataset, Values)], done: usize) -> H5Result<usize
 }
 
 /// The header line: plain names, as pandas and numpy read them.
-fn header() -> String {
-    let names: Vec<String> = DiagnosticsRow::columns().into_iter().map(|Column { name, .. }| name).collect();
+fn header<R: Row>() -> String {
+    let names: Vec<String> = R::columns().into_iter().map(|Column { name, .. }| name).collect();
     names.join(",") + "\n"
 }
 
@@ -197,6 +201,7 @@ fn line(values: &[Value]) -> String {
         let _ = match value {
             Value::Float(x) => write!(line, "{comma}{x:?}"),
             Value::Count(n) => write!(line, "{comma}{n}"),
+            Value::Text(words) => write!(line, "{comma}{words}"),
         };
     }
     line.push('\n');
@@ -204,12 +209,12 @@ fn line(values: &[Value]) -> String {
 }
 
 /// Length in bytes of the header and the first `rows` whole lines of a journal.
-fn length_of_rows(path: &Path, rows: u64) -> Result<u64> {
+fn length_of_rows(path: &Path, rows: u64, header: &str) -> Result<u64> {
     let trouble = |e| Error::input(path, e);
     let mut journal = BufReader::new(File::open(path).map_err(trouble)?);
     let mut text = Vec::new();
     let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
-    if text != header().as_bytes() {
+    if text != header.as_bytes() {
         return Err(Error::input(path, "line 1: other columns than this version of tisane writes"));
     }
     for row in 0..rows {

@@ -3,13 +3,10 @@
 use super::atomic::write_atomically;
 use super::hdf::Kind;
 use super::hdf::write::{self as hdf, H5Result, new_group, put_dataset, put_text};
+use super::text;
 use crate::error::{Error, Result};
-use hdf5::types::FixedUnicode;
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// Longest text in a cell of the HDF5 file, in bytes; what is longer is cut.
-const MOST_TEXT: usize = 256;
 
 /// The values of a column, one a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,11 +132,7 @@ fn put_column(table: &hdf5::Group, column: &Column) -> H5Result {
         Cells::Counts(values) => put_dataset(table, &column.name, 1, values)?,
         Cells::Numbers(values) => put_dataset(table, &column.name, 1, values)?,
         Cells::Text(values) => {
-            let fixed = |text: &String| {
-                let end = (0..=text.len().min(MOST_TEXT)).rev().find(|&k| text.is_char_boundary(k)).unwrap_or(0);
-                text[..end].parse::<FixedUnicode<MOST_TEXT>>().map_err(|e| format!("{}: {e}", column.name).into())
-            };
-            let values = values.iter().map(fixed).collect::<H5Result<Vec<_>>>()?;
+            let values = values.iter().map(|words| text::cell(words)).collect::<H5Result<Vec<_>>>()?;
             put_dataset(table, &column.name, 1, &values)?
         }
     };

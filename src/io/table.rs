@@ -1,8 +1,9 @@
-//! The diagnostics as a table of columns, read from the CSV or the HDF5 file.
+//! A journal as a table of columns, read from the CSV or the HDF5 file.
 
-use super::fields::{Column, ColumnKind, DiagnosticsRow, Value};
+use super::fields::{Column, ColumnKind, Journal, Value};
 use super::hdf::Kind;
 use super::hdf::read::Tree;
+use super::text;
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -13,6 +14,8 @@ pub enum Values {
     Floats(Vec<f64>),
     /// Counts.
     Counts(Vec<u64>),
+    /// Words.
+    Text(Vec<String>),
 }
 
 impl Values {
@@ -22,6 +25,7 @@ impl Values {
         match kind {
             ColumnKind::Float => Self::Floats(Vec::new()),
             ColumnKind::Count => Self::Counts(Vec::new()),
+            ColumnKind::Text => Self::Text(Vec::new()),
         }
     }
 
@@ -31,6 +35,7 @@ impl Values {
         match self {
             Self::Floats(values) => values.push(text.parse().map_err(|_| wrong("a number"))?),
             Self::Counts(values) => values.push(text.parse().map_err(|_| wrong("a count"))?),
+            Self::Text(values) => values.push(text.to_owned()),
         }
         Ok(())
     }
@@ -40,6 +45,7 @@ impl Values {
         match self {
             Self::Floats(values) => values.clear(),
             Self::Counts(values) => values.clear(),
+            Self::Text(values) => values.clear(),
         }
     }
 
@@ -49,6 +55,7 @@ impl Values {
         match self {
             Self::Floats(values) => values.len(),
             Self::Counts(values) => values.len(),
+            Self::Text(values) => values.len(),
         }
     }
 
@@ -64,11 +71,12 @@ impl Values {
         match self {
             Self::Floats(values) => values.last().copied().map(Value::Float),
             Self::Counts(values) => values.last().copied().map(Value::Count),
+            Self::Text(values) => values.last().cloned().map(Value::Text),
         }
     }
 }
 
-/// Diagnostics as read, in the units of the file; columns in file order, all of one length.
+/// A journal as read, in the units of the file; columns in file order, all of one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Names and values.
@@ -94,19 +102,27 @@ fn kind_of(name: &str, known: &[Column]) -> ColumnKind {
     known.iter().find(|column| column.name == name).map_or(ColumnKind::Float, |column| column.kind)
 }
 
-/// True if the first bytes of a file are those of `diagnostics.csv`, of this version or another.
-pub(super) fn is_csv(head: &[u8]) -> bool {
-    DiagnosticsRow::columns().first().is_some_and(|first| head.starts_with(format!("{},", first.name).as_bytes()))
+/// The journal of which the first bytes of a CSV are, of this version or another: by the names of its first two columns.
+#[must_use]
+pub fn journal_of(head: &[u8]) -> Option<Journal> {
+    let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+    let names: Vec<&str> = line.trim_end().split(',').collect();
+    let begins = |journal: &Journal| {
+        let columns = journal.columns();
+        columns.len() > 1 && names.len() > 1 && columns.iter().zip(&names).take(2).all(|(c, name)| c.name == *name)
+    };
+    Journal::ALL.into_iter().find(begins)
 }
 
-/// Reads `diagnostics.csv`.
+/// Reads the CSV of a journal.
 ///
 /// # Errors
 /// [`Error::Input`] with the line if it is missing or malformed.
 pub fn read_csv(path: &Path) -> Result<Table> {
     let mut reader = csv::Reader::from_path(path).map_err(|e| Error::input(path, e))?;
-    let known = DiagnosticsRow::columns();
     let names = reader.headers().map_err(|e| Error::input(path, e))?.clone();
+    let header = names.iter().collect::<Vec<_>>().join(",");
+    let known = journal_of(header.as_bytes()).map_or(Vec::new(), Journal::columns);
     let mut columns: Vec<(String, Values)> =
         names.iter().map(|name| (name.to_owned(), Values::empty(kind_of(name, &known)))).collect();
     for (row, record) in reader.records().enumerate() {
@@ -118,19 +134,22 @@ pub fn read_csv(path: &Path) -> Result<Table> {
     Ok(Table { columns })
 }
 
-/// Reads `diagnostics.hdf5`.
+/// Reads the HDF5 file of a journal.
 ///
 /// # Errors
 /// [`Error::Input`] naming the dataset if it is missing, damaged or malformed.
 pub fn read_hdf5(path: &Path) -> Result<Table> {
-    let tree = Tree::open(path, &[Kind::Diagnostics], false)?;
-    let group = tree.group("Diagnostics")?;
+    let tree = Tree::open(path, &Journal::ALL.map(Kind::of), false)?;
+    let group = tree.group(tree.kind.journal().unwrap_or(Journal::Diagnostics).group())?;
     let names = group.text("columns")?;
     let mut rows = None;
     let mut columns = Vec::new();
     for name in names.split(',') {
         let values = if group.is_integer(name)? {
             Values::Counts(group.column(name, rows, 1)?)
+        } else if group.is_text(name)? {
+            let cells: Vec<text::Cell> = group.column(name, rows, 1)?;
+            Values::Text(cells.iter().map(|cell| cell.as_str().to_owned()).collect())
         } else {
             Values::Floats(group.column(name, rows, 1)?)
         };

@@ -4,7 +4,7 @@ use super::{Axis, Figure, Mark, Panel, Series};
 use crate::error::{Error, Result};
 use crate::io::columns::{self, Columns};
 use crate::io::directory::CONFIG;
-use crate::io::series;
+use crate::io::fields::Journal;
 use crate::time::LEVELS;
 use std::path::Path;
 
@@ -41,18 +41,19 @@ pub fn figures(dir: &Path) -> Result<Vec<(&'static str, Figure)>> {
 /// # Errors
 /// [`Error::Input`] if `dir` is not the directory of a run, or has no diagnostics.
 pub fn diagnostics(dir: &Path) -> Result<Columns> {
-    let (csv, hdf5) = (dir.join(series::CSV), dir.join(series::HDF5));
+    let names = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
+    let [csv, hdf5] = names.map(|name| dir.join(name));
     if !dir.exists() {
         return Err(Error::input(dir, "no such file or directory"));
     }
     if !csv.is_file() && !hdf5.is_file() {
         let problem = match dir.join(CONFIG).is_file() {
-            true => format!("no diagnostics: neither {} nor {}", series::CSV, series::HDF5),
-            false => format!("not the output directory of a run: neither {} nor {}", series::CSV, series::HDF5),
+            true => format!("no diagnostics: neither {} nor {}", names[0], names[1]),
+            false => format!("not the output directory of a run: neither {} nor {}", names[0], names[1]),
         };
         return Err(Error::input(dir, problem).with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
     }
-    let table = columns::read_diagnostics(&csv, &hdf5)?;
+    let table = columns::read_journal(&csv, &hdf5)?;
     match table.numbers("time") {
         Some([]) => Err(Error::input(dir, "the diagnostics have no rows yet")),
         Some(_) => Ok(table),

@@ -124,11 +124,17 @@ fn a_run_leaves_what_it_promises() {
     assert_eq!(
         names,
         [
+            "binaries.csv",
+            "binaries.hdf5",
             "checkpoint.hdf5",
             "checkpoint.previous.hdf5",
+            "cluster.csv",
+            "cluster.hdf5",
             "config.toml",
             "diagnostics.csv",
             "diagnostics.hdf5",
+            "events.csv",
+            "events.hdf5",
             "run.log",
             "snapshots",
             "snapshots/snapshot_0000.hdf5",

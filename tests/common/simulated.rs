@@ -64,6 +64,7 @@ pub fn simulation(
         end: Time::from_dt_max(periods),
         diagnostics_every: 1,
         snapshots_every: 1,
+        cluster: None,
         checkpoint_interval,
         wall_time: None,
         block_steps: None,

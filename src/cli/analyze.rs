@@ -1,0 +1,191 @@
+//! `tisane analyze`.
+
+use super::{Talk, face, on_threads, print};
+use crate::assemble::cluster_settings;
+use crate::cluster::{Journals, Seen};
+use crate::config::{Config, MAX_THREADS};
+use crate::error::{Error, Result};
+use crate::io::checkpoint::Written;
+use crate::io::directory;
+use crate::io::fields::Journal;
+use crate::io::file_units::FileUnits;
+use crate::io::history::History;
+use crate::io::provenance::Provenance;
+use crate::io::snapshot::{self, SnapshotData};
+use clap::Args;
+use rayon::prelude::*;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The folder of the result in a run's directory.
+const ANALYSIS: &str = "analysis";
+/// Exit code where snapshots were left out.
+const LEFT_OUT: u8 = 8;
+/// Snapshots that a thread has in hand before their rows are written.
+const IN_HAND: usize = 2;
+
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// Directory of a run, or a folder of its snapshots.
+    dir: PathBuf,
+    /// Folder for the result [default: analysis/ in DIR].
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Override a key of the run's configuration, as in --set cluster.neighbours=12; may be given several times.
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    sets: Vec<String>,
+    /// Threads [default: one a core]. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
+    threads: Option<u32>,
+}
+
+pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
+    let paths = directory::snapshots(&args.dir)?;
+    let output = args.output.clone().unwrap_or_else(|| args.dir.join(ANALYSIS));
+    check_output(&args.dir, &output)?;
+    let (first, left_out) = first_good(&paths)?;
+    let config = configuration(&args.dir, &first, &args.sets)?;
+    std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
+    let mut analysis = Analysis {
+        config,
+        journals: Journals::create(&output, &first.units)?,
+        units: first.units,
+        history: History::default(),
+        written: Written::default(),
+        origin: first.provenance,
+        left_out,
+    };
+    on_threads(args.threads.unwrap_or(0) as usize, || analysis.run(&paths, talk))?;
+    let told = format!(
+        "{} of {} snapshots: {} rows about binaries, {} events, in {}\n",
+        analysis.written.cluster_rows,
+        paths.len(),
+        analysis.written.binaries_rows,
+        analysis.written.events,
+        output.display()
+    );
+    print(&told)?;
+    Ok(if analysis.left_out.is_empty() { 0 } else { LEFT_OUT })
+}
+
+/// The journals that the run itself wrote are not replaced.
+fn check_output(dir: &Path, output: &Path) -> Result<()> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let of_run = dir.join(directory::CONFIG).is_file() || dir.join(Journal::Cluster.csv()).is_file();
+    if of_run && real(output).is_some_and(|output| real(dir) == Some(output)) {
+        let problem = format!("the result would replace {} of the run itself", Journal::Cluster.csv());
+        return Err(Error::input(output, problem).with_help("give another folder with --output"));
+    }
+    Ok(())
+}
+
+/// The first snapshot that is whole, and what is wrong with those before it.
+fn first_good(paths: &[PathBuf]) -> Result<(SnapshotData, Vec<String>)> {
+    let mut left_out = Vec::new();
+    for path in paths {
+        match snapshot::read(path) {
+            Ok(data) => return Ok((data, left_out)),
+            Err(why) => left_out.push(why.to_string()),
+        }
+    }
+    let folder = paths.first().and_then(|path| path.parent()).unwrap_or(Path::new(""));
+    Err(Error::input(folder, format!("no snapshot here is whole:\n  {}", left_out.join("\n  "))))
+}
+
+/// The configuration of the run: the file in its directory, else what the snapshot says.
+fn configuration(dir: &Path, snapshot: &SnapshotData, sets: &[String]) -> Result<Config> {
+    let file = dir.join(directory::CONFIG);
+    if file.is_file() {
+        return Ok(Config::from_file(&file, sets)?.config);
+    }
+    let name = format!("the configuration in the snapshots of {}", dir.display());
+    Ok(Config::from_str(&name, &snapshot.provenance.config_resolved, dir, sets)?.config)
+}
+
+/// An analysis under way.
+struct Analysis {
+    config: Config,
+    journals: Journals,
+    units: FileUnits,
+    history: History,
+    written: Written,
+    origin: Provenance,
+    left_out: Vec<String>,
+}
+
+impl Analysis {
+    /// Looks at the snapshots, as many at a time as there are threads, and writes the rows in their order.
+    fn run(&mut self, paths: &[PathBuf], talk: Talk) -> Result<()> {
+        let (bar, lines) = face::bar(talk, paths.len() as u64);
+        let told_already = self.left_out.len();
+        self.left_out.iter().for_each(|why| say(why));
+        for batch in paths[told_already..].chunks(IN_HAND * rayon::current_num_threads()) {
+            let seen: Vec<Result<(Seen, Provenance)>> =
+                batch.par_iter().with_max_len(1).map(|path| self.look(path)).collect();
+            for (path, seen) in batch.iter().zip(seen) {
+                match seen {
+                    Ok((seen, origin)) => {
+                        let time = seen.time;
+                        self.append(&seen, origin)?;
+                        if lines {
+                            let unit = &self.units.units.time.name;
+                            say(&format!("{}: t = {time} {unit}", path.display()));
+                        }
+                    }
+                    Err(why) => {
+                        bar.suspend(|| say(&why.to_string()));
+                        self.left_out.push(why.to_string());
+                    }
+                }
+                bar.inc(1);
+            }
+        }
+        bar.finish_and_clear();
+        self.journals.finish(&self.provenance())
+    }
+
+    fn look(&self, path: &Path) -> Result<(Seen, Provenance)> {
+        let data = snapshot::read(path)?;
+        if data.units != self.units {
+            return Err(Error::input(path, "other units than in the snapshots before: of another run"));
+        }
+        let (settings, origin) = (cluster_settings(&self.config, &data.units.scale), data.provenance.clone());
+        Ok((Seen::in_snapshot(data, &settings), origin))
+    }
+
+    fn append(&mut self, seen: &Seen, origin: Provenance) -> Result<()> {
+        self.origin = origin;
+        let (mut history, mut written) = (std::mem::take(&mut self.history), self.written);
+        let provenance = self.provenance();
+        let appended = self.journals.append(seen, &mut history, &mut written, || provenance.clone());
+        (self.history, self.written) = (history, written);
+        appended
+    }
+
+    /// Of the last snapshot so far, but for the program and the machine: they are those of the analysis.
+    fn provenance(&self) -> Provenance {
+        let Provenance { engine, gpu, precision, seed, config_as_written, config_overrides, .. } = self.origin.clone();
+        let Provenance { config_resolved, inputs, initial_sha256, .. } = self.origin.clone();
+        let Provenance { state_sha256, state_block_steps, state_time, .. } = self.origin.clone();
+        Provenance {
+            engine,
+            gpu,
+            precision,
+            seed,
+            config_as_written,
+            config_overrides,
+            config_resolved,
+            inputs,
+            initial_sha256,
+            state_sha256,
+            state_block_steps,
+            state_time,
+            ..Provenance::of_this_program()
+        }
+    }
+}
+
+/// Says a line on standard error; a closed pipe must not end the work.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

@@ -1,0 +1,229 @@
+//! The cluster in a run's files: what [`diagnostics::cluster`](crate::diagnostics::cluster) finds becomes rows of the journals
+//! `cluster`, `binaries` and `events`, during a run and from its snapshots alike.
+//!
+//! Both ways go by the numbers that a snapshot holds: values in the user's units, brought back to internal ones. So the rows
+//! of a run and those of its snapshots are the same to the bit, whatever the units round.
+
+mod events;
+
+use crate::diagnostics::cluster::systems::System;
+use crate::diagnostics::cluster::{Settings, Stars, Survey};
+use crate::diagnostics::structure::{crossing_time, virial_radius};
+use crate::error::Result;
+use crate::io::checkpoint::Written;
+use crate::io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, Stated};
+use crate::io::file_units::FileUnits;
+use crate::io::history::History;
+use crate::io::provenance::Provenance;
+use crate::io::series::Series;
+use crate::io::snapshot::SnapshotData;
+use crate::particles::{Particles, Vec3};
+use crate::units::{Dimension, Scale};
+use std::path::Path;
+
+/// When to look at the cluster, and for what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Interval, in `dt_max`.
+    pub every: u64,
+    /// What to look for.
+    pub settings: Settings,
+}
+
+/// A survey for the fractions of the files, and its time in the user's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// Time, in the user's unit.
+    pub time: f64,
+    /// What was found.
+    pub survey: Survey<{ FRACTIONS.len() }>,
+}
+
+impl Seen {
+    /// The particles of a run with the potentials `pot`, as its snapshot would hold them.
+    #[must_use]
+    pub fn stars(p: &Particles, pot: &[f64], scale: &Scale) -> Stars {
+        let there_and_back = |x: f64, d: Dimension| x * scale.of(d) / scale.of(d);
+        let vectors = |column: &[Vec3], d| column.iter().map(|v| v.map(|x| there_and_back(x, d))).collect();
+        let floats = |column: &[f64], d| column.iter().map(|x| there_and_back(*x, d)).collect();
+        Stars {
+            id: p.id.clone(),
+            mass: floats(&p.mass, Dimension::MASS),
+            pos: vectors(&p.pos, Dimension::LENGTH),
+            vel: vectors(&p.vel, Dimension::VELOCITY),
+            pot: floats(pot, Dimension::POTENTIAL),
+        }
+    }
+
+    /// Looks at the particles of a snapshot.
+    #[must_use]
+    pub fn in_snapshot(data: SnapshotData, settings: &Settings) -> Self {
+        let scale = data.units.scale;
+        let back = |x: &mut f64, d: Dimension| *x /= scale.of(d);
+        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, .. } = data;
+        mass.iter_mut().for_each(|x| back(x, Dimension::MASS));
+        pos.as_flattened_mut().iter_mut().for_each(|x| back(x, Dimension::LENGTH));
+        vel.as_flattened_mut().iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
+        pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
+        Self::of(&Stars { id, mass, pos, vel, pot }, time, settings)
+    }
+
+    /// Looks at particles at `time`, in the user's unit.
+    #[must_use]
+    pub fn of(stars: &Stars, time: f64, settings: &Settings) -> Self {
+        Self { time, survey: Survey::of(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)) }
+    }
+
+    /// The row about the cluster's structure.
+    #[must_use]
+    pub fn row(&self) -> ClusterRow {
+        let s = &self.survey;
+        let (core_mass, core_number, core_dispersion) = s.within_core;
+        let ([kinetic, potential], (bound_mass, bound_number)) = (s.energies, s.bound);
+        ClusterRow {
+            time: Stated(self.time),
+            density_centre: s.core.centre,
+            centre_velocity: s.velocity,
+            core_density: s.core.density,
+            core_radius: s.core.radius,
+            core_mass,
+            core_number,
+            core_dispersion,
+            bound_mass,
+            bound_number,
+            unbound_number: s.number - bound_number,
+            escapers: s.escaped,
+            kinetic_energy: kinetic,
+            potential_energy: potential,
+            virial_ratio: kinetic / potential.abs(),
+            virial_radius: virial_radius(bound_mass, potential),
+            crossing_time: crossing_time(bound_mass, kinetic + potential),
+            relaxation_time: s.relaxation_time,
+            thermal_energy: s.thermal_energy,
+            angular_momentum: s.angular_momentum,
+            anisotropy: s.anisotropy,
+            mass_segregation: s.mass_segregation[0],
+            mass_segregation_error: s.mass_segregation[1],
+            binaries: s.systems.iter().filter(|system| !system.is_hierarchy()).count() as u64,
+            hierarchies: s.systems.iter().filter(|system| system.is_hierarchy()).count() as u64,
+            binding_energy: crate::sum::sum(s.systems.iter().map(|system| system.pair.binding_energy())),
+            encounters: s.encounters.len() as u64,
+            lagrangian_radius: s.lagrangian,
+            shell_number: s.shells.map(|shell| shell.number),
+            shell_mean_mass: s.shells.map(|shell| shell.mean_mass),
+            shell_dispersion_radial: s.shells.map(|shell| shell.radial),
+            shell_dispersion_tangential: s.shells.map(|shell| shell.tangential),
+            shell_rotation: s.shells.map(|shell| shell.rotation),
+        }
+    }
+
+    /// A row for each binary and hierarchy, a hierarchy after its components.
+    #[must_use]
+    pub fn binaries(&self) -> Vec<BinaryRow> {
+        self.survey.systems.iter().map(|system| self.binary(system)).collect()
+    }
+
+    fn binary(&self, system: &System) -> BinaryRow {
+        let (pair, [distance, speed]) = (&system.pair, self.survey.from_centre(&system.body));
+        BinaryRow {
+            time: Stated(self.time),
+            members: system.members.to_string(),
+            number: system.stars().len() as u64,
+            mass_1: pair.mass[0],
+            mass_2: pair.mass[1],
+            semi_major_axis: pair.semi_major_axis,
+            eccentricity: pair.eccentricity,
+            period: pair.period(),
+            hardness: system.hardness,
+            inclination: system.inclination,
+            stable: u64::from(system.stable),
+            bound: u64::from(system.energy < 0.0),
+            distance,
+            speed,
+        }
+    }
+}
+
+/// The three journals about the cluster.
+#[derive(Debug)]
+pub struct Journals {
+    cluster: Series<ClusterRow>,
+    binaries: Series<BinaryRow>,
+    events: Series<EventRow>,
+}
+
+impl Journals {
+    /// Starts them in a directory.
+    ///
+    /// # Errors
+    /// As [`Series::create`].
+    pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
+        Ok(Self {
+            cluster: Series::create(dir, units)?,
+            binaries: Series::create(dir, units)?,
+            events: Series::create(dir, units)?,
+        })
+    }
+
+    /// Takes them up where a checkpoint left them; starts them if it knows of none, as it was written before there were any.
+    ///
+    /// # Errors
+    /// As [`Series::resume`] and [`Series::create`].
+    pub fn resume(dir: &Path, written: &Written, units: &FileUnits) -> Result<Self> {
+        if written.cluster_rows == 0 {
+            return Self::create(dir, units);
+        }
+        Ok(Self {
+            cluster: Series::resume(dir, written.cluster_rows, units)?,
+            binaries: Series::resume(dir, written.binaries_rows, units)?,
+            events: Series::resume(dir, written.events, units)?,
+        })
+    }
+
+    /// Adds what was seen, and counts it.
+    ///
+    /// # Errors
+    /// As [`Series::append`].
+    pub fn append(
+        &mut self,
+        seen: &Seen,
+        history: &mut History,
+        written: &mut Written,
+        provenance: impl Fn() -> Provenance,
+    ) -> Result<()> {
+        self.cluster.append(&seen.row(), &provenance)?;
+        for row in seen.binaries() {
+            self.binaries.append(&row, &provenance)?;
+        }
+        for row in seen.events(history, written.events) {
+            self.events.append(&row, &provenance)?;
+        }
+        *written = Written {
+            cluster_rows: self.cluster.rows(),
+            binaries_rows: self.binaries.rows(),
+            events: self.events.rows(),
+            ..*written
+        };
+        Ok(())
+    }
+
+    /// As [`Series::sync`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn sync(&self) -> Result<()> {
+        self.cluster.sync()?;
+        self.binaries.sync()?;
+        self.events.sync()
+    }
+
+    /// As [`Series::finish`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn finish(&mut self, provenance: &Provenance) -> Result<()> {
+        self.cluster.finish(provenance)?;
+        self.binaries.finish(provenance)?;
+        self.events.finish(provenance)
+    }
+}

@@ -1,0 +1,58 @@
+//! Density centre and core.
+
+use super::neighbours::Neighbours;
+use super::{Stars, length, minus};
+use crate::particles::Vec3;
+use crate::sum::{sum, sum3};
+use std::f64::consts::PI;
+
+/// The centre and the core of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Core {
+    /// Density centre.
+    pub centre: Vec3,
+    /// Mean mass density of the core.
+    pub density: f64,
+    /// Density radius.
+    pub radius: f64,
+}
+
+/// Density centre, core density and core radius of Casertano & Hut (1985): at each particle the mass of its neighbours but the
+/// last, over the volume out to the last, which is free of bias; the centre is the mean position with these weights, the
+/// core radius the mean distance from it, the core's density their mean. Where neighbours coincide the density is infinite
+/// and those particles alone count. Without densities, for fewer than 3 particles, the centre is the centre of mass, the rest NaN.
+#[must_use]
+pub fn core(stars: &Stars, neighbours: &Neighbours<'_>) -> Core {
+    let density: Vec<f64> = (0..stars.len()).map(|i| density_at(stars, neighbours, i)).collect();
+    let densest = density.iter().copied().fold(0.0, f64::max);
+    let weight: Vec<f64> = if densest == f64::INFINITY {
+        density.iter().map(|rho| f64::from(u8::from(*rho == densest))).collect()
+    } else {
+        density.iter().map(|rho| rho / densest).collect()
+    };
+    let total = sum(weight.iter().copied());
+    if !(densest > 0.0 && total.is_finite()) {
+        return Core { centre: centre_of(&stars.mass, &stars.pos), density: f64::NAN, radius: f64::NAN };
+    }
+    let centre = centre_of(&weight, &stars.pos);
+    let radius = sum(weight.iter().zip(&stars.pos).map(|(w, x)| w * length(minus(*x, centre)))) / total;
+    Core { centre, density: densest * (sum(weight.iter().map(|w| w * w)) / total), radius }
+}
+
+/// The density at a particle; NaN with fewer than two neighbours.
+fn density_at(stars: &Stars, neighbours: &Neighbours<'_>, i: usize) -> f64 {
+    match neighbours.near(i) {
+        [nearer @ .., last] if !nearer.is_empty() => {
+            let mass: f64 = nearer.iter().map(|neighbour| stars.mass[neighbour.index as usize]).sum();
+            if mass == 0.0 { 0.0 } else { mass / (4.0 / 3.0 * PI * last.distance.powi(3)) }
+        }
+        _ => f64::NAN,
+    }
+}
+
+/// Mean of some vectors; zero without any weight.
+pub(super) fn centre_of(weight: &[f64], vectors: &[Vec3]) -> Vec3 {
+    let total = sum(weight.iter().copied());
+    let moment = sum3(weight.iter().zip(vectors).map(|(w, x)| x.map(|x| w * x)));
+    moment.map(|x| if total == 0.0 { 0.0 } else { x / total })
+}

@@ -1,0 +1,351 @@
+//! What a cluster is like at a moment: its centre and core, its Lagrangian radii and shells, who is bound, binaries and
+//! hierarchies, escapers, close encounters. Everything is a function of the particles alone, and the same to the bit on any
+//! number of threads.
+
+pub mod density;
+pub mod members;
+pub mod neighbours;
+pub mod pair;
+pub mod segregation;
+pub mod spheres;
+pub mod systems;
+
+use super::conserved::cross;
+use super::structure;
+use crate::particles::Vec3;
+use crate::sum::{sum, sum3};
+use density::Core;
+use members::Members;
+use neighbours::Neighbours;
+use pair::{Body, Pair};
+use spheres::{Frame, Outwards, Shell};
+use systems::{System, Systems};
+
+/// How often the choice of bound particles is repeated at most, until it gives the same again.
+const MOST_ROUNDS: usize = 20;
+
+/// The particles of a cluster, all at one time, as columns in internal units (G = 1).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stars {
+    /// Identity, unique.
+    pub id: Vec<u64>,
+    /// Mass.
+    pub mass: Vec<f64>,
+    /// Position.
+    pub pos: Vec<Vec3>,
+    /// Velocity.
+    pub vel: Vec<Vec3>,
+    /// Potential per unit mass, self term left out, softened as the forces are.
+    pub pot: Vec<f64>,
+}
+
+impl Stars {
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.mass.len()
+    }
+
+    /// True if there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.mass.is_empty()
+    }
+
+    fn body(&self, i: u32) -> Body {
+        let i = i as usize;
+        Body { mass: self.mass[i], pos: self.pos[i], vel: self.vel[i] }
+    }
+}
+
+/// Of whose mass Lagrangian radii hold fractions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LagrangianMass {
+    /// Of all particles: the initial mass, as no particle loses any.
+    Initial,
+    /// Of the bound particles.
+    Current,
+}
+
+/// What to look for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Neighbours for the density, the last of them at the edge of the volume.
+    pub neighbours: usize,
+    /// Of whose mass Lagrangian radii hold fractions.
+    pub lagrangian_mass: LagrangianMass,
+    /// Least binding energy of a binary, in kT.
+    pub binary_hardness: f64,
+    /// Half-mass radii beyond which an unbound particle has escaped.
+    pub escape_radius: f64,
+    /// Separation of a close encounter, in 4 r_h / N.
+    pub encounter_radius: f64,
+    /// Softening of the run, in internal units.
+    pub epsilon: f64,
+}
+
+/// A cluster at a moment, for `F` mass fractions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Survey<const F: usize> {
+    /// How many particles there are.
+    pub number: u64,
+    /// Density centre and core.
+    pub core: Core,
+    /// Mean velocity of the bound particles.
+    pub velocity: Vec3,
+    /// Mass and number within the core radius, and their velocity dispersion in one dimension.
+    pub within_core: (f64, u64, f64),
+    /// Mass and number of the bound particles.
+    pub bound: (f64, u64),
+    /// Kinetic and potential energy of the bound bodies.
+    pub energies: [f64; 2],
+    /// kT.
+    pub thermal_energy: f64,
+    /// Angular momentum of the bound particles.
+    pub angular_momentum: Vec3,
+    /// Anisotropy of the bound particles.
+    pub anisotropy: f64,
+    /// Λ_MSR and its error.
+    pub mass_segregation: [f64; 2],
+    /// Lagrangian radii.
+    pub lagrangian: [f64; F],
+    /// The shells between them.
+    pub shells: [Shell; F],
+    /// Half-mass radius.
+    pub half_mass_radius: f64,
+    /// Half-mass relaxation time.
+    pub relaxation_time: f64,
+    /// Binaries and hierarchies, each after its components.
+    pub systems: Vec<System>,
+    /// Escapers.
+    pub escapers: Vec<Escaper>,
+    /// Particles that have escaped.
+    pub escaped: u64,
+    /// Close encounters.
+    pub encounters: Vec<Encounter>,
+}
+
+/// A particle or system that has escaped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Escaper {
+    /// Who.
+    pub members: Members,
+    /// Its centre of mass.
+    pub body: Body,
+    /// Energy per unit mass of its centre of mass.
+    pub energy: f64,
+    /// The orbit of its components, and its hardness, if it is a system.
+    pub orbit: Option<(Pair, f64)>,
+}
+
+/// Two particles close to each other and not in one system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encounter {
+    /// Their ids, the smaller one first.
+    pub ids: [u64; 2],
+    /// Their orbit.
+    pub pair: Pair,
+    /// Energy of that orbit in kT, negative.
+    pub hardness: f64,
+}
+
+impl<const F: usize> Survey<F> {
+    /// Looks at a cluster; `fractions` of the mass are ascending.
+    #[must_use]
+    pub fn of(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
+        let neighbours = Neighbours::of(stars, settings.neighbours);
+        let core = density::core(stars, &neighbours);
+        let velocity = velocity_of_bound(stars);
+        let systems = systems::find(stars, &neighbours, velocity, settings.epsilon, settings.binary_hardness);
+        let members = Bound::of(stars, &systems, velocity);
+        let all = Outwards::of(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
+        let bound = Outwards {
+            order: all.order.iter().copied().filter(|&i| members.is_bound[i as usize]).collect(),
+            radius: all
+                .order
+                .iter()
+                .zip(&all.radius)
+                .filter(|(i, _)| members.is_bound[**i as usize])
+                .map(|(_, r)| *r)
+                .collect(),
+        };
+        let angular_momentum = angular_momentum(stars, &bound.order, core.centre, velocity);
+        let frame = Frame { centre: core.centre, velocity, axis: unit(angular_momentum) };
+        let counted = if settings.lagrangian_mass == LagrangianMass::Initial { &all } else { &bound };
+        let spheres = counted.spheres(&stars.mass, fractions);
+        let [half] = counted.spheres(&stars.mass, [0.5]);
+        let half_mass_radius = counted.radius_of(half);
+        let shells = std::array::from_fn(|k| {
+            let inside = if k == 0 { 0 } else { spheres[k - 1] };
+            Shell::of(stars, counted, inside..spheres[k], &frame)
+        });
+        let beyond = settings.escape_radius * half_mass_radius;
+        let (escapers, escaped) = escapers(stars, &systems, &frame, beyond);
+        let nearby = settings.encounter_radius * 4.0 * half_mass_radius / stars.len() as f64;
+        let encounters = encounters(stars, &neighbours, &systems, nearby, settings.epsilon);
+        Self {
+            number: stars.len() as u64,
+            core,
+            velocity,
+            within_core: within_core(stars, &all, core.radius),
+            bound: (members.mass, bound.order.len() as u64),
+            energies: members.energies,
+            thermal_energy: systems.thermal_energy,
+            angular_momentum,
+            anisotropy: Shell::of(stars, &bound, 0..bound.order.len(), &frame).anisotropy(),
+            mass_segregation: segregation::mass_segregation(stars, &bound.order),
+            lagrangian: spheres.map(|held| counted.radius_of(held)),
+            shells,
+            half_mass_radius,
+            relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), members.mass, half_mass_radius),
+            systems: systems.all,
+            escapers,
+            escaped,
+            encounters,
+        }
+    }
+}
+
+impl<const F: usize> Survey<F> {
+    /// Distance of a body from the density centre, and its speed relative to the bound particles.
+    #[must_use]
+    pub fn from_centre(&self, body: &Body) -> [f64; 2] {
+        [length(minus(body.pos, self.core.centre)), length(minus(body.vel, self.velocity))]
+    }
+}
+
+/// Mean velocity of the bound particles: chosen by the velocity of the centre of mass first, then by the mean of those chosen,
+/// until they are the same again.
+fn velocity_of_bound(stars: &Stars) -> Vec3 {
+    let mut velocity = density::centre_of(&stars.mass, &stars.vel);
+    let mut before = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let is_bound = |i: &usize| {
+            let v = minus(stars.vel[*i], velocity);
+            0.5 * dot(v, v) + stars.pot[*i] < 0.0
+        };
+        let bound: Vec<usize> = (0..stars.len()).filter(is_bound).collect();
+        if bound.is_empty() || bound == before {
+            break;
+        }
+        let mass: Vec<f64> = bound.iter().map(|&i| stars.mass[i]).collect();
+        let vel: Vec<Vec3> = bound.iter().map(|&i| stars.vel[i]).collect();
+        velocity = density::centre_of(&mass, &vel);
+        before = bound;
+    }
+    velocity
+}
+
+/// Who is bound to the cluster, and what the bound ones are like together.
+struct Bound {
+    is_bound: Vec<bool>,
+    mass: f64,
+    energies: [f64; 2],
+}
+
+impl Bound {
+    fn of(stars: &Stars, systems: &Systems, velocity: Vec3) -> Self {
+        let mut is_bound = vec![false; stars.len()];
+        let (mut masses, mut kinetic, mut potential) = (Vec::new(), Vec::new(), Vec::new());
+        for &body in &systems.outermost {
+            if systems.energy(stars, velocity, body) < 0.0 {
+                let system = systems.system(stars, body);
+                let point = system.map_or_else(|| stars.body(body), |system| system.body);
+                let of = system.map_or(std::slice::from_ref(&body), System::stars);
+                let v = minus(point.vel, velocity);
+                let in_all: f64 = of.iter().map(|&i| stars.mass[i as usize] * stars.pot[i as usize]).sum();
+                of.iter().for_each(|&i| is_bound[i as usize] = true);
+                masses.push(point.mass);
+                kinetic.push(0.5 * point.mass * dot(v, v));
+                potential.push(0.5 * in_all + system.map_or(0.0, System::inside));
+            }
+        }
+        let [mass, kinetic, potential] = [masses, kinetic, potential].map(|terms| sum(terms.into_iter()));
+        Self { is_bound, mass, energies: [kinetic, potential] }
+    }
+}
+
+fn angular_momentum(stars: &Stars, which: &[u32], centre: Vec3, velocity: Vec3) -> Vec3 {
+    sum3(which.iter().map(|&i| {
+        let body = stars.body(i);
+        cross(minus(body.pos, centre), minus(body.vel, velocity)).map(|l| body.mass * l)
+    }))
+}
+
+/// Direction of a vector; the z axis where it has none.
+fn unit(v: Vec3) -> Vec3 {
+    let l = length(v);
+    if l > 0.0 && l.is_finite() { v.map(|x| x / l) } else { [0.0, 0.0, 1.0] }
+}
+
+/// Mass, number, and velocity dispersion in one dimension within a radius.
+fn within_core(stars: &Stars, all: &Outwards, radius: f64) -> (f64, u64, f64) {
+    let held = all.radius.partition_point(|r| *r <= radius);
+    let inside = &all.order[..held];
+    let mass: Vec<f64> = inside.iter().map(|&i| stars.mass[i as usize]).collect();
+    let vel: Vec<Vec3> = inside.iter().map(|&i| stars.vel[i as usize]).collect();
+    let mean = density::centre_of(&mass, &vel);
+    let total = sum(mass.iter().copied());
+    let squares = sum(mass.iter().zip(&vel).map(|(m, v)| {
+        let v = minus(*v, mean);
+        m * dot(v, v)
+    }));
+    (total, held as u64, if held < 2 { f64::NAN } else { (squares / (3.0 * total)).sqrt() })
+}
+
+/// Unbound bodies beyond a radius, by id, and how many particles they are.
+fn escapers(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f64) -> (Vec<Escaper>, u64) {
+    let (mut found, mut number) = (Vec::new(), 0);
+    for &at in &systems.outermost {
+        let system = systems.system(stars, at);
+        let body = system.map_or_else(|| stars.body(at), |system| system.body);
+        let energy = systems.energy(stars, frame.velocity, at);
+        if energy > 0.0 && length(minus(body.pos, frame.centre)) > beyond {
+            number += system.map_or(1, |system| system.stars().len() as u64);
+            let members = system.map_or_else(|| Members::One(stars.id[at as usize]), |system| system.members.clone());
+            found.push(Escaper { members, body, energy, orbit: system.map(|system| (system.pair, system.hardness)) });
+        }
+    }
+    found.sort_by_key(|escaper| escaper.members.first());
+    (found, number)
+}
+
+/// Pairs of neighbours within a distance that are not in one system, by their ids.
+fn encounters(
+    stars: &Stars,
+    neighbours: &Neighbours<'_>,
+    systems: &Systems,
+    within: f64,
+    epsilon: f64,
+) -> Vec<Encounter> {
+    let mut found = Vec::new();
+    for i in 0..stars.len() as u32 {
+        for neighbour in neighbours.near(i as usize).iter().take_while(|neighbour| neighbour.distance < within) {
+            let j = neighbour.index;
+            let (a, b) = (stars.id[i as usize], stars.id[j as usize]);
+            let together = systems.part_of[i as usize] == systems.part_of[j as usize];
+            // Of two that have each other on their lists the one with the smaller id tells.
+            let told = a > b && neighbours.near(j as usize).iter().any(|other| other.index == i);
+            if !together && !told {
+                let (i, j) = if a < b { (i, j) } else { (j, i) };
+                let pair = Pair::of(&stars.body(i), &stars.body(j), epsilon);
+                let hardness = pair.binding_energy() / systems.thermal_energy;
+                found.push(Encounter { ids: [a.min(b), a.max(b)], pair, hardness });
+            }
+        }
+    }
+    found.sort_by_key(|encounter| encounter.ids);
+    found
+}
+
+fn minus(a: Vec3, b: Vec3) -> Vec3 {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn dot(a: Vec3, b: Vec3) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn length(v: Vec3) -> f64 {
+    dot(v, v).sqrt()
+}

@@ -1,0 +1,173 @@
+//! Nearest neighbours of every particle, by a k-d tree.
+
+use super::Stars;
+use crate::particles::Vec3;
+use nabo::{CandidateContainer, KDTree, NotNan, Parameters, Point};
+use rayon::prelude::*;
+
+/// Cells of the grid that the tree stands on, as a power of two, from the origin to the outermost coordinate. On a grid the
+/// middle between two coordinates is a number of its own, without which the tree could not split two that are next to each
+/// other; it is as fine as f64 allows that.
+const LOG2_CELLS: i32 = 51;
+/// Fewer queries are not worth handing to another thread.
+const LEAST: usize = 256;
+
+/// A place on the grid.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place([NotNan<f64>; 3]);
+
+impl Point<f64> for Place {
+    const DIM: u32 = 3;
+    fn set(&mut self, axis: u32, value: NotNan<f64>) {
+        self.0[axis as usize] = value;
+    }
+    fn get(&self, axis: u32) -> NotNan<f64> {
+        self.0[axis as usize]
+    }
+}
+
+/// A neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Neighbour {
+    /// Its index.
+    pub index: u32,
+    /// Its distance.
+    pub distance: f64,
+}
+
+/// The nearest neighbours of every particle, nearest first, of equally near ones the smaller id first.
+pub struct Neighbours<'a> {
+    stars: &'a Stars,
+    tree: Option<(KDTree<f64, Place>, f64)>,
+    each: usize,
+    near: Vec<Neighbour>,
+}
+
+impl<'a> Neighbours<'a> {
+    /// Finds the `count` nearest neighbours of each particle, or all others if there are fewer. Where a position is not a
+    /// finite number there are none.
+    #[must_use]
+    pub fn of(stars: &'a Stars, count: usize) -> Self {
+        let n = stars.len();
+        let widest = stars
+            .pos
+            .iter()
+            .flatten()
+            .fold(0.0, |widest: f64, x| if x.is_finite() { widest.max(x.abs()) } else { f64::NAN });
+        let cell = cell(widest);
+        let places: Option<Vec<Place>> = stars.pos.iter().map(|x| place(*x, cell)).collect();
+        let tree =
+            places.filter(|places| places.len() > 1).map(|places| (KDTree::new_with_bucket_size(&places, 12), cell));
+        let each = if tree.is_some() { count.min(n - 1) } else { 0 };
+        let mut all = Self { stars, tree, each, near: Vec::new() };
+        if each > 0 {
+            let mut near = vec![Neighbour::default(); n * each];
+            near.par_chunks_mut(each).with_min_len(LEAST).enumerate().for_each(|(i, near)| {
+                let found = all.around(stars.pos[i], each + 1);
+                let others = found.into_iter().filter(|neighbour| neighbour.index as usize != i);
+                near.iter_mut().zip(others).for_each(|(near, neighbour)| *near = neighbour);
+            });
+            all.near = near;
+        }
+        all
+    }
+
+    /// How many neighbours each particle has.
+    #[must_use]
+    pub const fn each(&self) -> usize {
+        self.each
+    }
+
+    /// The neighbours of particle `i`.
+    #[must_use]
+    pub fn near(&self, i: usize) -> &[Neighbour] {
+        &self.near[i * self.each..(i + 1) * self.each]
+    }
+
+    /// The `count` particles nearest to a point, or all.
+    #[must_use]
+    pub fn around(&self, point: Vec3, count: usize) -> Vec<Neighbour> {
+        let Some((tree, cell)) = &self.tree else { return Vec::new() };
+        let Some(place) = place(point, *cell) else { return Vec::new() };
+        let search =
+            Parameters { epsilon: 0.0, max_radius: f64::INFINITY, allow_self_match: true, sort_results: false };
+        let found = tree.knn_advanced(count as u32, &place, CandidateContainer::Linear, &search, None);
+        let exact = |index: u32| {
+            let x = self.stars.pos[index as usize];
+            Neighbour { index, distance: super::length([0, 1, 2].map(|k| x[k] - point[k])) }
+        };
+        let mut found: Vec<Neighbour> = found.iter().map(|neighbour| exact(neighbour.index)).collect();
+        let id = |neighbour: &Neighbour| self.stars.id[neighbour.index as usize];
+        found.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(id(a).cmp(&id(b))));
+        found
+    }
+}
+
+/// Size of a cell of the grid for coordinates up to `widest`: a power of two.
+fn cell(widest: f64) -> f64 {
+    if !widest.is_normal() {
+        return 1.0;
+    }
+    let power_of_two = f64::from_bits(widest.to_bits() & (0x7ff << 52));
+    (power_of_two * 2f64.powi(1 - LOG2_CELLS)).max(f64::MIN_POSITIVE)
+}
+
+/// The place of a point on the grid, in cells; [`None`] if it has none.
+fn place(x: Vec3, cell: f64) -> Option<Place> {
+    let axis = |x: f64| NotNan::new((x / cell).round()).ok().filter(|x| x.is_finite());
+    Some(Place([axis(x[0])?, axis(x[1])?, axis(x[2])?]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stars(pos: Vec<Vec3>) -> Stars {
+        let n = pos.len();
+        Stars { id: (0..n as u64).collect(), mass: vec![1.0; n], vel: vec![[0.0; 3]; n], pot: vec![0.0; n], pos }
+    }
+
+    #[test]
+    fn neighbours_are_those_of_a_full_search() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let stars = stars((0..500).map(|_| [0; 3].map(|_| random().powi(4) - 0.2)).collect());
+        let found = Neighbours::of(&stars, 6);
+        for i in 0..stars.len() {
+            let distance = |j: usize| super::super::length([0, 1, 2].map(|k| stars.pos[j][k] - stars.pos[i][k]));
+            let mut all: Vec<usize> = (0..stars.len()).filter(|&j| j != i).collect();
+            all.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+            let near: Vec<usize> = found.near(i).iter().map(|n| n.index as usize).collect();
+            assert_eq!(near, all[..6], "particle {i}");
+            assert!(found.near(i).iter().all(|n| n.distance == distance(n.index as usize)));
+        }
+    }
+
+    #[test]
+    fn degenerate_places_are_no_trouble() {
+        let next = f64::from_bits(1f64.to_bits() + 1);
+        for (what, pos) in [
+            ("none", Vec::new()),
+            ("one", vec![[1.0; 3]]),
+            ("all at one place", vec![[0.3; 3]; 100]),
+            ("all at the origin", vec![[0.0; 3]; 100]),
+            ("two places next to each other", (0..100).map(|i| if i < 50 { [1.0; 3] } else { [next; 3] }).collect()),
+            ("a plane", (0..100).map(|i| [1.0, f64::from(i), 0.0]).collect()),
+            ("huge", (0..100).map(|i| [1e300 * f64::from(i), 1.0, 0.0]).collect()),
+            ("tiny", (0..100).map(|i| [5e-324 * f64::from(i), 0.0, 0.0]).collect()),
+            ("not finite", (0..100).map(|i| [f64::NAN, f64::from(i), 0.0]).collect()),
+        ] {
+            let stars = stars(pos);
+            let found = Neighbours::of(&stars, 6);
+            for i in 0..stars.len() {
+                let near = found.near(i);
+                let expected = if what == "not finite" { 0 } else { 6.min(stars.len() - 1) };
+                assert_eq!(near.len(), expected, "{what}");
+                assert!(near.iter().all(|n| n.index as usize != i), "{what}: {i} is its own neighbour");
+            }
+        }
+    }
+}

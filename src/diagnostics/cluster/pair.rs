@@ -1,0 +1,145 @@
+//! The orbit of two bodies about each other, in the softened potential of the run.
+
+use super::{dot, length, minus};
+use crate::diagnostics::conserved::cross;
+use crate::particles::Vec3;
+use std::f64::consts::TAU;
+
+/// A body that moves as a point: a particle, or the centre of mass of a binary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Body {
+    /// Mass.
+    pub mass: f64,
+    /// Position.
+    pub pos: Vec3,
+    /// Velocity.
+    pub vel: Vec3,
+}
+
+impl Body {
+    /// Two bodies as one at their centre of mass.
+    #[must_use]
+    pub fn together(a: &Self, b: &Self) -> Self {
+        let mass = a.mass + b.mass;
+        // Massless bodies have no centre of mass; the point between them stands for it.
+        let share = if mass > 0.0 { b.mass / mass } else { 0.5 };
+        let between = |a: Vec3, b: Vec3| [0, 1, 2].map(|k| a[k] + share * (b[k] - a[k]));
+        Self { mass, pos: between(a.pos, b.pos), vel: between(a.vel, b.vel) }
+    }
+}
+
+/// The relative orbit of two bodies at a moment. G = 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// Masses.
+    pub mass: [f64; 2],
+    /// Separation.
+    pub distance: f64,
+    /// Relative speed.
+    pub speed: f64,
+    /// Energy per unit reduced mass, v²/2 − G (m₁ + m₂) / sqrt(r² + ε²); negative where the two are bound.
+    pub energy: f64,
+    /// Semi-major axis of the Kepler orbit with this energy; negative where the two are not bound.
+    pub semi_major_axis: f64,
+    /// Eccentricity of the Kepler orbit with this energy and angular momentum.
+    pub eccentricity: f64,
+    /// Angular momentum per unit reduced mass.
+    pub momentum: Vec3,
+}
+
+impl Pair {
+    /// The orbit of `b` about `a` with softening `epsilon`. Without softening it is the Kepler orbit; with it energy and
+    /// angular momentum are still those of the motion, and the elements are good where the two are much farther apart than
+    /// epsilon.
+    #[must_use]
+    pub fn of(a: &Body, b: &Body, epsilon: f64) -> Self {
+        let (x, v) = (minus(b.pos, a.pos), minus(b.vel, a.vel));
+        let mu = a.mass + b.mass;
+        let (r, v2) = (length(x), dot(v, v));
+        let softened = (r * r + epsilon * epsilon).sqrt();
+        let energy = 0.5 * v2 - mu / softened;
+        let semi_major_axis = -0.5 * mu / energy;
+        // e² = 1 − h² / (μ a), rearranged so that nothing cancels on a circle:
+        // (1 − r/a)² + 2 (r/a) (1 − r/s) + (x·v)² / (μ a), with 1 − r/s = ε² / (s (s + r)).
+        let (turns, drift) = (r / semi_major_axis, dot(x, v));
+        let lost = epsilon * epsilon / (softened * (softened + r));
+        let squared = (1.0 - turns).powi(2) + 2.0 * turns * lost + drift * drift / (mu * semi_major_axis);
+        Self {
+            mass: [a.mass, b.mass],
+            distance: r,
+            speed: v2.sqrt(),
+            energy,
+            semi_major_axis,
+            eccentricity: squared.max(0.0).sqrt(),
+            momentum: cross(x, v),
+        }
+    }
+
+    /// Binding energy, positive where the two are bound.
+    #[must_use]
+    pub fn binding_energy(&self) -> f64 {
+        let [a, b] = self.mass;
+        -self.energy * (a * b / (a + b))
+    }
+
+    /// Period; NaN where the two are not bound.
+    #[must_use]
+    pub fn period(&self) -> f64 {
+        TAU * (self.semi_major_axis.powi(3) / (self.mass[0] + self.mass[1])).sqrt()
+    }
+
+    /// Pericentre, h² / (μ (1 + e)): of a parabola too.
+    #[must_use]
+    pub fn pericentre(&self) -> f64 {
+        dot(self.momentum, self.momentum) / ((self.mass[0] + self.mass[1]) * (1.0 + self.eccentricity))
+    }
+
+    /// Angle between the planes of two orbits, in radians.
+    #[must_use]
+    pub fn inclination_to(&self, other: &Self) -> f64 {
+        let (a, b) = (self.momentum, other.momentum);
+        length(cross(a, b)).atan2(dot(a, b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::orbit::Orbit;
+
+    const AT_ORIGIN: Body = Body { mass: 1.0, pos: [0.0; 3], vel: [0.0; 3] };
+
+    #[test]
+    fn without_softening_it_is_the_kepler_orbit() {
+        for (pos, vel) in [
+            ([1.0, 0.2, 0.1], [0.1, 1.2, 0.3]),
+            ([1.0, 0.0, 0.0], [0.0, 2f64.sqrt(), 0.0]),
+            ([0.3, 0.0, 2.0], [1.0, 2.0, 0.0]),
+        ] {
+            let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos, vel }, 0.0);
+            let orbit = Orbit::of(pos, vel, 2.0);
+            assert!((pair.semi_major_axis / orbit.semi_major_axis - 1.0).abs() < 1e-14, "{pair:?} {orbit:?}");
+            assert!((pair.eccentricity - orbit.eccentricity).abs() < 1e-14, "{pair:?} {orbit:?}");
+            let pericentre = orbit.semi_major_axis * (1.0 - orbit.eccentricity);
+            assert!((pair.pericentre() / pericentre - 1.0).abs() < 1e-13, "{pair:?} {orbit:?}");
+        }
+    }
+
+    #[test]
+    fn energy_and_momentum_are_those_of_the_softened_motion() {
+        let other = Body { mass: 3.0, pos: [3.0, 0.0, 0.0], vel: [0.1, 0.5, 0.0] };
+        let pair = Pair::of(&AT_ORIGIN, &other, 4.0);
+        assert_eq!(pair.energy, 0.5 * 0.26 - 4.0 / 5.0);
+        assert!((pair.binding_energy() - 0.67 * 0.75).abs() < 1e-15);
+        let e2 = 1.0 - 1.5f64.powi(2) / (4.0 * pair.semi_major_axis);
+        assert!((pair.eccentricity - e2.sqrt()).abs() < 1e-14, "{pair:?}");
+        assert!((pair.period() - TAU * (pair.semi_major_axis.powi(3) / 4.0).sqrt()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_parabola_has_a_pericentre() {
+        let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos: [1.0, 0.0, 0.0], vel: [0.0, 2.0, 0.0] }, 0.0);
+        assert_eq!((pair.energy, pair.eccentricity, pair.pericentre()), (0.0, 1.0, 1.0));
+        assert!(pair.period().is_nan() || pair.period().is_infinite());
+    }
+}

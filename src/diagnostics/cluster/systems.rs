@@ -1,0 +1,287 @@
+//! Binaries and hierarchies: who is bound to whom.
+//!
+//! A pair is two bodies of which each is the one that the other is bound to most strongly among its nearest neighbours. Pairs
+//! that are bound by at least the least hardness become one body at their centre of mass, and the search goes on with them:
+//! so come triples, quadruples and more. A hierarchy is a pair of which a component is itself a pair.
+
+use super::members::Members;
+use super::neighbours::Neighbours;
+use super::pair::{Body, Pair};
+use super::{Stars, dot, minus};
+use crate::particles::Vec3;
+use crate::sum::sum;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// Most particles in a system: what is larger is a subcluster.
+const MOST_MEMBERS: usize = 6;
+/// Fewer searches are not worth handing to another thread.
+const LEAST: usize = 256;
+
+/// A binary or hierarchy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    /// Who it is made of.
+    pub members: Members,
+    /// The orbit of its two components, in the order of the members.
+    pub pair: Pair,
+    /// Its centre of mass.
+    pub body: Body,
+    /// Binding energy / kT.
+    pub hardness: f64,
+    /// Angle between outer and inner orbit of a hierarchy; NaN for a binary.
+    pub inclination: f64,
+    /// False if a hierarchy is not expected to last.
+    pub stable: bool,
+    /// Energy of the centre of mass per unit mass in the potential of all others.
+    pub energy: f64,
+    /// Its components, where they are systems themselves, as places in the list.
+    inner: [Option<usize>; 2],
+    /// Its particles, as indices.
+    stars: Vec<u32>,
+    /// Potential of the particles on each other, Σ m m / s over pairs.
+    inside: f64,
+}
+
+/// What is found in a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Systems {
+    /// Binaries and hierarchies, each after its components.
+    pub all: Vec<System>,
+    /// Particles and systems that are not part of a larger one: an index below N is a particle, beyond N a system.
+    pub outermost: Vec<u32>,
+    /// The body that each particle belongs to at last.
+    pub part_of: Vec<u32>,
+    /// kT = 2/3 of the mean kinetic energy of the bound bodies; 0 where there are none.
+    pub thermal_energy: f64,
+}
+
+/// Finds binaries and hierarchies with at least the hardness `least`, in kT, in a cluster that moves at `velocity`.
+#[must_use]
+pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, velocity: Vec3, epsilon: f64, least: f64) -> Systems {
+    let n = stars.len() as u32;
+    let part_of: Vec<u32> = (0..n).collect();
+    let mut search = Search { stars, neighbours, velocity, epsilon, all: Vec::new(), part_of };
+    let partner: Vec<Option<u32>> = (0..n).into_par_iter().with_min_len(LEAST).map(|i| search.partner(i)).collect();
+    let mutual = |&i: &u32| partner[i as usize].filter(|&j| i < j && partner[j as usize] == Some(i)).map(|j| (i, j));
+    let pairs: Vec<(u32, u32)> = (0..n).filter_map(|i| mutual(&i)).collect();
+    let thermal_energy = search.thermal_energy(&pairs);
+    let mut fresh: Vec<u32> = pairs.into_iter().filter_map(|(i, j)| search.join(i, j, thermal_energy, least)).collect();
+    while !fresh.is_empty() {
+        let mut next = Vec::new();
+        for body in fresh {
+            // An earlier one of this round may have taken it in.
+            let Some(other) = search.is_outermost(body).then(|| search.partner(body)).flatten() else { continue };
+            if search.partner(other) == Some(body) {
+                next.extend(search.join(body, other, thermal_energy, least));
+            }
+        }
+        fresh = next;
+    }
+    let outermost = search.part_of.iter().copied().collect::<BTreeSet<u32>>().into_iter().collect();
+    Systems { outermost, part_of: search.part_of, all: search.all, thermal_energy }
+}
+
+struct Search<'a> {
+    stars: &'a Stars,
+    neighbours: &'a Neighbours<'a>,
+    velocity: Vec3,
+    epsilon: f64,
+    all: Vec<System>,
+    part_of: Vec<u32>,
+}
+
+impl Search<'_> {
+    /// The system that a body is; [`None`] for a particle.
+    fn system(&self, body: u32) -> Option<&System> {
+        (body as usize).checked_sub(self.stars.len()).map(|at| &self.all[at])
+    }
+
+    fn body(&self, body: u32) -> Body {
+        self.system(body).map_or_else(|| self.stars.body(body), |system| system.body)
+    }
+
+    fn first_id(&self, body: u32) -> u64 {
+        self.system(body).map_or_else(|| self.stars.id[body as usize], |system| system.members.first())
+    }
+
+    fn is_outermost(&self, body: u32) -> bool {
+        let a_star = self.system(body).map_or(body, |system| system.stars[0]);
+        self.part_of[a_star as usize] == body
+    }
+
+    /// The body that a body is bound to most strongly, among those near it.
+    fn partner(&self, body: u32) -> Option<u32> {
+        let own = self.body(body);
+        let mut best: Option<(f64, u64, u32)> = None;
+        let mut look = |other: u32| {
+            if other == body {
+                return;
+            }
+            let pair = Pair::of(&own, &self.body(other), self.epsilon);
+            let key = (-pair.binding_energy(), self.first_id(other), other);
+            if pair.energy < 0.0 && key.0.is_finite() && best.is_none_or(|best| key < best) {
+                best = Some(key);
+            }
+        };
+        match self.system(body) {
+            None => {
+                let near = self.neighbours.near(body as usize);
+                near.iter().for_each(|neighbour| look(self.part_of[neighbour.index as usize]));
+            }
+            Some(system) => {
+                let near = self.neighbours.around(own.pos, self.neighbours.each() + system.stars.len());
+                near.iter().for_each(|neighbour| look(self.part_of[neighbour.index as usize]));
+            }
+        }
+        best.map(|(.., other)| other)
+    }
+
+    /// kT with all these pairs as one body each.
+    fn thermal_energy(&self, pairs: &[(u32, u32)]) -> f64 {
+        let mut partner = vec![None; self.stars.len()];
+        pairs.iter().for_each(|&(i, j)| (partner[i as usize], partner[j as usize]) = (Some((i, j)), Some((i, j))));
+        let (mut total, mut number) = (Vec::new(), 0u64);
+        for i in 0..self.stars.len() as u32 {
+            let (body, inside) = match partner[i as usize] {
+                Some((first, _)) if first != i => continue,
+                Some((_, j)) => {
+                    let (a, b) = (self.stars.body(i), self.stars.body(j));
+                    (Body::together(&a, &b), self.attraction(&[i], &[j]))
+                }
+                None => (self.stars.body(i), 0.0),
+            };
+            let of = partner[i as usize].map_or(vec![i], |(i, j)| vec![i, j]);
+            let v = minus(body.vel, self.velocity);
+            if self.energy(&body, &of, inside) < 0.0 {
+                total.push(0.5 * body.mass * dot(v, v));
+                number += 1;
+            }
+        }
+        // Of no bound body the mean is zero.
+        2.0 / 3.0 * sum(total.into_iter()) / number.max(1) as f64
+    }
+
+    /// Energy per unit mass of the centre of mass of some particles in the potential of all others.
+    fn energy(&self, body: &Body, of: &[u32], inside: f64) -> f64 {
+        let v = minus(body.vel, self.velocity);
+        let pot: f64 = of.iter().map(|&i| self.stars.mass[i as usize] * self.stars.pot[i as usize]).sum();
+        let outside = match of {
+            // As it is in the file, and of a massless particle too.
+            [one] => self.stars.pot[*one as usize],
+            _ => (pot + 2.0 * inside) / body.mass,
+        };
+        0.5 * dot(v, v) + outside
+    }
+
+    /// Σ m m / s over the pairs of one particle here and one there.
+    fn attraction(&self, here: &[u32], there: &[u32]) -> f64 {
+        let of = |i: u32, j: u32| {
+            let (a, b) = (self.stars.body(i), self.stars.body(j));
+            let d = minus(a.pos, b.pos);
+            a.mass * b.mass / (dot(d, d) + self.epsilon * self.epsilon).sqrt()
+        };
+        here.iter().map(|&i| there.iter().map(|&j| of(i, j)).sum::<f64>()).sum()
+    }
+
+    /// Makes two bodies a system, if they are bound so strongly; returns it as a body.
+    fn join(&mut self, a: u32, b: u32, thermal_energy: f64, least: f64) -> Option<u32> {
+        let (a, b) = if self.first_id(a) <= self.first_id(b) { (a, b) } else { (b, a) };
+        let pair = Pair::of(&self.body(a), &self.body(b), self.epsilon);
+        let hardness = pair.binding_energy() / thermal_energy;
+        let parts = [a, b].map(|body| self.system(body).map_or(vec![body], |system| system.stars.clone()));
+        if hardness.is_nan() || hardness < least || parts[0].len() + parts[1].len() > MOST_MEMBERS {
+            return None;
+        }
+        let members = |body: u32| {
+            self.system(body).map_or_else(|| Members::One(self.stars.id[body as usize]), |s| s.members.clone())
+        };
+        let inner = [a, b].map(|body| (body as usize).checked_sub(self.stars.len()));
+        let inside =
+            self.attraction(&parts[0], &parts[1]) + inner.iter().flatten().map(|&at| self.all[at].inside).sum::<f64>();
+        let body = Body::together(&self.body(a), &self.body(b));
+        let stars = parts.concat();
+        let (inclination, stable) = self.hierarchy(&pair, inner);
+        let system = System {
+            members: Members::two(members(a), members(b)),
+            energy: self.energy(&body, &stars, inside),
+            pair,
+            body,
+            hardness,
+            inclination,
+            stable,
+            inner,
+            inside,
+            stars,
+        };
+        let at = (self.stars.len() + self.all.len()) as u32;
+        system.stars.iter().for_each(|&i| self.part_of[i as usize] = at);
+        self.all.push(system);
+        Some(at)
+    }
+
+    /// Inclination and stability of an outer orbit about inner ones.
+    fn hierarchy(&self, outer: &Pair, inner: [Option<usize>; 2]) -> (f64, bool) {
+        let inside = |side: usize| inner[side].map(|at| (&self.all[at].pair, outer.mass[1 - side] / outer.mass[side]));
+        let wider = [inside(0), inside(1)]
+            .into_iter()
+            .flatten()
+            .max_by(|a, b| a.0.semi_major_axis.total_cmp(&b.0.semi_major_axis));
+        let Some((pair, _)) = wider else { return (f64::NAN, true) };
+        let stable =
+            [inside(0), inside(1)].into_iter().flatten().all(|(inner, mass_ratio)| is_stable(outer, inner, mass_ratio));
+        (outer.inclination_to(pair), stable)
+    }
+}
+
+/// Whether an inner orbit withstands an outer companion of `mass_ratio` times its mass: the outer pericentre is beyond
+/// 2.8 a_in [(1 + q) (1 + e_out) / sqrt(1 − e_out)]^(2/5) (1 − 0.3 i / 180°) (Mardling & Aarseth 2001, eq. 90).
+fn is_stable(outer: &Pair, inner: &Pair, mass_ratio: f64) -> bool {
+    let e = outer.eccentricity;
+    if e >= 1.0 {
+        return false;
+    }
+    let limit = 2.8 * ((1.0 + mass_ratio) * (1.0 + e) / (1.0 - e).sqrt()).powf(0.4);
+    let tilt = 1.0 - 0.3 * outer.inclination_to(inner) / std::f64::consts::PI;
+    outer.semi_major_axis * (1.0 - e) > inner.semi_major_axis * limit * tilt
+}
+
+impl Systems {
+    /// Energy per unit mass of the centre of mass of a body, and the particles in it.
+    #[must_use]
+    pub fn energy(&self, stars: &Stars, velocity: Vec3, body: u32) -> f64 {
+        match (body as usize).checked_sub(stars.len()) {
+            Some(at) => self.all[at].energy,
+            None => {
+                let v = minus(stars.vel[body as usize], velocity);
+                0.5 * dot(v, v) + stars.pot[body as usize]
+            }
+        }
+    }
+
+    /// The system that a body is; [`None`] for a particle.
+    #[must_use]
+    pub fn system(&self, stars: &Stars, body: u32) -> Option<&System> {
+        (body as usize).checked_sub(stars.len()).map(|at| &self.all[at])
+    }
+}
+
+impl System {
+    /// True if a component is itself a system.
+    #[must_use]
+    pub fn is_hierarchy(&self) -> bool {
+        self.inner.iter().any(Option::is_some)
+    }
+
+    /// Its particles, as indices.
+    #[must_use]
+    pub fn stars(&self) -> &[u32] {
+        &self.stars
+    }
+
+    /// Σ m m / s over the pairs of its particles.
+    #[must_use]
+    pub fn inside(&self) -> f64 {
+        self.inside
+    }
+}

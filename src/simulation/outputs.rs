@@ -1,0 +1,104 @@
+//! The journals that a run writes, and what it says of the cluster.
+
+use super::{Plan, Simulation};
+use crate::cluster::{Journals, Seen};
+use crate::error::Result;
+use crate::force::Field;
+use crate::io::checkpoint::Written;
+use crate::io::fields::DiagnosticsRow;
+use crate::io::file_units::FileUnits;
+use crate::io::series::Series;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+
+/// The journals of a run under way.
+#[derive(Debug)]
+pub struct Outputs {
+    pub(super) diagnostics: Series<DiagnosticsRow>,
+    cluster: Option<Journals>,
+    /// A look at the cluster that goes on beside the run.
+    look: Option<Receiver<Seen>>,
+}
+
+impl Outputs {
+    /// Starts those of a new run.
+    ///
+    /// # Errors
+    /// As [`Series::create`].
+    pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
+        let dir = &plan.directory;
+        let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
+        Ok(Self { diagnostics: Series::create(dir, units)?, cluster, look: None })
+    }
+
+    /// Takes up those of a run whose checkpoint says what was written. Later rows are cut off.
+    ///
+    /// # Errors
+    /// As [`Series::resume`].
+    pub(super) fn resume(plan: &Plan, written: &Written, units: &FileUnits) -> Result<Self> {
+        let dir = &plan.directory;
+        let diagnostics = Series::resume(dir, written.diagnostics_rows, units)?;
+        let cluster = plan.cluster.map(|_| Journals::resume(dir, written, units)).transpose()?;
+        Ok(Self { diagnostics, cluster, look: None })
+    }
+
+    /// Flushes them to the disk, all that was seen told.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.diagnostics.sync()?;
+        self.cluster.as_ref().map_or(Ok(()), Journals::sync)
+    }
+
+    /// What a look has seen: that of now, or with `wait` that of the look under way. A thread that waits takes part in it.
+    fn seen(&mut self, wait: bool) -> Option<Seen> {
+        let look = self.look.as_ref()?;
+        let seen = loop {
+            match look.try_recv() {
+                Err(TryRecvError::Empty) if wait => {
+                    if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                        std::thread::yield_now();
+                    }
+                }
+                Err(TryRecvError::Empty) => return None,
+                Ok(seen) => break Some(seen),
+                // It panicked, and with it the run.
+                Err(TryRecvError::Disconnected) => break None,
+            }
+        };
+        self.look = None;
+        seen
+    }
+}
+
+impl Simulation {
+    /// Begins a look at the cluster, beside the run: its rows are written once it is over, before the next look, a checkpoint or
+    /// the end.
+    pub(super) fn look_at_cluster(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
+        self.tell_of_cluster(outputs, true)?;
+        let Some(plan) = self.plan.cluster else { return Ok(()) };
+        let state = &self.state;
+        let time = state.clock.time(state.now) * state.scale.time;
+        let stars = Seen::stars(&self.particles, &measured.pot, &state.scale);
+        let (tell, look) = mpsc::channel();
+        // Nobody waits any more if the run has ended in an error.
+        rayon::spawn(move || drop(tell.send(Seen::of(&stars, time, &plan.settings))));
+        outputs.look = Some(look);
+        Ok(())
+    }
+
+    /// Writes what a look at the cluster has seen, if it is over; with `wait` it will be.
+    pub(super) fn tell_of_cluster(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
+        let Some(seen) = outputs.seen(wait) else { return Ok(()) };
+        let Some(journals) = &mut outputs.cluster else { return Ok(()) };
+        let (mut history, mut written) = (std::mem::take(&mut self.history), self.state.written);
+        let appended = journals.append(&seen, &mut history, &mut written, || self.provenance_now());
+        (self.history, self.state.written) = (history, written);
+        appended
+    }
+
+    /// Brings all journals up to date on the disk.
+    pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
+        self.tell_of_cluster(outputs, true)?;
+        let provenance = self.provenance_now();
+        outputs.diagnostics.finish(&provenance)?;
+        outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.finish(&provenance))
+    }
+}
