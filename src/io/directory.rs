@@ -21,6 +21,34 @@ pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
     dir.join(SNAPSHOTS).join(format!("snapshot_{number:04}.hdf5"))
 }
 
+/// The snapshots in a run's directory by their numbers, in order; none if there is no folder of them.
+///
+/// # Errors
+/// [`Error::Input`] if the folder cannot be read.
+pub fn snapshots(dir: &Path) -> Result<Vec<u64>> {
+    let folder = dir.join(SNAPSHOTS);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(|e| Error::input(&folder, e))? {
+        let name = entry.map_err(|e| Error::input(&folder, e))?.file_name();
+        // Only under the name that a run gives: no other file is taken for it.
+        let number = name.to_str().and_then(number_of);
+        numbers.extend(number.filter(|&number| snapshot(dir, number).file_name() == Some(&name)));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// True if a process is at work in a run's directory: it holds the log locked. To see that, the lock is taken and given back
+/// at once, so whoever needs it must try for longer than an instant.
+#[must_use]
+pub fn in_use(dir: &Path) -> bool {
+    let log = fs::File::open(dir.join(LOG));
+    log.is_ok_and(|log| matches!(log.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+}
+
 /// Makes the directory of a new run and writes `config` into it, once it is clear that `needed` bytes will fit. An existing
 /// run is only replaced if `overwrite` is set, and then only the files that a run writes are removed.
 ///

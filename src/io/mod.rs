@@ -12,6 +12,7 @@ pub mod file_units;
 pub mod formats;
 mod hdf;
 pub mod inspect;
+pub mod journal;
 pub mod machine;
 pub mod origin;
 pub mod provenance;
