@@ -295,8 +295,7 @@ export function lastAt(xs, x) {
   return low;
 }
 
+/** The value of the last row up to x; NaN before all. */
 function valueAt(one, x) {
-  if (!one || one.x.length === 0) return NaN;
-  const k = Math.max(lastAt(one.x, x), 0);
-  return one.y[k];
+  return one?.y[lastAt(one.x, x)] ?? NaN;
 }

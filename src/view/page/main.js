@@ -15,7 +15,7 @@ const EVERY = { running: 1000, ended: 5000, lost: 3000 };
 /** Snapshots fetched ahead of the one played. */
 const AHEAD = 3;
 /** Radius of a particle of the mean mass among 1000, as a part of that which the camera takes in. */
-const RADIUS = 0.019;
+const RADIUS = 0.017;
 
 const find = (id) => document.getElementById(id);
 const run = { snapshots: [], generation: -1, units: { mass: "M", length: "L", velocity: "V", time: "T" }, reach: 1 };
@@ -145,7 +145,7 @@ function widen(name, low, high) {
 
 function fit(frame) {
   const distances = Float32Array.from({ length: frame.n }, (_, i) => length([frame.pos[3 * i], frame.pos[3 * i + 1], frame.pos[3 * i + 2]]));
-  const radius = Math.max(1.25 * quantile(distances, 0.9), 0.5 * quantile(distances, 1)) || 1;
+  const radius = 1.4 * quantile(distances, 0.9) || 1;
   run.mean = frame.mass.reduce((sum, m) => sum + m, 0) / Math.max(frame.n, 1) || 1;
   camera.fit(radius);
   run.radius = RADIUS * radius * (1000 / Math.max(frame.n, 1)) ** (1 / 3);
