@@ -66,7 +66,7 @@ def measured(config, output, with_view):
 
 with tempfile.TemporaryDirectory() as folder:
     config = pathlib.Path(folder) / "cost.toml"
-    config.write_text(plummer("cost", N, 0.25, "1/32", dt="1/32"))
+    config.write_text(plummer("cost", N, 1, "1/16", dt="1/16"))
     cpu, wall = [], []
     for pair in range(PAIRS):
         # Whichever comes first is first in every other pair.

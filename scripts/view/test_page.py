@@ -167,6 +167,7 @@ def test_a_wrong_token_shows_nothing(browser, view):
         with pytest.raises(Error):
             page.goto(address)
     # Another page cannot ask with the cookie of who came in.
+    page = context.new_page()
     assert page.goto(view.address).status == 200
     other = context.new_page()
     other.goto("about:blank")
@@ -196,6 +197,10 @@ def test_a_click_follows_a_particle(page):
     go(page, 1.5)
     assert page.inner_text("#card-id") == name
     assert page.inner_text("#card-facts") != facts
+    before = scene(page)
+    page.select_option("#centre", "followed")
+    settled(page)
+    assert differ(before, scene(page)) > 0.01
     overlay = "document.getElementById('overlay')"
     inked = f"{overlay}.getContext('2d').getImageData(0, 0, {overlay}.width, {overlay}.height).data.filter((_, k) => k % 4 === 3).reduce((n, a) => n + (a > 60), 0)"
     page.wait_for_timeout(1500)
@@ -205,6 +210,7 @@ def test_a_click_follows_a_particle(page):
     assert page.evaluate(inked) < with_trail, "the trail is gone"
     page.click("#unfollow")
     assert page.is_hidden("#card")
+    assert page.input_value("#centre") == "mass"
 
 
 def test_the_plots_show_the_diagnostics(page):

@@ -21,11 +21,11 @@ pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
     dir.join(SNAPSHOTS).join(format!("snapshot_{number:04}.hdf5"))
 }
 
-/// The snapshots in a run's directory by their numbers, in order; none if there is no folder of them.
+/// The numbers of the snapshots in a run's directory, in order; none if there is no folder of them yet.
 ///
 /// # Errors
 /// [`Error::Input`] if the folder cannot be read.
-pub fn snapshots(dir: &Path) -> Result<Vec<u64>> {
+pub fn snapshot_numbers(dir: &Path) -> Result<Vec<u64>> {
     let folder = dir.join(SNAPSHOTS);
     if !folder.is_dir() {
         return Ok(Vec::new());

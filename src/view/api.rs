@@ -4,7 +4,7 @@ use super::directory::Directory;
 use super::http::{Request, Response};
 use super::{frame, page};
 use crate::error::{Error, Result};
-use crate::io::journal::Rows;
+use crate::io::followed::Rows;
 use crate::io::snapshot;
 use serde_json::{Value, json};
 use std::path::Path;

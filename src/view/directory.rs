@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::io::directory::{self, CONFIG, SUMMARY};
-use crate::io::journal::{self, Journal};
+use crate::io::followed::Followed;
 use crate::io::snapshot::{self, Heading};
 use serde_json::{Value, json};
 use std::fs;
@@ -19,7 +19,7 @@ pub struct Directory {
     snapshots: Vec<Known>,
     generation: u64,
     newest: Option<Heading>,
-    journals: Vec<Journal>,
+    journals: Vec<Followed>,
 }
 
 /// A snapshot that has been looked at.
@@ -45,7 +45,7 @@ impl Directory {
             return Err(Error::input(dir, format!("not the output directory of a run: there is no {CONFIG}"))
                 .with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
         }
-        let journals = SERIES.iter().map(|name| Journal::new(journal::path(dir, name))).collect();
+        let journals = SERIES.iter().map(|name| Followed::new(dir.join(name).with_extension("csv"))).collect();
         Ok(Self { dir: dir.to_owned(), snapshots: Vec::new(), generation: 0, newest: None, journals })
     }
 
@@ -60,7 +60,7 @@ impl Directory {
     ///
     /// # Errors
     /// [`Error::Input`] if there is no such series, or its file cannot be read.
-    pub fn journal(&mut self, series: &str) -> Result<&Journal> {
+    pub fn journal(&mut self, series: &str) -> Result<&Followed> {
         let at = SERIES.iter().position(|name| *name == series);
         let journal = at.and_then(|at| self.journals.get_mut(at));
         let journal = journal.ok_or_else(|| Error::input(&self.dir, "no such series"))?;
@@ -73,7 +73,7 @@ impl Directory {
     /// # Errors
     /// [`Error::Input`] if their folder cannot be read.
     pub fn refresh(&mut self) -> Result<()> {
-        let numbers = directory::snapshots(&self.dir)?;
+        let numbers = directory::snapshot_numbers(&self.dir)?;
         let same = self.snapshots.iter().zip(&numbers).take_while(|(known, number)| known.number == **number).count();
         // A run done anew writes its first snapshot again, a resumed one those after its checkpoint.
         let ends = [self.snapshots.first(), self.snapshots.last()];

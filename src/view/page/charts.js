@@ -85,7 +85,8 @@ export class Chart {
 
   /**
    * @param {HTMLElement} parent where to put it
-   * @param about `title`, `unit` text of the vertical axis, `log` of it, `least` room around linear values
+   * @param about `title`, `first` what is told before the value of the first line, `unit` text of the vertical axis, `log` of it,
+   *   `least` room around linear values
    * @param {(time: number) => void} chosen a time was clicked
    */
   constructor(parent, about, chosen) {
@@ -207,7 +208,7 @@ export class Chart {
     line(pen, [[at, box.top], [at, box.bottom]]);
     pen.globalAlpha = 1;
     const value = valueAt(this.lines[0], pointed);
-    this.told.textContent = `${told(value)}${this.about.unit ? ` ${this.about.unit}` : ""} at ${told(pointed)}`;
+    this.told.textContent = `${this.about.first ?? ""}${told(value)}${this.about.unit ? ` ${this.about.unit}` : ""} at ${told(pointed)}`;
   }
 
   #drawLine(pen, { x: xs, y: ys, colour }, x, y) {

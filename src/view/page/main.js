@@ -75,7 +75,8 @@ async function take(state) {
     Object.assign(run, { n: state.run.n, units: state.run.units, reach: state.run.length_of_velocity_time });
     player.unit = run.units.time;
   }
-  player.take(run.snapshots.filter(([number, time]) => time !== null && !frames.broken(number)), state.running);
+  const readable = run.snapshots.filter(([number, time]) => time !== null && !frames.broken(number));
+  player.take(readable, state.running, Boolean(state.exit_reason));
   player.ticks();
   tell(state);
   await panels.follow(state.rows);
@@ -154,11 +155,11 @@ function fit(frame) {
 
 /** What the scene is centred on, from the centre of mass. */
 function centreOf(part) {
-  if (followed !== undefined) {
+  const wanted = find("centre").value;
+  if (wanted === "followed" && followed) {
     const row = rowOf(motion.first, followed.id, followed.row);
     if (row >= 0) return motion.pos((followed.row = row), part);
   }
-  const wanted = find("centre").value;
   const from = wanted === "origin" ? [0, 0, 0] : wanted === "density" ? panels.densityCentre(player.time) : undefined;
   return from ? sub(from, motion.centre(part)) : [0, 0, 0];
 }
@@ -234,7 +235,7 @@ function trails(view, centre, part) {
  */
 function trailOrigin(part) {
   const drift = motion.drift(part);
-  const fixed = find("centre").value !== "mass";
+  const fixed = ["origin", "density"].includes(find("centre").value);
   return ({ time }, here) => (fixed ? here : here.map((x, k) => x + drift[k] * run.reach * (time - player.time)));
 }
 
@@ -246,7 +247,14 @@ function follow(place) {
   const canvas = find("scene");
   const row = pick(motion, part, camera.view(canvas.clientWidth, canvas.clientHeight), centreOf(part), place);
   followed = row < 0 ? undefined : { id: motion.first.id[row], row };
-  if (followed) camera.pan = [0, 0, 0];
+  followedChanged();
+}
+
+function followedChanged() {
+  const choice = find("centre").querySelector('[value="followed"]');
+  choice.disabled = !followed;
+  if (!followed && choice.selected) find("centre").value = "mass";
+  find("card").hidden = !followed;
   changed();
 }
 
@@ -327,9 +335,9 @@ function begin() {
   find("help").addEventListener("click", () => find("keys").showModal());
   find("unfollow").addEventListener("click", () => {
     followed = undefined;
-    find("card").hidden = true;
-    changed();
+    followedChanged();
   });
+  find("centre").addEventListener("input", () => (camera.pan = [0, 0, 0]));
   for (const id of ["colour", "centre", "trails", "size", "turn"]) find(id).addEventListener("input", changed);
   find("colour").addEventListener("input", legend);
   if (matchMedia("(max-width: 820px)").matches) find("controls").open = false;

@@ -7,7 +7,7 @@ import { told } from "./maths.js";
 /** Series of a run and the columns wanted of each; which of them there are, its files say. */
 const WANTED = {
   diagnostics: "time,relative_energy_error,relative_energy_error_step,virial_ratio,step_max,steps_level*,pairs_per_second",
-  cluster: "time,lagrangian*,density_centre*,core_radius",
+  cluster: "time,lagrangian_radius*,density_centre*,core_radius",
 };
 
 /** Rows of a series that grow as the run goes on. */
@@ -50,8 +50,14 @@ class Series {
   }
 }
 
-/** Fractions of the mass whose radii are drawn, with the colours of their lines; of others a few are chosen. */
-const FRACTIONS = [0.9, 0.5, 0.1, 0.01];
+/** Radii that are drawn: columns of the cluster, and what they are called. */
+const RADII = [
+  ["lagrangian_radius_0900", "90 %"],
+  ["lagrangian_radius_0500", "50 %"],
+  ["lagrangian_radius_0100", "10 %"],
+  ["lagrangian_radius_0010", "1 %"],
+  ["core_radius", "core"],
+];
 
 export class Panels {
   series = { diagnostics: new Series("diagnostics"), cluster: new Series("cluster") };
@@ -59,7 +65,7 @@ export class Panels {
   constructor(parent, chosen) {
     const chart = (about) => new Chart(parent, about, chosen);
     this.energy = chart({ title: "Energy error |ΔE/E₀|", log: true });
-    this.radii = chart({ title: "Lagrangian radii", log: true });
+    this.radii = chart({ title: "Lagrangian radii", first: `${RADII[0][1]}: `, log: true });
     this.steps = chart({ title: "Time steps", unit: "particles by step, dt_max / 2ᵏ", log: true });
     this.rate = chart({ title: "Rate", unit: "pairs/s", log: true });
     this.virial = chart({ title: "Virial ratio T/|U|", log: false, least: 0.01 });
@@ -90,7 +96,7 @@ export class Panels {
     ]);
     put(this.rate, over(diagnostics, "pairs_per_second", "", 1, 1));
     put(this.virial, over(diagnostics, "virial_ratio", "", 1));
-    put(this.radii, radii(cluster).flatMap(({ column, fraction }, k) => over(cluster, column, `${told(100 * fraction)} %`, k + 1)));
+    put(this.radii, RADII.flatMap(([column, name], k) => over(cluster, column, name, k + 1)));
     this.levels = Object.keys(diagnostics.columns).filter((name) => /^steps_level_\d+$/.test(name)).sort();
     this.steps.show(this.levels.length > 0 && diagnostics.rows > 0);
   }
@@ -128,14 +134,4 @@ export class Panels {
     this.radii.about.unit = units.length;
     for (const chart of this.charts) chart.draw({ times, now, unit: units.time });
   }
-}
-
-/** The Lagrangian radii to draw: columns `lagrangian_…` whose name ends in a fraction, as `lagrangian_0.5` or `lagrangian_radius_0_5`. */
-function radii(cluster) {
-  const found = Object.keys(cluster.columns).flatMap((column) => {
-    const digits = /^lagrangian(?:_radius)?_(\d+(?:[._]\d+)?)$/.exec(column);
-    return digits ? [{ column, fraction: Number(digits[1].replace("_", ".")) }] : [];
-  });
-  const wanted = FRACTIONS.flatMap((fraction) => found.find((one) => one.fraction === fraction) ?? []);
-  return wanted.length ? wanted : found.slice(-4).reverse();
 }

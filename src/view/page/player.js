@@ -46,8 +46,8 @@ export class Player {
     return this.times.length ? [this.times[0], this.times.at(-1)] : [0, 0];
   }
 
-  /** Takes the snapshots there are now. A view that shows nothing yet begins: live with the newest of a run under way, else with the first. */
-  take(snapshots, running) {
+  /** Takes the snapshots there are now; `ended` if no more can come. A view that shows nothing yet begins: live with the newest of a run under way, else with the first. */
+  take(snapshots, running, ended) {
     this.numbers = snapshots.map(([number]) => number);
     this.times = snapshots.map(([, time]) => time);
     if (!this.times.length) {
@@ -58,7 +58,7 @@ export class Player {
     } else {
       this.time = clamp(this.time, ...this.range);
     }
-    this.running = running;
+    this.ended = ended;
     this.show();
   }
 
@@ -139,7 +139,7 @@ export class Player {
     find("play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     find("loop").setAttribute("aria-pressed", this.loop);
     find("live").setAttribute("aria-pressed", this.live);
-    find("live").disabled = !this.running && !this.live;
+    find("live").disabled = this.ended && !this.live;
   }
 
   /** Marks where the snapshots are. */

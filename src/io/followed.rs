@@ -3,14 +3,14 @@
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The place of every row whose number is a multiple of this is kept.
 const ROWS_A_MARK: u64 = 256;
 
 /// A journal and how far it has been followed. Of the rows only places are kept: memory does not grow with the values.
 #[derive(Clone, Debug)]
-pub struct Journal {
+pub struct Followed {
     path: PathBuf,
     /// The header line, with its end; empty as long as there is none.
     header: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct Rows {
     pub columns: Vec<(String, Vec<f64>)>,
 }
 
-impl Journal {
+impl Followed {
     /// Follows the journal of that name, which need not be there yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
@@ -169,17 +169,12 @@ fn has(file: &mut (impl Read + Seek), at: u64, expected: &[u8]) -> std::io::Resu
     Ok(found == expected)
 }
 
-/// Path of a journal that a run of some kind writes into `dir`, by the name of its series.
-#[must_use]
-pub fn path(dir: &Path, series: &str) -> PathBuf {
-    dir.join(series).with_extension("csv")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
+    use std::path::Path;
 
     fn append(path: &Path, text: &str) {
         let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -187,15 +182,15 @@ mod tests {
     }
 
     /// All values of the column `time`.
-    fn times(journal: &Journal, from: u64, most: usize) -> Vec<f64> {
+    fn times(journal: &Followed, from: u64, most: usize) -> Vec<f64> {
         journal.read(from, most, |name| name == "time").unwrap().columns.swap_remove(0).1
     }
 
     #[test]
     fn rows_appear_when_they_are_whole() {
         let dir = tempfile::tempdir().unwrap();
-        let path = path(dir.path(), "diagnostics");
-        let mut journal = Journal::new(path.clone());
+        let path = dir.path().join("diagnostics.csv");
+        let mut journal = Followed::new(path.clone());
         journal.refresh().unwrap();
         assert_eq!(journal.rows(), 0);
         append(&path, "time,ene");
@@ -218,8 +213,8 @@ mod tests {
     #[test]
     fn rows_far_in_are_found_by_their_marks() {
         let dir = tempfile::tempdir().unwrap();
-        let path = path(dir.path(), "diagnostics");
-        let mut journal = Journal::new(path.clone());
+        let path = dir.path().join("diagnostics.csv");
+        let mut journal = Followed::new(path.clone());
         append(&path, "time\n");
         for part in 0..5 {
             append(&path, &(0..200).map(|i| format!("{}\n", 200 * part + i)).collect::<String>());
@@ -234,8 +229,8 @@ mod tests {
     #[test]
     fn rows_taken_back_are_noticed() {
         let dir = tempfile::tempdir().unwrap();
-        let path = path(dir.path(), "diagnostics");
-        let mut journal = Journal::new(path.clone());
+        let path = dir.path().join("diagnostics.csv");
+        let mut journal = Followed::new(path.clone());
         append(&path, "time\n0.0\n1.0\n2.0\n");
         journal.refresh().unwrap();
         // Cut, and already longer than before.
