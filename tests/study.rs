@@ -1,6 +1,8 @@
 //! Promise: a study ends in the same table however often it is killed, says what is wrong with what it is given, and what it
 //! measures follows theory; the performance model and the advice hold what they say.
 
+#[path = "study/planted.rs"]
+mod planted;
 #[path = "common/program.rs"]
 mod program;
 #[path = "study/sound.rs"]

@@ -6,6 +6,8 @@ mod program;
 
 use program::{Folder, Said};
 use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// A circular orbit over one period: quick, and right to many digits.
 const CONFIG: &str = "[run]\nname = \"orbit\"\nt_end = 6.283185307179586\n[initial.two-body]\n[integrator.hermite4]\n\
@@ -251,5 +253,74 @@ fn every_configuration_of_the_cases_is_valid() {
     assert!(entries.len() > 8, "only {} cases", entries.len());
     for entry in &entries {
         tisane::validate::run::check_configurations(entry).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+    }
+}
+
+#[test]
+fn bodies_are_those_of_ids_by_their_masses_and_intervals_have_their_ends() {
+    // Three bodies at rest on a line, out of the order of their ids.
+    let table = "m,x,y,z,vx,vy,vz,id\n2,4,0,0,0,0,0,2\n3,0,0,0,0,0,0,0\n1,1,0,0,0,0,0,1\n";
+    let config = "[run]\nname = \"line\"\nt_end = 0.5\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"line.csv\"\n[softening]\nepsilon = 0.1\n\
+                  [integrator.hermite4]\ndt_max = \"1/8\"\n[output]\nsnapshot_interval = \"1/8\"\n";
+    let check = |what: &str, bodies: &str, over: &str, reference: &str| {
+        format!(
+            "[[checks]]\nwhat = \"{what}\"\nrun = \"one\"\nquantity = \"distance\"\n{bodies}\nover = \"{over}\"\nreference = {reference}\n\
+             tolerance = 1e-12\nkind = \"absolute\"\nsource = \"by hand\"\n"
+        )
+    };
+    let (far, both) = ("body = [2]\nabout = [0]", "body = [1, 2]\nabout = [0]");
+    let near = "body = [1]\nabout = [0]\nto = 0.25\nfrom = 0.125";
+    let checks = [
+        check("by ids", far, "start", "4"),
+        check("centre of mass", both, "start", "3"),
+        check("to the end of the interval", near, "time-of-smallest", "0.25"),
+    ];
+    let folder = folder(&format!("{}{}", RUNS, checks.concat()));
+    folder.write("cases/orbit/orbit.toml", config);
+    folder.write("cases/orbit/line.csv", table);
+    folder.tisane(&["validate", "--from", "cases"]).exits(0).says(&["3 passed, 0 failed"]);
+}
+
+#[test]
+fn a_signal_keeps_the_cases_that_are_through() {
+    // A run of hours, and a command of hours: each must end within seconds of the signal.
+    let long = RUNS.replace("x = 1\n", "set = [\"run.t_end=\\\"6.283185307179586e6\\\"\"]\n");
+    let command =
+        "title = \"Hours\"\n[[runs]]\nname = \"one\"\ncommand = [\"bench\", \"run\", \"--json\", \"--n\", \"65536\"]\n";
+    let check = CHECK.replace("\"period\"\nbody = [1]\nabout = [0]\n", "\"row\"\nvalue = \"/seconds\"\n");
+    for middle in [format!("{long}{CHECK}"), format!("{command}{check}")] {
+        let folder = Folder::new("");
+        for (name, case) in [("a", &case()), ("b", &middle), ("c", &case())] {
+            fs::create_dir_all(folder.path("cases").join(name)).unwrap();
+            folder.write(&format!("cases/{name}/case.toml"), case);
+            folder.write(&format!("cases/{name}/orbit.toml"), CONFIG);
+        }
+        let said = fs::File::create(folder.path("said")).unwrap();
+        let mut child = folder.command(&["validate", "--from", "cases", "--output", "out"]);
+        let mut child = child.stdout(said).spawn().unwrap();
+        let told = || fs::read_to_string(folder.path("said")).unwrap();
+        let began = Instant::now();
+        while !told().contains("1 pass") && began.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success(), "{}", told());
+        let ended = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if began.elapsed() < Duration::from_secs(60) => std::thread::sleep(Duration::from_millis(10)),
+                None => {
+                    child.kill().unwrap();
+                    panic!("it went on: {}", told());
+                }
+            }
+        };
+        assert_eq!(ended.code(), Some(3), "{}", told());
+        let table = fs::read_to_string(folder.path("out/results.md")).unwrap();
+        assert!(table.contains("| a | period |") && table.contains("1 passed, 0 failed, 2 skipped"), "{table}");
+        for case in ["b", "c"] {
+            assert!(table.contains(&format!("skipped {case}: stopped on request")), "{table}");
+        }
     }
 }

@@ -53,20 +53,23 @@ pub fn advice(args: AdviseArgs, talk: Talk) -> Result<u8> {
     };
     let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
     if matches!(loaded.config.integrator, Integrator::Leapfrog(_)) {
-        let problem = "advice is about nu, the accuracy of block steps, which the leapfrog does not take";
-        return Err(Error::input(&args.config.file, problem).with_help("take [integrator.hermite4]"));
+        let problem = "advice is about nu, the accuracy of block steps, and the leapfrog has one step dt for all";
+        let help = "take [integrator.hermite4]; or run it with two values of dt: the error of the energy goes as dt^2, the time as 1/dt";
+        return Err(Error::input(&args.config.file, problem).with_help(help));
     }
     let modes = what_to_try(loaded.config.force.engine, &args.modes);
     let face = StudyFace::new(talk);
     let trials = trials((&args.config.file, &args.config.sets), &modes, args.budget.get(), &face)?;
     let promises = promises(&trials);
     let mut text = told(&sheet(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
-    text += &match advise(&promises, goal) {
-        Some(advice) => recommended(&advice, &trials),
-        None => out_of_reach(&promises, goal),
-    };
-    print(&text)
+    let advice = advise(&promises, goal);
+    text += &advice.as_ref().map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, &trials));
+    print(&text)?;
+    Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
 }
+
+/// Exit code if no mode reaches the goal.
+const OUT_OF_REACH: u8 = 7;
 
 /// The engines that are here, with their modes: both, or the one that the configuration names.
 fn what_to_try(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)> {

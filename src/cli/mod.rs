@@ -12,6 +12,7 @@ mod plot;
 mod reproduce;
 mod run;
 mod schema;
+mod stop;
 mod study;
 mod validate;
 mod verify;
@@ -32,11 +33,13 @@ const EXIT_CODES: &str = "Exit codes:
   0  success
   1  unforeseen error
   2  wrong command line, configuration, input file or output directory; nothing was written
-  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`
+  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`;
+     or `tisane validate` was stopped by a signal: its table has the cases that were through
   4  the integration cannot go on (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is whole;
      or `tisane verify` or `tisane validate` found something wrong
   5  output could not be written during the run; finished files and the last checkpoint are whole
-  6  `tisane reproduce --run` came to another state than the file's";
+  6  `tisane reproduce --run` came to another state than the file's
+  7  `tisane advise`: no mode and no nu reaches the goal";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration

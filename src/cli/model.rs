@@ -78,6 +78,9 @@ pub const HOW: &str = "`tisane model --fit` measures this machine";
 
 /// What the model says of the leapfrog.
 const LEAPFROG: &str = "the performance model is one of block steps, which the leapfrog does not take";
+/// What to do instead.
+const EVERY_STEP: &str =
+    "its steps are all alike: `tisane bench kernels` measures one, and a run takes t_end/dt of them";
 
 /// The short measurement of the engines that are here.
 fn measured(talk: Talk) -> Result<Model> {
@@ -137,7 +140,7 @@ fn predictions(model: &Model, file: PathBuf) -> Result<u8> {
     on_threads(loaded.config.force.threads as usize, || {
         let set = assemble::prepare(loaded)?;
         if matches!(set.config.integrator, Integrator::Leapfrog(_)) {
-            return Err(Error::input(&file, LEAPFROG));
+            return Err(Error::input(&file, LEAPFROG).with_help(EVERY_STEP));
         }
         let times = natural_times(&set)?;
         let mut text = format!("{}: N = {}\n", set.config.run.name, set.particles.len());
@@ -170,7 +173,7 @@ fn beyond(fit: &Fit, n: usize) -> String {
 /// What a run will take, in one line of `tisane check`.
 pub fn forecast(set: &Setup) -> Result<String> {
     if matches!(set.config.integrator, Integrator::Leapfrog(_)) {
-        return Ok(format!("not known: {LEAPFROG}"));
+        return Ok(format!("not known: {LEAPFROG}; {EVERY_STEP}"));
     }
     let model = match Model::path().map_or(Ok(None), |path| Model::read(&path)) {
         Ok(Some(model)) => model,

@@ -1,6 +1,7 @@
 //! `tisane run` and `tisane resume`.
 
 use super::face::Face;
+use super::stop::{STOP, listen};
 use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
 use crate::assemble::{self, Session, Setup};
 use crate::config::{Config, Engine, Initial, MAX_THREADS, Problem, Real, WallTime};
@@ -16,7 +17,6 @@ use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -226,20 +226,6 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
         })?;
         Ok(exit_code(reason))
     })
-}
-
-/// Set by the first signal; a second one ends the process at once, as files are whole at every instant.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-fn listen() {
-    let handler = || {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        tracing::warn!("signals will end the run without a checkpoint: {error}");
-    }
 }
 
 /// Runs a simulation from its `begin` to its end, and says how it went.

@@ -1,5 +1,6 @@
 //! `tisane validate`: published and exact results, reproduced.
 
+use super::stop::{STOP, listen};
 use super::{Talk, a_device, face, on_threads, print};
 use crate::assemble::Session;
 use crate::config::MAX_THREADS;
@@ -10,6 +11,7 @@ use crate::validate::run::{self, Surroundings};
 use comfy_table::{Table, presets};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
@@ -45,6 +47,10 @@ pub struct ValidateArgs {
 
 /// Exit code if a check failed.
 const FAILED: u8 = 4;
+/// Exit code if a signal came before the last case was through.
+const STOPPED: u8 = 3;
+/// What the table says of cases that did not come to their end.
+const WHY: &str = "stopped on request";
 
 pub fn validate(args: &ValidateArgs, talk: Talk) -> Result<u8> {
     let mut entries = library::select(library::all(args.from.as_deref())?, &args.cases)?;
@@ -62,7 +68,8 @@ pub fn validate(args: &ValidateArgs, talk: Talk) -> Result<u8> {
     let session = Session { engine: None, device: args.device, profile: false };
     let program =
         std::env::current_exe().map_err(|e| Error::input("tisane", format!("cannot find this program: {e}")))?;
-    let around = Surroundings { session, data: args.data.clone(), program };
+    let around = Surroundings { session, data: args.data.clone(), program, stop: &STOP };
+    listen();
     let report = on_threads(args.threads.unwrap_or(0) as usize, || all(&entries, &around, talk, args.json))?;
     if let Some(folder) = &args.output {
         report.write(folder)?;
@@ -73,7 +80,14 @@ pub fn validate(args: &ValidateArgs, talk: Talk) -> Result<u8> {
     } else {
         print(&format!("\n{}", report.markdown()))?;
     }
-    Ok(if report.failed() { FAILED } else { 0 })
+    let stopped = report.rows.iter().any(|row| row.note == WHY);
+    Ok(if report.failed() {
+        FAILED
+    } else if stopped {
+        STOPPED
+    } else {
+        0
+    })
 }
 
 /// Runs the cases one after the other, so that none disturbs the timing of another.
@@ -86,10 +100,14 @@ fn all(entries: &[Entry], around: &Surroundings, talk: Talk, json: bool) -> Resu
         let began = Instant::now();
         let found = match run::missing(&entry.case.needs, around) {
             Some(why) => run::skipped(entry, &why),
-            None => run::run(entry, around, &mut |run, share| {
-                bar.set_message(format!("{} {run}", entry.name));
-                bar.set_position(PARTS * k as u64 + (PARTS as f64 * share) as u64);
-            })?,
+            None if STOP.load(Ordering::Relaxed) => run::skipped(entry, WHY),
+            None => {
+                let mut progress = |run: &str, share: f64| {
+                    bar.set_message(format!("{} {run}", entry.name));
+                    bar.set_position(PARTS * k as u64 + (PARTS as f64 * share) as u64);
+                };
+                run::run(entry, around, &mut progress)?.unwrap_or_else(|| run::skipped(entry, WHY))
+            }
         };
         if lines && !json {
             let verdicts: Vec<&str> = found.iter().map(|row| row.verdict.name()).collect();

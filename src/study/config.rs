@@ -243,10 +243,29 @@ impl Default for CostSweep {
     }
 }
 
-/// `auto` chooses by N: a table of engines would not say which.
-fn engines(key: &str, engines: &[Engine], found: &mut Vec<Problem>) {
-    if engines.contains(&Engine::Auto) {
-        found.push(Problem::new(key, "expected \"cpu\", \"cuda\" or \"reference\", found \"auto\""));
+/// What every sweep has.
+struct Axes<'a> {
+    section: &'static str,
+    n: &'a [u32],
+    modes: &'a [Precision],
+    engines: &'a [Engine],
+    seeds: &'a [u64],
+}
+
+impl Axes<'_> {
+    fn problems(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        let key = |name: &str| format!("{}.{name}", self.section);
+        // It chooses by N: a table of engines would not say which.
+        if self.engines.contains(&Engine::Auto) {
+            let problem = "expected \"cpu\", \"cuda\" or \"reference\", found \"auto\"";
+            found.push(Problem::new(key("engines"), problem));
+        }
+        once(&key("n"), self.n, &mut found);
+        once(&key("modes"), self.modes, &mut found);
+        once(&key("engines"), self.engines, &mut found);
+        once(&key("seeds"), self.seeds, &mut found);
+        found
     }
 }
 
@@ -289,14 +308,11 @@ impl StudyFile for ForceFile {
     const TEMPLATE: &'static str = include_str!("../../configs/studies/force.toml");
 
     fn problems(&self) -> Vec<Problem> {
-        let (it, mut found) = (&self.force, Vec::new());
-        engines("force.engines", &it.engines, &mut found);
+        let it = &self.force;
+        let axes = Axes { section: "force", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
+        let mut found = axes.problems();
         at_least(&mut found, "force.epsilon", Some(it.epsilon), 0.0);
-        once("force.n", &it.n, &mut found);
-        once("force.modes", &it.modes, &mut found);
-        once("force.engines", &it.engines, &mut found);
         once("force.bags", &it.bags, &mut found);
-        once("force.seeds", &it.seeds, &mut found);
         if let Some(n) = it.n_of_bags().iter().find(|n| !it.n.contains(n)) {
             found.push(Problem::new("force.n_of_bags", format!("expected numbers among those of n, found {n}")));
         }
@@ -313,16 +329,13 @@ impl StudyFile for EnergyFile {
     const TEMPLATE: &'static str = include_str!("../../configs/studies/energy.toml");
 
     fn problems(&self) -> Vec<Problem> {
-        let (it, mut found) = (&self.energy, Vec::new());
-        engines("energy.engines", &it.engines, &mut found);
+        let it = &self.energy;
+        let axes = Axes { section: "energy", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
+        let mut found = axes.problems();
         for (key, values) in [("energy.nu", &it.nu), ("energy.goals", &it.goals)] {
             values.iter().for_each(|value| above(&mut found, key, Some(*value), 0.0));
             once(key, values, &mut found);
         }
-        once("energy.n", &it.n, &mut found);
-        once("energy.modes", &it.modes, &mut found);
-        once("energy.engines", &it.engines, &mut found);
-        once("energy.seeds", &it.seeds, &mut found);
         if it.at_once > 1 && it.engines.contains(&Engine::Cuda) {
             found.push(Problem::new("energy.at_once", "expected 1 with the engine cuda: points would share the GPU"));
         }
@@ -335,13 +348,10 @@ impl StudyFile for CostFile {
     const TEMPLATE: &'static str = include_str!("../../configs/studies/cost.toml");
 
     fn problems(&self) -> Vec<Problem> {
-        let (it, mut found) = (&self.cost, Vec::new());
-        engines("cost.engines", &it.engines, &mut found);
+        let it = &self.cost;
+        let axes = Axes { section: "cost", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
+        let mut found = axes.problems();
         above(&mut found, "cost.nu", Some(it.nu), 0.0);
-        once("cost.n", &it.n, &mut found);
-        once("cost.modes", &it.modes, &mut found);
-        once("cost.engines", &it.engines, &mut found);
-        once("cost.seeds", &it.seeds, &mut found);
         stretch("cost", &it.stretch, &mut found);
         found
     }

@@ -4,7 +4,7 @@ use super::config::{CostFile, CostSweep, Stretch};
 use super::fit::{self, Power};
 use super::journal::{Journal, Outcome};
 use super::model::{Fit, Model};
-use super::papers::{BLOCK_STEPS, MEAN_BLOCK, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3};
+use super::papers::{BLOCK_STEPS, MEAN_BLOCK, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3, pz_scatter};
 use super::points::{self, Work};
 use super::predict;
 use super::report::{Report, Rows, mode_names};
@@ -23,6 +23,10 @@ pub struct Row {
     pub best: Measured,
     /// What the fitted model says it takes, with the measured block steps, in s.
     pub modelled: f64,
+    /// What it says from N alone, in s: with the laws of block steps and mean block in their place (PZ eqs 10–17).
+    pub from_n: f64,
+    /// Share of that which goes with the targets in the engine, their communication among it (PZ eq. 13).
+    pub targets_share: f64,
 }
 
 impl Row {
@@ -94,7 +98,14 @@ pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
         for same in of_line.chunk_by(|(a, _), (b, _)| (a.n, a.seed) == (b.n, b.seed)) {
             let done = same.iter().filter_map(|(key, outcome)| Some((key, outcome.done()?)));
             let best = done.min_by(|(_, a), (_, b)| a.seconds.total_cmp(&b.seconds));
-            rows.extend(best.map(|(key, best)| Row { key: key.clone(), best: best.clone(), modelled: f64::NAN }));
+            let unknown = f64::NAN;
+            rows.extend(best.map(|(key, best)| Row {
+                key: key.clone(),
+                best: best.clone(),
+                modelled: unknown,
+                from_n: unknown,
+                targets_share: unknown,
+            }));
         }
         let Some(first) = rows.first() else { continue };
         let (engine, mode) = (first.key.engine.clone(), first.key.mode);
@@ -106,7 +117,13 @@ pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
         let mut fit = Fit::of(&rows)?;
         predict::calibrate(&mut fit, &rows)?;
         for row in &mut rows {
-            row.modelled = fit.seconds_of(f64::from(row.key.n), &row.best.groups);
+            let n = f64::from(row.key.n);
+            row.modelled = fit.seconds_of(n, &row.best.groups);
+            if let Some((steps, block)) = block_steps.zip(mean_block) {
+                let (steps, block) = (row.best.span * steps.at(n), block.at(n));
+                row.from_n = steps * fit.step(n, block);
+                row.targets_share = fit.force_target * block / fit.step(n, block);
+            }
         }
         lines.push(Line { engine, mode, rows, block_steps, mean_block, fit });
     }
@@ -131,6 +148,15 @@ fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> She
         rows.numbers("nu", "1", "accuracy of the time step", |row| row.key.nu),
         rows.numbers("wall_seconds", "s", "wall time of the stretch, fastest repetition", |row| row.best.seconds),
         rows.numbers("model_seconds", "s", "the fitted performance model, for the measured blocks", |row| row.modelled),
+        rows.numbers("eqs_10_17_seconds", "s", "the same from N alone, by the fitted laws of blocks", |row| row.from_n),
+        rows.numbers("measured_over_eqs_10_17", "1", "wall time over that", |row| row.best.seconds / row.from_n),
+        rows.numbers(
+            "targets_share",
+            "1",
+            "share of targets in the engine in that time: communication (eq. 13)",
+            |row| row.targets_share,
+        ),
+        rows.counts("pairs", "1", "pairs evaluated in the stretch", |row| row.best.pairs),
         rows.numbers("pairs_per_second", "1/s", "pairs over wall time", |row| row.best.pairs as f64 / row.best.seconds),
         rows.numbers("host_fraction", "1", "wall time outside the engine", |row| {
             row.best.host_seconds / row.best.seconds
@@ -146,20 +172,37 @@ fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> She
         rows.numbers("energy_error", "1", "(E - E0) / |E0| over the stretch", |row| row.best.energy_error),
     ];
     for (k, name) in PZ_HARDWARE.into_iter().enumerate() {
-        columns.push(of_paper(&rows, k, name, stretch));
+        columns.extend(of_paper(&rows, k, name, stretch));
     }
     let modes = mode_names(all.iter().map(|row| row.key.mode));
     Sheet { title: format!("Wall time of Plummer spheres: {modes}"), remarks: remarks.to_vec(), columns }
 }
 
-/// A column of PZ table 2, where the workload is that of the table.
-fn of_paper(rows: &Rows<'_, &Row>, k: usize, name: &str, stretch: &Stretch) -> Column {
-    let column = format!("paper_{}", name.to_lowercase().replace([' ', '-', '.'], "_"));
-    rows.numbers(&column, "s", &format!("Portegies Zwart et al. (2007), table 2, {name}"), |row| {
+/// A column of PZ table 2 and one of their model, where the workload is that of the table.
+fn of_paper(rows: &Rows<'_, &Row>, k: usize, name: &str, stretch: &Stretch) -> [Column; 2] {
+    let column = name.to_lowercase().replace([' ', '-', '.'], "_");
+    let same = |row: &Row| is_of_the_paper(stretch, row.key.nu);
+    let measured = |row: &&Row| {
         let of_paper = PZ_TABLE_2.iter().find(|paper| paper.n == row.key.n as usize);
-        let same = is_of_the_paper(stretch, row.key.nu);
-        of_paper.filter(|_| same).and_then(|paper| paper.seconds[k]).unwrap_or(f64::NAN)
-    })
+        of_paper.filter(|_| same(row)).and_then(|paper| paper.seconds[k]).unwrap_or(f64::NAN)
+    };
+    let modelled = |row: &&Row| if same(row) { 0.25 * PZ_TABLE_3[k].seconds(f64::from(row.key.n)) } else { f64::NAN };
+    let source = "Portegies Zwart et al. (2007)";
+    [
+        rows.numbers(&format!("paper_{column}"), "s", &format!("{source}, table 2, {name}"), measured),
+        rows.numbers(
+            &format!("paper_model_{column}"),
+            "s",
+            &format!("{source}, figure 3: eqs 10-17, {name}"),
+            modelled,
+        ),
+    ]
+}
+
+/// Root mean square of ln(measured / model from N alone); NaN where there is no such model.
+fn scatter_from_n(rows: &[Row]) -> f64 {
+    let squares: Vec<f64> = rows.iter().map(|row| (row.best.seconds / row.from_n).ln().powi(2)).collect();
+    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }
 
 /// Fits and parameters, a line an engine and mode, the papers' below them.
@@ -169,7 +212,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Sheet {
         mode: String,
         laws: [f64; 6],
         model: [f64; 7],
-        scatter: f64,
+        scatter: [f64; 2],
     }
     let nan = f64::NAN;
     let laws = |steps: Option<Power>, block: Option<Power>| {
@@ -182,16 +225,16 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Sheet {
         mode: line.mode.name().into(),
         laws: laws(line.block_steps, line.mean_block),
         model: line.fit.parameters(),
-        scatter: line.fit.scatter,
+        scatter: [line.fit.scatter, scatter_from_n(&line.rows)],
     });
     let of_paper =
         [BLOCK_STEPS.coefficient, BLOCK_STEPS.exponent, nan, MEAN_BLOCK.coefficient, MEAN_BLOCK.exponent, nan];
-    let theirs = PZ_TABLE_3.iter().map(|it| Of {
+    let theirs = PZ_TABLE_3.iter().enumerate().map(|(k, it)| Of {
         engine: format!("{} (Portegies Zwart et al. 2007, table 3)", it.name),
         mode: "-".into(),
         laws: of_paper,
         model: [nan, nan, it.host, nan, nan, it.send.zip(it.receive).map_or(nan, |(a, b)| a + b), it.pair],
-        scatter: nan,
+        scatter: [nan, pz_scatter(k)],
     });
     let all: Vec<Of> = ours.chain(theirs).collect();
     let rows = Rows(&all);
@@ -213,7 +256,9 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Sheet {
     for (k, (name, text)) in Fit::PARAMETERS.into_iter().enumerate() {
         columns.push(rows.numbers(name, "s", text, |it| it.model[k]));
     }
-    columns.push(rows.numbers("model_scatter", "1", "rms of ln(measured / model) over the spheres", |it| it.scatter));
+    columns
+        .push(rows.numbers("model_scatter", "1", "rms of ln(measured / model), measured blocks", |it| it.scatter[0]));
+    columns.push(rows.numbers("eqs_10_17_scatter", "1", "the same from N alone, by eqs 10-17", |it| it.scatter[1]));
     let title = "Block statistics and the performance model (eqs 10-17), fitted; below them the papers' numbers";
     Sheet { title: title.into(), remarks: remarks.to_vec(), columns }
 }

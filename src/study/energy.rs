@@ -247,3 +247,38 @@ fn choice(laws: &[ModeLaw], it: &EnergySweep, remarks: &[(String, String)]) -> S
     let title = "For an energy error take this mode and this nu (from the laws; single spheres scatter about them)";
     Sheet { title: title.into(), remarks: remarks.to_vec(), columns }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::sheet::Cells;
+
+    /// A mode with errors and times on power laws of ν.
+    fn law(mode: Precision, round_off: f64, seconds: f64) -> ModeLaw {
+        let error = EnergyLaw { coefficient: 1e-4, exponent: 2.0, round_off, scatter: 0.0 };
+        let nus = (0..9).map(|k| 0.1 / f64::from(1 << k));
+        ModeLaw {
+            n: 64,
+            engine: "cpu".into(),
+            mode,
+            errors: nus.clone().map(|nu| (nu, error.at(nu))).collect(),
+            seconds: nus.map(|nu| (nu, seconds * nu.powf(-0.5))).collect(),
+            error: Some(error),
+            cost: None,
+        }
+    }
+
+    #[test]
+    fn the_choice_is_the_largest_nu_of_the_cheapest_mode() {
+        let laws = [law(Precision::Mixed, 1e-10, 1.0), law(Precision::F64, 0.0, 3.0)];
+        let goals = [1e-8, 5e-11, 1e-12].map(crate::config::Real::new).to_vec();
+        let sheet = choice(&laws, &EnergySweep { goals, ..EnergySweep::default() }, &[]);
+        let cells = |name: &str| &sheet.columns.iter().find(|column| column.name == name).unwrap().cells;
+        assert_eq!(*cells("mode"), Cells::Text(["mixed", "f64", "out of reach"].map(str::to_owned).to_vec()));
+        let Cells::Numbers(nu) = cells("nu") else { panic!("numbers") };
+        // 1e-4 ν² = 1e-8 and 5e-11, to the percent of the search and the straight lines between points.
+        for (nu, expected) in nu.iter().zip([0.01, 5e-7f64.sqrt()]) {
+            assert!((0.98..=1.0 + 1e-9).contains(&(nu / expected)), "{nu} and {expected}");
+        }
+    }
+}

@@ -5,10 +5,12 @@ use super::cost::{self, Line};
 use super::energy::ModeLaw;
 use super::force::{Errors, Key};
 use super::laws;
-use super::papers::{BLOCK_STEPS, HI_TABLE_2, MEAN_BLOCK, PZ_ENERGY_FLOOR, PZ_HARDWARE, PZ_TABLE_2};
+use super::papers::{
+    BLOCK_STEPS, HI_TABLE_2, MEAN_BLOCK, PZ_ENERGY_FLOOR, PZ_FIGURE_5, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3,
+};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
-use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::plot::{Axis, Figure, Mark, Panel, Scale, Series};
 
 /// Figures by the names of their files.
 type Figures = Vec<(&'static str, Figure)>;
@@ -202,10 +204,60 @@ pub fn cost(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> 
     time.notes.push("lines: the fitted performance model, for the measured blocks".into());
     let mut panels = vec![time, speed_up, steps, block];
     panels.retain(|panel| panel.series.iter().any(|series| !series.points.is_empty()));
-    vec![(
-        "cost",
-        Figure { title: "Wall time of Plummer spheres".into(), caption: caption(remarks), panels, columns: 2 },
-    )]
+    let cost = Figure { title: "Wall time of Plummer spheres".into(), caption: caption(remarks), panels, columns: 2 };
+    let mut figures = vec![("cost", cost)];
+    if same_workload {
+        figures.push(("model", model(lines, remarks)));
+    }
+    figures
+}
+
+/// The performance model against measurements: PZ figure 3 with ours beside it, shares of communication, PZ figure 5.
+fn model(lines: &[Line], remarks: &[(String, String)]) -> Figure {
+    let panel = |title: &str, y: &str| Panel::new(title, Axis::log("N"), Axis::log(y));
+    let seconds = "wall time of a time unit [s]";
+    let mut theirs = panel("PZ figure 3: measured, and eqs 10 to 17", seconds);
+    let mut ours = panel("here: measured, and eqs 10 to 17 fitted", seconds);
+    let mut share = panel("communication, which goes with targets", "share of the model's time");
+    share.y.scale = Scale::Linear;
+    let mut figure_5 = panel("PZ figure 5: an 8800GTX to come, by the model", seconds);
+    let whole: Vec<f64> = PZ_TABLE_2.iter().map(|row| row.n as f64).collect();
+    let over = |ns: &[f64], y: &dyn Fn(f64) -> f64| ns.iter().map(|&n| (n, y(n))).collect::<Vec<_>>();
+    let first = lines.len();
+    for (k, of) in PZ_TABLE_3.iter().enumerate() {
+        let colour = Some(first + k);
+        let measured: Vec<(f64, f64)> =
+            PZ_TABLE_2.iter().filter_map(|row| Some((row.n as f64, 4.0 * row.seconds[k]?))).collect();
+        let ns: Vec<f64> = measured.iter().map(|(n, _)| *n).collect();
+        theirs.series.push(series(of.name, Mark::Points, measured.clone(), colour));
+        theirs.series.push(series("", Mark::Line, over(&ns, &|n| of.seconds(n)), colour));
+        if of.send.is_some() {
+            share.series.push(series(of.name, Mark::Dashed, over(&ns, &|n| of.communication(n)), colour));
+        }
+        // The figure has the workstation and the 8800GTX.
+        if k % 2 == 1 {
+            figure_5.series.push(series(of.name, Mark::LineAndPoints, measured, colour));
+        }
+    }
+    for (k, (name, of)) in PZ_FIGURE_5.into_iter().enumerate() {
+        let points = over(&whole, &|n| of.seconds(n));
+        figure_5.series.push(series(name, Mark::Dashed, points, Some(first + PZ_TABLE_3.len() + k)));
+    }
+    for (k, line) in lines.iter().enumerate() {
+        let name = format!("{}, {}", line.mode.name(), line.engine);
+        let of = |y: &dyn Fn(&cost::Row) -> f64| {
+            mean_by_x(line.rows.iter().map(|row| (f64::from(row.key.n), y(row))).collect())
+        };
+        let measured = of(&|row| row.seconds());
+        ours.series.push(series(&name, Mark::Points, measured.clone(), Some(k)));
+        ours.series.push(series("", Mark::Line, of(&|row| row.from_n / row.best.span), Some(k)));
+        share.series.push(series(&name, Mark::LineAndPoints, of(&|row| row.targets_share), Some(k)));
+        figure_5.series.push(series(name, Mark::LineAndPoints, measured, Some(k)));
+    }
+    theirs.notes.push("points: their table 2, times 4; lines: their table 3 with eqs 14 and 17".into());
+    ours.notes.push("lines: from N alone, with power laws for the blocks".into());
+    let title = "The performance model of Portegies Zwart et al. (2007)".into();
+    Figure { title, caption: caption(remarks), panels: vec![theirs, ours, share, figure_5], columns: 2 }
 }
 
 /// PZ table 2 in the range of N that was measured: times of a time unit, and speed-ups against its host.

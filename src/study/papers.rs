@@ -76,15 +76,81 @@ pub struct Hardware {
     pub send: Option<f64>,
     /// Receiving a particle: η_rec t_rec.
     pub receive: Option<f64>,
+    /// How many particles are sent in a block step.
+    pub sent: Sent,
+}
+
+/// How many particles PZ eq. 13 counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// None: the host itself computes.
+    None,
+    /// Those of the block.
+    Block,
+    /// All: PZ's GPUs have to.
+    All,
+}
+
+impl Hardware {
+    /// Seconds of a block step of `block` particles among `n` by PZ eqs 10 to 15: host, communication, force. t_host of table 3 is
+    /// taken for all particles, as in eq. 11: so taken, the model is nearest to table 2 for every machine.
+    #[must_use]
+    pub fn step(&self, n: f64, block: f64) -> [f64; 3] {
+        let sent = match self.sent {
+            Sent::None => 0.0,
+            Sent::Block => block,
+            Sent::All => n,
+        };
+        let communication = (self.send.unwrap_or(0.0) + self.receive.unwrap_or(0.0)) * sent;
+        [self.host * n, communication, self.pair * n * block]
+    }
+
+    /// Seconds of a time unit by eq. 16, with the blocks of eqs 14 and 17.
+    #[must_use]
+    pub fn seconds(&self, n: f64) -> f64 {
+        BLOCK_STEPS.at(n) * self.step(n, MEAN_BLOCK.at(n)).iter().sum::<f64>()
+    }
+
+    /// Share of communication in that.
+    #[must_use]
+    pub fn communication(&self, n: f64) -> f64 {
+        let parts = self.step(n, MEAN_BLOCK.at(n));
+        parts[1] / parts.iter().sum::<f64>()
+    }
 }
 
 /// PZ table 3.
 pub const PZ_TABLE_3: [Hardware; 4] = [
-    Hardware { name: PZ_HARDWARE[0], host: 3.82e-7, pair: 4.63e-10, send: Some(8.00e-7), receive: Some(8.00e-7) },
-    Hardware { name: PZ_HARDWARE[1], host: 3.82e-7, pair: 8.15e-10, send: Some(1.76e-5), receive: Some(5.97e-6) },
-    Hardware { name: PZ_HARDWARE[2], host: 3.82e-7, pair: 1.43e-8, send: Some(1.89e-5), receive: Some(5.98e-6) },
-    Hardware { name: PZ_HARDWARE[3], host: 3.82e-7, pair: 5.29e-8, send: None, receive: None },
+    attached(PZ_HARDWARE[0], 4.63e-10, (8.00e-7, 8.00e-7), Sent::Block),
+    attached(PZ_HARDWARE[1], 8.15e-10, (1.76e-5, 5.97e-6), Sent::All),
+    attached(PZ_HARDWARE[2], 1.43e-8, (1.89e-5, 5.98e-6), Sent::All),
+    Hardware { name: PZ_HARDWARE[3], host: 3.82e-7, pair: 5.29e-8, send: None, receive: None, sent: Sent::None },
 ];
+
+const fn attached(name: &'static str, pair: f64, (send, receive): (f64, f64), sent: Sent) -> Hardware {
+    Hardware { name, host: 3.82e-7, pair, send: Some(send), receive: Some(receive), sent }
+}
+
+/// Clock cycles for a pair on the 8800GTX, η_fe (PZ section 5.3).
+const CYCLES: f64 = 60.0;
+
+/// What PZ figure 5 draws of the 8800GTX to come: only blocks cross the bus; prediction and correction on the GPU too; and one
+/// clock cycle a pair.
+pub const PZ_FIGURE_5: [(&str, Hardware); 3] = [
+    ("only blocks sent", ONLY_BLOCKS),
+    ("nothing on the host", NO_HOST),
+    ("one cycle a pair", Hardware { pair: NO_HOST.pair / CYCLES, ..NO_HOST }),
+];
+const ONLY_BLOCKS: Hardware = Hardware { sent: Sent::Block, ..PZ_TABLE_3[1] };
+const NO_HOST: Hardware = Hardware { host: 0.0, ..ONLY_BLOCKS };
+
+/// Root mean square of ln(measured / model) of table 2 for a column of [`PZ_HARDWARE`]: how near PZ's figure 3 is.
+#[must_use]
+pub fn pz_scatter(k: usize) -> f64 {
+    let seen = PZ_TABLE_2.iter().filter_map(|row| Some((row.n as f64, 4.0 * row.seconds[k]?)));
+    let squares: Vec<f64> = seen.map(|(n, seconds)| (seconds / PZ_TABLE_3[k].seconds(n)).ln().powi(2)).collect();
+    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
+}
 
 /// |ΔE/E| over 0.25 time units at ν = 0.01, mean and scatter over N = 256 … 65536 (PZ section 6).
 pub const PZ_ENERGY: [(&str, f64, f64); 3] =
@@ -168,5 +234,30 @@ mod tests {
             }
         }
         assert!((BLOCK_STEPS.at(1024.0) - 247.0 * 1024f64.powf(0.35)).abs() < 1e-9);
+        // Table 1 and section 5.3: 60 cycles of 575 MHz on 128 pipelines.
+        assert!((CYCLES / 575e6 / 128.0 / PZ_TABLE_3[1].pair - 1.0).abs() < 0.01);
+    }
+
+    /// What PZ say of their figure 3: a satisfactory comparison, but for the FX1400 beyond N = 10^4.
+    #[test]
+    fn validate_the_model_of_the_paper_is_near_its_measurements() {
+        for (k, most) in [(0, 0.21), (1, 0.27), (3, 0.14)] {
+            assert!(pz_scatter(k) < most, "{}: {}", PZ_HARDWARE[k], pz_scatter(k));
+        }
+        let off = |k: usize, row: &Seconds| 4.0 * row.seconds[k].unwrap() / PZ_TABLE_3[k].seconds(row.n as f64);
+        for row in &PZ_TABLE_2[..9] {
+            let fx = off(2, row);
+            assert!(if row.n > 10_000 { fx > 3.0 } else { (1.0..2.0).contains(&fx) }, "FX1400, N = {}: {fx}", row.n);
+        }
+        // Communication is nearly everything on the GPUs and little on the GRAPE.
+        assert!(PZ_TABLE_3[1].communication(65536.0) > 0.9 && PZ_TABLE_3[0].communication(65536.0) < 0.05);
+        assert_eq!(PZ_TABLE_3[3].communication(65536.0), 0.0);
+        // Figure 5: each step gains, and the last is a hundred times as fast as the workstation for many particles.
+        let times =
+            |n: f64| [PZ_TABLE_3[1], PZ_FIGURE_5[0].1, PZ_FIGURE_5[1].1, PZ_FIGURE_5[2].1].map(|it| it.seconds(n));
+        for n in [1024.0, 65536.0, 524_288.0] {
+            assert!(times(n).is_sorted_by(|a, b| a > b), "N = {n}: {:?}", times(n));
+        }
+        assert!(PZ_TABLE_3[3].seconds(65536.0) / times(65536.0)[3] > 100.0);
     }
 }

@@ -7,6 +7,7 @@ use crate::motion::Motion;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, TICKS_PER_DT_MAX, Time};
 use crate::units::Scale;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A run in memory, in the units of its configuration: what a run writes into snapshots and diagnostics.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,11 +38,11 @@ pub struct Moment {
 }
 
 /// Runs what a configuration describes; snapshots and diagnostics are taken at the moments that its `[output]` says, but kept.
-/// `progress` hears the share that is done.
+/// `progress` hears the share that is done. [`None`] if `stop` was set on the way.
 ///
 /// # Errors
 /// As the engine and the integrator.
-pub fn track(set: &Setup, session: Session, progress: &mut dyn FnMut(f64)) -> Result<Track> {
+pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Option<Track>> {
     let mut motion = assemble::motion(set, session)?;
     let mut p = set.particles.clone();
     let mut order: Vec<usize> = (0..p.len()).collect();
@@ -60,6 +61,9 @@ pub fn track(set: &Setup, session: Session, progress: &mut dyn FnMut(f64)) -> Re
     let (end, rows, snapshots) =
         (Time::from_dt_max(set.steps_to_end), set.config.diagnostics_every(), set.config.snapshot_every());
     while now < end {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         now = motion.step(&mut p).map_err(|e| e.in_user_units(&set.scale))?.now;
         if !now.is_synchronised() {
             continue;
@@ -77,7 +81,7 @@ pub fn track(set: &Setup, session: Session, progress: &mut dyn FnMut(f64)) -> Re
         }
         progress(now.0 as f64 / end.0 as f64);
     }
-    Ok(track)
+    Ok(Some(track))
 }
 
 /// Brings particles into the order of ids and the user's units.

@@ -3,15 +3,23 @@
 use super::case::{Check, Run};
 use super::quantity::{Over, exponent, reduced};
 use serde_json::Value;
+use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Has the program do what a run says, on as many threads as this process has, and returns the rows that it prints as JSON or
-/// writes as a table. `out` is the folder that `{out}` stands for; the program makes it.
+/// writes as a table. `out` is the folder that `{out}` stands for; the program makes it. [`None`] if `stop` was set on the way.
 ///
 /// # Errors
 /// What the program said, if it fails; what is wrong with its rows.
-pub fn of_command(program: &Path, run: &Run, out: &Path, device: Option<u32>) -> Result<Vec<Value>, String> {
+pub fn of_command(
+    program: &Path,
+    run: &Run,
+    (out, device): (&Path, Option<u32>),
+    stop: &AtomicBool,
+) -> Result<Option<Vec<Value>>, String> {
     let arguments = &run.command;
     let mut command = Command::new(program);
     command
@@ -22,18 +30,44 @@ pub fn of_command(program: &Path, run: &Run, out: &Path, device: Option<u32>) ->
         command.args(["--device", &device.to_string()]);
     }
     let told = || format!("tisane {}", arguments.join(" "));
-    let output = command.output().map_err(|e| format!("{}: {e}", told()))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        return Err(format!("{}: {}: {said}", told(), output.status));
+    // Files have room for whatever it says while nobody reads.
+    let said = ["json", "said"].map(|extension| out.with_extension(extension));
+    let wrong = |e: std::io::Error| format!("{}: {e}", told());
+    command.stdout(File::create(&said[0]).map_err(wrong)?).stderr(File::create(&said[1]).map_err(wrong)?);
+    let Some(status) = finished(&mut command, stop).map_err(wrong)? else { return Ok(None) };
+    if !status.success() {
+        let said = fs::read(&said[1]).map_err(wrong)?;
+        let said = String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ");
+        return Err(format!("{}: {status}: {said}", told()));
     }
     if let Some(table) = &run.table {
-        return table_rows(&out.join(table)).map_err(|e| format!("{}: {table}: {e}", told()));
+        return table_rows(&out.join(table)).map(Some).map_err(|e| format!("{}: {table}: {e}", told()));
     }
-    let json: Value = serde_json::from_slice(&output.stdout).map_err(|e| format!("{}: no JSON: {e}", told()))?;
+    let text = fs::read(&said[0]).map_err(wrong)?;
+    let json: Value = serde_json::from_slice(&text).map_err(|e| format!("{}: no JSON: {e}", told()))?;
     let rows = json.get("rows").and_then(Value::as_array);
-    rows.cloned().ok_or_else(|| format!("{}: its JSON has no list of rows", told()))
+    rows.cloned().map(Some).ok_or_else(|| format!("{}: its JSON has no list of rows", told()))
+}
+
+/// Runs a command to its end, or until `stop` is set; then it is killed, for it has nothing to keep.
+fn finished(command: &mut Command, stop: &AtomicBool) -> std::io::Result<Option<ExitStatus>> {
+    const LOOK: Duration = Duration::from_millis(20);
+    let mut child = command.spawn()?;
+    loop {
+        let status = child.try_wait()?;
+        // A signal to the whole group of processes ends the command by itself.
+        if stop.load(Ordering::Relaxed) {
+            if status.is_none() {
+                child.kill()?;
+                child.wait()?;
+            }
+            return Ok(None);
+        }
+        if status.is_some() {
+            return Ok(status);
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// The rows of a CSV file: numbers where they read as such, else text. Lines that start with `#` are passed over.

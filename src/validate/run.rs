@@ -12,6 +12,7 @@ use crate::config::Real;
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
 /// What all cases share.
@@ -23,6 +24,8 @@ pub struct Surroundings {
     pub data: PathBuf,
     /// This program, for the runs that are commands of it.
     pub program: PathBuf,
+    /// Set to have a case end before its time, without a result.
+    pub stop: &'static AtomicBool,
 }
 
 /// What came out of a run.
@@ -65,11 +68,11 @@ pub fn skipped(entry: &Entry, why: &str) -> Vec<Row> {
 }
 
 /// Runs a case and judges its checks. A run that fails fails its checks, with the reason. `progress` hears the name of the run
-/// and the share of the case that is done.
+/// and the share of the case that is done. [`None`] if it was stopped.
 ///
 /// # Errors
 /// [`Error::Storage`] if there is no room for temporary files.
-pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, f64)) -> Result<Vec<Row>> {
+pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, f64)) -> Result<Option<Vec<Row>>> {
     let folder = TempDir::new().map_err(|e| Error::storage(std::env::temp_dir(), e))?;
     for (name, text) in &entry.files {
         let path = folder.path().join(name);
@@ -81,22 +84,28 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
     for (k, run) in runs.iter().enumerate() {
         let mut inner = |share: f64| progress(&run.name, (k as f64 + share) / runs.len() as f64);
         inner(0.0);
-        let mut one = || -> Result<Outcome, String> {
+        let mut one = || -> Result<Option<Outcome>, String> {
             prepared.as_ref().map_err(ToString::to_string)?;
             match entry.config(run, folder.path()).map_err(|e| e.to_string())? {
                 None => {
                     let out = folder.path().join(format!("out-{k}"));
-                    rows::of_command(&around.program, run, &out, around.session.device).map(Outcome::Rows)
+                    let found = rows::of_command(&around.program, run, (&out, around.session.device), around.stop)?;
+                    Ok(found.map(Outcome::Rows))
                 }
                 Some(loaded) => {
-                    let made = assemble::prepare(loaded).and_then(|set| track(&set, around.session, &mut inner));
-                    made.map(Outcome::Track).map_err(|e| e.to_string())
+                    let made =
+                        assemble::prepare(loaded).and_then(|set| track(&set, around.session, around.stop, &mut inner));
+                    Ok(made.map_err(|e| e.to_string())?.map(Outcome::Track))
                 }
             }
         };
-        outcomes.push(one().map_err(|e| format!("run {}: {e}", run.name)));
+        match one() {
+            Ok(None) => return Ok(None),
+            Ok(Some(outcome)) => outcomes.push(Ok(outcome)),
+            Err(e) => outcomes.push(Err(format!("run {}: {e}", run.name))),
+        }
     }
-    Ok(entry.case.checks.iter().map(|check| judge(entry, check, &outcomes)).collect())
+    Ok(Some(entry.case.checks.iter().map(|check| judge(entry, check, &outcomes)).collect()))
 }
 
 /// Writes what the case makes of other programs' files.

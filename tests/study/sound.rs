@@ -92,6 +92,20 @@ fn verify_forces_grow_by_the_laws_of_rounding() {
     }
 }
 
+#[test]
+fn the_error_of_a_point_is_that_of_the_run() {
+    let sweep = "[energy]\nn = [64]\nmodes = [\"f64\"]\nnu = [0.02]\nseeds = [3]\n[energy.stretch]\nt_start = 0\n";
+    let folder = Folder::new(sweep);
+    folder.tisane(&["study", "energy", "run.toml", "--output", "o", "-q"]).exits(0);
+    let found = numbers(&folder, "o/table.csv", "energy_error");
+    let run = "[run]\nname = \"p\"\nt_end = 0.5\n[initial.plummer]\nn = 64\nseed = 3\n[softening]\nepsilon = \"1/256\"\n[force]\n\
+               engine = \"cpu\"\n[integrator.hermite4]\nnu = 0.02\ndt_max = \"1/8\"\ndt_min = \"2^-26\"\n";
+    folder.write("p.toml", run);
+    folder.tisane(&["run", "p.toml", "--output", "p", "-q"]).exits(0);
+    let error = crate::program::summary(&folder.path("p"))["relative_energy_error"].as_f64().unwrap();
+    assert!(error != 0.0 && (found[0] / error - 1.0).abs() < 1e-3, "{found:?} and {error:e}");
+}
+
 /// A program whose performance model is in its folder.
 fn with_model(folder: &Folder, arguments: &[&str]) -> crate::program::Said {
     let mut command = folder.command(arguments);
@@ -184,7 +198,7 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     assert!(error.abs() < 1e-4, "the advice was for 1e-5: {error:e}\n{}", said.out);
 
     let fine = ["advise", "run.toml", "--energy-error", "1e-30", "--budget", "20s", "--modes", "f64"];
-    folder.tisane(&fine).exits(0).says(&["out of reach: an energy error of 1e-30", "nu = 0.0001"]);
+    folder.tisane(&fine).exits(7).says(&["out of reach: an energy error of 1e-30", "nu = 0.0001"]);
     let timed = ["advise", "run.toml", "--time", "10min", "--budget", "20s"];
     folder.tisane(&timed).exits(0).says(&["recommended: |dE/E|", "[force]", "precision ="]);
     folder.tisane(&["advise", "run.toml"]).exits(2).says(&["--energy-error", "--time"]);

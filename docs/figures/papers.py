@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""The figures of docs/src/papers.md that stand on kept measurements: validation/performance beside the papers' numbers.
+
+    python3 docs/figures/papers.py PROGRAM
+
+PROGRAM is tisane, which draws them, into docs/src/images. Nothing is measured: the tables that commands printed are read from
+validation/performance, what the papers report from src/study/papers.rs and validation/tiling-report-*/case.toml.
+"""
+
+import argparse
+import csv
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEPT = ROOT / "validation" / "performance"
+
+
+def tables(name):
+    """The tables of a file of raw output: command, headline, rows of cells."""
+    command, found = "", []
+    for line in (KEPT / name).read_text().splitlines():
+        if line.startswith("=="):
+            command = line
+        elif re.match(r"(run|error|kernels): ", line):
+            found.append((command, line, []))
+        elif found and re.match(r" *(ours|simple|tiles|tiles-2d|\d+) ", line):
+            found[-1][2].append(line.split())
+        elif found and found[-1][2]:
+            found.append((command, "", []))
+    return [table for table in found if table[2]]
+
+
+def mode(headline):
+    return headline.split(", ")[-4].strip() if "device" in headline else headline.split(", ")[1]
+
+
+def of_papers(kind):
+    """The numbers of the lines `kind(...)` of src/study/papers.rs."""
+    text = (ROOT / "src/study/papers.rs").read_text()
+    found = re.findall(rf"^    {kind}\(([0-9_., e-]+)\),$", text, re.MULTILINE)
+    return [[float(cell.replace("_", "")) for cell in row.split(",")] for row in found]
+
+
+def wall_time():
+    """Portegies Zwart et al. (2007), table 2 and figure 1."""
+    for n, *seconds in of_papers("row"):
+        for machine, value in zip(("GRAPE-6Af", "8800GTX", "FX1400", "Xeon 3.4 GHz"), seconds):
+            yield f"paper: {machine}", n, value
+    for n, value in of_papers("only_gtx"):
+        yield "paper: 8800GTX", n, value
+    for file in ("cuda/run.txt", "cuda/large.txt"):
+        for _, headline, rows in tables(file):
+            for row in rows:
+                if "cuda" in headline and mode(headline) in ("f64", "mixed") and float(row[1]) == 0.01:
+                    yield f"{mode(headline)}, H200", int(row[0]), float(row[2])
+
+
+def energy():
+    """Portegies Zwart et al. (2007), figure 2."""
+    for size in ("1k", "16k"):
+        lines = [line for line in (KEPT / f"cpu/energy-{size}.csv").read_text().splitlines() if not line.startswith("#")]
+        for row in csv.DictReader(lines):
+            yield f"{row['mode']}, N = {size}", float(row["nu [1]"]), abs(float(row["energy_error [1]"]))
+    for _, headline, rows in tables("cuda/run.txt"):
+        if "cuda" in headline and mode(headline) == "mixed" and len({row[1] for row in rows}) > 1:
+            for row in rows:
+                yield "mixed, N = 1k, H200", float(row[1]), abs(float(row[7]))
+    for name, floor in (("GRAPE", 1e-11), ("8800GTX", 1e-7)):
+        for nu in (0.1 / 2**8, 0.1):
+            yield f"paper: {name}, least", nu, floor
+
+
+def force_error():
+    """Hamada & Iitaka (2007), table 2."""
+    for n, direct, chamomile in of_papers("error"):
+        yield "paper: DIRECT", n, direct
+        yield "paper: Chamomile", n, chamomile
+    for _, headline, rows in tables("cuda/error.txt"):
+        if mode(headline) in ("f32-direct", "f32-chamomile", "mixed"):
+            for row in rows:
+                yield f"{mode(headline)}, H200", int(row[0]), float(row[1])
+
+
+def kernels():
+    """Rows of `tisane bench kernels`: kernel, its parameters, N, ms, ms of the call, Gpair/s."""
+    for _, headline, rows in tables("cuda/kernels.txt"):
+        for kernel, *middle, n, ms, call, rate, _, _ in rows:
+            # The last table is of kernels compiled for a test.
+            if "span 4096" not in " ".join(middle) or n != "131072":
+                yield kernel, " ".join(middle), int(n), float(ms), float(call), float(rate)
+
+
+def force_time():
+    """Hamada & Iitaka (2007), table 3."""
+    for n, seconds, _ in of_papers("speed"):
+        yield "paper: 8800GTX", n, 1e3 * seconds
+    for kernel, parameters, n, _, call, _ in kernels():
+        if kernel == "ours" and parameters.startswith("f32-chamomile"):
+            yield "f32-chamomile, H200", n, call
+
+
+def tiles():
+    """GPU Gems 3, figures 31-5, 31-6 and 31-8."""
+    for kernel, parameters, n, _, _, rate in kernels():
+        if kernel == "tiles":
+            yield parameters.split(", ", 1)[1], n, rate
+    yield "paper: 16384 bodies, first version", 16384, 163 / 20
+    for n in (8192, 65536):
+        yield "paper: beyond 8192 bodies", n, 10
+
+
+def tiling():
+    """The 2-D tiling report, table 2."""
+    case = tomllib.loads((ROOT / "validation/tiling-report-gpu/case.toml").read_text())
+    for check in case["checks"]:
+        found = re.fullmatch(r"table 2: (.*), N = (\d+) \[ms\], at most the report's", check["what"])
+        if found:
+            yield f"report: {found[1].removesuffix(', last stage')}", int(found[2]), check["reference"]
+    wanted = {"simple": "simple pairwise", "tiles": "1-D tiles", "tiles-2d": "2-D tiles"}
+    for kernel, parameters, n, ms, _, _ in kernels():
+        if n >= 16384 and (kernel == "simple" or "unroll 4, q 1" in parameters or parameters.startswith("fixed")):
+            yield f"{wanted[kernel]}, H200", n, ms
+
+
+FIGURES = [
+    ("wall-time", wall_time, "N", "seconds [s]"),
+    ("energy", energy, "ν", "energy error"),
+    ("force-error", force_error, "N", "largest error"),
+    ("force-time", force_time, "N", "time [ms]"),
+    ("tiles", tiles, "N", "rate [Gpair/s]"),
+    ("tiling", tiling, "N", "time [ms]"),
+]
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("program", type=pathlib.Path)
+    program = arguments.parse_args().program.resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, rows, x, y in FIGURES:
+            table = pathlib.Path(folder) / f"{name}.csv"
+            with table.open("w", newline="") as file:
+                file.write(f"# {rows.__doc__.rstrip('.')}\n")
+                writer = csv.writer(file)
+                writer.writerow([x, y, "what"])
+                writer.writerows((value, number, what) for what, value, number in sorted(rows(), key=lambda row: row[1]))
+            options = ["--x", x, "--y", y.split(" [")[0], "--by", "what", "--log-x", "--log-y", "--theme", "light"]
+            made = subprocess.run(
+                [program, "plot", table, *options, "--output", folder], check=True, capture_output=True, text=True
+            )
+            for path in map(pathlib.Path, made.stdout.split()):
+                shutil.copy(path, ROOT / "docs/src/images" / f"papers-{name}{path.suffix}")
+
+
+if __name__ == "__main__":
+    main()
