@@ -78,4 +78,4 @@ with tempfile.TemporaryDirectory() as folder:
         print(f"without: {cpu_0:.2f} s CPU, {wall_0:.2f} s wall; with: {cpu_1:.2f} s CPU, {wall_1:.2f} s wall,"
               f" {states} states and {snapshots} snapshots asked for", flush=True)
     print(f"N = {N}: CPU time with a view {statistics.median(cpu):.4f} of that without (median of {PAIRS}, "
-          f"{min(cpu):.4f} to {max(cpu):.4f}), wall time {statistics.median(wall):.4f}")
+          f"{min(cpu):.4f} to {max(cpu):.4f}), wall time {statistics.median(wall):.4f} ({min(wall):.4f} to {max(wall):.4f})")
