@@ -213,9 +213,13 @@ def test_a_click_follows_a_particle(page):
     assert page.input_value("#centre") == "mass"
 
 
-def test_the_plots_show_the_diagnostics(page):
-    titles = page.locator(".chart:visible figcaption").all_inner_texts()
-    assert [title.split("\n")[0] for title in titles] == ["Energy error |ΔE/E₀|", "Time steps", "Rate", "Virial ratio T/|U|"]
+def titles(page):
+    return [title.split("\n")[0] for title in page.locator(".chart:visible figcaption").all_inner_texts()]
+
+
+def test_the_plots_show_the_diagnostics(page, small):
+    radii = ["Lagrangian radii"] if (small / "cluster.csv").is_file() else []
+    assert titles(page) == ["Energy error |ΔE/E₀|", *radii, "Time steps", "Rate", "Virial ratio T/|U|"]
     for chart in page.locator(".chart:visible canvas").all():
         assert chart.get_attribute("aria-label")
         ink = chart.evaluate("(c) => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size")
@@ -225,6 +229,24 @@ def test_the_plots_show_the_diagnostics(page):
     settled(page)
     assert abs(time_of(page) - 1.0) < 0.05, "a click in a plot goes to that time"
     assert page.locator(".chart:visible canvas").last.get_attribute("aria-label").startswith("Virial ratio T/|U|, 0.")
+
+
+def test_a_run_that_measures_its_cluster_shows_it(browser, small, tmp_path):
+    copy = shutil.copytree(small, tmp_path / "measured")
+    radii = ["core_radius", "lagrangian_radius_0010", "lagrangian_radius_0500", "lagrangian_radius_0900"]
+    lines = [",".join(["time", *(f"density_centre_{k}" for k in "xyz"), *radii])]
+    lines += [f"{k / 8},0.5,{k / 32},-0.25,0.3,nan,{0.7 + k / 100},2.0" for k in range(17)]
+    (copy / "cluster.csv").write_text("\n".join(lines) + "\n")
+    with served("view", copy) as view, page_of(browser, view.address) as page:
+        assert titles(page)[1] == "Lagrangian radii"
+        keys = page.locator(".chart:visible").nth(1).locator("li").all_inner_texts()
+        assert keys == ["90 %", "50 %", "1 %", "core"]
+        go(page, 1.0)
+        assert page.locator(".chart:visible canvas").nth(1).get_attribute("aria-label") == "Lagrangian radii, 90 %: 2 L at 1"
+        before = scene(page)
+        page.select_option("#centre", "density")
+        settled(page)
+        assert differ(before, scene(page)) > 0.02
 
 
 def test_light_and_dark(browser, view):

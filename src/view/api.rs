@@ -81,7 +81,7 @@ impl Api {
         let from: u64 = number(request, "from", 0)?;
         let wanted: Vec<&str> = request.parameter("columns").unwrap_or("*").split(',').collect();
         let mut directory = self.directory();
-        let journal = directory.journal(name)?;
+        let journal = directory.journal(name)?.ok_or(Trouble::Missing)?;
         let rows = journal.read(from, MOST_ROWS, |column| wanted.iter().any(|wanted| fits(column, wanted)))?;
         Ok(json_response(&told(&rows, journal.generation(), journal.rows())))
     }

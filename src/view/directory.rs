@@ -56,16 +56,15 @@ impl Directory {
         known.then(|| directory::snapshot(&self.dir, number))
     }
 
-    /// The journal of a series, followed to its end.
+    /// The journal of a series, followed to its end; none if there is no such series.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no such series, or its file cannot be read.
-    pub fn journal(&mut self, series: &str) -> Result<&Followed> {
+    /// [`Error::Input`] if its file cannot be read.
+    pub fn journal(&mut self, series: &str) -> Result<Option<&Followed>> {
         let at = SERIES.iter().position(|name| *name == series);
-        let journal = at.and_then(|at| self.journals.get_mut(at));
-        let journal = journal.ok_or_else(|| Error::input(&self.dir, "no such series"))?;
+        let Some(journal) = at.and_then(|at| self.journals.get_mut(at)) else { return Ok(None) };
         journal.refresh()?;
-        Ok(journal)
+        Ok(Some(journal))
     }
 
     /// Looks which snapshots there are now.
