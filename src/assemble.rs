@@ -2,20 +2,24 @@
 
 mod engine;
 mod gpu;
+mod initial;
 mod recipe;
+mod sampled;
+mod stars;
 
 pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use recipe::{Recipe, recipe};
 
-use crate::config::{self, Config, Initial, Loaded, OnDtMin, Problem};
+use crate::config::{self, Config, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
 use crate::force::{AccelerationEngine, Field, ForceEngine};
-use crate::initial::{self, InitialState, scaling};
+use crate::initial::laws::Laws;
+use crate::initial::{InitialState, coincident_pair, scaling};
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use crate::integrator::leapfrog::Leapfrog;
 use crate::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
@@ -49,6 +53,12 @@ pub struct Setup {
     pub steps_to_end: u64,
     /// Where the particles come from, for logs.
     pub source: String,
+    /// What else is to be told about them: a name and what there is to say.
+    pub about: Vec<(String, String)>,
+    /// The first of the two stars of each primordial binary, as an index; the second follows it.
+    pub binaries: Vec<usize>,
+    /// What a sampled model is drawn from, in the units of the configuration.
+    pub laws: Laws,
     /// Things that are allowed but look wrong.
     pub warnings: Vec<String>,
 }
@@ -68,13 +78,13 @@ impl Setup {
 pub fn prepare(loaded: Loaded) -> Result<Setup> {
     check_memory(&loaded)?;
     let (units, mut warnings) = (loaded.config.units(), Vec::new());
-    let state = initial_state(&loaded.config, &units, &mut warnings)?;
+    let state = initial::state(&loaded, &mut warnings)?;
     let mut particles = state.particles;
     let start = loaded.config.t_start().unwrap_or(state.time);
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     check_coincidence(&loaded, &particles)?;
 
-    let (input_file, input_sha256) = recipe::input_of(&loaded.config)?;
+    let inputs = recipe::inputs_of(&loaded.config)?;
     let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
@@ -83,14 +93,32 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
     let initial_sha256 = particles.state_sha256(&clock);
-    let provenance = Provenance { config_as_written, input_file, input_sha256, initial_sha256, ..provenance };
-    Ok(Setup { config, provenance, particles, clock, scale, steps_to_end, source: state.source, warnings })
+    Ok(Setup {
+        config,
+        provenance: Provenance { config_as_written, inputs, initial_sha256, ..provenance },
+        particles,
+        clock,
+        scale,
+        steps_to_end,
+        source: state.source,
+        about: state.about,
+        binaries: state.binaries,
+        laws: state.laws,
+        warnings,
+    })
 }
 
 /// A sampled model that this machine cannot hold is told before an allocation fails.
 fn check_memory(loaded: &Loaded) -> Result<()> {
-    let Some((n, key, _)) = loaded.config.initial.sampled() else { return Ok(()) };
-    let needed = u64::from(n) * MEMORY_PER_PARTICLE;
+    match loaded.config.initial.sampled() {
+        Some((Some(n), key, _)) => check_memory_for(loaded, n, key),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses `n` particles, which the setting `key` asks for, if this machine cannot hold them.
+fn check_memory_for(loaded: &Loaded, n: u64, key: String) -> Result<()> {
+    let needed = n.saturating_mul(MEMORY_PER_PARTICLE);
     match memory_of_this_machine("MemTotal") {
         Some(total) if needed > total => {
             let problem = format!("{n} particles take {needed} bytes of memory, and this machine has {total}");
@@ -105,49 +133,6 @@ fn memory_of_this_machine(which: &str) -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-fn initial_state(config: &Config, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
-    let model = |particles: Particles, source: &str| InitialState { particles, time: 0.0, source: source.into() };
-    Ok(match &config.initial {
-        Initial::Plummer(plummer) => {
-            let mut p = initial::plummer::sample(plummer.n as usize, plummer.seed, plummer.mass_fraction.get());
-            scaling::to_centre_of_mass(&mut p);
-            let potential = potential_energy(&p, 0.0)?;
-            if !scaling::to_virial(&mut p, potential, 0.5, -0.25) && p.len() > 1 {
-                warnings.push("the sampled Plummer model could not be scaled to virial equilibrium".into());
-            }
-            let (mass, radius) = (plummer.mass(), plummer.virial_radius());
-            scaling::rescale(&mut p, mass, radius, (units.g() * mass / radius).sqrt());
-            model(p, &format!("Plummer sphere, N = {}, seed {}", plummer.n, plummer.seed))
-        }
-        Initial::UniformSphere(sphere) => {
-            let ratio = sphere.virial_ratio.get();
-            let mut p = initial::uniform_sphere::sample(sphere.n as usize, sphere.seed, ratio > 0.0);
-            scaling::to_centre_of_mass(&mut p);
-            if ratio > 0.0 {
-                let potential = potential_energy(&p, 0.0)?;
-                if !scaling::to_virial_ratio(&mut p, potential, ratio) {
-                    warnings.push("the sampled sphere could not be brought to its virial ratio".into());
-                }
-            }
-            let (mass, radius) = (sphere.mass(), sphere.radius());
-            scaling::rescale(&mut p, mass, radius, (units.g() * mass / radius).sqrt());
-            model(p, &format!("uniform sphere, virial ratio {ratio}, N = {}, seed {}", sphere.n, sphere.seed))
-        }
-        Initial::File(file) => from_file(file, units, warnings)?,
-        Initial::TwoBody(two) => {
-            let at_pericentre = two.start == config::Apsis::Pericentre;
-            let (a, e) = (two.semi_major_axis(), two.eccentricity.get());
-            let p = initial::two_body::orbit(two.m1(), two.m2(), a, e, at_pericentre, units.g());
-            model(p, "two bodies")
-        }
-        Initial::FigureEight {} => model(initial::figure_eight::orbit(), "figure-eight (Chenciner & Montgomery 2000)"),
-        Initial::Pythagorean {} => model(initial::pythagorean::triangle(), "Pythagorean problem (Burrau 1913)"),
-        Initial::SolarSystem {} => {
-            model(initial::solar_system::planets(units.g()), "Sun and planets at J2000 (Standish, JPL)")
-        }
-    })
 }
 
 fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
@@ -167,7 +152,7 @@ fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>
     warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
     let n = state.particles.len();
     let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
-    Ok(InitialState { particles: state.particles, time: state.time.unwrap_or(0.0), source })
+    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::of(state.particles, &source) })
 }
 
 /// Without softening, particles at the same place have no finite force.
@@ -175,7 +160,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
     if loaded.config.softening.epsilon.get() > 0.0 {
         return Ok(());
     }
-    match initial::coincident_pair(p) {
+    match coincident_pair(p) {
         None => Ok(()),
         Some((i, j)) => Err(loaded.explain(
             Problem::new(
@@ -347,8 +332,7 @@ pub fn resumed_run(
     let of_run = Provenance {
         config_as_written: of_run.config_as_written,
         config_overrides: of_run.config_overrides,
-        input_file: of_run.input_file,
-        input_sha256: of_run.input_sha256,
+        inputs: of_run.inputs,
         initial_sha256: of_run.initial_sha256,
         ..Provenance::of_this_program()
     };
@@ -367,8 +351,8 @@ fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Resul
     };
     let of_run = Config::from_str("checkpoint", &checkpoint.provenance.config_resolved, dir, &[])?.config;
     let n = checkpoint.particles.len();
-    if let Some((said, ..)) = config.initial.sampled()
-        && said as usize != n
+    if let Some((Some(said), ..)) = config.initial.sampled()
+        && said != n as u64
     {
         return refuse(format!("it holds {n} particles, but config.toml says {said}"));
     }

@@ -89,6 +89,21 @@ fn overrides_go_on_top() {
 }
 
 #[test]
+fn overrides_reach_into_lists_of_sections() {
+    let text =
+        "[run]\nname = \"a\"\nt_end = 1\n[[initial.clusters]]\nplummer.n = 8\n[[initial.clusters]]\nplummer.n = 9\n";
+    let with = |set: &str| Config::from_str("x.toml", text, Path::new(""), &[set.to_owned()]);
+    let loaded = with("initial.clusters[2].plummer.n=10").unwrap();
+    assert_eq!(loaded.config, read(&text.replace("n = 9", "n = 10")).config);
+    for wrong in
+        ["initial.clusters[0].plummer.n=1", "initial.clusters[3].plummer.n=1", "initial.clusters[1]=1", "run[1].name=b"]
+    {
+        let Err(Error::Config(error)) = with(wrong) else { panic!("{wrong} was taken") };
+        assert!(error.to_string().contains(wrong) && error.to_string().contains("unknown"), "{error}");
+    }
+}
+
+#[test]
 fn nesting_without_end_is_an_error() {
     let deep = 100_000;
     for text in [
@@ -154,11 +169,16 @@ fn templates_read_and_are_found_by_the_name_of_their_model() {
         assert!(text.contains(&format!("[initial.{name}]")), "{name}");
         assert_eq!(template(name), Some(text));
     }
-    assert_eq!(template("king"), None);
+    assert_eq!(template("oort"), None);
     let models: BTreeSet<String> = TEMPLATES.iter().map(|(name, _)| format!("initial.{name}")).collect();
-    let known = schema_keys().0.into_iter().filter(|key| key.starts_with("initial.") && key.matches('.').count() == 1);
+    let in_initial = |key: &String| key.starts_with("initial.") && key.matches('.').count() == 1;
+    let with_models: BTreeSet<String> = WITH_MODELS.iter().map(|name| format!("initial.{name}")).collect();
+    let known = schema_keys().0.into_iter().filter(in_initial).filter(|key| !with_models.contains(key));
     assert_eq!(models, known.collect());
 }
+
+/// Sections of `[initial]` that go with models.
+const WITH_MODELS: [&str; 6] = ["masses", "binaries", "segregation", "rotation", "central", "orbit"];
 
 fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
@@ -176,7 +196,13 @@ fn schema_keys() -> (BTreeSet<String>, BTreeSet<String>) {
                 if part["required"].as_array().is_some_and(|all| all.iter().any(|name| name == key)) {
                     keys.1.insert(path.clone());
                 }
-                keys.0.insert(path);
+                keys.0.insert(path.clone());
+                // A cluster in a list has all that a single one has, and more.
+                if let Some(of) = inner.get("items").filter(|_| path == "initial.clusters") {
+                    let mut item = (BTreeSet::new(), BTreeSet::new());
+                    walk(root, &without_models(root, of), &format!("{path}[]"), &mut item);
+                    keys.0.append(&mut item.0);
+                }
             }
         }
     }
@@ -186,11 +212,25 @@ fn schema_keys() -> (BTreeSet<String>, BTreeSet<String>) {
     keys
 }
 
+/// The schema of an item of the list of clusters, less what `[initial]` itself may hold.
+fn without_models(root: &Json, item: &Json) -> Json {
+    let mut item = item["$ref"].as_str().and_then(|to| root.pointer(&to[1..])).unwrap_or(item).clone();
+    let keys = item.as_object_mut().unwrap();
+    assert!(keys.remove("oneOf").is_some());
+    let properties = keys["properties"].as_object_mut().unwrap();
+    properties.retain(|key, _| !WITH_MODELS.contains(&key.as_str()));
+    item
+}
+
 fn table_keys(path: &str, table: &toml::Table, keys: &mut BTreeSet<String>) {
     for (key, value) in table {
         let path = join(path, key);
         if let Some(inner) = value.as_table() {
             table_keys(&path, inner, keys);
+        }
+        for item in value.as_array().into_iter().flatten().filter_map(toml::Value::as_table) {
+            let own = item.iter().filter(|(_, value)| !value.is_table());
+            keys.extend(own.map(|(key, _)| format!("{path}[].{key}")));
         }
         keys.insert(path);
     }
@@ -222,24 +262,37 @@ fn only_required(path: &str, table: &mut toml::Table, required: &BTreeSet<String
                 only_required(&path, inner, required);
                 path.starts_with("initial") || !inner.is_empty()
             }
-            None => required.contains(&path),
+            // Required by what other keys say.
+            None => required.contains(&path) || ["n", "a_min", "a_max"].contains(&key),
         }
     });
+}
+
+/// The whole reference as a table, less the keys that have no default.
+fn reference_with_defaults(text: &str) -> toml::Table {
+    let mut whole: toml::Table = whole_reference(text).parse().unwrap();
+    let mut section = String::new();
+    for line in text.lines() {
+        let line = line.strip_prefix('#').unwrap_or(line);
+        if let Some(header) = line.strip_prefix('[').filter(|header| !header.starts_with('[')) {
+            section = header.split(']').next().unwrap().to_owned();
+        } else if let Some((key, _)) = line.split_once(" = ").filter(|_| line.contains("; no default")) {
+            let inner = section.split('.').fold(&mut whole, |table, name| table[name].as_table_mut().unwrap());
+            assert!(inner.remove(key).is_some(), "{section}.{key}");
+        }
+    }
+    whole
 }
 
 #[test]
 fn the_reference_shows_the_defaults() {
     let text = fs::read_to_string(repository().join("configs/reference.toml")).unwrap();
     let required = schema_keys().1;
-    let mut whole: toml::Table = whole_reference(&text).parse().unwrap();
-    for line in text.lines().filter(|line| line.starts_with('#') && line.contains("; no default")) {
-        let key = line[1..].split_once(" = ").unwrap().0;
-        for section in ["units", "limits"] {
-            whole[section].as_table_mut().unwrap().remove(key);
-        }
-    }
-    let models = whole["initial"].as_table().unwrap().clone();
-    assert_eq!(models.len(), TEMPLATES.len());
+    let whole = reference_with_defaults(&text);
+    let initial = whole["initial"].as_table().unwrap().clone();
+    let (with, models): (toml::Table, toml::Table) =
+        initial.into_iter().partition(|(name, _)| WITH_MODELS.contains(&name.as_str()));
+    assert_eq!((models.len(), with.len()), (TEMPLATES.len(), WITH_MODELS.len()));
     let integrators = whole["integrator"].as_table().unwrap().clone();
     assert_eq!(integrators.len(), 2);
     let models = models.into_iter().filter(|(name, _)| name != "solar-system");
@@ -247,13 +300,19 @@ fn the_reference_shows_the_defaults() {
         models.flat_map(|model| integrators.clone().into_iter().map(move |i| (model.clone(), i)))
     {
         let mut shown = whole.clone();
-        shown.insert("initial".to_owned(), toml::Table::from_iter([(name.clone(), model)]).into());
+        let mut initial = toml::Table::from_iter([(name.clone(), model)]);
+        if name == "king" {
+            initial.extend(with.clone().into_iter().filter(|(name, _)| name != "orbit"));
+        }
+        shown.insert("initial".to_owned(), initial.into());
         shown.insert("integrator".to_owned(), toml::Table::from_iter([integrator]).into());
         let mut smallest = shown.clone();
         only_required("", &mut smallest, &required);
-        if name == "file" {
-            // What has no default with a file: its units, and the time at which it starts.
+        if name == "file" || name == "elements" {
             smallest.insert("units".to_owned(), shown["units"].clone());
+        }
+        if name == "file" {
+            // A file may say the time at which it starts.
             shown["run"].as_table_mut().unwrap().remove("t_start");
         }
         assert_eq!(read(&smallest.to_string()).config, read(&shown.to_string()).config, "{name}");

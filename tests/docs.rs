@@ -192,8 +192,13 @@ fn every_word_that_a_user_may_write_is_documented() {
     let units = ["MassUnit", "LengthUnit", "VelocityUnit", "TimeUnit"].into_iter().flat_map(words);
     assert_words("docs/src/units.md", units);
     assert_words("docs/src/initial-conditions.md", FORMATS.iter().map(|format| format.name.to_owned()));
-    let models = TEMPLATES.iter().map(|(name, _)| format!("[initial.{name}]"));
+    let brackets =
+        |name: &str| if name == "clusters" { format!("[[initial.{name}]]") } else { format!("[initial.{name}]") };
+    let models = TEMPLATES.iter().map(|(name, _)| brackets(name));
     assert_words("docs/src/initial-conditions.md", models);
+    for words_of in ["MassFunction", "Pairing", "SemiMajorAxis", "Eccentricity"] {
+        assert_words("docs/src/initial-conditions.md", words(words_of).into_iter());
+    }
     assert_words("docs/src/precision.md", words("Precision").into_iter());
     let reasons = [ExitReason::Finished, ExitReason::Interrupted, ExitReason::TimeLimit, ExitReason::BlockStepLimit];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));

@@ -1,61 +1,25 @@
 //! The Plummer model: the sample follows the distribution function, the same seed gives the same bits, scaling is exact.
 
+#[path = "common/statistics.rs"]
+mod statistics;
+
+use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov, norm};
 use tisane::initial::{plummer, scaling};
-use tisane::particles::{Particles, Vec3};
-use tisane::sum::sum;
+use tisane::particles::Vec3;
 use tisane::time::Clock;
 
 const STRUCTURAL_LENGTH: f64 = 3.0 * std::f64::consts::PI / 16.0;
-
-fn norm(v: &Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
 
 /// Plummer's enclosed mass, M(<r) = (1 + a²/r²)^(−3/2).
 fn enclosed_mass(r: f64) -> f64 {
     (1.0 + (STRUCTURAL_LENGTH / r).powi(2)).powf(-1.5)
 }
 
-/// Greatest distance between the values' empirical distribution and a cumulative distribution (Kolmogorov & Smirnov),
-/// times √n: below 1.95 in 999 of 1000 samples of the distribution.
-fn kolmogorov_smirnov(mut values: Vec<f64>, cumulative: impl Fn(f64) -> f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len() as f64;
-    let distance = |(i, x): (usize, &f64)| {
-        let c = cumulative(*x);
-        (c - i as f64 / n).abs().max((c - (i + 1) as f64 / n).abs())
-    };
-    values.iter().enumerate().map(distance).fold(0.0, f64::max) * n.sqrt()
-}
-
-/// Kinetic and potential energy without softening, every pair once.
-fn energies(p: &Particles) -> (f64, f64) {
-    let kinetic = sum(p.mass.iter().zip(&p.vel).map(|(m, v)| 0.5 * m * norm(v).powi(2)));
-    let pairs = (0..p.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    let potential = sum(pairs.map(|(i, j)| {
-        let d = [0, 1, 2].map(|k| p.pos[i][k] - p.pos[j][k]);
-        -p.mass[i] * p.mass[j] / norm(&d)
-    }));
-    (kinetic, potential)
-}
-
-/// Cumulative distribution of q = v / v_esc, the integral of g(q) = q² (1 − q²)^(7/2), by Simpson's rule.
-fn speed_distribution(q: f64) -> f64 {
+/// Cumulative distribution of q = v / v_esc, the integral of g(q) = q² (1 − q²)^(7/2).
+fn speed_distribution() -> impl Fn(f64) -> f64 {
     let g = |q: f64| q * q * (1.0 - q * q).powf(3.5);
-    let integral = |to: f64| {
-        let (n, h) = (200, to / 200.0);
-        let weight = |k: i32| {
-            if k == 0 || k == n {
-                1.0
-            } else if k % 2 == 1 {
-                4.0
-            } else {
-                2.0
-            }
-        };
-        (0..=n).map(|k| weight(k) * g(f64::from(k) * h)).sum::<f64>() * h / 3.0
-    };
-    integral(q) / integral(1.0)
+    let whole = integral(g, 0.0, 1.0);
+    move |q| integral(g, 0.0, q) / whole
 }
 
 #[test]
@@ -100,27 +64,14 @@ fn verify_the_speeds_follow_the_distribution_function() {
         let escape = |x: &Vec3| (2.0 / (norm(x).powi(2) + STRUCTURAL_LENGTH.powi(2)).sqrt()).sqrt();
         let q: Vec<f64> = p.pos.iter().zip(&p.vel).map(|(x, v)| norm(v) / escape(x)).collect();
         assert!(q.iter().all(|&q| q < 1.0), "every star is bound");
-        let distance = kolmogorov_smirnov(q, speed_distribution);
+        let distance = kolmogorov_smirnov(q, speed_distribution());
         assert!(distance < 1.95, "seed {seed}: {distance}");
     }
 }
 
 #[test]
 fn verify_positions_and_velocities_are_isotropic_and_independent() {
-    let p = plummer::sample(8192, 3, 1.0);
-    let uniform = |c: f64| 0.5 * (1.0 + c);
-    for (name, column) in [("position", &p.pos), ("velocity", &p.vel)] {
-        for axis in 0..3 {
-            let cosines = column.iter().map(|v| v[axis] / norm(v)).collect();
-            let distance = kolmogorov_smirnov(cosines, uniform);
-            assert!(distance < 1.95, "{name} axis {axis}: {distance}");
-        }
-    }
-    // The angle between position and velocity is isotropic too: no mean radial motion, anisotropy zero.
-    let dot = |a: &Vec3, b: &Vec3| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let angles = p.pos.iter().zip(&p.vel).map(|(x, v)| dot(x, v) / (norm(x) * norm(v))).collect();
-    let distance = kolmogorov_smirnov(angles, uniform);
-    assert!(distance < 1.95, "{distance}");
+    assert_isotropic(&plummer::sample(8192, 3, 1.0));
 }
 
 #[test]

@@ -31,6 +31,24 @@ system = \"henon\"
 [initial.file]
 path = \"four.csv\"
 ";
+const TWO_FILES: &str = "\
+[run]
+name = \"t\"
+t_end = 0.5
+[units]
+system = \"henon\"
+[softening]
+epsilon = 0.01
+[[initial.clusters]]
+[initial.clusters.plummer]
+[initial.clusters.masses]
+function = \"file\"
+path = \"masses.txt\"
+[[initial.clusters]]
+position = [10, 0, 0]
+[initial.clusters.file]
+path = \"four.csv\"
+";
 const FOUR: &str = "m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n0.1,1,0,0,0,1,0\n0.1,0,2,0,-0.7,0,0\n0.1,0,0,3,0,0.5,0.1\n";
 /// Every file of a run that carries a provenance.
 const FILES: [&str; 5] = [
@@ -86,7 +104,7 @@ fn every_file_says_what_made_it() {
         assert_eq!(p.config_as_written, PLUMMER);
         assert_eq!(p.overrides().unwrap(), ["integrator.hermite4.nu=0.02"]);
         assert!(p.config_resolved.contains("nu = 0.02"));
-        assert_eq!((p.input_file.as_str(), p.input_sha256.as_str()), ("", ""));
+        assert_eq!(p.inputs().unwrap(), []);
         assert_eq!(p.initial_sha256.len(), 64);
     }
     let [summary_, checkpoint, diagnostics, later, first] = &made[..] else { panic!("five files") };
@@ -108,9 +126,10 @@ fn the_input_file_is_named_with_its_hash() {
     folder.write("four.csv", FOUR);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     let p = origin::read(&folder.path("o/summary.json")).unwrap();
-    assert_eq!(fs::canonicalize(&p.input_file).unwrap(), fs::canonicalize(folder.path("four.csv")).unwrap());
+    let [input] = &p.inputs().unwrap()[..] else { panic!("{}", p.inputs) };
+    assert_eq!(fs::canonicalize(&input.file).unwrap(), fs::canonicalize(folder.path("four.csv")).unwrap());
     let hash: String = Sha256::digest(FOUR).iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!((p.input_sha256, p.seed), (hash, None));
+    assert_eq!((&*input.key, &input.sha256, p.seed), ("initial.file.path", &hash, None));
 }
 
 #[test]
@@ -186,7 +205,26 @@ fn another_input_is_refused_and_a_moved_one_is_found() {
     fs::create_dir(folder.path("archive")).unwrap();
     folder.write("archive/old.csv", FOUR);
     reproduce(&folder, file, &["--run", "--input", "archive/old.csv"]).exits(0).says(&["the same bits"]);
-    a_run().tisane(&["reproduce", "o/summary.json", "--input", "run.toml"]).exits(2).says(&["without an input file"]);
+    a_run().tisane(&["reproduce", "o/summary.json", "--input", "run.toml"]).exits(2).says(&["not an input of"]);
+}
+
+#[test]
+fn every_input_of_several_clusters_is_found_again() {
+    let folder = Folder::new(TWO_FILES);
+    folder.write("masses.txt", "0.5\n0.25\n0.25\n");
+    folder.write("four.csv", FOUR);
+    let more = ["--set", "initial.clusters[1].plummer.seed=5"];
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"][..], &more].concat()).exits(0);
+    let p = origin::read(&folder.path("o/summary.json")).unwrap();
+    let keys: Vec<String> = p.inputs().unwrap().into_iter().map(|input| input.key).collect();
+    assert_eq!(keys, ["initial.clusters[1].masses.path", "initial.clusters[2].file.path"]);
+    let file = "o/summary.json";
+    reproduce(&folder, file, &["--run"]).exits(0).says(&["the same bits", "masses.txt", "four.csv"]);
+    fs::rename(folder.path("four.csv"), folder.path("five.csv")).unwrap();
+    fs::rename(folder.path("masses.txt"), folder.path("numbers.txt")).unwrap();
+    reproduce(&folder, file, &["--run"]).exits(2).says(&["masses.txt", "cannot be read", "--input"]);
+    let moved = ["--run", "--input", "five.csv", "--input", "numbers.txt"];
+    reproduce(&folder, file, &moved).exits(0).says(&["the same bits", "numbers.txt"]);
 }
 
 #[test]

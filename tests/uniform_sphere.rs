@@ -1,28 +1,16 @@
 //! The uniform sphere: constant density, isotropic, cold or at its virial ratio; the same seed gives the same bits.
 
+#[path = "common/statistics.rs"]
+mod statistics;
+
+use statistics::{integral, kolmogorov_smirnov, norm};
 use std::path::Path;
 use tisane::assemble;
 use tisane::config::Config;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::initial::uniform_sphere::sample;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::Particles;
 use tisane::time::Clock;
-
-fn norm(v: &Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-/// Greatest distance between the values' empirical distribution and a cumulative distribution (Kolmogorov & Smirnov),
-/// times √n: below 1.95 in 999 of 1000 samples of the distribution.
-fn kolmogorov_smirnov(mut values: Vec<f64>, cumulative: impl Fn(f64) -> f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len() as f64;
-    let distance = |(i, x): (usize, &f64)| {
-        let c = cumulative(*x);
-        (c - i as f64 / n).abs().max((c - (i + 1) as f64 / n).abs())
-    };
-    values.iter().enumerate().map(distance).fold(0.0, f64::max) * n.sqrt()
-}
 
 /// What `[initial.uniform-sphere]` with these keys gives, in the units of the configuration.
 fn assembled(keys: &str) -> Particles {
@@ -58,13 +46,8 @@ fn verify_the_density_is_constant_and_directions_are_isotropic() {
 
 #[test]
 fn verify_velocities_are_maxwellian() {
-    // The cumulative normal distribution by Simpson's rule.
-    let normal = |x: f64| {
-        let (n, h) = (400, x / 400.0);
-        let weight = |k: i32| if k == 0 || k == n { 1.0 } else { [2.0, 4.0][(k % 2) as usize] };
-        let density = |k: i32| weight(k) * (-(f64::from(k) * h).powi(2) / 2.0).exp();
-        0.5 + (0..=n).map(density).sum::<f64>() * h / 3.0 / std::f64::consts::TAU.sqrt()
-    };
+    let bell = |x: f64| (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    let normal = |x: f64| 0.5 + integral(bell, 0.0, x);
     let p = sample(20_000, 4, true);
     for axis in 0..3 {
         let off = kolmogorov_smirnov(p.vel.iter().map(|v| v[axis]).collect(), normal);

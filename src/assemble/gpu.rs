@@ -97,7 +97,7 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
     if session.engine.unwrap_or(config.force.engine) != Engine::Cuda {
         return Ok(());
     }
-    let n = config.initial.sampled().map(|(n, ..)| n as usize);
+    let n = config.initial.sampled().and_then(|(n, ..)| Some(n? as usize));
     look_for(session.device.unwrap_or(config.force.device), config.force.precision(), n)
 }
 

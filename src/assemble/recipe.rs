@@ -1,12 +1,12 @@
 //! From the provenance of a file back to the run that made it.
 
 use super::differing_section;
-use crate::config::{Config, Engine, Initial, Loaded};
+use crate::config::{Config, Engine, Loaded};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
-use crate::io::provenance::Provenance;
+use crate::io::provenance::{Input, Provenance};
 use crate::io::seal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How to make a file again.
 #[derive(Debug)]
@@ -23,14 +23,14 @@ pub struct Recipe {
     pub notes: Vec<String>,
 }
 
-/// The recipe of a file. `input` is where the file of initial conditions lies now, if not where it was.
+/// The recipe of a file. `inputs` are where files of initial conditions lie now that are not where they were.
 ///
 /// # Errors
-/// [`Error::Input`] if the input file is gone or not the one it was; [`Error::Config`] if this version cannot read the
+/// [`Error::Input`] if an input file is gone or not the one it was; [`Error::Config`] if this version cannot read the
 /// configuration.
-pub fn recipe(path: &Path, made: &Provenance, input: Option<&Path>) -> Result<Recipe> {
+pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Recipe> {
     let name = |what: &str| format!("{} ({what})", path.display());
-    let moved = check_input(path, made, input)?;
+    let moved = check_inputs(path, made, inputs)?;
     let resolved = Config::from_str(&name("config_resolved"), &made.config_resolved, Path::new(""), &moved)?;
     let mut sets = made.overrides().map_err(|problem| Error::input(path, problem))?;
     sets.extend(moved.clone());
@@ -65,35 +65,50 @@ pub fn recipe(path: &Path, made: &Provenance, input: Option<&Path>) -> Result<Re
     })
 }
 
-/// Checks that the input file is the one that it was; returns the override that names it.
-fn check_input(path: &Path, made: &Provenance, input: Option<&Path>) -> Result<Vec<String>> {
-    if made.input_file.is_empty() {
-        return match input {
-            None => Ok(Vec::new()),
-            Some(input) => Err(Error::input(input, format!("{} was made without an input file", path.display()))),
-        };
+/// Checks that the input files are those that they were; returns the overrides that name them.
+fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec<String>> {
+    let inputs = made.inputs().map_err(|problem| Error::input(path, problem))?;
+    let hash = |file: &PathBuf| seal::sha256_of(file).map_err(|e| Error::input(file, format!("cannot read it: {e}")));
+    let given = given.iter().map(|file| Ok((file, hash(file)?))).collect::<Result<Vec<_>>>()?;
+    if let Some((file, found)) = given.iter().find(|(_, found)| inputs.iter().all(|input| input.sha256 != *found)) {
+        let read: Vec<_> = inputs.iter().map(|input| format!("{} ({})", input.file, input.sha256)).collect();
+        let read = if read.is_empty() { "none".to_owned() } else { read.join(", ") };
+        let problem = format!("not an input of {}: its SHA-256 is {found}; inputs: {read}", path.display());
+        return Err(Error::input(file, problem));
     }
-    let file = input.unwrap_or(Path::new(&made.input_file));
-    let file = std::path::absolute(file).map_err(|e| Error::input(file, e))?;
-    let found = seal::sha256_of(&file).map_err(|e| {
-        Error::input(&file, format!("the input file of that run cannot be read: {e}"))
-            .with_help("say where it lies now with --input FILE")
-    })?;
-    if found != made.input_sha256 {
-        let problem =
-            format!("not the input that it was: its SHA-256 is {found}, and the run read {}", made.input_sha256);
-        return Err(Error::input(&file, problem).with_help("say with --input FILE where the original lies"));
-    }
-    let name = file.to_str().ok_or_else(|| Error::input(&file, "this path is not UTF-8"))?;
-    Ok(vec![format!("initial.file.path={name}")])
+    let now = inputs.into_iter().map(|input| {
+        let moved = given.iter().find(|(_, found)| *found == input.sha256);
+        let file = moved.map_or(Path::new(&input.file), |(file, _)| file);
+        let file = std::path::absolute(file).map_err(|e| Error::input(file, e))?;
+        if moved.is_none() {
+            unchanged(&file, &input)?;
+        }
+        let name = file.to_str().ok_or_else(|| Error::input(&file, "this path is not UTF-8"))?;
+        Ok(format!("{}={name}", input.key))
+    });
+    now.collect()
 }
 
-/// The input file of a configuration and its SHA-256; empty texts without one.
+fn unchanged(file: &Path, input: &Input) -> Result<()> {
+    let found = seal::sha256_of(file).map_err(|e| {
+        Error::input(file, format!("the input file of that run cannot be read: {e}"))
+            .with_help("say where it lies now with --input FILE")
+    })?;
+    if found == input.sha256 {
+        return Ok(());
+    }
+    let problem = format!("not the input that it was: its SHA-256 is {found}, and the run read {}", input.sha256);
+    Err(Error::input(file, problem).with_help("say with --input FILE where the original lies"))
+}
+
+/// The files of initial conditions of a configuration, as [`Provenance::inputs`] has them.
 ///
 /// # Errors
-/// [`Error::Input`] if it cannot be read.
-pub(super) fn input_of(config: &Config) -> Result<(String, String)> {
-    let Initial::File(file) = &config.initial else { return Ok(Default::default()) };
-    let hash = seal::sha256_of(file.path()).map_err(|e| Error::input(file.path(), e))?;
-    Ok((file.path().display().to_string(), hash))
+/// [`Error::Input`] if one cannot be read.
+pub(super) fn inputs_of(config: &Config) -> Result<String> {
+    let read = config.initial.inputs().into_iter().map(|(key, file)| {
+        let sha256 = seal::sha256_of(file).map_err(|e| Error::input(file, e))?;
+        Ok(Input { key, file: file.display().to_string(), sha256 })
+    });
+    Ok(serde_json::json!(read.collect::<Result<Vec<_>>>()?).to_string())
 }

@@ -4,13 +4,20 @@ use super::{ConfigArgs, on_threads, print};
 use crate::assemble::{self, Setup};
 use crate::config::{Config, Integrator};
 use crate::diagnostics::conserved::Conserved;
+use crate::diagnostics::orbit::Orbit;
 use crate::diagnostics::structure::{
     crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
 };
 use crate::error::Result;
+use crate::initial::scaling;
 use crate::io::directory::{bytes, free_space};
+use crate::particles::{Particles, Vec3};
+use crate::plot::Theme;
+use crate::plot::initial::{Sample, figure};
 use crate::units::{Dimension, Units};
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Memory that the program takes before it has any particles, in bytes.
 const MEMORY_BASE: u64 = 20 << 20;
@@ -27,21 +34,85 @@ pub fn disk_per_output(n: usize) -> u64 {
     n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
 }
 
-pub fn check(args: &ConfigArgs) -> Result<u8> {
+pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let loaded = Config::from_file(&args.file, &args.sets)?;
+    let plot = plot.map(Path::to_owned);
     on_threads(loaded.config.force.threads as usize, move || {
         let setup = assemble::prepare(loaded)?;
-        let potential = assemble::potential_energy(&setup.particles, setup.epsilon())?;
-        let scales = Scales::of(&setup, potential);
+        let systems = systems(&setup);
+        let potential = assemble::potential_energy(&systems, setup.epsilon())?;
+        let scales = Scales::of(&systems, potential);
         let mut text = describe(&setup, &scales, super::model::forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
+        }
+        if let Some(folder) = plot {
+            text += &draw(&setup, &systems, &folder)?;
         }
         print(&text)
     })
 }
 
-/// What the particles are like, in internal units.
+/// Draws the initial conditions; says which files it wrote.
+fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
+    let (laws, scale, units) = (&setup.laws, &setup.scale, setup.config.units());
+    let in_units = |mut p: Particles| {
+        scaling::rescale(&mut p, scale.mass, scale.length, scale.velocity);
+        p
+    };
+    let stars = systems.len() - usize::from(laws.central.is_some());
+    let column = |of: &[Vec3]| of[..stars].to_vec();
+    let p = Particles::new(systems.mass[..stars].to_vec(), column(&systems.pos), column(&systems.vel));
+    let orbits = setup.binaries.iter().map(|&i| {
+        let p = &setup.particles;
+        let between = |of: &[Vec3]| [0, 1, 2].map(|k| of[i + 1][k] - of[i][k]);
+        Orbit::of(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
+    });
+    let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
+        orbits.map(|orbit| (orbit.semi_major_axis * scale.length, orbit.eccentricity)).unzip();
+    let masses: Vec<f64> = setup.particles.mass.iter().map(|mass| mass * scale.mass).collect();
+    let masses = &masses[..masses.len() - usize::from(laws.central.is_some())];
+    let drawn = figure(&Sample {
+        title: setup.config.run.name.clone(),
+        caption: setup.source.clone(),
+        units,
+        systems: &in_units(p),
+        centre: laws.centre,
+        central: laws.central.unwrap_or(0.0),
+        enclosed: &laws.enclosed,
+        jeans: laws.jeans,
+        masses: (masses, &laws.masses),
+        semi_major_axes: (&axes, &laws.semi_major_axes),
+        eccentricities: (&eccentricities, &laws.eccentricities),
+    });
+    let Some(drawn) = drawn else { return Ok("  no picture: too few particles\n".into()) };
+    let paths = drawn.write(&folder.join(format!("{}-initial", setup.config.run.name)), &Theme::ALL)?;
+    Ok(paths.iter().map(|path| format!("  {:<20} {}\n", "picture", path.display())).collect())
+}
+
+/// The particles with each primordial binary as one body at its centre of mass: its inner motion says nothing about the
+/// cluster, and may hold most of the energy.
+fn systems(setup: &Setup) -> Cow<'_, Particles> {
+    let p = &setup.particles;
+    if setup.binaries.is_empty() {
+        return Cow::Borrowed(p);
+    }
+    let mut first = vec![false; p.len()];
+    setup.binaries.iter().for_each(|&i| first[i] = true);
+    let (mut mass, mut pos, mut vel, mut i) = (vec![], vec![], vec![], 0);
+    while i < p.len() {
+        let members = i..i + 1 + usize::from(first[i]);
+        let total: f64 = p.mass[members.clone()].iter().sum();
+        let mean = |of: &[Vec3]| [0, 1, 2].map(|k| members.clone().map(|j| p.mass[j] / total * of[j][k]).sum());
+        pos.push(mean(&p.pos));
+        vel.push(mean(&p.vel));
+        mass.push(total);
+        i = members.end;
+    }
+    Cow::Owned(Particles::new(mass, pos, vel))
+}
+
+/// What the systems are like, in internal units.
 struct Scales {
     conserved: Conserved,
     half_mass_radius: f64,
@@ -52,8 +123,7 @@ struct Scales {
 }
 
 impl Scales {
-    fn of(setup: &Setup, potential: f64) -> Self {
-        let p = &setup.particles;
+    fn of(p: &Particles, potential: f64) -> Self {
         let conserved = Conserved { potential, ..Conserved::of(p, &p.pot) };
         let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
         Self {
@@ -90,14 +160,15 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let rows = outputs(setup.steps_to_end, config.diagnostics_every());
     let start = setup.clock.start * scale.time;
     let (engine, _) = assemble::forecast(config, setup.particles.len());
+    let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let as_one = if setup.binaries.is_empty() { "" } else { " (each binary as one body)" };
     let lines = [
-        ("initial conditions", setup.source.clone()),
         ("particles", format!("{}", setup.particles.len())),
         ("total mass", value(c.mass, Dimension::MASS)),
         ("half-mass radius", value(scales.half_mass_radius, Dimension::LENGTH)),
         ("virial radius", value(scales.virial_radius, Dimension::LENGTH)),
-        ("virial ratio Q", format!("{:.6}", c.virial_ratio())),
-        ("total energy", value(c.energy(), Dimension::ENERGY)),
+        ("virial ratio Q", format!("{:.6}{as_one}", c.virial_ratio())),
+        ("total energy", value(c.energy(), Dimension::ENERGY) + as_one),
         ("crossing time", value(scales.crossing_time, Dimension::TIME)),
         ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
         ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
@@ -116,7 +187,8 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
         ("output", config.output_directory().display().to_string()),
     ];
     let mut text = format!("{}: this configuration is valid\n", config.run.name);
-    for (name, value) in lines {
+    let source = ("initial conditions", setup.source.clone());
+    for (name, value) in [source].into_iter().chain(about).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }
     text

@@ -79,9 +79,15 @@ enum Verb {
         model: String,
     },
     /// Validate a configuration and print what it would run.
+    ///
+    /// With --plot DIR the initial conditions are drawn as well: DIR/<name>-initial.svg and .png, for light and dark
+    /// grounds, have profiles and distributions beside the laws that a model is sampled from.
     Check {
         #[command(flatten)]
         config: ConfigArgs,
+        /// Draw the initial conditions into this folder.
+        #[arg(long, value_name = "DIR")]
+        plot: Option<PathBuf>,
     },
     /// Run a configuration.
     ///
@@ -204,7 +210,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
     let talk = Talk { verbose: cli.verbose, quiet: cli.quiet };
     match cli.verb {
         Verb::Init { model } => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),
-        Verb::Check { config } => check::check(&config),
+        Verb::Check { config, plot } => check::check(&config, plot.as_deref()),
         Verb::Run(args) => run::run(args, talk),
         Verb::Resume(args) => run::resume(args, talk),
         Verb::Reproduce(args) => reproduce::reproduce(args, talk),

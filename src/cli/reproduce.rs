@@ -26,9 +26,9 @@ pub struct ReproduceArgs {
     /// Output directory of the new run [default: runs/<name>-reproduced].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Where the file of initial conditions lies now, if not where it was. Its hash must be the same.
-    #[arg(long, value_name = "FILE")]
-    input: Option<PathBuf>,
+    /// Where a file of initial conditions lies now, if not where it was; may be given several times. It is known by its hash.
+    #[arg(long = "input", value_name = "FILE")]
+    inputs: Vec<PathBuf>,
     /// Engine, in place of force.engine. In f64 every engine has the same bits.
     #[arg(long, value_name = "ENGINE", value_parser = an_engine(), requires = "run")]
     engine: Option<Engine>,
@@ -42,7 +42,7 @@ pub struct ReproduceArgs {
 
 pub fn reproduce(args: ReproduceArgs, talk: Talk) -> Result<u8> {
     let made = origin::read(&args.file)?;
-    let mut recipe = assemble::recipe(&args.file, &made, args.input.as_deref())?;
+    let mut recipe = assemble::recipe(&args.file, &made, &args.inputs)?;
     let name = format!("runs/{}-reproduced", recipe.loaded.config.run.name);
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     let text =
@@ -68,8 +68,8 @@ fn about(file: &Path, made: &Provenance, recipe: &Recipe) -> String {
     if !made.gpu.is_empty() {
         line("gpu", made.gpu.clone());
     }
-    if !made.input_file.is_empty() {
-        line("input", format!("{}, with the SHA-256 that it had", made.input_file));
+    for (_, file) in recipe.loaded.config.initial.inputs() {
+        line("input", format!("{}, with the SHA-256 that the run read", file.display()));
     }
     let steps = made.state_block_steps.unwrap_or_default();
     let time = made.state_time.map_or(String::new(), |time| format!(", t = {time}"));

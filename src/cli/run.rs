@@ -4,7 +4,7 @@ use super::face::Face;
 use super::stop::{STOP, listen};
 use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
 use crate::assemble::{self, Session, Setup};
-use crate::config::{Config, Engine, Initial, MAX_THREADS, Problem, Real, WallTime};
+use crate::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
 use crate::crew;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
@@ -118,15 +118,21 @@ fn keep_input(config: &Config) -> Result<()> {
         )
         .with_help("give another directory with --output"));
     }
-    let Initial::File(file) = &config.initial else { return Ok(()) };
     let real = |path: &Path| std::fs::canonicalize(path).ok();
-    match (real(file.path()), real(&dir)) {
-        (Some(input), Some(dir)) if input.starts_with(&dir) => Err(Error::input(
-            file.path(),
-            format!("--overwrite would remove this input, as it is inside {}", dir.display()),
+    let Some(real_dir) = real(&dir) else { return Ok(()) };
+    match config
+        .initial
+        .inputs()
+        .into_iter()
+        .map(|(_, path)| path)
+        .find(|path| real(path).is_some_and(|path| path.starts_with(&real_dir)))
+    {
+        Some(input) => Err(Error::input(
+            input,
+            format!("--overwrite would remove this input, as it is inside {}", real_dir.display()),
         )
         .with_help("give another directory with --output")),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -42,7 +42,7 @@ impl Walk<'_> {
             (Some("integer"), Value::Integer(number)) => self.integer(schema, path, *number),
             (Some("array"), Value::Array(items)) => self.list(schema, path, items),
             (Some("string"), Value::String(_)) => {}
-            (None, Value::Table(table)) => self.choice(schema, path, table),
+            (None, Value::Table(table)) => self.section(schema, path, table),
             (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
             (Some("number"), Value::Integer(_)) => {}
             (Some("number"), Value::Float(number)) if number.is_finite() => {}
@@ -56,23 +56,35 @@ impl Walk<'_> {
         }
     }
 
-    /// A table whose keys the schema lists.
+    /// A table whose keys the schema lists; some of them may be a choice of which exactly one is written, such as one model.
     fn section(&mut self, schema: &Json, path: &str, table: &Table) {
-        let Some(Json::Object(keys)) = schema.get("properties") else {
+        let keys: Vec<(&str, &Json)> = properties(schema).collect();
+        let one_of = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
+        let choices: Vec<(&str, &Json)> = one_of.flat_map(properties).collect();
+        if schema.get("properties").is_none() && choices.is_empty() {
             return table.keys().for_each(|key| self.say(&join(path, key), "unknown key: this section has no keys"));
+        }
+        let valid: Vec<&str> = choices.iter().chain(&keys).map(|(key, _)| *key).collect();
+        let what = match (path.is_empty(), choices.is_empty()) {
+            (true, _) => "section",
+            (false, true) => "key",
+            (false, false) => "name",
         };
-        let valid: Vec<&str> = keys.keys().map(String::as_str).collect();
-        let what = if path.is_empty() { "section" } else { "key" };
+        let mut unknown = false;
         for (key, value) in table {
-            match keys.get(key) {
-                Some(schema) => self.value(schema, &join(path, key), value),
-                None => self.unknown(what, &valid, &join(path, key), key),
+            match choices.iter().chain(&keys).find(|(name, _)| name == key) {
+                Some((_, schema)) => self.value(schema, &join(path, key), value),
+                None => {
+                    unknown = true;
+                    self.unknown(what, &valid, &join(path, key), key);
+                }
             }
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
         for key in required.filter(|key| !table.contains_key(*key)) {
-            let meaning = keys.get(key).map(|schema| summary(self.root, schema)).unwrap_or_default();
-            let kind = keys.get(key).and_then(|schema| follow(self.root, schema).get("type")?.as_str());
+            let known = keys.iter().find(|(name, _)| *name == key).map(|(_, schema)| *schema);
+            let meaning = known.map(|schema| summary(self.root, schema)).unwrap_or_default();
+            let kind = known.and_then(|schema| follow(self.root, schema).get("type")?.as_str());
             let place = match kind {
                 None | Some("object") if path.is_empty() => format!("section [{key}]"),
                 Some("array") if path.is_empty() => format!("section [[{key}]]"),
@@ -80,6 +92,25 @@ impl Walk<'_> {
                 _ => format!("key `{key}` in [{path}]"),
             };
             self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
+        }
+        if !choices.is_empty() {
+            self.choice(&choices, path, table, unknown);
+        }
+    }
+
+    /// Exactly one of several keys. What is misspelt (`unknown`) may be the one that is missing.
+    fn choice(&mut self, choices: &[(&str, &Json)], path: &str, table: &Table, unknown: bool) {
+        let mut chosen = table.keys().filter(|key| choices.iter().any(|(name, _)| name == key));
+        match (chosen.next(), chosen.next()) {
+            (Some(first), Some(second)) => {
+                let problem = Problem::new(join(path, second), format!("two at once in [{path}]: expected only one"));
+                self.found.push(problem.against(join(path, first)));
+            }
+            (None, _) if !unknown => {
+                let sections: Vec<String> = choices.iter().map(|(name, _)| format!("[{path}.{name}]")).collect();
+                self.say(path, format!("missing: expected one of {}", sections.join(", ")));
+            }
+            _ => {}
         }
     }
 
@@ -89,40 +120,18 @@ impl Walk<'_> {
             let meaning = lower_first(&summary(self.root, schema));
             self.say(path, format!("expected at least one value, found an empty list: {meaning}"));
         }
+        let length = |bound| schema.get(bound).and_then(Json::as_u64);
+        if let Some(exactly) = length("minItems").filter(|least| length("maxItems") == Some(*least))
+            && items.len() as u64 != exactly
+        {
+            self.say(path, format!("expected {exactly} values, found {}", items.len()));
+        }
         let of = schema.get("items").unwrap_or(&Json::Null);
         for (number, item) in items.iter().enumerate() {
             match item {
                 Value::Table(_) => self.value(of, &item_path(path, number), item),
                 _ => self.value(of, path, item),
             }
-        }
-    }
-
-    /// A table with exactly one key out of several, such as one model.
-    fn choice(&mut self, schema: &Json, path: &str, table: &Table) {
-        let one_of = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
-        let choices: Vec<(&str, &Json)> = one_of
-            .filter_map(|choice| choice.get("properties")?.as_object())
-            .flat_map(|keys| keys.iter().map(|(key, schema)| (key.as_str(), schema)))
-            .collect();
-        let valid: Vec<&str> = choices.iter().map(|(key, _)| *key).collect();
-        for (key, value) in table {
-            match choices.iter().find(|(name, _)| name == key) {
-                Some((_, schema)) => self.value(schema, &join(path, key), value),
-                None => self.unknown("name", &valid, &join(path, key), key),
-            }
-        }
-        let mut chosen = table.keys().filter(|key| valid.contains(&key.as_str()));
-        match (chosen.next(), chosen.next()) {
-            (Some(first), Some(second)) => {
-                let problem = Problem::new(join(path, second), format!("two at once in [{path}]: expected only one"));
-                self.found.push(problem.against(join(path, first)));
-            }
-            (None, _) if table.is_empty() => {
-                let sections: Vec<String> = valid.iter().map(|name| format!("[{path}.{name}]")).collect();
-                self.say(path, format!("missing: expected one of {}", sections.join(", ")));
-            }
-            _ => {}
         }
     }
 
@@ -154,6 +163,12 @@ impl Walk<'_> {
             self.say(path, format!("expected a whole number of at most {most}, found {number}"));
         }
     }
+}
+
+/// The keys that a schema lists.
+fn properties(schema: &Json) -> impl Iterator<Item = (&str, &Json)> {
+    let keys = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
+    keys.map(|(key, schema)| (key.as_str(), schema))
 }
 
 /// The verdict of a type that reads its own text, and [`None`] for a schema of any other type.

@@ -127,6 +127,9 @@ impl Document {
             self.places.insert(path, Place::Set(number));
             return;
         }
+        if let Some(inner) = list_item(section, key) {
+            return self.put(inner, &path, rest, value, number);
+        }
         let entry = section.entry(*key).or_insert_with(|| Value::Table(Table::new()));
         if !entry.is_table() {
             *entry = Value::Table(Table::new());
@@ -234,6 +237,13 @@ impl Document {
         let first = found.next().unwrap_or_else(|| Problem::new("", "the configuration is wrong").into());
         Box::new(ConfigError { others: found.collect(), ..first })
     }
+}
+
+/// The section of a list that `name[2]` names; [`None`] if there is none.
+fn list_item<'a>(section: &'a mut Table, key: &str) -> Option<&'a mut Table> {
+    let (name, number) = key.strip_suffix(']')?.split_once('[')?;
+    let place = number.parse::<usize>().ok()?.checked_sub(1)?;
+    section.get_mut(name)?.as_array_mut()?.get_mut(place)?.as_table_mut()
 }
 
 /// The value of an override: TOML if it reads as one value, otherwise the text itself.

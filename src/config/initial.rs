@@ -1,22 +1,70 @@
-//! The initial models as they are written: exactly one `[initial.<model>]` section.
+//! Where the particles come from, as it is written: exactly one `[initial.<model>]`, and what goes with a sampled one.
+
+mod models;
+mod population;
 
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::document::item_path;
 use super::number::Real;
 
-/// Where the particles come from: exactly one model.
+pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
+pub use population::{
+    Binaries, Central, Eccentricity, MassFunction, Masses, Pairing, Rotation, Segregation, SemiMajorAxis,
+};
+
+/// Where the particles come from: exactly one model, and for a sampled one what its stars are like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Initial {
-    /// Plummer sphere with equal masses in virial equilibrium (Aarseth, Henon & Wielen 1974).
+#[schemars(deny_unknown_fields)]
+pub struct Initial {
+    /// The model.
+    #[serde(flatten)]
+    pub model: Model,
+    /// Masses of the stars of a sampled model. Default: equal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masses: Option<Masses>,
+    /// Primordial binaries of a sampled model. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binaries: Option<Binaries>,
+    /// Primordial mass segregation of a sampled model (Baumgardt, De Marchi & Kroupa 2008). Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segregation: Option<Segregation>,
+    /// Rotation of a sampled model about the z axis. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// A massive body at rest in the centre of a sampled model. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub central: Option<Central>,
+    /// Orbit of two clusters about each other, in place of their positions and velocities. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orbit: Option<Encounter>,
+}
+
+/// A model: the particles, or the density and velocities from which they are drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Plummer (1911) sphere.
     Plummer(Plummer),
-    /// Sphere of constant density with equal masses, cold or at a virial ratio.
+    /// King (1966) model.
+    King(King),
+    /// Hernquist (1990) model.
+    Hernquist(Hernquist),
+    /// Profile of Elson, Fall & Freeman (1987), or a Nuker profile (Lauer et al. 1995).
+    Eff(Eff),
+    /// Sphere of constant density, cold or at a virial ratio.
     UniformSphere(UniformSphere),
+    /// Fractal clumps (Goodwin & Whitworth 2004).
+    Fractal(Fractal),
+    /// Several systems in one: a list of sections, each with a model of its own.
+    Clusters(Vec<Cluster>),
     /// Particles from a file.
     File(FileModel),
+    /// Bodies on Kepler orbits about a central one, from a table of orbital elements.
+    Elements(Elements),
     /// Two bodies on a Kepler orbit.
     TwoBody(TwoBody),
     /// Three equal masses on the figure-eight orbit (Chenciner & Montgomery 2000); Henon units.
@@ -27,99 +75,89 @@ pub enum Initial {
     SolarSystem {},
 }
 
-/// Plummer sphere with equal masses in virial equilibrium (Aarseth, Henon & Wielen 1974).
+/// One of several systems: a model and what goes with it, and where it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Cluster {
+    /// Position of its centre; unit: length. Default: the origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) position: Option<[Real; 3]>,
+    /// Velocity of its centre; unit: velocity. Default: at rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) velocity: Option<[Real; 3]>,
+    /// What it is.
+    #[serde(flatten)]
+    pub initial: Initial,
+}
+
+impl Cluster {
+    /// Position of the centre; unit: length.
+    #[must_use]
+    pub fn position(&self) -> [f64; 3] {
+        self.position.unwrap_or([Real::new(0.0); 3]).map(Real::get)
+    }
+
+    /// Velocity of the centre; unit: velocity.
+    #[must_use]
+    pub fn velocity(&self) -> [f64; 3] {
+        self.velocity.unwrap_or([Real::new(0.0); 3]).map(Real::get)
+    }
+}
+
+/// Orbit of two clusters about each other, as of two points, in the x-y plane: the second starts on the +x side of the first
+/// and comes nearer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Plummer {
-    /// Number of particles.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    pub n: u32,
-    /// Seed of the random numbers: the same seed gives the same particles on any machine.
-    #[serde(default = "one")]
-    pub seed: u64,
-    /// Share of the model's mass inside the cut-off radius, above 0 and at most 1.
-    #[serde(default = "mass_fraction")]
-    pub mass_fraction: Real,
-    /// Total mass; unit: mass. Default: 1 in Henon units, required otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) mass: Option<Real>,
-    /// Virial radius; unit: length. Default: 1 in Henon units, required otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) virial_radius: Option<Real>,
+pub struct Encounter {
+    /// Smallest distance on the orbit, above 0; unit: length.
+    pub pericentre: Real,
+    /// Eccentricity, 0 or more: below 1 bound, 1 a parabola, above 1 a hyperbola.
+    #[serde(default = "parabola")]
+    pub eccentricity: Real,
+    /// Distance at the start, from the pericentre to the apocentre; unit: length.
+    pub separation: Real,
 }
 
-const fn one() -> u64 {
-    1
-}
-
-const fn mass_fraction() -> Real {
-    Real::new(0.999)
+const fn parabola() -> Real {
+    Real::new(1.0)
 }
 
 impl Initial {
-    /// Number of particles, with the key that says it, and the seed of a sampled model; [`None`] for any other.
+    /// Every file that particles or masses are read from, with its key.
     #[must_use]
-    pub fn sampled(&self) -> Option<(u32, &'static str, u64)> {
-        match self {
-            Self::Plummer(model) => Some((model.n, "initial.plummer.n", model.seed)),
-            Self::UniformSphere(model) => Some((model.n, "initial.uniform-sphere.n", model.seed)),
-            Self::File(_) | Self::TwoBody(_) | Self::FigureEight {} | Self::Pythagorean {} | Self::SolarSystem {} => {
-                None
+    pub fn inputs(&self) -> Vec<(String, &Path)> {
+        let mut found = Vec::new();
+        self.add_inputs("initial", &mut found);
+        found
+    }
+
+    fn add_inputs<'a>(&'a self, at: &str, found: &mut Vec<(String, &'a Path)>) {
+        found.extend(self.masses.iter().filter_map(Masses::path).map(|path| (format!("{at}.masses.path"), path)));
+        match &self.model {
+            Model::File(file) => found.push((format!("{at}.file.path"), file.path())),
+            Model::Elements(table) => found.push((format!("{at}.elements.path"), table.path())),
+            Model::Clusters(clusters) => {
+                for (number, cluster) in clusters.iter().enumerate() {
+                    cluster.initial.add_inputs(&item_path(&format!("{at}.clusters"), number), found);
+                }
             }
+            _ => {}
         }
     }
-}
 
-impl Plummer {
-    /// Total mass; unit: mass.
+    /// Number of particles, as far as the configuration says it, the key that says it, and the seed of a sampled model (the
+    /// first of several); [`None`] for any other model.
     #[must_use]
-    pub fn mass(&self) -> f64 {
-        self.mass.map_or(1.0, Real::get)
-    }
-
-    /// Virial radius; unit: length.
-    #[must_use]
-    pub fn virial_radius(&self) -> f64 {
-        self.virial_radius.map_or(1.0, Real::get)
-    }
-}
-
-/// Sphere of constant density with equal masses, cold or at a virial ratio.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UniformSphere {
-    /// Number of particles.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    pub n: u32,
-    /// Seed of the random numbers: the same seed gives the same particles on any machine.
-    #[serde(default = "one")]
-    pub seed: u64,
-    /// Kinetic energy over |potential energy|, from 0 (all at rest) to below 1; 1/2 is virial equilibrium as a whole.
-    #[serde(default = "cold")]
-    pub virial_ratio: Real,
-    /// Total mass; unit: mass. Default: 1 in Henon units, required otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) mass: Option<Real>,
-    /// Radius; unit: length. Default: 1 in Henon units, required otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) radius: Option<Real>,
-}
-
-const fn cold() -> Real {
-    Real::new(0.0)
-}
-
-impl UniformSphere {
-    /// Total mass; unit: mass.
-    #[must_use]
-    pub fn mass(&self) -> f64 {
-        self.mass.map_or(1.0, Real::get)
-    }
-
-    /// Radius; unit: length.
-    #[must_use]
-    pub fn radius(&self) -> f64 {
-        self.radius.map_or(1.0, Real::get)
+    pub fn sampled(&self) -> Option<(Option<u64>, String, u64)> {
+        if let Model::Clusters(clusters) = &self.model {
+            let parts: Vec<_> = clusters.iter().map(|cluster| cluster.initial.sampled()).collect();
+            let n = parts.iter().map(|part| part.as_ref()?.0).sum();
+            let seed = parts.iter().flatten().next()?.2;
+            return Some((n, "initial.clusters".to_owned(), seed));
+        }
+        let of = self.model.sampled()?;
+        let n = of.sampling.n.map(|n| u64::from(n) + u64::from(self.central.is_some()));
+        Some((n, format!("initial.{}.n", of.name), of.sampling.seed()))
     }
 }
 
@@ -136,6 +174,28 @@ pub struct FileModel {
 
 impl FileModel {
     /// The file: absolute once the configuration has been read.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+}
+
+/// Bodies on Kepler orbits about a central one, from a table of orbital elements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Elements {
+    /// The table: CSV with the columns a, e, i, node, pericentre, t_pericentre or mean_anomaly, and perhaps m; or AMUSE's HDF5 of
+    /// the stars about the Galactic centre. A relative path starts at the directory of this configuration.
+    pub(super) path: String,
+    /// Mass of the central body, above 0; unit: mass.
+    pub central_mass: Real,
+    /// Distance in pc at which the semi-major axes of the table, in arc seconds, are seen. Default: they are lengths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Real>,
+}
+
+impl Elements {
+    /// The table: absolute once the configuration has been read.
     #[must_use]
     pub fn path(&self) -> &Path {
         Path::new(&self.path)

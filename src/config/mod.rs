@@ -24,7 +24,11 @@ use serde::{Deserialize, Serialize};
 pub use check::nearest;
 pub use error::{ConfigError, Problem};
 pub use file::{Source, commented, read, read_text};
-pub use initial::{Apsis, FileModel, Format, Initial, Plummer, TwoBody, UniformSphere};
+pub use initial::{
+    Apsis, Binaries, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Format, Fractal, Hernquist,
+    Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
+    SemiMajorAxis, Size, TwoBody, UniformSphere,
+};
 pub use number::{Real, WallTime};
 pub use schema::{json_schema, schema_of};
 pub use sections::{

@@ -5,11 +5,12 @@ use std::path::{Path, absolute};
 use serde_json::Value as Json;
 use toml::de::DeTable;
 
+use super::document::item_path;
 use super::error::Problem;
 use super::file::commented;
 use super::number::Real;
 use super::schema::{follow, summary};
-use super::{Config, Initial, Integrator, System};
+use super::{Config, Initial, Integrator, Masses, Model, Size, System};
 use crate::Result;
 
 impl Config {
@@ -29,39 +30,14 @@ impl Config {
         self.output.snapshot_interval.get_or_insert(interval);
         self.output.diagnostics_interval.get_or_insert(interval);
         self.output.directory.get_or_insert(format!("runs/{}", self.run.name));
-        if !matches!(self.initial, Initial::File(_)) {
+        if !matches!(self.initial.model, Model::File(_)) {
             self.run.t_start.get_or_insert(Real::new(0.0));
         }
         let precision = self.force.precision();
         self.force.precision = Some(precision);
         self.audit.limit = Some(Real::new(self.audit.limit(precision)));
-        self.resolve_initial(base)
-    }
-
-    fn resolve_initial(&mut self, base: &Path) -> Result<(), Problem> {
-        match &mut self.initial {
-            Initial::Plummer(model) => {
-                let (mass, radius) = (model.mass(), model.virial_radius());
-                (model.mass, model.virial_radius) = (Some(Real::new(mass)), Some(Real::new(radius)));
-            }
-            Initial::UniformSphere(model) => {
-                let (mass, radius) = (model.mass(), model.radius());
-                (model.mass, model.radius) = (Some(Real::new(mass)), Some(Real::new(radius)));
-            }
-            Initial::TwoBody(model) => {
-                let (m1, m2, axis) = (model.m1(), model.m2(), model.semi_major_axis());
-                (model.m1, model.m2, model.semi_major_axis) =
-                    (Some(Real::new(m1)), Some(Real::new(m2)), Some(Real::new(axis)));
-            }
-            Initial::File(model) => {
-                let path = base.join(&model.path);
-                let path = absolute(&path).unwrap_or(path);
-                let wrong = || format!("{} is not UTF-8: the configuration cannot name it", path.display());
-                model.path = path.to_str().ok_or_else(|| Problem::new("initial.file.path", wrong()))?.to_owned();
-            }
-            Initial::FigureEight {} | Initial::Pythagorean {} | Initial::SolarSystem {} => {}
-        }
-        Ok(())
+        let henon = self.units().is_henon();
+        self.initial.resolve("initial", base, henon, 1)
     }
 
     /// The configuration as TOML: every parameter used, with its meaning and unit beside it. Reading it again gives the
@@ -74,13 +50,89 @@ impl Config {
     }
 }
 
+impl Initial {
+    /// Writes out the defaults of one system at the key path `at`, the `number`th of a list.
+    fn resolve(&mut self, at: &str, base: &Path, henon: bool, number: u64) -> Result<(), Problem> {
+        match &mut self.model {
+            Model::TwoBody(model) => {
+                let (m1, m2, axis) = (model.m1(), model.m2(), model.semi_major_axis());
+                (model.m1, model.m2, model.semi_major_axis) =
+                    (Some(Real::new(m1)), Some(Real::new(m2)), Some(Real::new(axis)));
+            }
+            Model::Elements(model) => model.path = absolute_path(&format!("{at}.elements.path"), base, &model.path)?,
+            Model::File(model) => model.path = absolute_path(&format!("{at}.file.path"), base, &model.path)?,
+            Model::Clusters(clusters) => {
+                for (number, cluster) in clusters.iter_mut().enumerate() {
+                    let at = item_path(&format!("{at}.clusters"), number);
+                    cluster.initial.resolve(&at, base, henon, number as u64 + 1)?;
+                    if self.orbit.is_none() {
+                        cluster.position = Some(cluster.position().map(Real::new));
+                        cluster.velocity = Some(cluster.velocity().map(Real::new));
+                    }
+                }
+            }
+            _ => self.resolve_sampled(henon, number),
+        }
+        match &mut self.masses {
+            Some(masses) => masses.resolve(&format!("{at}.masses.path"), base),
+            None => Ok(()),
+        }
+    }
+
+    fn resolve_sampled(&mut self, henon: bool, number: u64) {
+        let Some((size, ratio)) = self.model.sampled().map(|model| (model.size(), model.virial_ratio())) else {
+            return;
+        };
+        if let (Model::UniformSphere(model), Size::Own(_, radius)) = (&mut self.model, size) {
+            model.radius = Some(Real::new(radius));
+        }
+        let Some(sampling) = self.model.sampling_mut() else { return };
+        sampling.seed.get_or_insert(number);
+        sampling.virial_ratio = Some(Real::new(ratio));
+        if let Size::Virial(radius) = size {
+            sampling.virial_radius = Some(Real::new(radius));
+        }
+        if henon {
+            sampling.mass.get_or_insert(Real::new(1.0));
+        }
+    }
+}
+
+impl Masses {
+    fn resolve(&mut self, key: &str, base: &Path) -> Result<(), Problem> {
+        if let Some((least, most)) = self.limits() {
+            (self.m_min, self.m_max) = (Some(Real::new(least)), Some(Real::new(most)));
+        }
+        if let Some(path) = &mut self.path {
+            *path = absolute_path(key, base, path)?;
+        }
+        Ok(())
+    }
+}
+
+/// The path of an input file, from the directory `base`, in full.
+fn absolute_path(key: &str, base: &Path, path: &str) -> Result<String, Problem> {
+    let path = base.join(path);
+    let path = absolute(&path).unwrap_or(path);
+    let wrong = || format!("{} is not UTF-8: the configuration cannot name it", path.display());
+    Ok(path.to_str().ok_or_else(|| Problem::new(key, wrong()))?.to_owned())
+}
+
 /// The meaning of each value below a table, and the byte at which the value ends.
 pub(super) fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
     for (key, value) in table {
         let Some(schema) = property(root, schema, key.get_ref()) else { continue };
-        match value.get_ref().as_table() {
-            Some(table) => collect(root, schema, table, comments),
-            None => comments.push((value.span().end, summary(root, schema))),
+        if let Some(table) = value.get_ref().as_table() {
+            collect(root, schema, table, comments);
+            continue;
+        }
+        let sections = value.get_ref().as_array().into_iter().flatten();
+        let sections: Vec<_> = sections.filter_map(|item| item.get_ref().as_table()).collect();
+        if sections.is_empty() {
+            comments.push((value.span().end, summary(root, schema)));
+        }
+        for section in sections {
+            collect(root, schema.get("items").unwrap_or(&Json::Null), section, comments);
         }
     }
 }

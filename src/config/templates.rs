@@ -1,10 +1,16 @@
 //! Commented configurations to start from: `tisane init`.
 
 /// The names of the templates and their texts, one for each initial model.
-pub const TEMPLATES: [(&str, &str); 7] = [
+pub const TEMPLATES: [(&str, &str); 13] = [
     ("plummer", include_str!("templates/plummer.toml")),
+    ("king", include_str!("templates/king.toml")),
+    ("hernquist", include_str!("templates/hernquist.toml")),
+    ("eff", include_str!("templates/eff.toml")),
     ("uniform-sphere", include_str!("templates/uniform-sphere.toml")),
+    ("fractal", include_str!("templates/fractal.toml")),
+    ("clusters", include_str!("templates/clusters.toml")),
     ("file", include_str!("templates/file.toml")),
+    ("elements", include_str!("templates/elements.toml")),
     ("two-body", include_str!("templates/two-body.toml")),
     ("figure-eight", include_str!("templates/figure-eight.toml")),
     ("pythagorean", include_str!("templates/pythagorean.toml")),

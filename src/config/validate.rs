@@ -1,8 +1,10 @@
 //! Checks the values of a configuration whose shape is right: ranges, and settings that depend on each other.
 
+mod initial;
+
 use super::error::Problem;
 use super::number::Real;
-use super::{Config, Hermite4, Initial, Integrator, Leapfrog, Plummer, TwoBody, UniformSphere};
+use super::{Config, Hermite4, Integrator, Leapfrog, Model};
 use crate::time::{LOG2_TICKS_PER_DT_MAX, MAX_DT_MAX_STEPS};
 
 /// Relative error of a ratio of two times up to which it counts as a whole number: the decimals that people write, such
@@ -18,7 +20,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     let mut found = Vec::new();
     name(config, &mut found);
     units(config, &mut found);
-    initial(config, &mut found);
+    initial::initial(&config.initial, physical(config), &mut found);
     at_least(&mut found, "softening.epsilon", Some(config.softening.epsilon), 0.0);
     let sound = match &config.integrator {
         Integrator::Hermite4(hermite) => steps(hermite, physical(config), &mut found),
@@ -92,7 +94,7 @@ fn units(config: &Config, found: &mut Vec<Problem>) {
                  length = \"au\", time = \"yr\"",
             ));
         }
-        (None, None) if matches!(config.initial, Initial::File(_)) => {
+        (None, None) if has_file(config) => {
             let problem = Problem::new("units", "missing section [units]: a file's numbers have no unit without it");
             found.push(problem.with_help(
                 "a McLuster file: mass = \"Msun\", length = \"pc\", velocity = \"km/s\"; N-body units: \
@@ -103,30 +105,15 @@ fn units(config: &Config, found: &mut Vec<Problem>) {
     }
 }
 
-fn initial(config: &Config, found: &mut Vec<Problem>) {
-    match &config.initial {
-        Initial::Plummer(model) => plummer(model, physical(config), found),
-        Initial::UniformSphere(model) => uniform_sphere(model, physical(config), found),
-        Initial::TwoBody(model) => two_body(model, physical(config), found),
-        Initial::File(model) if model.path.is_empty() => {
-            found.push(Problem::new("initial.file.path", "expected a path, found empty text"));
+/// True if particles come from a file, alone or as one of several clusters.
+fn has_file(config: &Config) -> bool {
+    match &config.initial.model {
+        Model::File(_) | Model::Elements(_) => true,
+        Model::Clusters(clusters) => {
+            clusters.iter().any(|cluster| matches!(cluster.initial.model, Model::File(_) | Model::Elements(_)))
         }
-        Initial::File(_) => {}
-        Initial::FigureEight {} if physical(config) => found.push(needs_henon("figure-eight")),
-        Initial::Pythagorean {} if physical(config) => found.push(needs_henon("pythagorean")),
-        Initial::FigureEight {} | Initial::Pythagorean {} => {}
-        Initial::SolarSystem {} if !physical(config) => {
-            let problem = "this model has a size: units by name are needed, in [units]";
-            let help = "for example mass = \"Msun\", length = \"au\", time = \"yr\"";
-            found.push(Problem::new("initial.solar-system", problem).with_help(help));
-        }
-        Initial::SolarSystem {} => {}
+        _ => false,
     }
-}
-
-fn needs_henon(model: &str) -> Problem {
-    let problem = "this model is defined for G = 1: expected system = \"henon\" in [units]";
-    Problem::new(format!("initial.{model}"), problem).against("units")
 }
 
 /// In physical units nothing that has a unit has a default: 1 Msun and 1 pc would be a guess.
@@ -134,54 +121,6 @@ fn required(found: &mut Vec<Problem>, section: &str, keys: &[(&str, Option<Real>
     for (key, _) in keys.iter().filter(|(_, value)| value.is_none()) {
         let problem = format!("missing key `{key}` in [{section}]: it has a default in Hénon units only");
         found.push(Problem::new(format!("{section}.{key}"), problem));
-    }
-}
-
-fn plummer(model: &Plummer, physical: bool, found: &mut Vec<Problem>) {
-    let section = "initial.plummer";
-    let sizes = [("mass", model.mass), ("virial_radius", model.virial_radius)];
-    for (key, value) in sizes {
-        above(found, format!("{section}.{key}"), value, 0.0);
-    }
-    if physical {
-        required(found, section, &sizes);
-    }
-    let share = model.mass_fraction;
-    if !(share.get() > 0.0 && share.get() <= 1.0) {
-        let problem = format!("expected a number above 0 and at most 1, found {share}");
-        found.push(Problem::new(format!("{section}.mass_fraction"), problem));
-    }
-}
-
-fn uniform_sphere(model: &UniformSphere, physical: bool, found: &mut Vec<Problem>) {
-    let section = "initial.uniform-sphere";
-    let sizes = [("mass", model.mass), ("radius", model.radius)];
-    for (key, value) in sizes {
-        above(found, format!("{section}.{key}"), value, 0.0);
-    }
-    if physical {
-        required(found, section, &sizes);
-    }
-    let ratio = model.virial_ratio;
-    if !(0.0..1.0).contains(&ratio.get()) {
-        let problem = format!("expected a number from 0 to below 1, found {ratio}");
-        found.push(Problem::new(format!("{section}.virial_ratio"), problem));
-    }
-}
-
-fn two_body(model: &TwoBody, physical: bool, found: &mut Vec<Problem>) {
-    let section = "initial.two-body";
-    let sizes = [("m1", model.m1), ("m2", model.m2), ("semi_major_axis", model.semi_major_axis)];
-    for (key, value) in sizes {
-        above(found, format!("{section}.{key}"), value, 0.0);
-    }
-    if physical {
-        required(found, section, &sizes);
-    }
-    let e = model.eccentricity;
-    if !(0.0..1.0).contains(&e.get()) {
-        let problem = format!("expected a number from 0 to below 1, found {e}");
-        found.push(Problem::new(format!("{section}.eccentricity"), problem));
     }
 }
 
@@ -247,7 +186,7 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
             found.push(not_whole(key, interval, 0.0, &config.integrator));
         }
     }
-    let from_file = matches!(config.initial, Initial::File(_));
+    let from_file = matches!(config.initial.model, Model::File(_));
     if let Some(start) = config.t_start().or((!from_file).then_some(0.0)) {
         found.extend(steps_to_end(config, start).err());
     }

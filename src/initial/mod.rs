@@ -1,24 +1,39 @@
-//! Initial conditions: one file a model. Every model is made of plain arithmetic, square roots and the `libm` crate, so
+//! Initial conditions: one file a model, and one for each thing that goes with a sampled one: masses, binaries, segregation,
+//! rotation, a central body. Every model is made of plain arithmetic, square roots and the `libm` crate, so
 //! that the same arguments give the same bits on any machine.
 //!
 //! Arguments are checked by the configuration, where a mistake can be told with its key; here a wrong one is a programming
 //! error and panics as documented.
 
+pub mod about;
+pub mod binaries;
+pub mod central;
+pub mod eff;
+pub mod encounter;
 pub mod figure_eight;
+pub mod fractal;
+pub mod hernquist;
 pub mod kepler;
+pub mod king;
+pub mod laws;
+pub mod masses;
+mod numerics;
 pub mod plummer;
 pub mod pythagorean;
 mod random;
+pub mod rotation;
 pub mod scaling;
+pub mod segregation;
 pub mod solar_system;
 pub mod two_body;
 pub mod uniform_sphere;
 
 use crate::particles::Particles;
+use laws::Laws;
 use std::cmp::Ordering;
 
 /// What a run starts from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitialState {
     /// The particles: columns `mass`, `pos`, `vel`, `id` are set, the rest is zero. In the units of the model or file.
     pub particles: Particles,
@@ -26,6 +41,20 @@ pub struct InitialState {
     pub time: f64,
     /// Where it came from, as one line for logs.
     pub source: String,
+    /// What else is to be told about it: a name and what there is to say.
+    pub about: Vec<(String, String)>,
+    /// The first of the two stars of each primordial binary, as an index; the second follows it.
+    pub binaries: Vec<usize>,
+    /// What a sampled model is drawn from.
+    pub laws: Laws,
+}
+
+impl InitialState {
+    /// Particles at time 0, with nothing else to tell.
+    #[must_use]
+    pub fn of(particles: Particles, source: &str) -> Self {
+        Self { particles, source: source.into(), ..Self::default() }
+    }
 }
 
 /// Two particles at exactly the same position, by storage index with the smaller first, or [`None`]. Without softening

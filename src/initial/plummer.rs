@@ -6,7 +6,7 @@ use crate::particles::Particles;
 use std::f64::consts::PI;
 
 /// Structural length of the Plummer model in Hénon units: E = −3π/64 · M²/a = −1/4 gives a = 3π/16.
-const STRUCTURAL_LENGTH: f64 = 3.0 * PI / 16.0;
+pub const STRUCTURAL_LENGTH: f64 = 3.0 * PI / 16.0;
 
 /// A random sample of `n` equal masses 1/n from the isotropic Plummer model in Hénon units (G = M = 1, E = −1/4 of the
 /// whole model), positions and velocities as drawn: centre of mass and energy still scatter by 1/√n, see [`scaling`].

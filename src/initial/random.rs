@@ -7,10 +7,34 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 /// 64 random bits to a number is made here, so that no release of a random-number crate can change a sample.
 pub(crate) struct Uniform(Xoshiro256PlusPlus);
 
+/// What random numbers are for. Each purpose has a stream of its own, so that binaries, say, change no orbit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Positions and velocities.
+    Orbits,
+    /// Masses.
+    Masses,
+    /// Who is paired with whom.
+    Binaries,
+    /// Mass segregation.
+    Segregation,
+    /// Rotation.
+    Rotation,
+    /// Orbits of binaries.
+    Orientations,
+}
+
 impl Uniform {
-    /// The stream of a seed.
+    /// The stream of a seed for positions and velocities.
     pub(crate) fn new(seed: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+        Self::of(seed, Purpose::Orbits)
+    }
+
+    /// The stream of a seed for a purpose: each 2¹⁹² numbers after the one before it.
+    pub(crate) fn of(seed: u64, purpose: Purpose) -> Self {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+        (0..purpose as u32).for_each(|_| generator.long_jump());
+        Self(generator)
     }
 
     /// The next deviate in [0, 1): a multiple of 2⁻⁵³.
@@ -26,5 +50,30 @@ impl Uniform {
         let azimuth = std::f64::consts::TAU * self.next();
         let rho = (length * length - z * z).max(0.0).sqrt();
         [rho * libm::cos(azimuth), rho * libm::sin(azimuth), z]
+    }
+
+    /// A whole number below `n`: one deviate.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((self.next() * n as f64) as usize).min(n.saturating_sub(1))
+    }
+
+    /// A normal deviate of dispersion 1 (Box & Muller 1958, Ann. Math. Stat. 29, 610): two deviates.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log(1.0 - self.next())).sqrt();
+        radius * libm::cos(std::f64::consts::TAU * self.next())
+    }
+
+    /// Three normal deviates of dispersion 1: an isotropic Maxwellian velocity.
+    pub(crate) fn maxwellian(&mut self) -> [f64; 3] {
+        [0; 3].map(|_| self.normal())
+    }
+
+    /// A random order of the numbers below `n` (Fisher & Yates): `n` − 1 deviates.
+    pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for last in (1..n).rev() {
+            order.swap(last, self.below(last + 1));
+        }
+        order
     }
 }

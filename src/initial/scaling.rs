@@ -60,7 +60,7 @@ pub fn to_virial_ratio(particles: &mut Particles, potential_energy: f64, virial_
 }
 
 /// Kinetic energy ½ Σ m v², compensated.
-fn kinetic_energy(particles: &Particles) -> f64 {
+pub(crate) fn kinetic_energy(particles: &Particles) -> f64 {
     let terms = particles.mass.iter().zip(&particles.vel);
     0.5 * sum(terms.map(|(m, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])))
 }

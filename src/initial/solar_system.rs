@@ -1,7 +1,7 @@
 //! The Sun and the eight planets at J2000.
 
+use super::about;
 use super::kepler::Elements;
-use super::scaling;
 use crate::particles::Particles;
 
 /// One planet: its mean elements and its mass.
@@ -71,17 +71,8 @@ const PLANETS: [Planet; 8] = [
 #[must_use]
 pub fn planets(g: f64) -> Particles {
     assert!(g > 0.0 && g.is_finite(), "gravitational constant {g}");
-    let (mut mass, mut pos, mut vel) = (vec![1.0], vec![[0.0; 3]], vec![[0.0; 3]]);
-    for planet in &PLANETS {
-        let m = 1.0 / planet.sun_over_planet;
-        let (x, v) = planet.elements().relative_state(g * (1.0 + m));
-        mass.push(m);
-        pos.push(x);
-        vel.push(v);
-    }
-    let mut system = Particles::new(mass, pos, vel);
-    scaling::to_centre_of_mass(&mut system);
-    system
+    let masses = PLANETS.each_ref().map(|planet| 1.0 / planet.sun_over_planet);
+    about::orbits(1.0, &PLANETS.each_ref().map(Planet::elements), &masses, g)
 }
 
 impl Planet {

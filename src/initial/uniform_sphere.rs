@@ -2,7 +2,6 @@
 
 use super::random::Uniform;
 use crate::particles::Particles;
-use std::f64::consts::TAU;
 
 /// A random sample of `n` equal masses 1/n from a sphere of constant density and radius 1 about the origin, as drawn: the
 /// centre of mass still scatters by 1/√n. Directions and the enclosed volume X, uniform in (0, 1], give r = X^(1/3). With
@@ -19,14 +18,6 @@ pub fn sample(n: usize, seed: u64, moving: bool) -> Particles {
             random.isotropic(r)
         })
         .collect();
-    let vel = (0..n).map(|_| if moving { maxwellian(&mut random) } else { [0.0; 3] }).collect();
+    let vel = (0..n).map(|_| if moving { random.maxwellian() } else { [0.0; 3] }).collect();
     Particles::new(vec![1.0 / n as f64; n], pos, vel)
-}
-
-/// Three normal deviates of dispersion 1.
-fn maxwellian(random: &mut Uniform) -> [f64; 3] {
-    [0; 3].map(|_| {
-        let radius = (-2.0 * libm::log(1.0 - random.next())).sqrt();
-        radius * libm::cos(TAU * random.next())
-    })
 }

@@ -105,10 +105,14 @@ impl Page {
             self.line("machine", format!("{} ({})", p.cpu, p.cpu_features));
         }
         self.line("force", format!("engine {}, precision {}", p.engine, p.precision));
-        for (name, text) in [("gpu", &p.gpu), ("input file", &p.input_file), ("initial_sha256", &p.initial_sha256)] {
-            if !text.is_empty() {
-                self.line(name, text);
-            }
+        if !p.gpu.is_empty() {
+            self.line("gpu", &p.gpu);
+        }
+        for input in p.inputs().unwrap_or_default() {
+            self.line("input file", input.file);
+        }
+        if !p.initial_sha256.is_empty() {
+            self.line("initial_sha256", &p.initial_sha256);
         }
         if let Some(seed) = p.seed {
             self.line("seed", seed);

@@ -7,6 +7,7 @@ pub mod atomic;
 pub mod checkpoint;
 pub mod columns;
 pub mod directory;
+pub mod elements;
 pub mod fields;
 pub mod file_units;
 pub mod followed;

@@ -48,10 +48,8 @@ pub struct Provenance {
     pub config_overrides: String,
     /// The configuration with every default written out.
     pub config_resolved: String,
-    /// The file that the particles came from, with an absolute path.
-    pub input_file: String,
-    /// SHA-256 of that file.
-    pub input_sha256: String,
+    /// The files that particles and masses came from: a JSON array of objects with `key`, `file` (an absolute path) and `sha256`.
+    pub inputs: String,
     /// SHA-256 of the initial conditions: the hash of the state at the start.
     pub initial_sha256: String,
     /// SHA-256 of the state that the file was written from.
@@ -62,6 +60,17 @@ pub struct Provenance {
     /// Time of that state, in the user's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_time: Option<f64>,
+}
+
+/// A file that a run read its initial conditions from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// Key of the configuration that names it.
+    pub key: String,
+    /// Its absolute path.
+    pub file: String,
+    /// Its SHA-256.
+    pub sha256: String,
 }
 
 impl Provenance {
@@ -94,6 +103,17 @@ impl Provenance {
         serde_json::from_str(&self.config_overrides).map_err(|e| format!("config_overrides: {e}"))
     }
 
+    /// The files of initial conditions, one by one.
+    ///
+    /// # Errors
+    /// They are not a JSON array of [`Input`].
+    pub fn inputs(&self) -> std::result::Result<Vec<Input>, String> {
+        if self.inputs.is_empty() {
+            return Ok(Vec::new());
+        }
+        serde_json::from_str(&self.inputs).map_err(|e| format!("inputs: {e}"))
+    }
+
     /// The same with the overrides of the command line.
     #[must_use]
     pub fn with_overrides(self, sets: &[String]) -> Self {
@@ -105,7 +125,7 @@ impl Provenance {
 type TextField<'a> = (u64, &'static str, &'a mut String);
 
 /// The text fields: one list for writing and reading.
-fn texts(p: &mut Provenance) -> [TextField<'_>; 20] {
+fn texts(p: &mut Provenance) -> [TextField<'_>; 19] {
     [
         (1, "version", &mut p.version),
         (1, "git_commit", &mut p.git_commit),
@@ -123,8 +143,7 @@ fn texts(p: &mut Provenance) -> [TextField<'_>; 20] {
         (1, "config_as_written", &mut p.config_as_written),
         (2, "config_overrides", &mut p.config_overrides),
         (1, "config_resolved", &mut p.config_resolved),
-        (2, "input_file", &mut p.input_file),
-        (2, "input_sha256", &mut p.input_sha256),
+        (2, "inputs", &mut p.inputs),
         (2, "initial_sha256", &mut p.initial_sha256),
         (2, "state_sha256", &mut p.state_sha256),
     ]

@@ -18,6 +18,7 @@
 
 mod draw;
 mod font;
+pub mod initial;
 mod layout;
 mod legend;
 mod mark;

@@ -18,8 +18,6 @@ pub struct Case {
     /// What the case needs beside this program; it is skipped where that is missing.
     #[serde(default)]
     pub needs: Needs,
-    /// Test particles on published orbits, written as a file that a configuration can name.
-    pub orbits: Option<Orbits>,
     /// The runs.
     #[schemars(length(min = 1))]
     pub runs: Vec<Run>,
@@ -34,22 +32,8 @@ pub struct Case {
 pub struct Needs {
     /// An NVIDIA GPU.
     pub gpu: bool,
-    /// A file of another program, in the folder that `--data` names.
+    /// A file of another program, in the folder that `--data` names. Configurations find it beside them.
     pub data: Option<String>,
-}
-
-/// Test particles on ellipses about a central mass, from a table of orbital elements in an HDF5 file of AMUSE.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Orbits {
-    /// Name of the file that is written: CSV, in Msun, au and au/yr.
-    pub write: String,
-    /// The central mass, in solar masses.
-    pub central_mass: Real,
-    /// Distance in pc at which the semi-major axes of the table, in arc seconds, are seen.
-    pub distance: Real,
-    /// The moment at which the particles stand, in years on the axis of the table's times of pericentre.
-    pub epoch: Real,
 }
 
 /// A run of a case.

@@ -8,7 +8,6 @@
 pub mod case;
 pub mod library;
 pub mod measure;
-pub mod orbits;
 pub mod quantity;
 pub mod report;
 pub mod rows;

@@ -6,7 +6,7 @@ use super::measure::{Track, track};
 use super::quantity::exponent;
 use super::report::Row;
 use super::verdict::Verdict;
-use super::{case, orbits, rows};
+use super::{case, rows};
 use crate::assemble::{self, Session};
 use crate::config::Real;
 use crate::error::{Error, Result};
@@ -78,14 +78,16 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
         let path = folder.path().join(name);
         fs::write(&path, text).map_err(|e| Error::storage(&path, e))?;
     }
-    let prepared = prepare(entry, around, folder.path());
+    if let Some(name) = &entry.case.needs.data {
+        let copy = folder.path().join(name);
+        fs::copy(around.data.join(name), &copy).map_err(|e| Error::storage(&copy, e))?;
+    }
     let runs = &entry.case.runs;
     let mut outcomes: Vec<Result<Outcome, String>> = Vec::new();
     for (k, run) in runs.iter().enumerate() {
         let mut inner = |share: f64| progress(&run.name, (k as f64 + share) / runs.len() as f64);
         inner(0.0);
         let mut one = || -> Result<Option<Outcome>, String> {
-            prepared.as_ref().map_err(ToString::to_string)?;
             match entry.config(run, folder.path()).map_err(|e| e.to_string())? {
                 None => {
                     let out = folder.path().join(format!("out-{k}"));
@@ -106,13 +108,6 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
         }
     }
     Ok(Some(entry.case.checks.iter().map(|check| judge(entry, check, &outcomes)).collect()))
-}
-
-/// Writes what the case makes of other programs' files.
-fn prepare(entry: &Entry, around: &Surroundings, folder: &Path) -> Result<()> {
-    let Some((orbits, name)) = entry.case.orbits.as_ref().zip(entry.case.needs.data.as_ref()) else { return Ok(()) };
-    let path = folder.join(&orbits.write);
-    fs::write(&path, orbits::csv(&around.data.join(name), orbits)?).map_err(|e| Error::storage(&path, e))
 }
 
 fn judge(entry: &Entry, check: &Check, outcomes: &[Result<Outcome, String>]) -> Row {

@@ -139,7 +139,7 @@ fn files_of_real_programs_load_and_run_for_a_crossing_time() {
     }
     if let Some(path) = data_of_others("SStars2009.amuse.h5") {
         let folder = Folder::new("");
-        let parts = ["orbital elements", "semimajor_axis"];
+        let parts = ["orbital elements", "semimajor_axis", "[initial.elements]"];
         folder.tisane(&["inspect", path.to_str().unwrap()]).exits(2).says(&parts);
     }
 }

@@ -133,3 +133,26 @@ fn what_cannot_be_drawn_is_told() {
     assert!(folder.files() == before, "a refused plot writes nothing");
     folder.tisane(&["plot", "r", "--output", "study.csv"]).exits(5).says(&["study.csv"]);
 }
+
+#[test]
+fn initial_conditions_are_drawn_beside_their_laws() {
+    let folder = Folder::new(RUN);
+    for model in ["plummer", "king", "hernquist", "eff", "uniform-sphere", "fractal"] {
+        let template = folder.tisane(&["init", model]).exits(0).out;
+        folder.write("model.toml", &template);
+        let said = folder.tisane(&["check", "model.toml", "--plot", "pictures"]).exits(0).out;
+        let pictures: Vec<&str> = said.lines().filter_map(|line| line.trim().strip_prefix("picture")).collect();
+        assert_eq!(pictures.len(), 4, "{said}");
+        let svg = read(&folder, pictures.iter().find(|name| name.ends_with("initial.svg")).unwrap().trim());
+        assert!(["Density", "sample", "law"].iter().all(|text| svg.contains(text)), "{model}");
+        // A cold sphere has no velocities.
+        assert_eq!(svg.contains("dispersion"), model != "uniform-sphere", "{model}");
+        assert_eq!(svg.contains("Masses of the stars"), ["king", "fractal"].contains(&model), "{model}");
+        for title in ["Semi-major axes of the binaries", "Eccentricities of the binaries"] {
+            assert_eq!(svg.contains(title), model == "king", "{model}");
+        }
+    }
+    folder.write("two.toml", folder.tisane(&["init", "two-body"]).exits(0).out);
+    folder.tisane(&["check", "two.toml", "--plot", "none"]).exits(0).says(&["no picture: too few"]);
+    assert!(!folder.path("none").exists());
+}

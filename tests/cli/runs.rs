@@ -3,8 +3,21 @@
 use crate::program::{Folder, diagnostics, finish, summary};
 use std::fs;
 
-const MODELS: [&str; 7] =
-    ["plummer", "uniform-sphere", "file", "two-body", "figure-eight", "pythagorean", "solar-system"];
+const MODELS: [&str; 13] = [
+    "plummer",
+    "king",
+    "hernquist",
+    "eff",
+    "uniform-sphere",
+    "fractal",
+    "clusters",
+    "file",
+    "elements",
+    "two-body",
+    "figure-eight",
+    "pythagorean",
+    "solar-system",
+];
 /// Seven columns for the model `file`: a cluster of four in Msun, pc, km/s.
 const FOUR: &str = "1 0 0 0 0 0 0\n1 1 0 0 0 0.1 0\n1 0 1 0 0 0 0.1\n1 0 0 1 0.1 0 0\n";
 
@@ -16,6 +29,7 @@ fn each_model_of_init_checks_and_runs() {
         assert!(config.lines().filter(|line| line.contains('#')).count() > 5, "{model} is commented:\n{config}");
         folder.write("run.toml", &config);
         folder.write("my-cluster.dat", FOUR);
+        folder.write("my-elements.csv", "a,e,i,node,pericentre,t_pericentre\n1,0.2,3,40,50,0\n");
         folder.tisane(&["check", "run.toml"]).exits(0).says(&["this configuration is valid", "particles", "disk"]);
         let table: toml::Table = config.parse().unwrap();
         let dt_max = &table["integrator"]["hermite4"]["dt_max"];

@@ -5,6 +5,7 @@ use super::amuse_units::{self, AmuseUnit, LENGTH, MASS, System, TIME, VELOCITY};
 use super::look::{Guess, Look};
 use super::physical::from_cgs;
 use super::state::{FileState, Places};
+use crate::io::elements::{ElementTable, Phase};
 use crate::io::hdf::foreign::{Foreign, Place};
 use crate::io::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
 use crate::particles::Particles;
@@ -101,6 +102,36 @@ fn last_state(file: &Foreign) -> Result<(Place<'_>, Vec<String>)> {
     Ok((set, notes))
 }
 
+/// Reads a set of orbital elements, in the names of AMUSE's table of the stars about the Galactic centre (after Gillessen et al. 2009,
+/// table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node and `Omega` for the argument of the
+/// pericentre.
+pub(in crate::io) fn elements(path: &Path) -> Result<ElementTable> {
+    let file = Foreign::open(path)?;
+    let (set, _) = last_state(&file)?;
+    let attributes = set.group("attributes").ok_or_else(|| set.error("attributes", "no such group"))?;
+    let (axis, time) = ("semimajor_axis", "time_of_pericenter");
+    let n = attributes.rows(axis)?;
+    let column = |name: &str| -> Result<Vec<f64>> {
+        let values = attributes.floats(name, n, 1)?;
+        match values.iter().position(|x| !x.is_finite()) {
+            Some(row) => Err(attributes.error(name, format!("row {row}: expected a finite number"))),
+            None => Ok(values),
+        }
+    };
+    let angle = attributes.text_of(axis, "units")?.is_none_or(|unit| unit == "none");
+    let length = if angle { None } else { Some(unit_of(&attributes, axis, LENGTH)?.cgs()) };
+    Ok(ElementTable {
+        semi_major_axis: column(axis)?,
+        eccentricity: column("eccentricity")?,
+        inclination: column("inclination")?,
+        node: column("omra")?,
+        pericentre: column("Omega")?,
+        phase: Phase::TimeOfPericentre(column(time)?),
+        mass: Vec::new(),
+        units: [length, Some(unit_of(&attributes, time, TIME)?.cgs())],
+    })
+}
+
 /// The names of all attributes; an error if one that is needed is missing.
 fn check_attributes(set: &Place<'_>, attributes: &Place<'_>) -> Result<Vec<String>> {
     let found = attributes.members()?;
@@ -113,7 +144,7 @@ fn check_attributes(set: &Place<'_>, attributes: &Place<'_>) -> Result<Vec<Strin
         format!("expected mass, x, y, z, vx, vy, vz; {} not there, found {}", missing.join(", "), found.join(", "));
     let elements = ["eccentricity", "inclination"].iter().all(|name| found.iter().any(|f| f == name));
     let help = if elements {
-        "these are orbital elements: they say neither the masses nor the distance; work out positions and velocities first"
+        "these are orbital elements: [initial.elements] makes bodies of them, with the central mass and the distance"
     } else {
         "set them in AMUSE and write the set again"
     };

@@ -22,6 +22,7 @@ mod tipsy;
 mod tisane;
 mod validate;
 
+pub(in crate::io) use amuse::elements as amuse_elements;
 pub use look::Guess;
 pub(in crate::io) use look::{Look, head};
 pub use state::FileState;

@@ -1,0 +1,249 @@
+//! The models whose particles are drawn at random.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::number::Real;
+use super::Model;
+
+/// What every sampled model has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sampling {
+    /// Number of particles: stars, members of binaries counted one by one. Required, but where a mass function fills a mass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    pub n: Option<u32>,
+    /// Seed of the random numbers: the same seed gives the same particles on any machine. Default: 1, in a list the number of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) seed: Option<u64>,
+    /// Total mass of the stars; unit: mass. Default: 1 in Henon units, required otherwise, but where a mass function gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) mass: Option<Real>,
+    /// Virial radius G M^2/(2|U|) of the sample; unit: length. Default: 1 in Henon units; otherwise one radius is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) virial_radius: Option<Real>,
+    /// Radius that holds half the mass of the sample, in place of another radius; unit: length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) half_mass_radius: Option<Real>,
+    /// Kinetic energy over |potential energy|, from 0 (all at rest) to below 1. Default: 1/2, equilibrium; uniform-sphere: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) virial_ratio: Option<Real>,
+}
+
+impl Sampling {
+    /// Seed of the random numbers.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// Total mass of the stars, where it is said; unit: mass.
+    #[must_use]
+    pub fn mass(&self) -> Option<f64> {
+        self.mass.map(Real::get)
+    }
+}
+
+/// Plummer (1911) sphere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Plummer {
+    /// What every sampled model has.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// Plummer's length a of the density (1 + r^2/a^2)^(-5/2), in place of another radius; unit: length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) scale_radius: Option<Real>,
+    /// Share of the model's mass inside the cut-off radius, above 0 and at most 1.
+    #[serde(default = "plummer_share")]
+    pub mass_fraction: Real,
+}
+
+const fn plummer_share() -> Real {
+    Real::new(0.999)
+}
+
+/// King (1966) model: a Maxwellian lowered to zero at the tidal radius.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct King {
+    /// What every sampled model has.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// Central potential over the squared velocity parameter, 0.1 to 12.
+    pub w0: Real,
+    /// King's core radius (9 sigma^2/(4 pi G rho_0))^(1/2), in place of another radius; unit: length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) core_radius: Option<Real>,
+    /// Radius at which the density falls to zero, in place of another radius; unit: length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) tidal_radius: Option<Real>,
+}
+
+/// Hernquist (1990) model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Hernquist {
+    /// What every sampled model has.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// Hernquist's length a of the density 1/(r (r + a)^3), in place of another radius; unit: length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) scale_radius: Option<Real>,
+    /// Share of the model's mass inside the cut-off radius, above 0 and at most 1.
+    #[serde(default = "hernquist_share")]
+    pub mass_fraction: Real,
+}
+
+const fn hernquist_share() -> Real {
+    Real::new(0.99)
+}
+
+/// Profile of Elson, Fall & Freeman (1987), or with an inner slope a Nuker profile (Lauer et al. 1995).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Eff {
+    /// What every sampled model has.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// The length a of the surface density (1 + R^2/a^2)^(-outer_slope/2), in place of another radius; unit: length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) scale_radius: Option<Real>,
+    /// Slope of the surface density far out, above 1 and at most 10: the gamma of Elson, Fall & Freeman.
+    #[serde(default = "outer_slope")]
+    pub outer_slope: Real,
+    /// Slope of the surface density in the centre, from 0 to below 1.
+    #[serde(default = "inner_slope")]
+    pub inner_slope: Real,
+    /// How sharply one slope turns into the other, from 1/2 to 10.
+    #[serde(default = "sharpness")]
+    pub sharpness: Real,
+    /// Radius beyond which there is nothing, in scale radii, from 1 to 10000.
+    #[serde(default = "cut_off")]
+    pub cut_off: Real,
+}
+
+const fn outer_slope() -> Real {
+    Real::new(2.5)
+}
+
+const fn inner_slope() -> Real {
+    Real::new(0.0)
+}
+
+const fn sharpness() -> Real {
+    Real::new(2.0)
+}
+
+const fn cut_off() -> Real {
+    Real::new(20.0)
+}
+
+/// Sphere of constant density, cold or at a virial ratio.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct UniformSphere {
+    /// What every sampled model has.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// Radius; unit: length. Default: 1 in Henon units; otherwise one radius is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) radius: Option<Real>,
+}
+
+/// Fractal clumps inside a sphere (Goodwin & Whitworth 2004).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Fractal {
+    /// What every sampled model has.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// Radius of the sphere, in place of another radius; unit: length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) radius: Option<Real>,
+    /// Fractal dimension, from 1 (stringy clumps) to 3 (a uniform sphere).
+    pub dimension: Real,
+}
+
+/// Which radius of a sample is given; unit: length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// The virial radius.
+    Virial(f64),
+    /// The half-mass radius.
+    HalfMass(f64),
+    /// The length of the model with this key.
+    Own(&'static str, f64),
+}
+
+/// A sampled model: its name, what every one has, and its own lengths.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampled<'a> {
+    /// Name of its section.
+    pub name: &'static str,
+    /// What every sampled model has.
+    pub sampling: &'a Sampling,
+    /// The model's own lengths by their keys.
+    pub lengths: Vec<(&'static str, Option<Real>)>,
+}
+
+impl Model {
+    /// What every sampled model has, and the model's own lengths; [`None`] for a model that is not drawn at random.
+    #[must_use]
+    pub fn sampled(&self) -> Option<Sampled<'_>> {
+        let (name, sampling, lengths) = match self {
+            Self::Plummer(m) => ("plummer", &m.sampling, vec![("scale_radius", m.scale_radius)]),
+            Self::King(m) => {
+                ("king", &m.sampling, vec![("core_radius", m.core_radius), ("tidal_radius", m.tidal_radius)])
+            }
+            Self::Hernquist(m) => ("hernquist", &m.sampling, vec![("scale_radius", m.scale_radius)]),
+            Self::Eff(m) => ("eff", &m.sampling, vec![("scale_radius", m.scale_radius)]),
+            Self::UniformSphere(m) => ("uniform-sphere", &m.sampling, vec![("radius", m.radius)]),
+            Self::Fractal(m) => ("fractal", &m.sampling, vec![("radius", m.radius)]),
+            _ => return None,
+        };
+        Some(Sampled { name, sampling, lengths })
+    }
+
+    /// What every sampled model has, to be written to.
+    pub(in super::super) fn sampling_mut(&mut self) -> Option<&mut Sampling> {
+        match self {
+            Self::Plummer(m) => Some(&mut m.sampling),
+            Self::King(m) => Some(&mut m.sampling),
+            Self::Hernquist(m) => Some(&mut m.sampling),
+            Self::Eff(m) => Some(&mut m.sampling),
+            Self::UniformSphere(m) => Some(&mut m.sampling),
+            Self::Fractal(m) => Some(&mut m.sampling),
+            _ => None,
+        }
+    }
+}
+
+impl Sampled<'_> {
+    /// Every radius by its key: the two of any sample and the model's own.
+    pub(in super::super) fn radii(&self) -> Vec<(&'static str, Option<Real>)> {
+        let of_samples =
+            [("virial_radius", self.sampling.virial_radius), ("half_mass_radius", self.sampling.half_mass_radius)];
+        of_samples.into_iter().chain(self.lengths.iter().copied()).collect()
+    }
+
+    /// The radius that is given; without one that of Hénon units.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        let given = self.radii().into_iter().find_map(|(key, value)| Some((key, value?.get())));
+        match given {
+            Some(("virial_radius", value)) => Size::Virial(value),
+            Some(("half_mass_radius", value)) => Size::HalfMass(value),
+            Some((key, value)) => Size::Own(key, value),
+            None if self.name == "uniform-sphere" => Size::Own("radius", 1.0),
+            None => Size::Virial(1.0),
+        }
+    }
+
+    /// Kinetic energy over |potential energy|.
+    #[must_use]
+    pub fn virial_ratio(&self) -> f64 {
+        let default = if self.name == "uniform-sphere" { 0.0 } else { 0.5 };
+        self.sampling.virial_ratio.map_or(default, Real::get)
+    }
+}

@@ -1,0 +1,192 @@
+//! What the stars of a sampled model are like: masses, binaries, segregation, rotation, a central body.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::number::Real;
+
+/// Masses of the stars.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Masses {
+    /// The mass function.
+    pub function: MassFunction,
+    /// Smallest mass, above 0; unit: Msun, whatever the unit of mass. Default: salpeter 0.1, kroupa 0.08, maschberger 0.01.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) m_min: Option<Real>,
+    /// Largest mass, above m_min; unit: Msun, whatever the unit of mass. Default: salpeter and kroupa 100, maschberger 150.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) m_max: Option<Real>,
+    /// Slopes of a power law, from the smallest masses up: the a of dN/dm ~ m^(-a); with power-law only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slopes: Vec<Real>,
+    /// Masses at which one slope gives way to the next, one fewer than slopes; unit: Msun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<Real>,
+    /// Text file with one mass a line, from the directory of this configuration; unit: mass; with file only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) path: Option<String>,
+}
+
+/// A mass function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MassFunction {
+    /// All masses the same.
+    Equal,
+    /// Power law of slope 2.35 (Salpeter 1955).
+    Salpeter,
+    /// Slopes 0.3, 1.3 and 2.3 with breaks at 0.08 and 0.5 Msun (Kroupa 2001).
+    Kroupa,
+    /// The function L3 with alpha = 2.3, beta = 1.4, mu = 0.2 Msun (Maschberger 2013).
+    Maschberger,
+    /// Power law of one or more slopes.
+    PowerLaw,
+    /// Masses from a file.
+    File,
+}
+
+impl Masses {
+    /// Smallest and largest mass in Msun; [`None`] for a function without limits.
+    #[must_use]
+    pub fn limits(&self) -> Option<(f64, f64)> {
+        let (least, most) = match self.function {
+            MassFunction::Equal | MassFunction::File => return None,
+            MassFunction::Salpeter => (0.1, 100.0),
+            MassFunction::Kroupa => (0.08, 100.0),
+            MassFunction::Maschberger => (0.01, 150.0),
+            MassFunction::PowerLaw => (0.0, 0.0),
+        };
+        Some((self.m_min.map_or(least, Real::get), self.m_max.map_or(most, Real::get)))
+    }
+
+    /// File of masses: absolute once the configuration has been read.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref().map(Path::new)
+    }
+}
+
+/// Primordial binaries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Binaries {
+    /// Share of the systems (single stars and binaries) that are binaries, from 0 to 1.
+    pub fraction: Real,
+    /// Who is paired with whom.
+    #[serde(default)]
+    pub pairing: Pairing,
+    /// Mass above which pairing is ordered or by mass ratio; below it, it is random; unit: Msun, whatever the unit of mass.
+    #[serde(default = "massive")]
+    pub pairing_above: Real,
+    /// Law of the semi-major axes.
+    #[serde(default)]
+    pub semi_major_axis: SemiMajorAxis,
+    /// Smallest semi-major axis; unit: length. Required with opik and uniform; otherwise without default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) a_min: Option<Real>,
+    /// Largest semi-major axis; unit: length. Required with opik and uniform; otherwise without default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) a_max: Option<Real>,
+    /// Law of the eccentricities.
+    #[serde(default)]
+    pub eccentricity: Eccentricity,
+    /// The eccentricity of all binaries, from 0 to below 1; with eccentricity = "fixed" only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) e: Option<Real>,
+}
+
+const fn massive() -> Real {
+    Real::new(5.0)
+}
+
+impl Binaries {
+    /// Smallest and largest semi-major axis, where they are said; unit: length.
+    #[must_use]
+    pub fn axes(&self) -> (Option<f64>, Option<f64>) {
+        (self.a_min.map(Real::get), self.a_max.map(Real::get))
+    }
+
+    /// The eccentricity of all binaries, where it is fixed.
+    #[must_use]
+    pub fn e(&self) -> f64 {
+        self.e.map_or(0.0, Real::get)
+    }
+}
+
+/// Who is paired with whom. Pairing never changes a mass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pairing {
+    /// Anyone with anyone.
+    #[default]
+    Random,
+    /// The massive by mass: the heaviest with the second, the third with the fourth (Oh, Kroupa & Pflamm-Altenburg 2015).
+    Ordered,
+    /// The massive with the star nearest to a mass ratio that is uniform from 0.1 to 1 (Sana et al. 2012).
+    UniformRatio,
+}
+
+/// A law of semi-major axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SemiMajorAxis {
+    /// Uniform in log a (Opik 1924).
+    #[default]
+    Opik,
+    /// Uniform in a.
+    Uniform,
+    /// Birth periods of Kroupa (1995), 10 to 10^8.43 days; units by name.
+    Kroupa,
+    /// Log-normal periods of Duquennoy & Mayor (1991), 1 to 10^10 days; units by name.
+    DuquennoyMayor,
+}
+
+/// A law of eccentricities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Eccentricity {
+    /// Density 2e (Jeans 1919).
+    #[default]
+    Thermal,
+    /// Uniform from 0 to 1.
+    Uniform,
+    /// All circles.
+    Circular,
+    /// All the same, the key e.
+    Fixed,
+}
+
+/// Primordial mass segregation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Segregation {
+    /// Degree from 0 (none) to 1 (the order of masses is the order of binding energies).
+    pub degree: Real,
+}
+
+/// Rotation about the z axis, in the positive sense.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rotation {
+    /// Share of the stars moving backwards that are turned round, from 0 to 1 (Lynden-Bell 1960).
+    #[serde(default = "none")]
+    pub flip: Real,
+    /// Share of the kinetic energy in a rotation as a solid body, from 0 to below 1.
+    #[serde(default = "none")]
+    pub solid_body: Real,
+}
+
+const fn none() -> Real {
+    Real::new(0.0)
+}
+
+/// A massive body in the centre; the velocities of the stars are in equilibrium with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Central {
+    /// Its mass, above 0, beside that of the stars; unit: mass.
+    pub mass: Real,
+}
