@@ -17,6 +17,7 @@ mod stop;
 mod study;
 mod validate;
 mod verify;
+mod view;
 
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES};
 use crate::crew::on_threads;
@@ -127,6 +128,11 @@ enum Verb {
     /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
     /// they were audited, the errors of the forces. With --y, chosen columns of runs and tables are drawn in one figure.
     Plot(plot::PlotArgs),
+    /// Show a run in a browser: its particles in three dimensions, and how it goes, also while it runs.
+    ///
+    /// The page is served on this machine alone (127.0.0.1), to whoever has the address with its random token; nothing is
+    /// fetched from elsewhere. It only reads. Ctrl-C ends it. `tisane run --view` shows a run from its start.
+    View(view::ViewArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
     /// Reproduce published and exact results, and print the table of what came out.
@@ -219,6 +225,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Convert(args) => convert::convert(&args, talk),
         Verb::Analyze(args) => analyze::analyze(&args, talk),
         Verb::Plot(args) => plot::plot(&args),
+        Verb::View(args) => view::view(&args),
         Verb::Verify => verify::verify(),
         Verb::Validate(args) => validate::validate(&args, talk),
         Verb::Bench { what } => bench::bench(what, talk),
