@@ -19,6 +19,7 @@ use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
+use crate::force::range::{Outside, Range};
 use crate::force::{AccelerationEngine, Field, ForceEngine};
 use crate::initial::laws::Laws;
 use crate::initial::{InitialState, coincident_pair, scaling};
@@ -85,14 +86,15 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     let start = loaded.config.t_start().unwrap_or(state.time);
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     check_coincidence(&loaded, &particles)?;
+    let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
+    let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
+    scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
+    check_range(&loaded, &particles, &scale)?;
 
     let inputs = recipe::inputs_of(&loaded.config)?;
     let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
-    let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
-    let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
-    scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
     let initial_sha256 = particles.state_sha256(&clock);
     Ok(Setup {
@@ -177,6 +179,16 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
     }
 }
 
+/// The mode must hold the system, whose particles are in internal units.
+fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
+    let range = Range::of(loaded.config.force.precision());
+    let epsilon = loaded.config.softening.epsilon.get() / scale.length;
+    range.check_start(p, epsilon).map_err(|what| {
+        let key = if matches!(what, Outside::Softening(..)) { "softening.epsilon" } else { "force.precision" };
+        loaded.explain(Problem::new(key, what.told(p, &range, scale)).with_help(range.advice()))
+    })
+}
+
 /// Potential energy by the CPU engine, with softening `epsilon`, in units with G = 1.
 ///
 /// # Errors
@@ -204,6 +216,7 @@ fn hermite4(h: &config::Hermite4, precision: Precision, clock: Clock) -> Hermite
             OnDtMin::Clamp => OnFloor::Clamp,
         },
         noise: precision.noise(),
+        range: Range::of(precision),
     };
     Hermite4::new(parameters, clock)
 }
@@ -225,7 +238,7 @@ fn choose_engines(
         }
         config::Integrator::Leapfrog(_) => {
             let chosen = engine::choose::<dyn AccelerationEngine>(config, session, of_run, task)?;
-            let integrator = Box::new(Leapfrog::new(task.clock));
+            let integrator = Box::new(Leapfrog::new(task.clock, Range::of(task.precision)));
             let motion = Motion::Accelerations { integrator, engine: chosen.engine, meter: chosen.meter };
             (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
         }

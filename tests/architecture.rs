@@ -29,7 +29,17 @@ const RULES: &[(&str, &[&str])] = &[
     ("force::paper", &[]),
     ("force::papers", ENGINE),
     ("force", &["error", "force"]),
-    ("integrator", &["error", "force::AccelerationEngine", "force::ForceEngine", "force::Forces", "force::Targets"]),
+    (
+        "integrator",
+        &[
+            "error",
+            "force::AccelerationEngine",
+            "force::ForceEngine",
+            "force::Forces",
+            "force::Targets",
+            "force::range",
+        ],
+    ),
     ("diagnostics", &[]),
     ("io", &["error"]),
     ("motion", &["error", "force", "integrator"]),

@@ -16,6 +16,7 @@ use systems::{CLOCK, bits, block, forces, system};
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{CudaEngine, Shape};
 use tisane::force::precision::Precision;
+use tisane::force::range::Range;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -209,6 +210,7 @@ fn a_whole_f64_run_ends_in_the_cpus_state() {
             floor: Level::DEEPEST,
             on_floor: OnFloor::Stop,
             noise: 0.0,
+            range: Range::F64,
         };
         let mut integrator = Hermite4::new(parameters, CLOCK);
         let mut now = integrator.start(&mut p, engine).unwrap().now;

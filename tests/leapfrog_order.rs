@@ -7,6 +7,7 @@ use std::f64::consts::PI;
 use tisane::force::cpu::{self, CpuAccelerations, Width};
 use tisane::force::mode::F64;
 use tisane::force::precision::Precision;
+use tisane::force::range::Range;
 use tisane::force::{AccelerationEngine, reference};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
@@ -18,7 +19,7 @@ use tisane::time::{Clock, Level, Time};
 fn integrate(p: &mut Particles, dt: f64, epsilon: f64, steps: u64, mut look: impl FnMut(&Particles)) {
     let clock = Clock { start: 0.0, dt_max: dt };
     let mut engine = CpuAccelerations::<F64>::new(epsilon, Width::choose().unwrap());
-    let mut integrator = Leapfrog::new(clock);
+    let mut integrator = Leapfrog::new(clock, Range::F64);
     integrator.start(p, &mut engine).unwrap();
     for step in 1..=steps {
         assert_eq!(integrator.step(p, &mut engine).unwrap().now, Time::from_dt_max(step));
@@ -119,7 +120,7 @@ fn a_step_is_kick_drift_kick_with_one_evaluation() {
         }
     }
     let mut p = Particles::new(vec![1.0], vec![[1.0, 0.0, 0.0]], vec![[0.0; 3]]);
-    let (mut engine, mut integrator) = (Spring(0), Leapfrog::new(Clock { start: 0.0, dt_max: 0.5 }));
+    let (mut engine, mut integrator) = (Spring(0), Leapfrog::new(Clock { start: 0.0, dt_max: 0.5 }, Range::F64));
     integrator.start(&mut p, &mut engine).unwrap();
     let report = integrator.step(&mut p, &mut engine).unwrap();
     // v½ = −1/4, x = 1 − 1/8, a = −7/8, v = −1/4 − 7/32
@@ -129,7 +130,7 @@ fn a_step_is_kick_drift_kick_with_one_evaluation() {
     assert_eq!(engine.0, 11, "one evaluation a step, and one before the first");
     // Taken up again, it goes on where it was, without another evaluation.
     let mut again = p.clone();
-    let mut other = Leapfrog::new(Clock { start: 0.0, dt_max: 0.5 });
+    let mut other = Leapfrog::new(Clock { start: 0.0, dt_max: 0.5 }, Range::F64);
     other.resume(&again, Time::from_dt_max(10), &mut engine).unwrap();
     assert_eq!(engine.0, 11);
     for (integrator, p) in [(&mut integrator, &mut p), (&mut other, &mut again)] {
@@ -142,7 +143,7 @@ fn a_step_is_kick_drift_kick_with_one_evaluation() {
 fn every_mode_has_the_same_bits_by_any_engine_on_any_threads() {
     let clock = Clock { start: 0.0, dt_max: 1.0 / 64.0 };
     let run = |mut engine: Box<dyn AccelerationEngine>| {
-        let (mut p, mut integrator) = (cluster(150), Leapfrog::new(clock));
+        let (mut p, mut integrator) = (cluster(150), Leapfrog::new(clock, Range::F64));
         integrator.start(&mut p, &mut *engine).unwrap();
         advance(&mut p, &mut integrator, &mut *engine, Time::from_dt_max(32));
         p.state_sha256(&clock)

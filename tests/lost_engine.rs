@@ -12,6 +12,7 @@ use tisane::Result;
 use tisane::error::Error;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
+use tisane::force::range::Range;
 use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::integrator::leapfrog::Leapfrog;
@@ -99,7 +100,7 @@ fn simulation(dir: &Path, particles: Particles, state: RunState, scheme: Scheme,
         Scheme::Leapfrog => {
             let alone = cpu::accelerations(Precision::F64, epsilon, width);
             Motion::Accelerations {
-                integrator: Box::new(Leapfrog::new(CLOCK)),
+                integrator: Box::new(Leapfrog::new(CLOCK, Range::F64)),
                 engine: Box::new(Doomed { engine: alone, left: 40, fate, before }),
                 meter: engine,
             }

@@ -6,6 +6,7 @@ use crate::diagnostics::conserved::{Conserved, relative};
 use crate::error::{Error, Result};
 use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
+use crate::force::range::Range;
 use crate::force::reference;
 use crate::force::{AccelerationEngine, Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
@@ -259,6 +260,7 @@ fn outcome(start: &Particles, mut engine: Box<dyn ForceEngine>, alone: Box<dyn A
         floor: Level::DEEPEST,
         on_floor: OnFloor::Stop,
         noise: 0.0,
+        range: Range::F64,
     };
     let mut integrator = Hermite4::new(parameters, CLOCK);
     integrator.start(&mut p, &mut *engine)?;

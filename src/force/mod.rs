@@ -11,6 +11,7 @@ pub mod mode;
 pub mod paper;
 pub mod papers;
 pub mod precision;
+pub mod range;
 pub mod real;
 pub mod reference;
 

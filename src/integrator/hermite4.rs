@@ -4,8 +4,9 @@
 use super::scheduler::Scheduler;
 use super::stretch::Stretch;
 use super::timestep::{aarseth, first, next_level, norm, norm2};
-use super::{Integrator, StepReport};
+use super::{Integrator, StepReport, outside};
 use crate::error::{Error, Result};
+use crate::force::range::{self, Watched};
 use crate::force::{ForceEngine, Forces, Targets};
 use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
@@ -44,6 +45,8 @@ pub struct Parameters {
     pub on_floor: OnFloor,
     /// Rounding error of an acceleration, relative to the larger of |a| and φ² (the total mass is about 1): 0 for forces in f64.
     pub noise: f64,
+    /// What the pair arithmetic of the forces holds.
+    pub range: range::Range,
 }
 
 /// The integrator.
@@ -56,6 +59,7 @@ pub struct Hermite4 {
     targets: Targets,
     predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
+    watched: Watched,
 }
 
 /// A particle after the corrector: position, velocity, and the scaled derivatives `a⁽²⁾ dt²` and `a⁽³⁾ dt³` at the end of
@@ -169,6 +173,7 @@ impl Hermite4 {
             targets: Targets::default(),
             predicted: Default::default(),
             forces: Forces::default(),
+            watched: Watched::new(parameters.range, clock.dt_max),
         }
     }
 
@@ -192,6 +197,15 @@ impl Hermite4 {
                 let parts = targets.index.par_chunks(share).zip(targets.pos.par_chunks_mut(share));
                 parts.zip(targets.vel.par_chunks_mut(share)).for_each(part);
             }
+        }
+    }
+
+    /// Forces on the targets, all of numbers that the engine's arithmetic holds.
+    fn evaluate(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
+        f.evaluate(now, &self.targets, &mut self.forces)?;
+        match self.watched.forces(p, &self.targets, &self.forces) {
+            Some(what) => Err(outside(p, what, &self.parameters.range, self.clock.time(now))),
+            None => Ok(()),
         }
     }
 
@@ -290,7 +304,7 @@ impl Hermite4 {
         let Some((k, wanted)) = moved.refused else { return Ok(moved.clamped) };
         let i = self.targets.index[k] as usize;
         if wanted.is_nan() || !self.is_finite(k) {
-            return Err(not_finite(p, i, self.clock.time(now)));
+            return Err(not_finite(p, i, self.clock.time(now), &self.parameters.range));
         }
         Err(self.below_floor(p, i, now, wanted))
     }
@@ -311,13 +325,17 @@ impl Hermite4 {
     }
 }
 
-fn not_finite(p: &Particles, i: usize, time: f64) -> Error {
+fn not_finite(p: &Particles, i: usize, time: f64, range: &range::Range) -> Error {
     Error::Integration {
         problem: format!(
             "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, jerk {:?}, potential {:?})",
             p.id[i], p.acc[i], p.jerk[i], p.pot[i]
         ),
-        help: Some("a collision without softening, or a close pair that a longer first step jumped over: lower nu_start and nu, or set softening.epsilon".into()),
+        help: Some(format!(
+            "a collision without softening, or a close pair that a longer first step jumped over: lower nu_start and nu, or set \
+             softening.epsilon{}",
+            range.too_close()
+        )),
     }
 }
 
@@ -326,13 +344,14 @@ impl Integrator for Hermite4 {
 
     fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
         f.load(p)?;
+        self.watched.load(p);
         let now = Time::default();
         self.block = (0..p.len() as u32).collect();
         let mut clamped = 0;
         for begin in (0..p.len()).step_by(TILE) {
             let tile = begin..p.len().min(begin + TILE);
             self.predict_targets(p, tile.clone(), |_| 0.0);
-            f.evaluate(now, &self.targets, &mut self.forces)?;
+            self.evaluate(p, f, now)?;
             p.pos[tile.clone()].copy_from_slice(&self.targets.pos);
             p.vel[tile.clone()].copy_from_slice(&self.targets.vel);
             p.acc[tile.clone()].copy_from_slice(&self.forces.acc);
@@ -355,6 +374,7 @@ impl Integrator for Hermite4 {
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()> {
         f.load(p)?;
+        self.watched.load(p);
         self.scheduler = Scheduler::new(now, &p.step);
         Ok(())
     }
@@ -370,10 +390,10 @@ impl Integrator for Hermite4 {
                 self.predicted.0.clone_from(&self.targets.pos);
                 self.predicted.1.clone_from(&self.targets.vel);
             }
-            f.evaluate(now, &self.targets, &mut self.forces)?;
+            self.evaluate(p, f, now)?;
             for _ in 1..self.parameters.iterations {
                 self.correct_targets(p);
-                f.evaluate(now, &self.targets, &mut self.forces)?;
+                self.evaluate(p, f, now)?;
             }
             clamped += self.move_particles(p, now)?;
         }

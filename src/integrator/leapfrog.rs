@@ -2,9 +2,10 @@
 //! direct summation (Hamada & Iitaka 2007; Verlet 1967). Of 2nd order, symplectic and time-reversible: its energy error does
 //! not grow.
 
-use super::{Integrator, StepReport};
+use super::{Integrator, StepReport, outside};
 use crate::error::{Error, Result};
 use crate::force::AccelerationEngine;
+use crate::force::range::{Range, Watched};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
@@ -20,21 +21,25 @@ pub struct Leapfrog {
     clock: Clock,
     now: Time,
     acc: Vec<Vec3>,
+    watched: Watched,
 }
 
 impl Leapfrog {
-    /// An integrator with the step `clock.dt_max`, in internal units.
+    /// An integrator with the step `clock.dt_max`, in internal units, for accelerations by an arithmetic with this range.
     #[must_use]
-    pub fn new(clock: Clock) -> Self {
-        Self { clock, now: Time::default(), acc: Vec::new() }
+    pub fn new(clock: Clock, range: Range) -> Self {
+        Self { clock, now: Time::default(), acc: Vec::new(), watched: Watched::new(range, clock.dt_max) }
     }
 
-    /// Accelerations of all particles where they stand, all finite.
+    /// Accelerations of all particles where they stand, all finite and of numbers that the engine's arithmetic holds.
     fn accelerate(&mut self, p: &Particles, f: &mut dyn AccelerationEngine, now: Time) -> Result<()> {
         f.accelerate(&p.pos, &mut self.acc)?;
+        if let Some(what) = self.watched.accelerations(p, &self.acc) {
+            return Err(outside(p, what, self.watched.range(), self.clock.time(now)));
+        }
         let bad = self.acc.par_iter().with_min_len(SHARE).position_first(|acc| !acc.iter().all(|a| a.is_finite()));
         match bad {
-            Some(i) => Err(not_finite(p, i, self.acc[i], self.clock.time(now))),
+            Some(i) => Err(not_finite(p, i, self.acc[i], (self.clock.time(now), self.watched.range()))),
             None => Ok(()),
         }
     }
@@ -71,18 +76,18 @@ impl Leapfrog {
     }
 }
 
-fn not_finite(p: &Particles, i: usize, acc: Vec3, time: f64) -> Error {
+fn not_finite(p: &Particles, i: usize, acc: Vec3, (time, range): (f64, &Range)) -> Error {
     Error::Integration {
         problem: format!(
             "the acceleration of particle {} is not a finite number (time {time} in internal units, acceleration {acc:?}, position \
              {:?})",
             p.id[i], p.pos[i]
         ),
-        help: Some(
+        help: Some(format!(
             "a collision without softening, or a step that is too long for a close pair: set softening.epsilon, or lower \
-             integrator.leapfrog.dt"
-                .into(),
-        ),
+             integrator.leapfrog.dt{}",
+            range.too_close()
+        )),
     }
 }
 
@@ -92,6 +97,7 @@ impl Integrator for Leapfrog {
     fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
         self.now = Time::default();
         f.load(&p.mass)?;
+        self.watched.load(p);
         self.accelerate(p, f, self.now)?;
         p.acc.clone_from(&self.acc);
         p.jerk.fill([0.0; 3]);
@@ -103,6 +109,7 @@ impl Integrator for Leapfrog {
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()> {
         self.now = now;
+        self.watched.load(p);
         f.load(&p.mass)
     }
 

@@ -6,9 +6,11 @@ pub mod scheduler;
 mod stretch;
 pub mod timestep;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::force::range::{Outside, Range};
 use crate::particles::Particles;
 use crate::time::Time;
+use crate::units::Scale;
 
 /// What one step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,4 +49,12 @@ pub trait Integrator: Send {
     /// # Errors
     /// If the engine fails, a number is not finite, or a particle wants a step below the floor.
     fn step(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport>;
+}
+
+/// The run has come to where the arithmetic of its forces does not hold its numbers.
+fn outside(p: &Particles, what: Outside, range: &Range, time: f64) -> Error {
+    Error::Integration {
+        problem: format!("{} (time {time}; internal units)", what.told(p, range, &Scale::IDENTITY)),
+        help: Some(format!("{}: in a new run, which may begin from the last snapshot", range.advice())),
+    }
 }

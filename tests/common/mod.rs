@@ -4,6 +4,7 @@
 
 use tisane::force::cpu::{CpuEngine, Width};
 use tisane::force::mode::F64;
+use tisane::force::range::Range;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::particles::Particles;
@@ -11,7 +12,15 @@ use tisane::time::{Clock, Level, Time};
 
 /// Hermite parameters with the usual settings and no floor in the way.
 pub fn parameters(nu: f64) -> Parameters {
-    Parameters { nu, nu_start: nu, iterations: 1, floor: Level::DEEPEST, on_floor: OnFloor::Stop, noise: 0.0 }
+    Parameters {
+        nu,
+        nu_start: nu,
+        iterations: 1,
+        floor: Level::DEEPEST,
+        on_floor: OnFloor::Stop,
+        noise: 0.0,
+        range: Range::F64,
+    }
 }
 
 /// Two bodies of masses m and 1 − m on an orbit of semi-major axis 1, eccentricity e, period 2π, at apocentre.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 use tisane::force::ForceEngine;
+use tisane::force::range::Range;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::io::checkpoint::{Counters, References, RunState, Written};
 use tisane::io::fields::DiagnosticsRow;
@@ -46,6 +47,7 @@ pub fn hermite4(engine: Box<dyn ForceEngine>, meter: Option<Box<dyn ForceEngine>
         floor: Level::DEEPEST,
         on_floor: OnFloor::Stop,
         noise: 0.0,
+        range: Range::F64,
     };
     Motion::Forces { integrator: Box::new(Hermite4::new(parameters, CLOCK)), engine, meter }
 }

@@ -1,0 +1,285 @@
+//! Which numbers the arithmetic of a mode can hold, and whether those of a run are among them.
+//!
+//! A pair too close for a mode gives an infinity or NaN, which nobody can overlook. A number too small, or a distance too
+//! large, gives a zero, and the force is wrong without a sign of it. So positions and speeds are bounded, and what zeros in
+//! the place of small numbers can take from an acceleration is held against that acceleration.
+
+use super::precision::Precision;
+use super::{Forces, Targets};
+use crate::particles::{Particles, Vec3};
+use crate::units::Scale;
+use rayon::prelude::*;
+
+/// A thread gets at least so many targets to look at.
+const SHARE: usize = 1024;
+
+/// What the pair arithmetic of a mode holds, in internal units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The type of the pair arithmetic.
+    pub name: &'static str,
+    /// Largest coordinate: squares of distances stay finite, and no particle gets to where the engines put the lanes that
+    /// have none ([`super::real::Real::NOWHERE`]).
+    pub coordinate: f64,
+    /// Largest component of a velocity: products with distances stay finite.
+    pub speed: f64,
+    /// Largest mass.
+    pub mass: f64,
+    /// Least softening but none: its square is a normal number.
+    pub softening: f64,
+    /// Least normal number. A GPU takes what is smaller for zero.
+    pub least: f64,
+    /// Rounding of one operation.
+    pub rounding: f64,
+}
+
+/// A power of two, exactly.
+const fn two_to(power: i64) -> f64 {
+    f64::from_bits(((power + 1023) as u64) << 52)
+}
+
+impl Range {
+    /// Of modes with pairs in f32.
+    pub const F32: Self = Self {
+        name: "f32",
+        coordinate: two_to(49),
+        speed: two_to(62),
+        mass: two_to(126),
+        softening: two_to(-63),
+        least: two_to(-126),
+        rounding: two_to(-23),
+    };
+
+    /// Of modes with pairs in f64.
+    pub const F64: Self = Self {
+        name: "f64",
+        coordinate: two_to(498),
+        speed: two_to(510),
+        mass: two_to(1022),
+        softening: two_to(-511),
+        least: two_to(-1022),
+        rounding: two_to(-52),
+    };
+
+    /// That of a mode.
+    #[must_use]
+    pub const fn of(precision: Precision) -> Self {
+        if precision.in_f64() { Self::F64 } else { Self::F32 }
+    }
+
+    /// What to do about numbers that are outside.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        if *self == Self::F64 {
+            return "no mode holds such numbers: write the system in units nearer to its own masses and lengths";
+        }
+        "take force.precision = \"f64\", whose numbers reach further"
+    }
+
+    /// What more to say where a force is not a finite number: a mode in f32 has pairs that are too close for it alone.
+    #[must_use]
+    pub fn too_close(&self) -> &'static str {
+        if *self == Self::F64 {
+            return "";
+        }
+        "; or a pair that is too close for the numbers of this mode, in f32: take force.precision = \"f64\""
+    }
+
+    /// Whether a system is within at its start: its softening, masses, positions, velocities.
+    ///
+    /// # Errors
+    /// What is outside.
+    pub fn check_start(&self, p: &Particles, epsilon: f64) -> Result<(), Outside> {
+        let most = self.most_softening(p);
+        if epsilon != 0.0 && !(self.softening..=most).contains(&epsilon) {
+            return Err(Outside::Softening(epsilon, most));
+        }
+        let holds_mass = |m: &f64| *m == 0.0 || (self.least..=self.mass).contains(m);
+        if let Some(i) = p.mass.iter().position(|m| !holds_mass(m)) {
+            return Err(Outside::Mass(i, p.mass[i]));
+        }
+        match (0..p.len()).find_map(|i| self.state(i, &p.pos[i], &p.vel[i])) {
+            Some(outside) => Err(outside),
+            None => Ok(()),
+        }
+    }
+
+    /// Most softening for a system: m / ε³ of no mass is below the least number.
+    fn most_softening(&self, p: &Particles) -> f64 {
+        (least_mass(&p.mass) / (16.0 * self.least)).cbrt().min(self.coordinate)
+    }
+
+    /// What of a position and a velocity is outside.
+    #[inline(always)]
+    fn state(&self, i: usize, pos: &Vec3, vel: &Vec3) -> Option<Outside> {
+        // Not `>`: a NaN must not pass.
+        let within = |v: &Vec3, limit: f64| v.iter().all(|x| x.abs() <= limit);
+        match (within(pos, self.coordinate), within(vel, self.speed)) {
+            (false, _) => Some(Outside::Position(i, *pos)),
+            (_, false) => Some(Outside::Velocity(i, *vel)),
+            _ => None,
+        }
+    }
+}
+
+/// What a mode cannot hold, in internal units; particles by their place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outside {
+    /// The softening, and the most there may be for these masses.
+    Softening(f64, f64),
+    /// The mass of a particle.
+    Mass(usize, f64),
+    /// The position of a particle.
+    Position(usize, Vec3),
+    /// The velocity of a particle.
+    Velocity(usize, Vec3),
+    /// The acceleration of a particle, from which more may be lost than by rounding.
+    Acceleration(usize, Vec3),
+}
+
+impl Outside {
+    /// What is wrong, in the units of a scale.
+    #[must_use]
+    pub fn told(&self, p: &Particles, range: &Range, scale: &Scale) -> String {
+        let vector = |v: &Vec3, unit: f64| v.map(|x| x * unit);
+        let id = |i: &usize| p.id[*i];
+        let arithmetic = format!("the pair arithmetic of this mode, in {},", range.name);
+        match self {
+            Self::Softening(epsilon, most) => format!(
+                "{arithmetic} holds for these masses a softening of 0 or from {:.3e} to {:.3e}, found {:.3e}",
+                range.softening * scale.length,
+                most * scale.length,
+                epsilon * scale.length
+            ),
+            Self::Mass(i, mass) => format!(
+                "{arithmetic} holds masses of 0 or from {:.3e} to {:.3e}, and particle {} has {:.3e}",
+                range.least * scale.mass,
+                range.mass * scale.mass,
+                id(i),
+                mass * scale.mass
+            ),
+            Self::Position(i, pos) => format!(
+                "{arithmetic} holds coordinates up to {:.3e}, and particle {} is at {:?}",
+                range.coordinate * scale.length,
+                id(i),
+                vector(pos, scale.length)
+            ),
+            Self::Velocity(i, vel) => format!(
+                "{arithmetic} holds velocities up to {:.3e}, and particle {} has {:?}",
+                range.speed * scale.velocity,
+                id(i),
+                vector(vel, scale.velocity)
+            ),
+            Self::Acceleration(i, acc) => format!(
+                "{arithmetic} is too coarse for the small forces on particle {}: what is below its least number may be more than its \
+                 rounding of the acceleration {:?}",
+                id(i),
+                vector(acc, scale.velocity * scale.velocity / scale.length)
+            ),
+        }
+    }
+}
+
+/// Looks at what goes into the forces of a run and what comes out.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    range: Range,
+    /// Longest step.
+    dt_max: f64,
+    /// Particles with a mass, the least such mass, and all together.
+    massive: usize,
+    least_mass: f64,
+    total_mass: f64,
+    /// Largest coordinate so far.
+    reach: f64,
+}
+
+impl Watched {
+    /// Of no particles yet; steps are at most `dt_max`.
+    #[must_use]
+    pub const fn new(range: Range, dt_max: f64) -> Self {
+        Self { range, dt_max, massive: 0, least_mass: f64::INFINITY, total_mass: 0.0, reach: 0.0 }
+    }
+
+    /// The mode's range.
+    #[must_use]
+    pub const fn range(&self) -> &Range {
+        &self.range
+    }
+
+    /// Takes note of all particles.
+    pub fn load(&mut self, p: &Particles) {
+        self.massive = p.mass.iter().filter(|m| **m != 0.0).count();
+        (self.least_mass, self.total_mass) = (least_mass(&p.mass), p.mass.iter().sum());
+        self.reach = reach(&p.pos);
+    }
+
+    /// Looks at the forces on a block.
+    #[must_use]
+    pub fn forces(&mut self, p: &Particles, targets: &Targets, forces: &Forces) -> Option<Outside> {
+        let Targets { index, pos, vel } = targets;
+        self.look(p, pos, |k| (index[k] as usize, vel[k], forces.acc[k], Some(forces.pot[k])))
+    }
+
+    /// Looks at the accelerations of all particles.
+    #[must_use]
+    pub fn accelerations(&mut self, p: &Particles, acc: &[Vec3]) -> Option<Outside> {
+        self.look(p, &p.pos, |k| (k, p.vel[k], acc[k], None))
+    }
+
+    /// Looks at targets standing at `pos`: `of` gives a target's particle, velocity, acceleration, potential.
+    fn look(
+        &mut self,
+        p: &Particles,
+        pos: &[Vec3],
+        of: impl Fn(usize) -> (usize, Vec3, Vec3, Option<f64>) + Sync,
+    ) -> Option<Outside> {
+        self.reach = self.reach.max(reach(pos));
+        // As if the whole system were as far away as anything is: an acceleration above this has nothing to fear.
+        let clear = self.lost(self.massive, self.reach) / self.range.rounding;
+        let look = |k: usize| {
+            let (i, vel, acc, pot) = of(k);
+            let outside = self.range.state(i, &pos[k], &vel);
+            if outside.is_some() || acc.iter().any(|a| a.abs() > clear) {
+                return outside;
+            }
+            self.acceleration(p, i, (&pos[k], &acc, pot))
+        };
+        if pos.len() < 2 * SHARE {
+            return (0..pos.len()).find_map(look);
+        }
+        (0..pos.len()).into_par_iter().with_min_len(SHARE).find_map_first(look)
+    }
+
+    /// Most that `sources` can lose of an acceleration to a target with all coordinates up to `at`. Each source: the rounding of its
+    /// term near zero, the same of the jerk over a step, and, where m / s³ may be below the least number, all of it.
+    fn lost(&self, sources: usize, at: f64) -> f64 {
+        let far = 2.0 * (at + self.reach);
+        let whole = if self.least_mass / far.powi(3) < 2.0 * self.range.least { 8.0 * far } else { 0.0 };
+        sources as f64 * self.range.least * (1.0 + self.dt_max + whole)
+    }
+
+    /// Holds what may be lost against the larger of |a| and φ² / M, as the noise of the step criterion is: the latter for
+    /// particles on which forces cancel. Where there is no potential, that of all the mass at the far end takes its place.
+    fn acceleration(&self, p: &Particles, i: usize, (pos, acc, pot): (&Vec3, &Vec3, Option<f64>)) -> Option<Outside> {
+        let sources = self.massive - usize::from(p.mass[i] != 0.0);
+        // Nothing attracts it, or what does not hold is a number that is not finite: others look for those.
+        if sources == 0 || !acc.iter().chain(&pot).all(|x| x.is_finite()) {
+            return None;
+        }
+        let at = reach(std::slice::from_ref(pos));
+        let pot = pot.unwrap_or((self.total_mass - p.mass[i]) / (2.0 * (at + self.reach)));
+        let largest = acc.iter().fold(0.0f64, |most, a| most.max(a.abs())).max(pot / self.total_mass * pot);
+        (self.lost(sources, at) > self.range.rounding * largest).then_some(Outside::Acceleration(i, *acc))
+    }
+}
+
+/// The least mass but zero; infinite if there is none.
+fn least_mass(mass: &[f64]) -> f64 {
+    mass.iter().copied().filter(|m| *m != 0.0).fold(f64::INFINITY, f64::min)
+}
+
+/// The largest coordinate. NaN counts for nothing here: a position that is not a number is outside anyway.
+fn reach(pos: &[Vec3]) -> f64 {
+    pos.as_flattened().iter().fold(0.0f64, |most, x| most.max(x.abs()))
+}
