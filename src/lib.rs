@@ -18,6 +18,9 @@
 //! [`assemble`] builds a [`simulation::Simulation`] from a [`config::Config`]; [`cli`] is the program around it. Inside,
 //! G = 1; [`units`] says how that is scaled from what the user writes.
 
+// What a user hands in may be wrong in any way: it ends in an `Error`, not in a panic.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
 pub mod assemble;
 pub mod auditor;
 pub mod cli;

@@ -67,7 +67,7 @@ fn blocks(good: &[u8], length: usize) -> impl ParallelIterator<Item = Damage> {
 
 /// The file cut at every 13th length and every one near its ends, and grown.
 fn cuts(good: &[u8]) -> impl ParallelIterator<Item = Damage> {
-    let near = |i: &usize| i % 13 == 0 || *i < 100 || *i + 100 > good.len();
+    let near = |i: &usize| i.is_multiple_of(13) || *i < 100 || *i + 100 > good.len();
     let lengths: Vec<usize> = (0..good.len()).filter(near).collect();
     let grown = [vec![0u8; 1], vec![0; 4096], good.to_vec()].map(|more| [good, &more].concat());
     let grown = grown.into_iter().map(|bytes| (format!("grown to {}", bytes.len()), bytes)).collect::<Vec<_>>();

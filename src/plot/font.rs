@@ -12,6 +12,7 @@ pub(super) const LEADING: f64 = 1.25;
 /// What follows a text that is cut.
 const ELLIPSIS: char = '…';
 
+#[allow(clippy::expect_used, reason = "the font is a part of the program")]
 fn face() -> &'static Face<'static> {
     static FACE: OnceLock<Face<'static>> = OnceLock::new();
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).expect("the built-in font is one"))

@@ -58,6 +58,7 @@ impl Svg {
         svg
     }
 
+    #[allow(clippy::expect_used, reason = "writing to memory does not fail")]
     fn event(&mut self, event: Event<'_>) {
         self.writer.write_event(event).expect("memory takes all that is written");
     }
@@ -116,6 +117,7 @@ impl Svg {
     }
 
     /// Ends the picture.
+    #[allow(clippy::expect_used, reason = "everything that was written is text")]
     pub fn finish(mut self) -> String {
         self.close("svg");
         let mut text = String::from_utf8(self.writer.into_inner()).expect("only text was written");

@@ -109,6 +109,7 @@ impl Module {
     ///
     /// # Errors
     /// If there is none.
+    #[allow(clippy::expect_used, reason = "names of kernels are made in this crate, without NUL")]
     pub fn kernel<C: Handed>(&self, name: &str) -> Result<Kernel<C>> {
         let name = CString::new(name).expect("a name without NUL");
         // SAFETY: the module is loaded, and unloaded only when it is dropped.
