@@ -9,6 +9,7 @@ mod face;
 mod inspect;
 mod log;
 mod model;
+mod movie;
 mod plot;
 mod reproduce;
 mod run;
@@ -43,7 +44,7 @@ const EXIT_CODES: &str = "Exit codes:
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` came to another state than the file's
   7  `tisane advise`: no mode and no nu reaches the goal
-  8  `tisane analyze` or `plot` left out snapshots that are damaged, and named them; the rest is written";
+  8  `tisane analyze`, `plot` or `movie` left out snapshots that are damaged, and named them; the rest is written";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -131,6 +132,12 @@ enum Verb {
     /// structure, time steps, rates, binaries; and report.html, one file with all of them. With --y, chosen columns of runs and
     /// tables are drawn in one figure. A snapshot that is damaged is named and left out: exit code 8.
     Plot(plot::PlotArgs),
+    /// Render a film of a run from its snapshots.
+    ///
+    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH movie.mp4 is made of them. Between snapshots
+    /// particles follow their positions and velocities. Brightness is number density, colour is speed or mass. Frames that are there are not
+    /// rendered again, so a stopped command goes on. A snapshot that is damaged is named and left out: exit code 8.
+    Movie(movie::MovieArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
     /// Reproduce published and exact results, and print the table of what came out.
@@ -223,6 +230,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Convert(args) => convert::convert(&args, talk),
         Verb::Analyze(args) => analyze::analyze(&args, talk),
         Verb::Plot(args) => plot::plot(&args, talk),
+        Verb::Movie(args) => movie::movie(&args, talk),
         Verb::Verify => verify::verify(),
         Verb::Validate(args) => validate::validate(&args, talk),
         Verb::Bench { what } => bench::bench(what, talk),

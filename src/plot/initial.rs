@@ -1,7 +1,7 @@
 //! The figure of initial conditions: what was sampled, beside the laws that it was sampled from.
 
 use super::shells::{FEW, Shell, shells, with_errors};
-use super::{Axis, Figure, Mark, Panel, Series};
+use super::{Axis, Figure, Mark, Panel, Series, quantity};
 use crate::particles::{Particles, Vec3};
 use crate::units::{Dimension, Units};
 use std::f64::consts::PI;
@@ -64,10 +64,7 @@ fn law(points: Vec<(f64, f64)>) -> Series {
 
 impl Sample<'_> {
     fn label(&self, what: &str, dimension: Dimension) -> String {
-        match self.units.is_henon() {
-            true => format!("{what} [N-body units]"),
-            false => format!("{what} [{}]", self.units.label(dimension)),
-        }
+        quantity(&self.units, what, dimension)
     }
 
     /// The law of density as radius and density, over the shells.

@@ -24,6 +24,7 @@ mod journals;
 mod layout;
 mod legend;
 mod mark;
+pub mod movie;
 mod palette;
 mod raster;
 pub mod report;
@@ -37,6 +38,7 @@ mod ticks;
 
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
+use crate::units::{Dimension, Units};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use svg::Letters;
@@ -202,6 +204,24 @@ impl Figure {
     fn svg_of_page(&self, theme: Theme, ids: &str) -> String {
         draw::figure(self, theme, Letters::Text, ids)
     }
+}
+
+/// What is measured, with its unit: `density [Msun pc⁻³]`.
+fn quantity(units: &Units, what: &str, dimension: Dimension) -> String {
+    if units.is_henon() {
+        return format!("{what} [N-body units]");
+    }
+    let mut unit = String::new();
+    let mut raised = false;
+    for c in units.label(dimension).chars() {
+        raised = c == '^' || (raised && (c == '-' || c.is_ascii_digit()));
+        match (raised, c) {
+            (true, '^') => {}
+            (true, c) => unit.push(ticks::raise(c)),
+            (false, c) => unit.push(c),
+        }
+    }
+    format!("{what} [{unit}]")
 }
 
 /// The stem's name as it is, dots in it kept, and what follows it.

@@ -2,7 +2,7 @@
 
 use super::run::{Gallery, caption, diagnostics, name};
 use super::shells::{FEW, Shell, shells};
-use super::{Axis, Figure, Heat, Mark, Panel, Series};
+use super::{Axis, Figure, Heat, Mark, Panel, Series, quantity};
 use crate::diagnostics::cluster::Stars;
 use crate::diagnostics::cluster::density::core;
 use crate::diagnostics::cluster::neighbours::Neighbours;
@@ -14,11 +14,11 @@ use crate::io::file_units::FileUnits;
 use crate::io::snapshot;
 use crate::particles::{Particles, Vec3};
 use crate::sum::{sum, sum3};
-use crate::units::{Dimension, Units};
+use crate::units::Dimension;
 use std::path::Path;
 
 /// Neighbours for the density, the default of `cluster.neighbours`.
-pub(super) const NEIGHBOURS: usize = 6;
+const NEIGHBOURS: usize = 6;
 /// Least binding energy, in kT, of a binary that counts as one body: the default of `cluster.binary_hardness`.
 const HARDNESS: f64 = 1.0;
 /// The planes of the projections: indices of the horizontal and the vertical axis, and the names of the axes.
@@ -36,6 +36,8 @@ pub(super) struct Look {
     pub units: FileUnits,
     /// In internal units.
     pub stars: Stars,
+    /// SHA-256 of the file's values.
+    pub content: String,
     /// Density centre, in the user's units.
     pub centre: Vec3,
 }
@@ -58,7 +60,7 @@ impl Look {
             pot: floats(data.pot, Dimension::POTENTIAL),
         };
         let centre = core(&stars, &Neighbours::of(&stars, NEIGHBOURS)).centre.map(|x| x * scale.length);
-        Ok(Self { time: data.time, units: data.units, stars, centre })
+        Ok(Self { time: data.time, units: data.units, stars, content: data.content_sha256, centre })
     }
 
     /// Time with its unit.
@@ -137,16 +139,8 @@ fn ends(dir: &Path, damaged: &mut Vec<String>) -> Result<(Look, Option<Look>), S
     Ok((first, None))
 }
 
-/// What is measured, with its unit.
-fn label(units: &Units, what: &str, dimension: Dimension) -> String {
-    match units.is_henon() {
-        true => format!("{what} [N-body units]"),
-        false => format!("{what} [{}]", units.label(dimension)),
-    }
-}
-
 /// Half the side of a square around the centre that holds most particles.
-pub(super) fn extent(look: &Look) -> f64 {
+fn extent(look: &Look) -> f64 {
     let length = look.units.scale.length;
     let distance = |x: &Vec3| [0, 1, 2].map(|k| (x[k] * length - look.centre[k]).powi(2)).iter().sum::<f64>().sqrt();
     let mut far: Vec<f64> = look.stars.pos.iter().map(distance).filter(|r| r.is_finite()).collect();
@@ -183,10 +177,10 @@ fn projection(look: &Look, (u, v): (usize, usize), half: f64) -> Panel {
     let edges = |k: usize| -> Vec<f64> { (0..=cells).map(|i| look.centre[k] - half + i as f64 * side).collect() };
     let axis = |k: usize| Axis {
         range: Some((look.centre[k] - half, look.centre[k] + half)),
-        ..Axis::linear(label(units, AXES[k], Dimension::LENGTH))
+        ..Axis::linear(quantity(units, AXES[k], Dimension::LENGTH))
     };
     let surface = Dimension { mass: 1, length: -2, ..Dimension::NONE };
-    let heat = Heat { label: label(units, "surface density", surface), x: edges(u), y: edges(v), values };
+    let heat = Heat { label: quantity(units, "surface density", surface), x: edges(u), y: edges(v), values };
     let mut panel = Panel::new(format!("{}–{}", AXES[u], AXES[v]), axis(u), axis(v));
     let centre = Series {
         colour: Some(1),
@@ -206,9 +200,9 @@ fn profiles(looks: &[&Look], title: String, caption: String) -> Result<Figure, S
     if looks.iter().any(|look| look.stars.len() < FEW) {
         return Err(format!("fewer than {FEW} particles"));
     }
-    let radius = || Axis::log(label(units, "distance from the density centre", Dimension::LENGTH));
-    let mut density = Panel::new("Density", radius(), Axis::log(label(units, "density", Dimension::DENSITY)));
-    let y = Axis::linear(label(units, "dispersion", Dimension::VELOCITY));
+    let radius = || Axis::log(quantity(units, "distance from the density centre", Dimension::LENGTH));
+    let mut density = Panel::new("Density", radius(), Axis::log(quantity(units, "density", Dimension::DENSITY)));
+    let y = Axis::linear(quantity(units, "dispersion", Dimension::VELOCITY));
     let mut dispersion = Panel::new("Velocity dispersion, one component", radius(), y);
     for look in looks {
         let found = shells(&look.bodies(), look.centre);

@@ -1,7 +1,8 @@
 //! What a figure must be, whatever it shows: parsed back from the drawing.
 
 use super::svg::Letters;
-use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw};
+use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw, quantity};
+use crate::units::{Dimension, Rates, Units};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use resvg::tiny_skia::Rect;
@@ -267,4 +268,14 @@ fn names_stand_on_a_linear_axis_whatever_was_asked() {
     let (elements, texts) = elements(&svg.svg(Theme::Light));
     assert!(["a", "b"].iter().all(|name| texts.iter().any(|t| t == name)), "{texts:?}");
     assert_eq!(count(&elements, "bar"), 1);
+}
+
+#[test]
+fn units_in_labels_have_raised_powers() {
+    use crate::units::names::{LengthUnit, MassUnit, VelocityUnit};
+    let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Velocity(VelocityUnit::KilometrePerSecond));
+    assert_eq!(quantity(&units, "density", Dimension::DENSITY), "density [Msun pc⁻³]");
+    assert_eq!(quantity(&units, "energy", Dimension::ENERGY), "energy [Msun (km/s)²]");
+    assert_eq!(quantity(&units, "speed", Dimension::VELOCITY), "speed [km/s]");
+    assert_eq!(quantity(&Units::henon(), "speed", Dimension::VELOCITY), "speed [N-body units]");
 }
