@@ -41,5 +41,6 @@ pub mod sum;
 pub mod time;
 pub mod units;
 pub mod validate;
+pub mod view;
 
 pub use error::{Error, Result};

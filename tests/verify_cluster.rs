@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 use tisane::diagnostics::cluster::{LagrangianMass, Settings, Stars, Survey};
 use tisane::initial::kepler::Elements;
+use tisane::initial::king::{self, King};
 use tisane::initial::plummer;
 use tisane::io::fields::FRACTIONS;
 use tisane::particles::{Particles, Vec3};
@@ -115,6 +116,32 @@ fn verify_core_of_a_plummer_sphere() {
     assert!((mass - held).abs() < 5.0 * error && error < 0.05 * held, "{mass} ± {error}, not {held}");
     for s in &found {
         assert!(distance(s.core.centre, [0.0; 3]) < 0.06, "density centre {:?}", s.core.centre);
+    }
+}
+
+#[test]
+fn verify_lagrangian_and_core_radii_of_king_models() {
+    for w0 in [3.0, 6.0, 9.0] {
+        let (model, n) = (King::new(w0), 4096);
+        // The mean distance from the centre with the density as weight, in King's core radii.
+        let rho = |r: f64| king::density(model.depth(r));
+        let (steps, h) = (20_000, model.tidal_radius() / 20_000.0);
+        let moment =
+            |power: i32| (1..steps).map(|k| f64::from(k) * h).map(|r| r.powi(power) * rho(r).powi(2)).sum::<f64>();
+        let expected = moment(3) / moment(2);
+        let found: Vec<_> = (1..=6).map(|seed| survey(&stars(&model.sample(n, seed), 0.0))).collect();
+        for s in &found {
+            for (f, r) in fractions().into_iter().zip(s.lagrangian) {
+                let error = (f * (1.0 - f) / n as f64).sqrt();
+                let enclosed = model.enclosed(r);
+                assert!((enclosed - f).abs() < 4.5 * error + 4.0 / n as f64, "W0 = {w0}: {f}: {enclosed} at {r}");
+            }
+        }
+        let mean = found.iter().map(|s| s.core.radius).sum::<f64>() / found.len() as f64;
+        let spread = found.iter().map(|s| (s.core.radius - mean).powi(2)).sum::<f64>() / (found.len() - 1) as f64;
+        let error = (spread / found.len() as f64).sqrt();
+        assert!((mean - expected).abs() < 5.0 * error, "W0 = {w0}: {mean} ± {error}, not {expected}");
+        assert!(error < 0.05 * expected, "W0 = {w0}: {mean} ± {error}");
     }
 }
 

@@ -52,7 +52,7 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
 /// Several systems, one after the other, each moved to its place; ids are numbered through.
 fn several(
     at: &str,
-    clusters: &[config::PlacedSystem],
+    clusters: &[config::Cluster],
     orbit: Option<&Encounter>,
     context: &mut Context<'_>,
 ) -> Result<InitialState> {
@@ -83,9 +83,8 @@ fn shown(v: Vec3) -> String {
 }
 
 /// Two clusters with the same seed and the same random numbers are copies of each other.
-fn warn_of_twins(clusters: &[config::PlacedSystem], warnings: &mut Vec<String>) {
-    let seed =
-        |of: &config::PlacedSystem| of.initial.model.sampled().map(|sampled| (sampled.name, sampled.sampling.seed()));
+fn warn_of_twins(clusters: &[config::Cluster], warnings: &mut Vec<String>) {
+    let seed = |of: &config::Cluster| of.initial.model.sampled().map(|sampled| (sampled.name, sampled.sampling.seed()));
     for (second, cluster) in clusters.iter().enumerate() {
         if let Some(drawn) = seed(cluster)
             && let Some(first) = clusters[..second].iter().position(|other| seed(other) == Some(drawn))

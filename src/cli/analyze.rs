@@ -161,23 +161,19 @@ impl Analysis {
 
     /// Of the last snapshot so far, but for the program and the machine: they are those of the analysis.
     fn provenance(&self) -> Provenance {
-        let Provenance { engine, gpu, precision, seed, config_as_written, config_overrides, .. } = self.origin.clone();
-        let Provenance { config_resolved, inputs, initial_sha256, .. } = self.origin.clone();
-        let Provenance { state_sha256, state_block_steps, state_time, .. } = self.origin.clone();
+        let here = Provenance::of_this_program();
         Provenance {
-            engine,
-            gpu,
-            precision,
-            seed,
-            config_as_written,
-            config_overrides,
-            config_resolved,
-            inputs,
-            initial_sha256,
-            state_sha256,
-            state_block_steps,
-            state_time,
-            ..Provenance::of_this_program()
+            version: here.version,
+            git_commit: here.git_commit,
+            build_rustc: here.build_rustc,
+            build_target: here.build_target,
+            build_opt_level: here.build_opt_level,
+            build_features: here.build_features,
+            host: here.host,
+            cpu: here.cpu,
+            cpu_features: here.cpu_features,
+            created: here.created,
+            ..self.origin.clone()
         }
     }
 }

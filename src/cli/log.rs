@@ -8,9 +8,15 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::prelude::*;
+
+/// A view that looks whether a run is under way (`io::directory::in_use`) holds the lock for an instant: it is tried again so
+/// often, after pauses of this length.
+const GLANCES: u32 = 5;
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// Opens the log of a run for appending and holds it locked as long as the process lives: two processes in one output
 /// directory would destroy each other's files.
@@ -20,7 +26,15 @@ use tracing_subscriber::prelude::*;
 pub fn open(dir: &Path) -> Result<File> {
     let path = dir.join(LOG);
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::input(&path, e))?;
-    match file.try_lock() {
+    let mut locked = file.try_lock();
+    for _ in 0..GLANCES {
+        if !matches!(locked, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(GLANCE);
+        locked = file.try_lock();
+    }
+    match locked {
         Err(TryLockError::WouldBlock) => {
             Err(Error::input(dir, "another tisane is at work in this directory").with_help("wait until it ends"))
         }

@@ -18,6 +18,7 @@ mod stop;
 mod study;
 mod validate;
 mod verify;
+mod view;
 
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES};
 use crate::crew::on_threads;
@@ -138,6 +139,11 @@ enum Verb {
     /// particles follow their positions and velocities. Brightness is number density, colour is speed or mass. Frames that are there are not
     /// rendered again, so a stopped command goes on. A snapshot that is damaged is named and left out: exit code 8.
     Movie(movie::MovieArgs),
+    /// Show a run in a browser: its particles in three dimensions, and how it goes, also while it runs.
+    ///
+    /// The page is served on this machine alone (127.0.0.1), to whoever has the address with its random token; nothing is
+    /// fetched from elsewhere. It only reads. Ctrl-C ends it. `tisane run --view` shows a run from its start.
+    View(view::ViewArgs),
     /// Check every engine and mode on this machine against the reference on a fixed problem.
     Verify,
     /// Reproduce published and exact results, and print the table of what came out.
@@ -231,6 +237,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Analyze(args) => analyze::analyze(&args, talk),
         Verb::Plot(args) => plot::plot(&args, talk),
         Verb::Movie(args) => movie::movie(&args, talk),
+        Verb::View(args) => view::view(&args),
         Verb::Verify => verify::verify(),
         Verb::Validate(args) => validate::validate(&args, talk),
         Verb::Bench { what } => bench::bench(what, talk),

@@ -11,8 +11,10 @@ use crate::force::precision::Precision;
 use crate::io::directory;
 use crate::io::summary::Summary;
 use crate::simulation::{ExitReason, Outputs, Simulation};
+use crate::view::View;
 use clap::Args;
 use indicatif::MultiProgress;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -65,6 +67,9 @@ struct SessionArgs {
     /// Measure where the time of the block steps goes; the result is in summary.json.
     #[arg(long)]
     profile: bool,
+    /// Show the run in a browser while it goes on, as `tisane view` does, at this port of 127.0.0.1 [default: any free one].
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    view: Option<u16>,
 }
 
 impl SessionArgs {
@@ -75,6 +80,17 @@ impl SessionArgs {
     /// What the engine is built for.
     fn engine(&self, engine: Option<Engine>) -> Session {
         Session { engine, device: self.device, profile: self.profile }
+    }
+
+    /// Serves the view of this session, if it is wanted, and says where: on the screen alone, as whoever can read the log is
+    /// not thereby to be let in.
+    fn view(&self, dir: &Path, bars: &MultiProgress) -> Result<Option<View>> {
+        let Some(port) = self.view else { return Ok(None) };
+        let view = View::start(dir, port)?;
+        let told = super::view::told(&view, dir);
+        // A closed standard error must not end a run.
+        bars.suspend(|| drop(std::io::stderr().write_all(told.as_bytes())));
+        Ok(Some(view))
     }
 
     fn limit(&self, simulation: &mut Simulation) {
@@ -135,6 +151,7 @@ pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
         let setup = assemble::prepare(loaded)?;
         let mut new = open(setup, args.session.engine(None), args.overwrite, talk)?;
         args.session.limit(&mut new.simulation);
+        let _view = args.session.view(&new.simulation.plan().directory, &new.bars)?;
         let reason = new.run(talk)?;
         Ok(exit_code(reason))
     })
@@ -205,6 +222,7 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
         state.counters.block_steps,
         state.clock.time(state.now) * state.scale.time
     );
+    let _view = session.view(&dir, &bars)?;
     on_threads(session.threads(&config), move || {
         let reason = go(&mut simulation, &config.run.name, talk, &bars, |simulation, _| {
             let series = simulation.resume()?;

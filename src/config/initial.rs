@@ -60,7 +60,7 @@ pub enum Model {
     /// Fractal clumps (Goodwin & Whitworth 2004).
     Fractal(Fractal),
     /// Several systems in one: a list of sections, each with a model of its own.
-    Clusters(Vec<PlacedSystem>),
+    Clusters(Vec<Cluster>),
     /// Particles from a file.
     File(FileModel),
     /// Bodies on Kepler orbits about a central one, from a table of orbital elements.
@@ -78,7 +78,7 @@ pub enum Model {
 /// One of several systems: a model and what goes with it, and where it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct PlacedSystem {
+pub struct Cluster {
     /// Position of its centre; unit: length. Default: the origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) position: Option<[Real; 3]>,
@@ -90,7 +90,7 @@ pub struct PlacedSystem {
     pub initial: Initial,
 }
 
-impl PlacedSystem {
+impl Cluster {
     /// Position of the centre; unit: length.
     #[must_use]
     pub fn position(&self) -> [f64; 3] {

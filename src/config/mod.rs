@@ -25,15 +25,15 @@ pub use check::nearest;
 pub use error::{ConfigError, Problem};
 pub use file::{Source, commented, read, read_text};
 pub use initial::{
-    Apsis, Binaries, Central, Eccentricity, Eff, Elements, Encounter, FileModel, Format, Fractal, Hernquist, Initial,
-    King, MassFunction, Masses, Model, Pairing, PlacedSystem, Plummer, Rotation, Sampled, Sampling, Segregation,
+    Apsis, Binaries, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Format, Fractal, Hernquist,
+    Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
     SemiMajorAxis, Size, TwoBody, UniformSphere,
 };
 pub use number::{Real, WallTime};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
-    Audit, Checkpoint, Cluster, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, Limits, MAX_DEVICE,
-    MAX_THREADS, OnDtMin, Output, Run, Softening, System, UnitsSection,
+    Audit, Checkpoint, ClusterSection, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, Limits,
+    MAX_DEVICE, MAX_THREADS, OnDtMin, Output, Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use validate::{above, at_least, whole_multiple};
@@ -66,7 +66,7 @@ pub struct Config {
     pub output: Output,
     /// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
     #[serde(default)]
-    pub cluster: Cluster,
+    pub cluster: ClusterSection,
     /// Checkpoints, from which a run resumes bit for bit.
     #[serde(default)]
     pub checkpoint: Checkpoint,

@@ -289,7 +289,7 @@ pub struct Output {
 /// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Cluster {
+pub struct ClusterSection {
     /// Whether to look at the cluster at all.
     pub enabled: bool,
     /// Time between looks; unit: time. Default: output.interval.
@@ -319,7 +319,7 @@ pub enum LagrangianMass {
     Current,
 }
 
-impl Default for Cluster {
+impl Default for ClusterSection {
     fn default() -> Self {
         Self {
             enabled: true,

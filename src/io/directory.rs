@@ -32,16 +32,7 @@ pub fn snapshots(dir: &Path) -> Result<Vec<PathBuf>> {
         return Err(Error::input(dir, what).with_help("give the output directory of a run"));
     }
     let of_run = dir.join(SNAPSHOTS);
-    let folder = if of_run.is_dir() { of_run } else { dir.to_owned() };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(|e| Error::input(&folder, e))? {
-        let path = entry.map_err(|e| Error::input(&folder, e))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(number) = number_of(&name) {
-            found.push((number, path));
-        }
-    }
-    found.sort();
+    let found = numbered(if of_run.is_dir() { &of_run } else { dir })?;
     if found.is_empty() {
         let problem = match dir.join(CONFIG).is_file() {
             true => "a run without snapshots: there is no snapshots/snapshot_0000.hdf5",
@@ -50,6 +41,39 @@ pub fn snapshots(dir: &Path) -> Result<Vec<PathBuf>> {
         return Err(Error::input(dir, problem).with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
     }
     Ok(found.into_iter().map(|(_, path)| path).collect())
+}
+
+/// The numbers of the snapshots in a run's directory, in order; none if there is no folder of them yet.
+///
+/// # Errors
+/// [`Error::Input`] if the folder cannot be read.
+pub fn snapshot_numbers(dir: &Path) -> Result<Vec<u64>> {
+    let folder = dir.join(SNAPSHOTS);
+    let found = if folder.is_dir() { numbered(&folder)? } else { Vec::new() };
+    Ok(found.into_iter().map(|(number, _)| number).collect())
+}
+
+/// The snapshots in a folder with their numbers, in order. Only what has a name that a run gives is taken for one.
+fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|e| Error::input(folder, e))? {
+        let path = entry.map_err(|e| Error::input(folder, e))?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(number) = name.and_then(number_of).filter(|&n| snapshot(folder, n).file_name() == path.file_name())
+        {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// True if a process is at work in a run's directory: it holds the log locked. To see that, the lock is taken and given back
+/// at once, so whoever needs it must try for longer than an instant.
+#[must_use]
+pub fn in_use(dir: &Path) -> bool {
+    let log = fs::File::open(dir.join(LOG));
+    log.is_ok_and(|log| matches!(log.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }
 
 /// Makes the directory of a new run and writes `config` into it, once it is clear that `needed` bytes will fit. An existing

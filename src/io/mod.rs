@@ -10,6 +10,7 @@ pub mod directory;
 pub mod elements;
 pub mod fields;
 pub mod file_units;
+pub mod followed;
 pub mod formats;
 mod hdf;
 pub mod history;

@@ -1,0 +1,42 @@
+//! `tisane view`, and the view of a run under way.
+
+use super::print;
+use crate::error::{Error, Result};
+use crate::view::View;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+#[derive(Debug, Args)]
+pub struct ViewArgs {
+    /// Output directory of a run, under way or not.
+    dir: PathBuf,
+    /// Port of 127.0.0.1 to serve the page at [default: any free one].
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+}
+
+pub fn view(args: &ViewArgs) -> Result<u8> {
+    let (end, ended) = mpsc::channel();
+    ctrlc::set_handler(move || {
+        // Nobody listens to a second signal.
+        let _ = end.send(());
+    })
+    .map_err(|e| Error::input(&args.dir, format!("cannot listen to signals, which end the view: {e}")))?;
+    let view = View::start(&args.dir, args.port)?;
+    print(&format!("{}  end it with   Ctrl-C\n", told(&view, &args.dir)))?;
+    // The sender lives in the handler, as long as the process.
+    let _ = ended.recv();
+    Ok(0)
+}
+
+/// Where to find a view, from here and from another machine.
+pub fn told(view: &View, dir: &Path) -> String {
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "USER".into());
+    let host = hostname::get().map_or_else(|_| "HOST".into(), |host| host.to_string_lossy().into_owned());
+    let (dir, address, port) = (dir.display(), view.address(), view.port());
+    format!(
+        "live view of {dir}\n  open          {address}\n  from afar     \
+         ssh -N -L {port}:127.0.0.1:{port} {user}@{host}, and open the same address there\n"
+    )
+}

@@ -1,0 +1,138 @@
+//! Who may see a view: whoever has its token. Any user of this machine can reach a port of the loopback interface.
+
+use super::http::Request;
+use subtle::ConstantTimeEq;
+
+/// The door of one view. A random token of 128 bits comes once in the address that the program prints; from then on the browser
+/// shows it as a cookie that no script can read and no other site can have sent. The page's path is random too, so that the
+/// cookie goes to this view and to no other server on the machine: cookies do not look at ports.
+#[derive(Clone, Debug)]
+pub struct Door {
+    id: String,
+    token: String,
+}
+
+/// Name of the cookie.
+const COOKIE: &str = "tisane";
+
+/// How a request came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// With the token in the address: give the cookie.
+    Token,
+    /// With the cookie.
+    Cookie,
+}
+
+impl Door {
+    /// A door with a new token, from the system's source of random numbers.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new() -> Result<Self, getrandom::Error> {
+        let (mut id, mut token) = ([0u8; 4], [0u8; 16]);
+        getrandom::fill(&mut id)?;
+        getrandom::fill(&mut token)?;
+        let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { id: hexadecimal(&id), token: hexadecimal(&token) })
+    }
+
+    /// What follows host and port in the address of the view.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("/{}/?token={}", self.id, self.token)
+    }
+
+    /// The cookie to set for who came with the token.
+    #[must_use]
+    pub fn cookie(&self) -> String {
+        format!("{COOKIE}={}; Path=/{}/; HttpOnly; SameSite=Strict", self.token, self.id)
+    }
+
+    /// Whether a request may come in, and the path below this view that it asks for.
+    #[must_use]
+    pub fn enter<'a>(&self, request: &'a Request) -> Option<(Entry, &'a str)> {
+        let place = request.path.strip_prefix('/')?.strip_prefix(self.id.as_str())?.strip_prefix('/')?;
+        if !request.host.as_deref().is_some_and(is_loopback) {
+            return None;
+        }
+        if request.parameter("token").is_some_and(|given| self.is_token(given)) {
+            return Some((Entry::Token, place));
+        }
+        let cookies = request.cookies.iter().flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));
+        let mut ours = cookies.filter(|(name, _)| name.trim() == COOKIE);
+        ours.any(|(_, value)| self.is_token(value.trim())).then_some((Entry::Cookie, place))
+    }
+
+    /// In a time that does not tell how much of it is right.
+    fn is_token(&self, given: &str) -> bool {
+        self.token.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+}
+
+/// True for the names of this machine. Another name that leads here is a page elsewhere that has its name resolved to this
+/// machine (DNS rebinding). The port may be any: ssh forwards to another.
+fn is_loopback(host: &str) -> bool {
+    ["localhost", "127.0.0.1", "[::1]"].into_iter().any(|name| {
+        let rest = host.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name)).map(|_| &host[name.len()..]);
+        rest.is_some_and(|rest| {
+            rest.is_empty() || rest.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(path: &str, query: &str, host: Option<&str>, cookies: &[&str]) -> Request {
+        Request {
+            method: "GET".into(),
+            path: path.into(),
+            query: query.into(),
+            host: host.map(str::to_owned),
+            cookies: cookies.iter().map(|cookie| (*cookie).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_token_or_the_cookie_opens_and_nothing_else() {
+        let door = Door { id: "ab12".into(), token: "0f".repeat(16) };
+        let query = format!("token={}", door.token);
+        let cookie = format!("other=1; tisane={}", door.token);
+        let host = Some("localhost:1234");
+        assert_eq!(door.enter(&request("/ab12/", &query, host, &[])), Some((Entry::Token, "")));
+        assert_eq!(door.enter(&request("/ab12/api/state", "", host, &[&cookie])), Some((Entry::Cookie, "api/state")));
+        for closed in [
+            request("/ab12/", "", host, &[]),
+            request("/ab12/", "token=", host, &[]),
+            request("/ab12/", &query[..query.len() - 1], host, &[]),
+            request("/ab12/", &format!("{query}0"), host, &[]),
+            request("/ab12/", "", host, &["tisane=00", "token=1"]),
+            request("/ab13/", &query, host, &[&cookie]),
+            request("/", &query, host, &[&cookie]),
+            request("/ab12/", &query, None, &[&cookie]),
+            request("/ab12/", &query, Some("evil.example:1234"), &[&cookie]),
+        ] {
+            assert_eq!(door.enter(&closed), None, "{closed:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_long_and_new_each_time() {
+        let (a, b) = (Door::new().unwrap(), Door::new().unwrap());
+        assert_eq!((a.token.len(), a.id.len()), (32, 8));
+        assert_ne!(a.token, b.token);
+        assert!(a.cookie().contains("HttpOnly; SameSite=Strict"));
+    }
+
+    #[test]
+    fn only_this_machine_is_the_host() {
+        for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8765", "[::1]:65535", "127.0.0.1"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["", "localhost.", "localhost:", "localhost:65536", "localhostx", "127.0.0.1.evil.example", "é"] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+}

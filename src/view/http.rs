@@ -1,0 +1,231 @@
+//! As much of HTTP/1.1 as a page on this machine needs: one GET a connection, its head bounded in size and time.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+/// Longest head of a request, in bytes.
+const HEAD_BYTES: usize = 8192;
+/// Most header lines.
+const HEADERS: usize = 64;
+/// Time for the whole head to come: browsers open connections ahead of what they ask for.
+const HEAD_TIME: Duration = Duration::from_secs(5);
+/// Time in which some of the response must be taken.
+const WRITE_TIME: Duration = Duration::from_secs(20);
+/// What is read of a request that is refused, so that the answer is not lost with the connection.
+const DRAINED: u64 = 1 << 16;
+
+/// A request, as far as the view looks at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The method.
+    pub method: String,
+    /// The path, as it came: nothing decoded.
+    pub path: String,
+    /// What follows the first `?`.
+    pub query: String,
+    /// `Host`, if it was there once.
+    pub host: Option<String>,
+    /// Every `Cookie`.
+    pub cookies: Vec<String>,
+}
+
+/// Why there is no request.
+#[derive(Debug)]
+pub enum Refused {
+    /// The connection ended, failed or said nothing in time: there is nobody to answer.
+    Gone,
+    /// Not HTTP/1.
+    Malformed,
+    /// A head beyond the bounds.
+    TooLong,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// Media type.
+    pub kind: &'static str,
+    /// The cookie to set, if any.
+    pub cookie: Option<String>,
+    /// The content.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// Content found.
+    pub fn ok(kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 200, kind, cookie: None, body: body.into() }
+    }
+
+    /// A status without content.
+    pub const fn empty(status: u16) -> Self {
+        Self { status, kind: "text/plain; charset=utf-8", cookie: None, body: Vec::new() }
+    }
+
+    /// A status with a sentence for people.
+    pub fn told(status: u16, text: &str) -> Self {
+        Self { body: text.as_bytes().to_vec(), ..Self::empty(status) }
+    }
+}
+
+impl Request {
+    /// Reads a request. The stream must be blocking.
+    pub fn read(stream: &mut TcpStream) -> Result<Self, Refused> {
+        let deadline = Instant::now() + HEAD_TIME;
+        let mut head = Vec::new();
+        let mut part = [0u8; 2048];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
+                return Err(Refused::Gone);
+            }
+            let read = match stream.read(&mut part) {
+                Ok(0) => return Err(Refused::Gone),
+                Ok(read) => read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => return Err(Refused::Gone),
+            };
+            head.extend(part.iter().take(read));
+            if let Some(request) = Self::parse(&head)? {
+                return Ok(request);
+            }
+            if head.len() > HEAD_BYTES {
+                return Err(Refused::TooLong);
+            }
+        }
+    }
+
+    /// The request in a head; [`None`] if that is not whole yet.
+    pub fn parse(head: &[u8]) -> Result<Option<Self>, Refused> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        let mut parsed = httparse::Request::new(&mut headers);
+        match parsed.parse(head) {
+            Ok(httparse::Status::Partial) => return Ok(None),
+            Ok(httparse::Status::Complete(length)) if length > HEAD_BYTES => return Err(Refused::TooLong),
+            Ok(httparse::Status::Complete(_)) => {}
+            Err(httparse::Error::TooManyHeaders) => return Err(Refused::TooLong),
+            Err(_) => return Err(Refused::Malformed),
+        }
+        let target = parsed.path.unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let values = |name: &str| {
+            let of_name = parsed.headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
+            of_name.map(|header| String::from_utf8_lossy(header.value).into_owned()).collect::<Vec<_>>()
+        };
+        let mut hosts = values("Host");
+        Ok(Some(Self {
+            method: parsed.method.unwrap_or_default().to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            host: if hosts.len() == 1 { hosts.pop() } else { None },
+            cookies: values("Cookie"),
+        }))
+    }
+
+    /// A parameter of the query, as it came; the first of that name.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+}
+
+/// What every answer says: nothing of the page comes from elsewhere, goes elsewhere, is kept, or is shown inside another page.
+const GUARDS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
+                      X-Content-Type-Options: nosniff\r\n\
+                      X-Frame-Options: DENY\r\n\
+                      Referrer-Policy: no-referrer\r\n\
+                      Cross-Origin-Resource-Policy: same-origin\r\n\
+                      Cross-Origin-Opener-Policy: same-origin\r\n\
+                      Cache-Control: no-store\r\n\
+                      Connection: close\r\n";
+
+impl Response {
+    /// Sends it and ends the connection.
+    ///
+    /// # Errors
+    /// What the system says, also where the reader has gone.
+    pub fn send(&self, mut stream: TcpStream) -> io::Result<()> {
+        let cookie = self.cookie.as_ref().map_or_else(String::new, |cookie| format!("Set-Cookie: {cookie}\r\n"));
+        let head = format!(
+            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{cookie}{GUARDS}\r\n",
+            self.status,
+            reason(self.status),
+            self.kind,
+            self.body.len()
+        );
+        stream.set_write_timeout(Some(WRITE_TIME))?;
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(&self.body)?;
+        stream.shutdown(Shutdown::Write)?;
+        // Closing with something unread would reset the connection, and the answer might be lost.
+        stream.set_read_timeout(Some(Duration::from_millis(200)))?;
+        io::copy(&mut stream.take(DRAINED), &mut io::sink())?;
+        Ok(())
+    }
+}
+
+const fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        431 => "Request Header Fields Too Large",
+        503 => "Service Unavailable",
+        _ => "Internal Server Error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_browsers_request_is_read() {
+        let head = b"GET /a/?token=f0&x= HTTP/1.1\r\nhost: localhost:80\r\nCookie: a=b\r\nCookie: c=d\r\n\r\n";
+        let request = Request::parse(head).unwrap().unwrap();
+        assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a/"));
+        assert_eq!(request.parameter("token"), Some("f0"));
+        assert_eq!((request.parameter("x"), request.parameter("y")), (Some(""), None));
+        assert_eq!(request.host.as_deref(), Some("localhost:80"));
+        assert_eq!(request.cookies, ["a=b", "c=d"]);
+    }
+
+    #[test]
+    fn two_hosts_are_none() {
+        let head = b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n";
+        assert_eq!(Request::parse(head).unwrap().unwrap().host, None);
+    }
+
+    #[test]
+    fn a_head_without_end_or_bound_is_refused() {
+        assert!(matches!(Request::parse(b"GET / HTTP/1.1\r\nHost: a"), Ok(None)));
+        assert!(matches!(Request::parse(b"\x00\x01\x02 / HTTP/1.1\r\n\r\n"), Err(Refused::Malformed)));
+        let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
+        assert!(matches!(Request::parse(many.as_bytes()), Err(Refused::TooLong)));
+        let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(HEAD_BYTES));
+        assert!(matches!(Request::parse(long.as_bytes()), Err(Refused::TooLong)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_answered_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+            let _ = Request::parse(&bytes);
+        }
+
+        #[test]
+        fn any_target_is_taken_apart(target in "[!-~]{0,200}") {
+            let head = format!("GET {target} HTTP/1.1\r\n\r\n");
+            if let Ok(Some(request)) = Request::parse(head.as_bytes()) {
+                prop_assert!(target.starts_with(&request.path));
+                let _ = request.parameter("a");
+            }
+        }
+    }
+}

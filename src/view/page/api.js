@@ -1,0 +1,44 @@
+// What the server says, and frames taken apart. Addresses are relative to the page's.
+
+/** The server says that there is no such thing, or that the file cannot be read. */
+export class Refused extends Error {}
+
+async function get(path) {
+  const response = await fetch(`api/${path}`, { cache: "no-store" });
+  if (!response.ok) throw new Refused((await response.text()) || `${response.status} ${response.statusText}`);
+  return response;
+}
+
+/** The run, and its snapshots from place `from` in the list on. */
+export const state = async (from) => (await get(`state?from=${from}`)).json();
+
+/** Rows of a series from row `from` on. */
+export const rows = async (series, from, columns) => (await get(`series/${series}?from=${from}&columns=${columns}`)).json();
+
+/** The particles of a snapshot, as src/view/frame.rs lays them out. */
+export async function frame(number, most) {
+  return decode(await (await get(`snapshot/${number}?most=${most}`)).arrayBuffer(), number);
+}
+
+const MAGIC = "tisane01";
+
+function decode(buffer, number) {
+  const view = new DataView(buffer);
+  const magic = String.fromCharCode(...new Uint8Array(buffer, 0, 8));
+  const n = view.getUint32(8, true);
+  if (magic !== MAGIC || buffer.byteLength !== 72 + 36 * n) throw new Refused(`snapshot ${number}: not a frame`);
+  const f64 = (offset) => [0, 8, 16].map((k) => view.getFloat64(offset + k, true));
+  return {
+    number,
+    n,
+    every: view.getUint32(12, true),
+    time: view.getFloat64(16, true),
+    centre: f64(24),
+    drift: f64(48),
+    id: new BigUint64Array(buffer, 72, n),
+    pos: new Float32Array(buffer, 72 + 8 * n, 3 * n),
+    vel: new Float32Array(buffer, 72 + 20 * n, 3 * n),
+    mass: new Float32Array(buffer, 72 + 32 * n, n),
+    bytes: buffer.byteLength,
+  };
+}

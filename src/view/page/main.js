@@ -1,0 +1,368 @@
+// The page: asks the server again and again how the run goes, and draws what is wanted of it.
+
+import { Refused, state as askState } from "./api.js";
+import { Camera } from "./camera.js";
+import { css, map, theme } from "./colour.js";
+import { Frames, Motion, rowOf } from "./frames.js";
+import { length, quantile, sub, told } from "./maths.js";
+import { Panels } from "./panels.js";
+import { Player } from "./player.js";
+import { Scene, Unable } from "./scene.js";
+import { BACK, Overlay, heaviest, path, pick } from "./trails.js";
+
+/** Milliseconds between looks at a run under way, at one that has ended, and after a failure. */
+const EVERY = { running: 1000, ended: 5000, lost: 3000 };
+/** Snapshots fetched ahead of the one played. */
+const AHEAD = 3;
+/** Radius of a particle of the mean mass among 1000, as a part of that which the camera takes in. */
+const RADIUS = 0.017;
+
+const find = (id) => document.getElementById(id);
+const run = { snapshots: [], generation: -1, units: { mass: "M", length: "L", velocity: "V", time: "T" }, reach: 1 };
+let [motion, followed, ranges, dirty, scene] = [undefined, undefined, {}, true, undefined];
+let seen = performance.now();
+
+const changed = () => (dirty = true);
+const frames = new Frames((problem) => notice(problem, true));
+const player = new Player(find, changed);
+const panels = new Panels(find("charts"), (time) => player.go(time));
+const overlay = new Overlay(find("overlay"));
+const camera = new Camera(find("scene"), changed, (x, y) => follow([x, y]));
+
+function notice(text, small = false) {
+  const box = find("notice");
+  box.hidden = !text;
+  box.textContent = text;
+  box.classList.toggle("small", small);
+}
+
+// ---- what the server says
+
+async function poll() {
+  let pause = EVERY.ended;
+  try {
+    const state = await askState(run.snapshots.length);
+    pause = state.running ? EVERY.running : EVERY.ended;
+    await take(state);
+  } catch (problem) {
+    pause = EVERY.lost;
+    const closed = problem instanceof Refused && problem.message.startsWith("403");
+    chip("lost", closed ? "closed: open the address again" : "no connection");
+    if (!(problem instanceof Refused || problem instanceof TypeError)) throw problem;
+  } finally {
+    setTimeout(whenSeen, pause);
+  }
+}
+
+/** A page that nobody looks at asks nothing. */
+function whenSeen() {
+  if (document.hidden) document.addEventListener("visibilitychange", whenSeen, { once: true });
+  else poll();
+}
+
+async function take(state) {
+  if (state.generation !== run.generation) {
+    // The run began anew, or went back: what was fetched of it is of another.
+    const before = run.generation;
+    Object.assign(run, { generation: state.generation, snapshots: [] });
+    frames.clear();
+    motion = undefined;
+    ranges = {};
+    if (before >= 0 && state.from > 0) return take(await askState(0));
+  }
+  run.snapshots.push(...state.snapshots.slice(Math.max(run.snapshots.length - state.from, 0)));
+  if (state.run) {
+    Object.assign(run, { n: state.run.n, units: state.run.units, reach: state.run.length_of_velocity_time });
+    player.unit = run.units.time;
+  }
+  const readable = run.snapshots.filter(([number, time]) => time !== null && !frames.broken(number));
+  player.take(readable, state.running, Boolean(state.exit_reason));
+  player.ticks();
+  tell(state);
+  await panels.follow(state.rows);
+  find("centre").querySelector('[value="density"]').disabled = panels.densityCentre(0) === undefined;
+  changed();
+}
+
+function chip(kind, text) {
+  find("chip").dataset.state = kind;
+  if (find("chip").textContent !== text) find("chip").textContent = text;
+}
+
+const REASONS = { finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit" };
+
+function tell(state) {
+  find("name").textContent = state.name;
+  document.title = `${state.name} – tisane`;
+  const end = Number.isFinite(state.end) ? ` to ${told(state.end, 4)} ${run.units.time}` : "";
+  if (state.running) chip("running", `running${end}`);
+  else chip("ended", REASONS[state.exit_reason] ?? "not running");
+  if (state.run) {
+    find("facts").textContent = `N = ${state.run.n.toLocaleString("en-GB")} · engine ${state.run.engine} · ${state.run.precision}`
+      + (state.run.units.henon ? " · N-body units" : "");
+  }
+  if (!run.snapshots.length) notice("The run has written no snapshot yet.");
+  else if (find("notice").textContent.startsWith("The run has")) notice("");
+}
+
+// ---- the moment shown
+
+/** The motion at the time of the player, once its frames are here; fetches them and those after. */
+function prepare(time) {
+  const [a, b] = player.around(time);
+  if (!player.numbers.length) return undefined;
+  const [first, second] = [player.numbers[a], player.numbers[b]];
+  for (let k = a; k <= Math.min(b + AHEAD, player.numbers.length - 1); k++) {
+    if (k > b && frames.busy > 1) break;
+    if (!frames.here(player.numbers[k])) frames.fetch(player.numbers[k]).then(changed);
+  }
+  const [one, two] = [frames.here(first), frames.here(second)];
+  if (!one || !(two || frames.broken(second))) return undefined;
+  if (motion?.from !== one || motion?.to !== (two ?? one)) {
+    const fresh = !motion;
+    motion = Object.assign(new Motion(one, two ?? one, run.reach), { from: one, to: two ?? one });
+    measure(one, fresh);
+    if (two && two !== one) measure(two, false);
+  }
+  return motion;
+}
+
+/** Widens the ranges of colours by those of a frame; the first one is also what the camera is set by. */
+function measure(frame, first) {
+  if (frame.measured) return first ? fit(frame) : undefined;
+  frame.measured = true;
+  const speeds = Float32Array.from({ length: frame.n }, (_, i) => Math.hypot(frame.vel[3 * i], frame.vel[3 * i + 1], frame.vel[3 * i + 2]));
+  const logs = frame.mass.filter((m) => m > 0).map(Math.log);
+  widen("speed", 0, quantile(speeds, 0.98));
+  widen("mass", quantile(logs, 0), quantile(logs, 1));
+  if (first) fit(frame);
+  legend();
+}
+
+function widen(name, low, high) {
+  const [a, b] = ranges[name] ?? [low, high];
+  ranges[name] = [Math.min(a, low), Math.max(b, high)];
+}
+
+function fit(frame) {
+  const distances = Float32Array.from({ length: frame.n }, (_, i) => length([frame.pos[3 * i], frame.pos[3 * i + 1], frame.pos[3 * i + 2]]));
+  const radius = 1.4 * quantile(distances, 0.9) || 1;
+  run.mean = frame.mass.reduce((sum, m) => sum + m, 0) / Math.max(frame.n, 1) || 1;
+  camera.fit(radius);
+  run.radius = RADIUS * radius * (1000 / Math.max(frame.n, 1)) ** (1 / 3);
+  ranges.mass ??= [0, 1];
+}
+
+/** What the scene is centred on, from the centre of mass. */
+function centreOf(part) {
+  const wanted = find("centre").value;
+  if (wanted === "followed" && followed) {
+    const row = rowOf(motion.first, followed.id, followed.row);
+    if (row >= 0) return motion.pos((followed.row = row), part);
+  }
+  const from = wanted === "origin" ? [0, 0, 0] : wanted === "density" ? panels.densityCentre(player.time) : undefined;
+  return from ? sub(from, motion.centre(part)) : [0, 0, 0];
+}
+
+// ---- drawing
+
+function tick(now) {
+  const seconds = Math.min((now - seen) / 1000, 0.1);
+  seen = now;
+  if (find("turn").checked && motion) camera.turn(seconds * 0.25, 0);
+  if (player.moving) {
+    const next = player.after(seconds);
+    // Time waits for the frames.
+    if (prepare(next)) player.advance(next);
+    changed();
+  }
+  if (dirty) {
+    dirty = false;
+    draw();
+  }
+  requestAnimationFrame(tick);
+}
+
+function draw() {
+  const ready = Number.isNaN(player.time) ? undefined : prepare(player.time);
+  const canvas = find("scene");
+  const view = camera.view(Math.max(canvas.clientWidth, 1), Math.max(canvas.clientHeight, 1));
+  overlay.begin();
+  if (ready ?? (motion && !scene)) {
+    const part = motion.part(player.time);
+    const centre = centreOf(part);
+    const quantity = find("colour").value;
+    scene?.draw(motion, part, {
+      view, centre, mean: run.mean, quantity: ["speed", "mass", "plain"].indexOf(quantity), range: ranges[quantity] ?? [0, 1],
+      radius: run.radius * 2 ** Number(find("size").value),
+    });
+    trails(view, centre, part);
+    overlay.scale(view, camera.distance, run.units.length);
+    card(part);
+  } else if (!motion) {
+    scene?.draw(undefined, 0, {});
+  }
+  const range = player.range;
+  panels.draw({ times: range[1] > range[0] ? range : [range[0], range[0] + 1], now: player.time, units: run.units });
+}
+
+function trails(view, centre, part) {
+  const wanted = find("trails").value;
+  const rows = wanted === "heavy" ? (motion.first.heavy ??= heaviest(motion.first)) : [];
+  const ids = rows.map((row) => motion.first.id[row]);
+  const row = followed === undefined ? -1 : rowOf(motion.first, followed.id, followed.row);
+  if (row >= 0 && wanted !== "none" && !ids.includes(followed.id)) ids.push(followed.id);
+  if (ids.length) {
+    const [, b] = player.around();
+    const numbers = player.numbers.slice(Math.max(b - BACK, 0), b + 1);
+    // Backwards from now and few at a time, so that what is played comes first.
+    const missing = numbers.filter((number) => !frames.here(number) && !frames.broken(number));
+    if (frames.busy < 2) missing.slice(-4).forEach((number) => frames.fetch(number).then(changed));
+    const known = numbers.filter((number) => !frames.broken(number)).map((number) => frames.here(number));
+    const here = motion.centre(part);
+    const from = trailOrigin(part);
+    ids.forEach((id, k) => {
+      const points = path(known, id, player.time, run.reach);
+      overlay.trail(points, id === followed?.id ? 1 : k, view, (point) => sub(sub(point.pos, from(point, here)), centre));
+    });
+  }
+  if (row >= 0) overlay.ring(view, sub(motion.pos(row, part), centre));
+}
+
+/**
+ * What the points of a trail are relative to: about the origin or the density centre the coordinates of the run, else the centre
+ * of mass, which moves on evenly, as it was at the point's time.
+ */
+function trailOrigin(part) {
+  const drift = motion.drift(part);
+  const fixed = ["origin", "density"].includes(find("centre").value);
+  return ({ time }, here) => (fixed ? here : here.map((x, k) => x + drift[k] * run.reach * (time - player.time)));
+}
+
+// ---- the particle that is followed
+
+function follow(place) {
+  if (!motion) return;
+  const part = motion.part(player.time);
+  const canvas = find("scene");
+  const row = pick(motion, part, camera.view(canvas.clientWidth, canvas.clientHeight), centreOf(part), place);
+  followed = row < 0 ? undefined : { id: motion.first.id[row], row };
+  followedChanged();
+}
+
+function followedChanged() {
+  const choice = find("centre").querySelector('[value="followed"]');
+  choice.disabled = !followed;
+  if (!followed && choice.selected) find("centre").value = "mass";
+  find("card").hidden = !followed;
+  changed();
+}
+
+const vector = (v) => `(${v.map((x) => told(x)).join(", ")})`;
+
+function card(part) {
+  const row = followed === undefined ? -1 : rowOf(motion.first, followed.id, followed.row);
+  find("card").hidden = row < 0;
+  if (row < 0) return;
+  const { pos, vel } = motion.inRun(row, part);
+  const { units } = run;
+  find("card-id").textContent = `Particle ${followed.id}`;
+  const facts = {
+    mass: `${told(motion.first.mass[row], 4)} ${units.mass}`,
+    distance: `${told(length(motion.pos(row, part)))} ${units.length}`,
+    speed: `${told(length(motion.vel(row, part)))} ${units.velocity}`,
+    [`position [${units.length}]`]: vector(pos),
+    [`velocity [${units.velocity}]`]: vector(vel),
+  };
+  find("card-facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => {
+    const [term, said] = [document.createElement("dt"), document.createElement("dd")];
+    [term.textContent, said.textContent] = [name, value];
+    for (const part of [term, said]) part.classList.toggle("wide", value.startsWith("("));
+    return [term, said];
+  }));
+}
+
+// ---- legend, theme, keys
+
+function legend() {
+  const quantity = find("colour").value;
+  find("legend").hidden = quantity === "plain" || !ranges[quantity];
+  if (find("legend").hidden) return;
+  const unit = quantity === "speed" ? run.units.velocity : run.units.mass;
+  find("legend-name").textContent = quantity === "speed" ? `speed from centre of mass [${unit}]` : `mass [${unit}], logarithmic`;
+  const [low, high] = quantity === "mass" ? ranges.mass.map(Math.exp) : ranges.speed;
+  [find("legend-low").textContent, find("legend-high").textContent] = [told(low), quantity === "speed" ? `≥ ${told(high)}` : told(high)];
+  const bar = find("legend-bar");
+  const picture = new ImageData(new Uint8ClampedArray(map(theme(), bar.width)), bar.width, 1);
+  const pen = bar.getContext("2d");
+  for (let y = 0; y < bar.height; y++) pen.putImageData(picture, 0, y);
+}
+
+/** What the user chose, kept in this browser where it lets us. */
+function chosenTheme(write) {
+  try {
+    if (write) localStorage.setItem("tisane-theme", write);
+    return localStorage.getItem("tisane-theme");
+  } catch {
+    return write;
+  }
+}
+
+function dress(name) {
+  document.documentElement.dataset.theme = name;
+  find("theme").textContent = name === "light" ? "Dark" : "Light";
+  scene?.dress();
+  legend();
+  player.ticks();
+  changed();
+}
+
+function begin() {
+  // The token did its work: the cookie has it now, and the address need not show it.
+  history.replaceState(null, "", location.pathname);
+  const dark = matchMedia("(prefers-color-scheme: light)");
+  const ofSystem = () => (dark.matches ? "light" : "dark");
+  try {
+    scene = new Scene(find("scene"));
+    scene.onrestored = changed;
+  } catch (problem) {
+    if (!(problem instanceof Unable)) throw problem;
+    notice(problem.message);
+  }
+  dress(chosenTheme() ?? ofSystem());
+  dark.addEventListener("change", () => chosenTheme() ?? dress(ofSystem()));
+  find("theme").addEventListener("click", () => dress(chosenTheme(theme() === "light" ? "dark" : "light")));
+  find("help").addEventListener("click", () => find("keys").showModal());
+  find("unfollow").addEventListener("click", () => {
+    followed = undefined;
+    followedChanged();
+  });
+  find("centre").addEventListener("input", () => (camera.pan = [0, 0, 0]));
+  for (const id of ["colour", "centre", "trails", "size", "turn"]) find(id).addEventListener("input", changed);
+  find("colour").addEventListener("input", legend);
+  if (matchMedia("(max-width: 820px)").matches) find("controls").open = false;
+  addEventListener("keydown", key);
+  new ResizeObserver(() => {
+    player.ticks();
+    changed();
+  }).observe(document.body);
+  poll();
+  requestAnimationFrame(tick);
+}
+
+function key(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || find("keys").open) return;
+  const into = event.target.tagName;
+  if (into === "SELECT" || (into === "BUTTON" && event.key === " ") || into === "SUMMARY") return;
+  const does = {
+    " ": () => player.toggle(),
+    ",": () => player.step(-1),
+    ".": () => player.step(1),
+    l: () => player.set({ live: !player.live }),
+  }[event.key];
+  if (does) does();
+  else if (into === "INPUT" || !camera.key(event.key)) return;
+  event.preventDefault();
+}
+
+begin();
