@@ -83,7 +83,7 @@ fn planted(velocity: f64) -> String {
 #[test]
 fn a_planted_cluster_shines_where_it_is_and_moves_as_it_does() {
     let folder = Folder::new(
-        "[run]\nname = \"m\"\nt_end = 1.0\n[initial.file]\npath = \"p.csv\"\n[softening]\nepsilon = 0.01\n[output]\ninterval = 1.0\n",
+        "[run]\nname = \"m\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p.csv\"\n[softening]\nepsilon = 0.01\n[output]\ninterval = 1.0\n",
     );
     folder.write("p.csv", planted(-0.5));
     folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
@@ -140,7 +140,7 @@ fn what_cannot_be_filmed_is_told() {
 #[test]
 fn one_particle_and_one_snapshot_are_a_picture() {
     let folder = Folder::new(
-        "[run]\nname = \"m\"\nt_end = 0.125\n[initial.file]\npath = \"p.csv\"\n[output]\nsnapshot_interval = 0.125\n",
+        "[run]\nname = \"m\"\nt_end = 0.125\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p.csv\"\n[output]\nsnapshot_interval = 0.125\n",
     );
     folder.write("p.csv", "m,x,y,z,vx,vy,vz\n1.0,3.0,4.0,5.0,0.0,0.0,0.0\n");
     folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);

@@ -78,7 +78,7 @@ fn steps(dir: &Path, run: &Run<'_>) -> Option<Figure> {
     let first = levels.iter().position(|counts| counts[row] > 0.0)?;
     let top = longest[row] * 2f64.powi(first as i32);
     let used = |counts: &&[f64]| counts.iter().any(|n| *n > 0.0);
-    let (shallow, deep) = (levels.iter().position(|c| used(&c))?, levels.iter().rposition(|c| used(&c))?);
+    let (shallow, deep) = (levels.iter().position(used)?, levels.iter().rposition(used)?);
     let columns = times.len().min(MOST_COLUMNS);
     let rows: Vec<usize> = (0..columns).map(|k| k * row / (columns - 1).max(1)).collect();
     let shown = (shallow..=deep).rev();

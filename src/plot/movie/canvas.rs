@@ -66,11 +66,11 @@ impl Canvas {
 
 /// The pixels that a spot reaches along one axis, and how bright it is there: 1 in its middle.
 fn profile(at: f64, sigma: f64, size: usize) -> Vec<(usize, f32)> {
-    let from = (at - REACH * sigma).floor().max(0.0);
-    let to = (at + REACH * sigma).ceil().min(size as f64);
-    if !(from < to) {
+    if !at.is_finite() {
         return Vec::new();
     }
+    let from = (at - REACH * sigma).floor().max(0.0);
+    let to = (at + REACH * sigma).ceil().min(size as f64);
     let bright = |pixel: usize| (-0.5 * ((pixel as f64 + 0.5 - at) / sigma).powi(2)).exp() as f32;
     (from as usize..to as usize).map(|pixel| (pixel, bright(pixel))).collect()
 }

@@ -319,8 +319,8 @@ fn two_digits(x: f64) -> String {
     }
     let decimals = 1.0 - x.abs().log10().floor();
     match decimals {
-        d if d < -4.0 || d > 6.0 => format!("{x:.1e}"),
-        d => format!("{x:.0$}", d.max(0.0) as usize),
+        -4.0..=6.0 => format!("{x:.0$}", decimals.max(0.0) as usize),
+        _ => format!("{x:.1e}"),
     }
 }
 
