@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 19] = [
+pub const VERBS: [&str; 20] = [
     "init",
     "check",
     "run",
@@ -25,6 +25,7 @@ pub const VERBS: [&str; 19] = [
     "analyze",
     "plot",
     "movie",
+    "view",
     "verify",
     "validate",
     "bench",
