@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 18] = [
+pub const VERBS: [&str; 20] = [
     "init",
     "check",
     "run",
@@ -24,6 +24,8 @@ pub const VERBS: [&str; 18] = [
     "convert",
     "analyze",
     "plot",
+    "movie",
+    "view",
     "verify",
     "validate",
     "bench",

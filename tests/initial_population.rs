@@ -182,6 +182,31 @@ fn verify_the_laws_of_binary_orbits() {
 }
 
 #[test]
+fn verify_the_curves_of_the_laws_are_what_orbits_follow() {
+    // Each binary at its own place in its own law: the mass moves a law of periods along the axis.
+    let mu: Vec<f64> = (0..4000).map(|k| 0.1 + f64::from(k % 50)).collect();
+    let periods = |law, limits| SemiMajorAxes::Periods { law, day: 0.5, limits };
+    let all = (0.0, f64::INFINITY);
+    for axes in [
+        SemiMajorAxes::Opik(0.1, 100.0),
+        SemiMajorAxes::Uniform(2.0, 6.0),
+        periods(PeriodLaw::Kroupa, all),
+        periods(PeriodLaw::Kroupa, (50.0, 5000.0)),
+        periods(PeriodLaw::DuquennoyMayor, all),
+    ] {
+        for eccentricities in [Eccentricities::Thermal, Eccentricities::Uniform] {
+            let orbits = binaries::orbits(&mu, &axes, eccentricities, 11).unwrap();
+            let places = orbits.iter().zip(&mu).map(|(o, mu)| axes.cumulative(o.semi_major_axis, *mu)).collect();
+            let off = kolmogorov_smirnov(places, |u| u);
+            assert!(off < 1.95, "{axes:?}: {off}");
+            let off =
+                kolmogorov_smirnov(orbits.iter().map(|o| eccentricities.cumulative(o.eccentricity)).collect(), |u| u);
+            assert!(off < 1.95, "{eccentricities:?}: {off}");
+        }
+    }
+}
+
+#[test]
 fn verify_members_of_binaries_are_on_their_orbits_in_random_orientation() {
     let (m, g, pos, vel) = ([2.0, 0.5], 3.0, [10.0, -20.0, 5.0], [1.0, 2.0, 3.0]);
     let mu = vec![g * 2.5; 4000];

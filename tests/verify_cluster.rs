@@ -230,6 +230,20 @@ fn verify_a_triple_put_in_is_found_as_such() {
 }
 
 #[test]
+fn what_goes_through_a_binary_is_no_companion_of_it() {
+    for (outer, told) in [(2e-4, vec!["(1000+1001)", "((1000+1001)+1002)"]), (6e-5, vec!["(1000+1001)"])] {
+        let mut p = with_pair([0.001, 0.001], &elements(1e-4, 0.2, 0.0));
+        let (x, v) = elements(outer, 0.0, 1.5).relative_state(0.0021);
+        let [at, moves] =
+            [&p.pos, &p.vel].map(|column| plus(column[1000], plus(column[1001], column[1000], -1.0), 0.5));
+        add(&mut p, 1e-4, plus(at, x, 1.0), plus(moves, v, 1.0));
+        let found = survey(&stars(&p, 0.0));
+        let members: Vec<String> = found.systems.iter().map(|system| system.members.to_string()).collect();
+        assert_eq!(members, told, "{outer}");
+    }
+}
+
+#[test]
 fn verify_two_binaries_about_each_other_are_a_quadruple() {
     let mut p = plummer::sample(500, 3, 0.999);
     let (x, v) = elements(1e-4, 0.1, 0.3).relative_state(0.004);

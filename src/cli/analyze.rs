@@ -1,6 +1,6 @@
 //! `tisane analyze`.
 
-use super::{Talk, face, on_threads, print};
+use super::{LEFT_OUT, Talk, face, on_threads, print, say};
 use crate::assemble::cluster_settings;
 use crate::cluster::{Journals, Seen};
 use crate::config::{Config, MAX_THREADS};
@@ -14,13 +14,10 @@ use crate::io::provenance::Provenance;
 use crate::io::snapshot::{self, SnapshotData};
 use clap::Args;
 use rayon::prelude::*;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folder of the result in a run's directory.
 const ANALYSIS: &str = "analysis";
-/// Exit code where snapshots were left out.
-const LEFT_OUT: u8 = 8;
 /// Snapshots that a thread has in hand before their rows are written.
 const IN_HAND: usize = 2;
 
@@ -179,9 +176,4 @@ impl Analysis {
             ..self.origin.clone()
         }
     }
-}
-
-/// Says a line on standard error; a closed pipe must not end the work.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }

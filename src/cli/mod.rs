@@ -9,6 +9,7 @@ mod face;
 mod inspect;
 mod log;
 mod model;
+mod movie;
 mod plot;
 mod reproduce;
 mod run;
@@ -30,6 +31,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Exit code where damaged snapshots were left out.
+const LEFT_OUT: u8 = 8;
+
 const EXIT_CODES: &str = "Exit codes:
   0  success
   1  unforeseen error
@@ -41,7 +45,7 @@ const EXIT_CODES: &str = "Exit codes:
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` came to another state than the file's
   7  `tisane advise`: no mode and no nu reaches the goal
-  8  `tisane analyze` left out snapshots that are damaged, and named them; the rows of the others are written";
+  8  `tisane analyze`, `plot` or `movie` left out snapshots that are damaged, and named them; the rest is written";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -123,11 +127,18 @@ enum Verb {
     /// The result goes to analysis/ in DIR or to --output: cluster, binaries and events, each as CSV and HDF5, with the same bits
     /// as the run itself writes at the same times. A snapshot that is damaged is named and left out: exit code 8.
     Analyze(analyze::AnalyzeArgs),
-    /// Draw a run's diagnostics, or columns of a table, as SVG and PNG.
+    /// Draw a run, or columns of a table, as SVG and PNG, with a report in HTML.
     ///
-    /// A directory of a run gives one page: energy and angular momentum error, virial ratio, time steps, blocks, and where
-    /// they were audited, the errors of the forces. With --y, chosen columns of runs and tables are drawn in one figure.
+    /// A directory of a run gives the standard figures, as far as it has what they show: diagnostics, projections, profiles,
+    /// structure, time steps, rates, binaries; and report.html, one file with all of them. With --y, chosen columns of runs and
+    /// tables are drawn in one figure. A snapshot that is damaged is named and left out: exit code 8.
     Plot(plot::PlotArgs),
+    /// Render a film of a run from its snapshots.
+    ///
+    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH movie.mp4 is made of them. Between snapshots
+    /// particles follow their positions and velocities. Brightness is number density, colour is speed or mass. Frames that are there are not
+    /// rendered again, so a stopped command goes on. A snapshot that is damaged is named and left out: exit code 8.
+    Movie(movie::MovieArgs),
     /// Show a run in a browser: its particles in three dimensions, and how it goes, also while it runs.
     ///
     /// The page is served on this machine alone (127.0.0.1), to whoever has the address with its random token; nothing is
@@ -224,7 +235,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Inspect { file, from } => inspect::inspect(&file, from.as_deref()),
         Verb::Convert(args) => convert::convert(&args, talk),
         Verb::Analyze(args) => analyze::analyze(&args, talk),
-        Verb::Plot(args) => plot::plot(&args),
+        Verb::Plot(args) => plot::plot(&args, talk),
+        Verb::Movie(args) => movie::movie(&args, talk),
         Verb::View(args) => view::view(&args),
         Verb::Verify => verify::verify(),
         Verb::Validate(args) => validate::validate(&args, talk),
@@ -246,6 +258,11 @@ fn print(text: &str) -> Result<u8> {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::storage("standard output", e)),
         _ => Ok(0),
     }
+}
+
+/// Says a line on standard error; a closed pipe must not end the work.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Reads one of several names; help and completions list them.

@@ -1,15 +1,18 @@
 //! `tisane plot`.
 
-use super::{one_of, print};
+use super::{LEFT_OUT, Talk, one_of, print, say};
 use crate::error::{Error, Result};
 use crate::io::columns;
+use crate::plot::run::{self, Gallery};
 use crate::plot::table::{self, Choice, Source};
-use crate::plot::{Figure, Theme, run};
+use crate::plot::{Figure, Theme, report};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// The folder of the figures in a run's directory.
 const PLOTS: &str = "plots";
+/// All figures of a run in one page.
+const REPORT: &str = "report.html";
 
 /// Which themes to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,20 +70,45 @@ pub struct PlotArgs {
     log_y: bool,
 }
 
-pub fn plot(args: &PlotArgs) -> Result<u8> {
-    let figures = if args.y.is_empty() { of_runs(args)? } else { vec![of_columns(args)?] };
+pub fn plot(args: &PlotArgs, talk: Talk) -> Result<u8> {
+    if !args.y.is_empty() {
+        let (stem, figure) = of_columns(args)?;
+        return print(&listed(&figure.write(&stem, args.theme.themes())?));
+    }
+    let mut damaged = false;
     let mut written = String::new();
-    for (stem, figure) in figures {
-        for path in figure.write(&stem, args.theme.themes())? {
-            written += &format!("{}\n", path.display());
+    for Pages { dir, stems, report, gallery } in of_runs(args)? {
+        for (stem, (_, figure)) in stems.iter().zip(&gallery.figures) {
+            written += &listed(&figure.write(stem, args.theme.themes())?);
+        }
+        report::write(&report, &dir, &gallery)?;
+        written += &format!("{}\n", report.display());
+        damaged |= !gallery.damaged.is_empty();
+        gallery.damaged.iter().for_each(|why| say(&format!("left out: {why}")));
+        if !talk.quiet {
+            let told = |(name, why): &(&str, String)| say(&format!("{}: no {name}: {why}", dir.display()));
+            gallery.missing.iter().for_each(told);
         }
     }
-    print(&written)
+    print(&written)?;
+    Ok(if damaged { LEFT_OUT } else { 0 })
 }
 
-/// All figures of every run, by the paths of their files without what follows the name.
-fn of_runs(args: &PlotArgs) -> Result<Vec<(PathBuf, Figure)>> {
-    let mut figures = Vec::new();
+fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| format!("{}\n", path.display())).collect()
+}
+
+/// All figures of a run, and where they go.
+struct Pages {
+    dir: PathBuf,
+    /// The paths of the figures' files without what follows the name, in the order of the figures.
+    stems: Vec<PathBuf>,
+    report: PathBuf,
+    gallery: Gallery,
+}
+
+fn of_runs(args: &PlotArgs) -> Result<Vec<Pages>> {
+    let mut pages: Vec<Pages> = Vec::new();
     for path in &args.paths {
         if path.is_file() {
             let table = columns::read(path)?;
@@ -89,21 +117,22 @@ fn of_runs(args: &PlotArgs) -> Result<Vec<(PathBuf, Figure)>> {
                 table::listed(&table)
             )));
         }
-        for (name, figure) in run::figures(path)? {
-            let stem = match &args.output {
-                // Runs must not take each other's names.
-                Some(folder) if args.paths.len() > 1 => folder.join(format!("{}-{name}", run::name(path))),
-                Some(folder) => folder.join(name),
-                None => path.join(PLOTS).join(name),
-            };
-            if figures.iter().any(|(taken, _)| *taken == stem) {
-                let problem = format!("another run would write {} too", stem.display());
-                return Err(Error::input(path, problem).with_help("draw them one by one, each with its own --output"));
-            }
-            figures.push((stem, figure));
+        let place = |name: &str| match &args.output {
+            // Runs must not take each other's names.
+            Some(folder) if args.paths.len() > 1 => folder.join(format!("{}-{name}", run::name(path))),
+            Some(folder) => folder.join(name),
+            None => path.join(PLOTS).join(name),
+        };
+        let report = place(REPORT);
+        if pages.iter().any(|other| other.report == report) {
+            let problem = format!("another run would write {} too", report.display());
+            return Err(Error::input(path, problem).with_help("draw them one by one, each with its own --output"));
         }
+        let gallery = run::figures(path)?;
+        let stems = gallery.figures.iter().map(|(name, _)| place(name)).collect();
+        pages.push(Pages { dir: path.clone(), stems, report, gallery });
     }
-    Ok(figures)
+    Ok(pages)
 }
 
 /// The chosen columns of all tables in one figure.

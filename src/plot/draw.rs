@@ -1,6 +1,7 @@
 //! Drawing figures: the grid of panels, and each panel's frame, ticks, series and texts.
 
 use super::font::{self, LEADING};
+use super::heat;
 use super::layout::{BLOCK, LABEL, Measured, NOTE, PAD, TICK, TITLE};
 use super::mark::{self, Axes};
 use super::palette::{HATCHES, Ink, looks};
@@ -17,6 +18,8 @@ const BETWEEN: f64 = 18.0;
 /// The axes of a panel that is alone in its row, and of one that is not.
 const WIDE: (f64, f64) = (440.0, 290.0);
 const NARROW: (f64, f64) = (330.0, 225.0);
+/// The axes of panels in which lengths are alike on both.
+const SQUARE: (f64, f64) = (280.0, 280.0);
 
 /// Where the panels of a figure stand.
 struct Grid {
@@ -31,14 +34,18 @@ struct Grid {
 }
 
 /// The whole picture.
-pub(super) fn figure(figure: &Figure, theme: Theme, letters: Letters) -> String {
+pub(super) fn figure(figure: &Figure, theme: Theme, letters: Letters, ids: &str) -> String {
     let ink = theme.ink();
     let columns = figure.columns.clamp(1, figure.panels.len().max(1));
-    let (width, height) = if columns == 1 { WIDE } else { NARROW };
+    let (width, height) = match columns {
+        _ if figure.panels.iter().any(|panel| panel.equal) => SQUARE,
+        1 => WIDE,
+        _ => NARROW,
+    };
     let panels: Vec<Measured> = figure.panels.iter().map(|panel| Measured::new(panel, width, height)).collect();
     let shared = shares_legend(&figure.panels);
     let grid = grid(figure, &panels, columns, shared);
-    let mut svg = Svg::new(grid.width, grid.height, letters);
+    let mut svg = Svg::new(grid.width, grid.height, letters, ids);
     svg.content("title", &[], &figure.title);
     if !figure.caption.is_empty() {
         svg.content("desc", &[], &figure.caption);
@@ -126,7 +133,7 @@ fn lines(svg: &mut Svg, (x, top): (f64, f64), how: Type<'_>, text: &[String]) {
 }
 
 /// From the top of a line to its base line.
-fn base_line(size: f64) -> f64 {
+pub(super) fn base_line(size: f64) -> f64 {
     0.5 * LEADING * size + 0.36 * size
 }
 
@@ -150,6 +157,9 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink, numb
     );
     tick_marks(svg, measured, ink);
     labels(svg, measured, ink);
+    if let Some(bar) = &measured.bar {
+        bar.draw(svg, (width, height), ink);
+    }
     if empty {
         let how = Type { size: LABEL, anchor: Anchor::Middle, colour: ink.muted, class: "empty" };
         svg.text((width / 2.0, height / 2.0), how, "no data");
@@ -168,6 +178,8 @@ fn series(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink) -> bool 
     let slots = mark::slots(&panel.series, axes.x);
     let looks = looks(&panel.series, ink);
     svg.open("g", &[("class", "data"), ("clip-path", "url(#axes)")]);
+    let heat = panel.heat.as_ref().zip(measured.bar.as_ref());
+    let cells = heat.map_or(0, |(heat, bar)| heat::draw(svg, heat, axes, bar, ink));
     for ((series, look), slot) in panel.series.iter().zip(&looks).zip(&slots) {
         mark::draw_clipped(svg, series, look, axes, *slot);
     }
@@ -176,7 +188,7 @@ fn series(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink) -> bool 
         mark::draw_free(svg, series, look, axes, *slot);
     }
     let shown = |&(x, y): &(f64, f64)| axes.x.at(x).is_some() && axes.y.at(y).is_some();
-    !panel.series.iter().any(|series| series.points.iter().any(shown))
+    cells == 0 && !panel.series.iter().any(|series| series.points.iter().any(shown))
 }
 
 /// Places of ticks on an axis in px.

@@ -1,19 +1,10 @@
 //! The figure of initial conditions: what was sampled, beside the laws that it was sampled from.
 
-use super::{Axis, Figure, Mark, Panel, Series};
-use crate::diagnostics::structure::radii;
+use super::shells::{FEW, Shell, shells, with_errors};
+use super::{Axis, Figure, Mark, Panel, Series, quantity};
 use crate::particles::{Particles, Vec3};
 use crate::units::{Dimension, Units};
 use std::f64::consts::PI;
-
-/// Fewer values than this say nothing about a distribution.
-const FEW: usize = 30;
-/// Particles of the innermost shell, and how many more each has than the one before, up to a part of all.
-const FIRST_SHELL: usize = 10;
-const GROWTH: f64 = 1.3;
-const SHELLS: usize = 30;
-/// Ratio of the radii of a shell, at least: an edge is no place for many.
-const WIDTH: f64 = 1.05;
 
 /// What is drawn, in the units of the configuration. A law is points of a value and what lies below it; none where it is empty.
 #[derive(Clone, Debug)]
@@ -67,64 +58,13 @@ pub fn figure(sample: &Sample<'_>) -> Option<Figure> {
     })
 }
 
-/// A spherical shell.
-struct Shell {
-    radius: f64,
-    density: f64,
-    /// ⅓ of the mean of v², weighted by mass as the density is.
-    square: f64,
-    /// So many particles of equal masses would scatter as these do.
-    n: f64,
-}
-
-/// Shells from the inside out. Each ends half-way between two particles.
-fn shells(p: &Particles, centre: Vec3) -> Vec<Shell> {
-    if p.len() < FEW {
-        return Vec::new();
-    }
-    let radii = radii(p, centre);
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| radii[a].total_cmp(&radii[b]));
-    let radius = |k: usize| radii[order[k]];
-    let most = (p.len() / SHELLS).max(FIRST_SHELL);
-    let (mut shells, mut from, mut wanted, mut inner) = (Vec::new(), 0, FIRST_SHELL as f64, 0f64);
-    while from < p.len() {
-        // In the halo shells must not become wide.
-        let left = p.len() - from;
-        let n = (wanted as usize).min(most).min(left / 4).max(FIRST_SHELL);
-        wanted *= GROWTH;
-        // What is left over is too little for a shell of its own.
-        let wide = order[from..].partition_point(|&i| radii[i] < WIDTH * inner);
-        let to = if left < n.max(wide) + n { p.len() } else { from + n.max(wide) };
-        let outer = if to < p.len() { 0.5 * (radius(to - 1) + radius(to)) } else { radius(to - 1) };
-        let here = &order[from..to];
-        let mass: f64 = here.iter().map(|&i| p.mass[i]).sum();
-        let squares: f64 = here.iter().map(|&i| p.mass[i] * p.vel[i].iter().map(|v| v * v).sum::<f64>()).sum();
-        let n = mass.powi(2) / here.iter().map(|&i| p.mass[i].powi(2)).sum::<f64>();
-        let density = mass / (4.0 / 3.0 * PI * (outer.powi(3) - inner.powi(3)));
-        shells.push(Shell { radius: radius(from + here.len() / 2), density, square: squares / (3.0 * mass), n });
-        (from, inner) = (to, outer);
-    }
-    shells
-}
-
-/// Points with error bars of a relative size.
-fn with_errors(points: Vec<(f64, f64, f64)>) -> Series {
-    let spread = points.iter().map(|(_, y, error)| (y * (1.0 - error).max(0.0), y * (1.0 + error))).collect();
-    let points = points.into_iter().map(|(x, y, _)| (x, y)).collect();
-    Series { spread: Some(spread), ..Series::new("sample", Mark::Points, points) }
-}
-
 fn law(points: Vec<(f64, f64)>) -> Series {
     Series::new("law", Mark::Dashed, points)
 }
 
 impl Sample<'_> {
     fn label(&self, what: &str, dimension: Dimension) -> String {
-        match self.units.is_henon() {
-            true => format!("{what} [N-body units]"),
-            false => format!("{what} [{}]", self.units.label(dimension)),
-        }
+        quantity(&self.units, what, dimension)
     }
 
     /// The law of density as radius and density, over the shells.
@@ -143,8 +83,7 @@ impl Sample<'_> {
         let (x, y) = (self.label("radius", Dimension::LENGTH), self.label("density", density));
         let mut panel = Panel::new("Density", Axis::log(x), Axis::log(y));
         let drawn = |(r, _): &(f64, f64)| (first.radius..=last.radius).contains(r);
-        let points = shells.iter().map(|s| (s.radius, s.density, s.n.sqrt().recip()));
-        panel.series.push(with_errors(points.filter(|(r, ..)| *r > 0.0).collect()));
+        panel.series.push(Shell::densities("sample", shells));
         panel.series.push(law(self.law_of_density().into_iter().filter(drawn).collect()));
         panel.series.retain(|series| !series.points.is_empty());
         Some(panel)
@@ -158,9 +97,7 @@ impl Sample<'_> {
         }
         let (x, y) = (self.label("radius", Dimension::LENGTH), self.label("dispersion", Dimension::VELOCITY));
         let mut panel = Panel::new("Velocity dispersion, one component", Axis::log(x), Axis::linear(y));
-        // The root of a mean of 3 n squares of normal deviates scatters by 1/√(6 n).
-        let points = shells.iter().map(|s| (s.radius, s.square.sqrt(), (6.0 * s.n).sqrt().recip()));
-        panel.series.push(with_errors(points.filter(|(r, ..)| *r > 0.0).collect()));
+        panel.series.push(Shell::dispersions("sample", shells));
         let theory = self.jeans.map(|factor| self.law_of_dispersion(factor)).unwrap_or_default();
         let drawn = |(r, _): &(f64, f64)| (first.radius..=last.radius).contains(r);
         panel.series.push(law(theory.into_iter().filter(drawn).collect()));
@@ -227,7 +164,7 @@ fn distribution(title: &str, label: String, (values, below): (&[f64], &[(f64, f6
     let y = if scale == Scale::LogLog { Axis::log(of) } else { Axis::linear(of) };
     let x = if scale == Scale::Unit { Axis::linear(label) } else { Axis::log(label) };
     let mut panel = Panel::new(title, x, y);
-    panel.series.push(with_errors(filled.collect()));
+    panel.series.push(with_errors("sample", filled.collect()));
     let slope = |pair: &[(f64, f64)]| {
         let (from, to) = (place(pair[0].0), place(pair[1].0));
         (value(0.5 * (from + to)), (pair[1].1 - pair[0].1) / (to - from))

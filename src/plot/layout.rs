@@ -1,11 +1,12 @@
 //! How large the parts of a panel are, in px, with the axes' upper left corner at the origin.
 
 use super::font::{self, LEADING};
+use super::heat::Bar;
 use super::legend::Legend;
 use super::mark::{Axes, has_bars};
 use super::scale::{self, Map};
 use super::ticks::{self, Tick, Ticks};
-use super::{Axis, Mark, Panel, Scale, Series};
+use super::{Axis, Heat, Mark, Panel, Scale, Series};
 
 /// Sizes of type.
 pub(super) const TITLE: f64 = 13.0;
@@ -23,6 +24,8 @@ const RIGHT: f64 = 14.0;
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub axes: Axes,
+    /// What the colours of the panel's heat map mean.
+    pub bar: Option<Bar>,
     pub width: f64,
     pub height: f64,
     pub x_ticks: Ticks,
@@ -46,9 +49,14 @@ impl Measured {
         // What the other axis cannot show takes no room on this one.
         let xs = drawn().flat_map(|s| s.points.iter().filter(move |p| scale::can_show(y_scale, p.1)).map(|p| p.0));
         let bars = has_bars(&panel.series);
-        let x = Map { scale: x_scale, ends: scale::ends(&panel.x, xs, false), place: (0.0, width) };
-        let ys = drawn().flat_map(|series| y_values(series, &x));
-        let y = Map { scale: y_scale, ends: scale::ends(&panel.y, ys, bars), place: (height, 0.0) };
+        let edges = |of: fn(&Heat) -> &Vec<f64>| panel.heat.iter().flat_map(of).copied();
+        let xs = xs.chain(edges(|heat| &heat.x));
+        let mut x = Map { scale: x_scale, ends: scale::ends(&panel.x, xs, false), place: (0.0, width) };
+        let ys = drawn().flat_map(|series| y_values(series, &x)).chain(edges(|heat| &heat.y));
+        let mut y = Map { scale: y_scale, ends: scale::ends(&panel.y, ys, bars), place: (height, 0.0) };
+        if panel.equal {
+            (x.ends, y.ends) = alike(x.ends, y.ends);
+        }
         let x_ticks = x_ticks(&panel.x, &x, width);
         let y_ticks = y_ticks(&panel.y, &y, height);
         let y_labels_width = widest(&y_ticks.major);
@@ -56,6 +64,7 @@ impl Measured {
         notes.extend(left_out(&panel.series, &x, &y));
         Self {
             axes: Axes { x, y },
+            bar: panel.heat.as_ref().map(|heat| Bar::new(heat, height)),
             width,
             height,
             x_label_lines: x_ticks.major.iter().map(|tick| tick.label.lines().count()).max().unwrap_or(0),
@@ -76,10 +85,11 @@ impl Measured {
         self.y_labels_width + PAD + if self.y_label.is_empty() { 0.0 } else { PAD + label }
     }
 
-    /// Room right of the axes: the last label of the x axis reaches over.
+    /// Room right of the axes: the last label of the x axis reaches over, and a bar of colours may stand there.
     pub fn right(&self) -> f64 {
         let over = |tick: &Tick| self.axes.x.at(tick.value).unwrap_or(0.0) + label_width(tick) / 2.0 - self.width;
-        self.x_ticks.major.iter().map(over).fold(RIGHT, f64::max)
+        let bar = self.bar.as_ref().map_or(0.0, Bar::room);
+        self.x_ticks.major.iter().map(over).fold(RIGHT.max(bar), f64::max)
     }
 
     /// Room above the axes.
@@ -120,11 +130,21 @@ fn y_values<'a>(series: &'a Series, x: &Map) -> impl Iterator<Item = f64> + use<
     points.chain(spread).filter(move |(at, _)| x.within(*at).is_some()).flat_map(|(_, values)| values)
 }
 
+/// Two ranges of one length: the shorter one is widened about its middle.
+fn alike(x: (f64, f64), y: (f64, f64)) -> ((f64, f64), (f64, f64)) {
+    let half = 0.5 * (x.1 - x.0).abs().max((y.1 - y.0).abs());
+    let around = |(from, to): (f64, f64)| {
+        let (middle, half) = (0.5 * (from + to), if to < from { -half } else { half });
+        (middle - half, middle + half)
+    };
+    (around(x), around(y))
+}
+
 fn label_width(tick: &Tick) -> f64 {
     tick.label.lines().map(|line| font::width(line, TICK)).fold(0.0, f64::max)
 }
 
-fn widest(ticks: &[Tick]) -> f64 {
+pub(super) fn widest(ticks: &[Tick]) -> f64 {
     ticks.iter().map(label_width).fold(0.0, f64::max)
 }
 
@@ -161,7 +181,7 @@ fn y_ticks(axis: &Axis, map: &Map, height: f64) -> Ticks {
 }
 
 /// The most ticks of a stretch, by the room that one takes on a linear and on a logarithmic axis.
-fn most(scale: Scale, room: f64, linear: f64, log: f64) -> usize {
+pub(super) fn most(scale: Scale, room: f64, linear: f64, log: f64) -> usize {
     (room / if scale == Scale::Linear { linear } else { log }) as usize
 }
 

@@ -1,6 +1,6 @@
 //! Figures: one description, one drawing, written as SVG and as PNG, in a light and a dark theme.
 //!
-//! A [`Figure`] is a grid of [`Panel`]s, a panel two [`Axis`] and some [`Series`]. Colours, markers, dashes, ticks, the
+//! A [`Figure`] is a grid of [`Panel`]s, a panel two [`Axis`] and some [`Series`], over a [`Heat`] map where there is one. Colours, markers, dashes, ticks, the
 //! room for labels and the place of the legend follow from that: nothing about looks is asked of the caller. The same
 //! figure gives the same bytes.
 //!
@@ -18,20 +18,27 @@
 
 mod draw;
 mod font;
+mod heat;
 pub mod initial;
+mod journals;
 mod layout;
 mod legend;
 mod mark;
+pub mod movie;
 mod palette;
 mod raster;
+pub mod report;
 pub mod run;
 mod scale;
+mod shells;
+mod snapshots;
 mod svg;
 pub mod table;
 mod ticks;
 
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
+use crate::units::{Dimension, Units};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use svg::Letters;
@@ -58,8 +65,13 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
+    /// A quantity in colour, under everything else.
+    pub heat: Option<Heat>,
     /// What is drawn, later ones on top.
     pub series: Vec<Series>,
+    /// A length along x is as long along y: the axes are square, and the shorter of two linear ranges is widened about its
+    /// middle. All panels of a figure have the size of its square ones.
+    pub equal: bool,
     /// Small print below the panel. Points that cannot be shown are told there without being asked for.
     pub notes: Vec<String>,
 }
@@ -86,6 +98,19 @@ pub enum Scale {
     Linear,
     /// By the logarithm: only values above zero can be shown.
     Log10,
+}
+
+/// A quantity on a grid of cells, in colour on a logarithmic scale, with a bar that says what the colours mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heat {
+    /// What it is, with the unit; written beside the bar.
+    pub label: String,
+    /// Edges of the cells along x, ascending: one more than there are columns.
+    pub x: Vec<f64>,
+    /// Edges of the cells along y, ascending: one more than there are rows.
+    pub y: Vec<f64>,
+    /// Values, row after row from the lowest y. A cell that is not above zero stays empty.
+    pub values: Vec<f64>,
 }
 
 /// Some points with a name.
@@ -157,9 +182,9 @@ impl Figure {
         }
         let mut paths = Vec::new();
         for &theme in themes {
-            let svg = self.svg(theme);
             let named = |extension| with_suffix(stem, theme.suffix(), extension);
-            let drawn = draw::figure(self, theme, Letters::Outlines);
+            let svg = self.svg(theme);
+            let drawn = draw::figure(self, theme, Letters::Outlines, "");
             let png = raster::png(&drawn).map_err(|e| Error::storage(named(".png"), e))?;
             for (path, bytes) in [(named(".svg"), svg.as_bytes()), (named(".png"), &png)] {
                 write_atomically(&path, |t| std::fs::write(t, bytes).map_err(|e| Error::storage(t, e)))?;
@@ -172,8 +197,31 @@ impl Figure {
     /// The picture as SVG. Text stays text, in DejaVu Sans where the viewer has it.
     #[must_use]
     pub fn svg(&self, theme: Theme) -> String {
-        draw::figure(self, theme, Letters::Text)
+        draw::figure(self, theme, Letters::Text, "")
     }
+
+    /// As [`svg`](Self::svg), with `ids` before the name of each element: for several pictures in one page.
+    fn svg_of_page(&self, theme: Theme, ids: &str) -> String {
+        draw::figure(self, theme, Letters::Text, ids)
+    }
+}
+
+/// What is measured, with its unit: `density [Msun pc⁻³]`.
+fn quantity(units: &Units, what: &str, dimension: Dimension) -> String {
+    if units.is_henon() {
+        return format!("{what} [N-body units]");
+    }
+    let mut unit = String::new();
+    let mut raised = false;
+    for c in units.label(dimension).chars() {
+        raised = c == '^' || (raised && (c == '-' || c.is_ascii_digit()));
+        match (raised, c) {
+            (true, '^') => {}
+            (true, c) => unit.push(ticks::raise(c)),
+            (false, c) => unit.push(c),
+        }
+    }
+    format!("{what} [{unit}]")
 }
 
 /// The stem's name as it is, dots in it kept, and what follows it.

@@ -13,9 +13,12 @@ pub(super) struct Ink {
     pub frame: &'static str,
     pub grid: &'static str,
     series: [&'static str; COLOURS],
+    /// From little to much: viridis, without the end that is lost on the ground.
+    heat: [&'static str; HEAT],
 }
 
 const COLOURS: usize = 8;
+const HEAT: usize = 7;
 
 const LIGHT: Ink = Ink {
     ground: "#FFFFFF",
@@ -25,6 +28,7 @@ const LIGHT: Ink = Ink {
     grid: "#E6E7E9",
     // Blue, vermillion, green, purple, black, orange, sky blue, brown.
     series: ["#005A9E", "#AB4C04", "#028B63", "#C768A1", "#222222", "#B98E01", "#4D97DA", "#603C18"],
+    heat: ["#7AD151", "#35B779", "#1F9E89", "#26828E", "#31688E", "#3E4A89", "#440154"],
 };
 
 const DARK: Ink = Ink {
@@ -35,6 +39,7 @@ const DARK: Ink = Ink {
     grid: "#2A2F36",
     // Sky blue, orange, green, pink, white, yellow, vermillion, violet blue.
     series: ["#5FC1EE", "#E69200", "#1EA674", "#D37EAF", "#E8E8E8", "#EEDD58", "#C84B01", "#606CE2"],
+    heat: ["#46327E", "#365C8D", "#277F8E", "#1FA187", "#4AC16D", "#A0DA39", "#FDE725"],
 };
 
 impl Theme {
@@ -45,6 +50,22 @@ impl Theme {
             Self::Dark => DARK,
         }
     }
+}
+
+impl Ink {
+    /// The colour of a part from 0, little, to 1, much, as `#RRGGBB`.
+    pub fn heat(&self, part: f64) -> String {
+        let at = part.clamp(0.0, 1.0) * (HEAT - 1) as f64;
+        let from = (at as usize).min(HEAT - 2);
+        let (low, high) = (rgb(self.heat[from]), rgb(self.heat[from + 1]));
+        let [r, g, b] = [0, 1, 2].map(|k| low[k] + (at - from as f64) * (high[k] - low[k]));
+        format!("#{:02X}{:02X}{:02X}", r.round() as u8, g.round() as u8, b.round() as u8)
+    }
+}
+
+/// Red, green and blue of `#RRGGBB`, from 0 to 255.
+pub(super) fn rgb(colour: &str) -> [f64; 3] {
+    [1, 3, 5].map(|at| f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap_or(0)))
 }
 
 /// The form of a marker.
@@ -190,6 +211,21 @@ mod tests {
                         assert!(apart >= 12.0, "{a} and {b} are {apart:.1} apart with {name}");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn more_is_further_from_the_ground_for_every_sight() {
+        for ink in [LIGHT, DARK] {
+            let steps: Vec<String> = (0..=24).map(|k| ink.heat(f64::from(k) / 24.0)).collect();
+            assert_eq!([&*steps[0], &*steps[24]], [ink.heat[0], ink.heat[HEAT - 1]]);
+            assert!(contrast(&steps[0], ink.ground) >= 1.6, "{}", contrast(&steps[0], ink.ground));
+            for (name, sight) in SIGHTS {
+                let lightness: Vec<f64> = steps.iter().map(|colour| seen(colour, sight)[0]).collect();
+                let falls = lightness.windows(2).all(|pair| pair[1] < pair[0]);
+                let rises = lightness.windows(2).all(|pair| pair[1] > pair[0]);
+                assert!(if ink.ground == LIGHT.ground { falls } else { rises }, "{name}: {lightness:?}");
             }
         }
     }

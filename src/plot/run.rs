@@ -1,6 +1,6 @@
-//! The figures of a run, from its diagnostics.
+//! The figures of a run: all of them, and those of its diagnostics.
 
-use super::{Axis, Figure, Mark, Panel, Series};
+use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots};
 use crate::error::{Error, Result};
 use crate::io::columns::{self, Columns};
 use crate::io::directory::CONFIG;
@@ -15,11 +15,32 @@ const ROOM: f64 = 0.04;
 /// The unit of time where there is no physical one; in a label beside T for the kinetic energy it would mislead.
 const HENON_TIME: &str = "T";
 
-/// The figures of a run's directory, by the names of their files. The run may be under way.
+/// The standard figures of a run, as far as its directory has what they show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gallery {
+    /// The figures by the names of their files.
+    pub figures: Vec<(&'static str, Figure)>,
+    /// The names of those that are not there, and why.
+    pub missing: Vec<(&'static str, String)>,
+    /// Snapshots that are damaged: what is wrong with each.
+    pub damaged: Vec<String>,
+}
+
+impl Gallery {
+    /// Takes a figure in, or the reason why there is none.
+    pub(super) fn add(&mut self, name: &'static str, figure: Result<Figure, String>) {
+        match figure {
+            Ok(figure) => self.figures.push((name, figure)),
+            Err(why) => self.missing.push((name, why)),
+        }
+    }
+}
+
+/// The figures of a run's directory. The run may be under way.
 ///
 /// # Errors
 /// [`Error::Input`] if it is not the directory of a run, or has no diagnostics.
-pub fn figures(dir: &Path) -> Result<Vec<(&'static str, Figure)>> {
+pub fn figures(dir: &Path) -> Result<Gallery> {
     let table = diagnostics(dir)?;
     let run = Run { table: &table };
     let panels = [
@@ -31,9 +52,11 @@ pub fn figures(dir: &Path) -> Result<Vec<(&'static str, Figure)>> {
         run.levels(),
         run.audit(),
     ];
-    let panels = panels.into_iter().flatten().collect();
-    let figure = Figure { title: name(dir), caption: caption(&table), panels, columns: 2 };
-    Ok(vec![("diagnostics", figure)])
+    let mut gallery = Gallery::default();
+    gallery.figures.push(("diagnostics", run.figure(dir, panels.into_iter().flatten().collect())));
+    snapshots::add(dir, &mut gallery);
+    journals::add(dir, &run, &mut gallery);
+    Ok(gallery)
 }
 
 /// The diagnostics of a run.
@@ -77,11 +100,17 @@ pub fn caption(table: &Columns) -> String {
     told.map(one).collect::<Vec<_>>().join(", ")
 }
 
-struct Run<'a> {
-    table: &'a Columns,
+/// A journal of a run, to be drawn over time.
+pub(super) struct Run<'a> {
+    pub table: &'a Columns,
 }
 
 impl Run<'_> {
+    /// A page of panels, two side by side.
+    pub fn figure(&self, dir: &Path, panels: Vec<Panel>) -> Figure {
+        Figure { title: name(dir), caption: caption(self.table), panels, columns: 2 }
+    }
+
     /// A column over time. The first row is left out where its value says nothing: the error at the start of the run, work
     /// since the row before.
     fn over_time(&self, column: &str, with_first: bool, of: fn(f64) -> f64) -> Option<Vec<(f64, f64)>> {
@@ -91,16 +120,17 @@ impl Run<'_> {
     }
 
     /// What a column is, with its unit.
-    fn label(&self, what: &str, column: &str) -> Option<String> {
+    pub fn label(&self, what: &str, column: &str) -> Option<String> {
+        let henon = self.table.column("time").is_some_and(|time| time.unit == HENON_TIME);
         Some(match self.table.column(column)?.unit.as_str() {
             "" => what.to_owned(),
-            HENON_TIME => format!("{what} [N-body units]"),
+            _ if henon => format!("{what} [N-body units]"),
             unit => format!("{what} [{unit}]"),
         })
     }
 
-    /// Columns over time as lines of one panel; none of a file that lacks them.
-    fn panel(&self, title: &str, y: Axis, lines: &[(&str, &str, bool)], of: fn(f64) -> f64) -> Option<Panel> {
+    /// The axis of time.
+    pub fn time(&self) -> Option<Axis> {
         let times = self.table.numbers("time")?;
         let mut x = Axis::linear(self.label("time", "time")?);
         // The same for all panels, whichever rows they show; of one moment there is no range.
@@ -108,6 +138,12 @@ impl Run<'_> {
             let room = ROOM * (to - from);
             (from - room, to + room)
         });
+        Some(x)
+    }
+
+    /// Columns over time as lines of one panel; none of a file that lacks them.
+    pub fn panel(&self, title: &str, y: Axis, lines: &[(&str, &str, bool)], of: fn(f64) -> f64) -> Option<Panel> {
+        let x = self.time()?;
         let mut panel = Panel::new(title, x, y);
         for (name, column, with_first) in lines {
             let points = self.over_time(column, *with_first, of)?;

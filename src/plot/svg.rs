@@ -20,6 +20,8 @@ pub(super) enum Letters {
 pub(super) struct Svg {
     writer: Writer<Vec<u8>>,
     letters: Letters,
+    /// Stands before every id.
+    ids: String,
 }
 
 /// Where a text stands relative to its point.
@@ -42,8 +44,8 @@ pub(super) struct Type<'a> {
 
 impl Svg {
     /// Begins a picture of a size in px.
-    pub fn new(width: f64, height: f64, letters: Letters) -> Self {
-        let mut svg = Self { writer: Writer::new_with_indent(Vec::new(), b' ', 1), letters };
+    pub fn new(width: f64, height: f64, letters: Letters, ids: &str) -> Self {
+        let mut svg = Self { writer: Writer::new_with_indent(Vec::new(), b' ', 1), letters, ids: ids.to_owned() };
         let (w, h) = (px(width), px(height));
         svg.open(
             "svg",
@@ -65,7 +67,8 @@ impl Svg {
 
     /// Begins an element that holds others.
     pub fn open(&mut self, name: &str, attributes: Attributes<'_>) {
-        self.event(Event::Start(BytesStart::new(name).with_attributes(attributes.iter().copied())));
+        let element = self.element(name, attributes);
+        self.event(Event::Start(element));
     }
 
     /// Ends it.
@@ -75,7 +78,21 @@ impl Svg {
 
     /// An element that holds nothing.
     pub fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
-        self.event(Event::Empty(BytesStart::new(name).with_attributes(attributes.iter().copied())));
+        let element = self.element(name, attributes);
+        self.event(Event::Empty(element));
+    }
+
+    /// An element whose id, and whose references to ids, have the picture's own beginning.
+    fn element<'a>(&self, name: &'a str, attributes: Attributes<'_>) -> BytesStart<'a> {
+        let mut element = BytesStart::new(name);
+        for &(key, value) in attributes {
+            match value.strip_prefix("url(#") {
+                _ if key == "id" => element.push_attribute((key, &*format!("{}{value}", self.ids))),
+                Some(id) => element.push_attribute((key, &*format!("url(#{}{id}", self.ids))),
+                None => element.push_attribute((key, value)),
+            }
+        }
+        element
     }
 
     /// An element that holds text.

@@ -1,7 +1,8 @@
 //! What a figure must be, whatever it shows: parsed back from the drawing.
 
 use super::svg::Letters;
-use super::{Axis, Figure, Mark, Panel, Scale, Series, Theme, draw};
+use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw, quantity};
+use crate::units::{Dimension, Rates, Units};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use resvg::tiny_skia::Rect;
@@ -58,6 +59,11 @@ fn gallery() -> Vec<Figure> {
     named.notes = vec![long.repeat(9), String::new()];
     named.series = (0..30).map(|i| Series::new(long.repeat(i % 4), Mark::Points, points(3, |x| x))).collect();
     hostile.push(named);
+    for values in [vec![], vec![f64::NAN; 4], vec![1e-250, 1e250, 0.0, -1.0], vec![3.0; 4]] {
+        let edges = vec![-1.0, 0.0, 2.0];
+        let heat = Heat { label: long.repeat(2), x: edges.clone(), y: edges, values };
+        hostile.push(Panel { heat: Some(heat), ..panel(Axis::linear("x"), Axis::linear("y"), vec![]) });
+    }
     let bars =
         |k| Series::new(format!("N = {k}"), Mark::Bars, (0..3).map(|i| (f64::from(i), f64::from(k + i))).collect());
     let named_axis = Axis::categories("engine", ["cpu", "reference", "cuda with a very long name of a device"]);
@@ -72,7 +78,7 @@ fn gallery() -> Vec<Figure> {
 }
 
 fn tree(figure: &Figure) -> Tree {
-    Tree::from_str(&draw::figure(figure, Theme::Light, Letters::Outlines), &Options::default()).unwrap()
+    Tree::from_str(&draw::figure(figure, Theme::Light, Letters::Outlines, ""), &Options::default()).unwrap()
 }
 
 /// Boxes of everything that is drawn and not clipped, by the ids of the groups around it.
@@ -262,4 +268,14 @@ fn names_stand_on_a_linear_axis_whatever_was_asked() {
     let (elements, texts) = elements(&svg.svg(Theme::Light));
     assert!(["a", "b"].iter().all(|name| texts.iter().any(|t| t == name)), "{texts:?}");
     assert_eq!(count(&elements, "bar"), 1);
+}
+
+#[test]
+fn units_in_labels_have_raised_powers() {
+    use crate::units::names::{LengthUnit, MassUnit, VelocityUnit};
+    let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Velocity(VelocityUnit::KilometrePerSecond));
+    assert_eq!(quantity(&units, "density", Dimension::DENSITY), "density [Msun pc⁻³]");
+    assert_eq!(quantity(&units, "energy", Dimension::ENERGY), "energy [Msun (km/s)²]");
+    assert_eq!(quantity(&units, "speed", Dimension::VELOCITY), "speed [km/s]");
+    assert_eq!(quantity(&Units::henon(), "speed", Dimension::VELOCITY), "speed [N-body units]");
 }

@@ -154,9 +154,13 @@ fn plain_decimal(x: f64, decimals: usize) -> String {
 
 /// An integer raised.
 fn superscript(n: i32) -> String {
-    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let raise = |c: char| c.to_digit(10).map_or('⁻', |d| RAISED[d as usize]);
     n.to_string().chars().map(raise).collect()
+}
+
+/// A digit or a minus sign raised.
+pub(super) fn raise(c: char) -> char {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    c.to_digit(10).map_or('⁻', |d| RAISED[d as usize])
 }
 
 #[cfg(test)]

@@ -21,9 +21,17 @@ fn read(folder: &Folder, name: &str) -> String {
 fn a_run_becomes_a_page_of_diagnostics() {
     let folder = with_run();
     let said = folder.tisane(&["plot", "r"]).exits(0);
-    let names = ["diagnostics.svg", "diagnostics.png", "diagnostics-dark.svg", "diagnostics-dark.png"];
-    assert_eq!(said.out, names.map(|name| format!("r/plots/{name}\n")).concat());
-    assert_eq!(std::fs::read_dir(folder.path("r/plots")).unwrap().count(), 4, "no temporary file stays");
+    // The figures that 16 particles give, each in both themes as SVG and PNG, and the report.
+    let figures = ["diagnostics", "projections", "structure", "steps", "rates"];
+    let endings = [".svg", ".png", "-dark.svg", "-dark.png"];
+    for name in figures.iter().flat_map(|name| endings.map(|ending| format!("r/plots/{name}{ending}\n"))) {
+        assert!(said.out.contains(&name), "{name}: {}", said.out);
+    }
+    assert!(said.out.ends_with("r/plots/report.html\n"));
+    let files = std::fs::read_dir(folder.path("r/plots")).unwrap().count();
+    assert_eq!(files, said.out.lines().count(), "no temporary file stays");
+    said.says(&["r: no profiles: fewer than 30 particles"]);
+    assert!(!folder.path("r/plots/profiles.svg").exists());
     let svg = read(&folder, "r/plots/diagnostics.svg");
     for text in [
         "|ΔE/E₀|",
@@ -40,8 +48,8 @@ fn a_run_becomes_a_page_of_diagnostics() {
     }
     // The same run gives the same bytes, whichever files are asked for.
     folder.tisane(&["plot", "r", "--theme", "light", "--output", "a/b"]).exits(0);
-    assert_eq!(std::fs::read_dir(folder.path("a/b")).unwrap().count(), 2);
-    for name in ["diagnostics.svg", "diagnostics.png"] {
+    assert_eq!(std::fs::read_dir(folder.path("a/b")).unwrap().count(), files.div_ceil(2));
+    for name in ["diagnostics.svg", "diagnostics.png", "projections.png", "steps.svg", "report.html"] {
         assert!(
             std::fs::read(folder.path(&format!("a/b/{name}"))).unwrap()
                 == std::fs::read(folder.path(&format!("r/plots/{name}"))).unwrap()
@@ -51,6 +59,80 @@ fn a_run_becomes_a_page_of_diagnostics() {
     folder.tisane(&["run", "run.toml", "-q", "--output", "f", "--precision", "f64"]).exits(0);
     folder.tisane(&["plot", "f"]).exits(0);
     assert!(!read(&folder, "f/plots/diagnostics.svg").contains("Force error"));
+}
+
+/// A page that asks for nothing from elsewhere.
+fn assert_alone(page: &str) {
+    for word in ["<script", "src=", "href=", "@import", "<link", "<image", "<iframe"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    let outside = page.matches("http").count() - page.matches("http://www.w3.org/2000/svg").count();
+    assert_eq!(outside, 0, "a link to elsewhere");
+    assert!(!page.replace("url(#", "").contains("url("));
+}
+
+/// Ids of elements, each of which must be there once.
+fn ids(page: &str) -> Vec<&str> {
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn a_report_has_everything_and_needs_nothing_else() {
+    let config = RUN.replace("n = 16", "n = 400").replace("mixed", "f64")
+        + "snapshot_interval = 0.25\n[initial.binaries]\nfraction = 0.2\n\
+                  semi_major_axis = \"opik\"\na_min = 1e-3\na_max = 5e-3\n[softening]\nepsilon = 1e-4\n";
+    let folder = Folder::new(&config);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    let said = folder.tisane(&["plot", "r", "--theme", "light"]).exits(0);
+    assert!(!said.err.contains(": no "), "everything is there: {}", said.err);
+    let page = read(&folder, "r/plots/report.html");
+    let summary: serde_json::Value = serde_json::from_str(&read(&folder, "r/summary.json")).unwrap();
+    let text = |key: &str| summary[key].as_str().unwrap().to_owned();
+    for told in
+        [text("state_sha256"), text("git_commit"), text("engine"), "<td>400</td>".into(), "[initial.plummer]".into()]
+    {
+        assert!(page.contains(&told), "{told}");
+    }
+    for name in ["diagnostics", "projections", "profiles", "structure", "steps", "rates", "binaries"] {
+        assert!(page.contains(&format!("<h2 id=\"{name}\">")), "{name}");
+        for theme in ["light", "dark"] {
+            assert!(page.contains(&format!("id=\"{name}-{theme}-panel-0\"")), "{name} {theme}");
+        }
+    }
+    assert_eq!(page.matches("<svg").count(), 14);
+    for label in
+        ["surface density [N-body units]", "density centre", "semi-major axis [N-body units]", "50 %", "core radius"]
+    {
+        assert!(page.contains(label), "{label}");
+    }
+    assert_alone(&page);
+    let all = ids(&page);
+    assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "an id stands twice");
+    for reference in page.split("url(#").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(all.binary_search(&reference).is_ok(), "{reference} is nowhere");
+    }
+}
+
+#[test]
+fn a_damaged_snapshot_or_none_leaves_out_what_it_would_show() {
+    let folder = with_run();
+    let snapshots =
+        ["0000", "0001", "0002", "0003", "0004"].map(|k| folder.path(&format!("r/snapshots/snapshot_{k}.hdf5")));
+    let last = snapshots.iter().rfind(|path| path.is_file()).unwrap();
+    let whole = std::fs::read(last).unwrap();
+    std::fs::write(last, &whole[..whole.len() / 2]).unwrap();
+    let name = last.file_name().unwrap().to_str().unwrap();
+    folder.tisane(&["plot", "r", "--theme", "light"]).exits(8).says(&["left out", name]);
+    let page = read(&folder, "r/plots/report.html");
+    assert!(page.contains("Not drawn") && page.contains(name) && page.contains("id=\"projections\""));
+    std::fs::remove_dir_all(folder.path("r/snapshots")).unwrap();
+    folder.tisane(&["plot", "r", "--output", "o"]).exits(0).says(&["r: no projections: no snapshots"]);
+    assert!(!folder.path("o/projections.svg").exists());
+    let page = read(&folder, "o/report.html");
+    assert!(page.contains("projections: no snapshots") && !page.contains("id=\"projections\""));
+    assert_alone(&page);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! A pair is two bodies of which each is the one that the other is bound to most strongly among its nearest neighbours. Pairs
 //! that are bound by at least the least hardness become one body at their centre of mass, and the search goes on with them:
-//! so come triples, quadruples and more. A hierarchy is a pair of which a component is itself a pair.
+//! so come triples, quadruples and more. A hierarchy is a pair of which a component is itself a pair, on a wider orbit than that:
+//! what goes through a pair is no companion of it.
 
 use super::members::Members;
 use super::neighbours::Neighbours;
@@ -197,6 +198,10 @@ impl Search<'_> {
             self.system(body).map_or_else(|| Members::One(self.stars.id[body as usize]), |s| s.members.clone())
         };
         let inner = [a, b].map(|body| (body as usize).checked_sub(self.stars.len()));
+        let wider = |at: &usize| pair.semi_major_axis > self.all[*at].pair.semi_major_axis;
+        if !inner.iter().flatten().all(wider) {
+            return None;
+        }
         let inside =
             self.attraction(&parts[0], &parts[1]) + inner.iter().flatten().map(|&at| self.all[at].inside).sum::<f64>();
         let body = Body::together(&self.body(a), &self.body(b));

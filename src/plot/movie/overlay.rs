@@ -1,0 +1,82 @@
+//! What is written on a frame: time, a scale bar, what the colours mean.
+
+use super::super::palette::Ink;
+use super::super::svg::{Anchor, Letters, Svg, Type, px};
+use super::Shades;
+
+/// So many steps of the bar of colours.
+const STEPS: usize = 40;
+/// The scale bar is no longer than this part of the width.
+const LONGEST: f64 = 0.2;
+
+/// What is said, with lengths in pixels.
+pub(super) struct Words<'a> {
+    pub size: (usize, usize),
+    /// The moment.
+    pub time: String,
+    /// Pixels of a unit of length, and what the unit is called.
+    pub scale: (f64, &'a str),
+    /// What the colours mean.
+    pub colours: &'a str,
+}
+
+/// The words as SVG without a ground.
+pub(super) fn svg(words: &Words<'_>, shades: &Shades, ink: &Ink) -> String {
+    let (width, height) = (words.size.0 as f64, words.size.1 as f64);
+    let unit = height / 720.0;
+    let mut svg = Svg::new(width, height, Letters::Outlines, "");
+    let (margin, size) = (28.0 * unit, 20.0 * unit);
+    let how = |anchor| Type { size, anchor, colour: ink.text, class: "words" };
+    svg.text((margin, margin + 0.8 * size), how(Anchor::Start), &words.time);
+    let foot = height - margin;
+    let (round, long) = bar(words.scale.0, LONGEST * width);
+    let stroke = px(2.0 * unit);
+    let ends = 5.0 * unit;
+    let path = format!(
+        "M{l} {t}V{b}M{l} {m}H{r}M{r} {t}V{b}",
+        l = px(margin),
+        r = px(margin + long),
+        t = px(foot - ends),
+        m = px(foot),
+        b = px(foot + ends)
+    );
+    svg.empty("path", &[("d", &path), ("stroke", ink.text), ("stroke-width", &stroke), ("fill", "none")]);
+    let label = format!("{round} {}", words.scale.1);
+    svg.text((margin, foot - ends - 0.5 * size), how(Anchor::Start), label.trim_end());
+    let (left, step) = (width - margin - 200.0 * unit, 200.0 * unit / STEPS as f64);
+    for k in 0..STEPS {
+        let [r, g, b] = shades.at((k as f64 + 0.5) / STEPS as f64).map(|c| c.round() as u8);
+        let fill = format!("#{r:02X}{g:02X}{b:02X}");
+        let corner = [px(left + k as f64 * step), px(foot - 4.0 * unit), px(step + 1.0), px(8.0 * unit)];
+        let [x, y, w, h] = &corner;
+        svg.empty(
+            "rect",
+            &[("x", x), ("y", y), ("width", w), ("height", h), ("fill", &fill), ("shape-rendering", "crispEdges")],
+        );
+    }
+    svg.text((width - margin, foot - ends - 0.5 * size), how(Anchor::End), words.colours);
+    svg.finish()
+}
+
+/// The longest 1, 2 or 5 times a power of ten that is no longer than `most` pixels, and its length in pixels.
+fn bar(pixels: f64, most: f64) -> (f64, f64) {
+    let power = (most / pixels).log10().floor() as i32;
+    let candidates = (power - 1..=power).flat_map(|e| [1, 2, 5].map(|m| format!("{m}e{e}").parse().unwrap_or(1.0)));
+    let round = candidates.filter(|x: &f64| x * pixels <= most).fold(0.0, f64::max);
+    (round, round * pixels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_bar_is_round_and_fits() {
+        assert_eq!(bar(100.0, 256.0), (2.0, 200.0));
+        assert_eq!(bar(1.0, 50.0), (50.0, 50.0));
+        for pixels in [1e-9, 0.3, 7.0, 4e11] {
+            let (round, long) = bar(pixels, 200.0);
+            assert!(long <= 200.0 && long > 200.0 / 2.6, "{pixels}: {round} {long}");
+        }
+    }
+}
