@@ -112,8 +112,6 @@ impl Range {
     /// What of a position and a velocity is outside.
     #[inline(always)]
     fn state(&self, i: usize, pos: &Vec3, vel: &Vec3) -> Option<Outside> {
-        // Not `>`: a NaN must not pass.
-        let within = |v: &Vec3, limit: f64| v.iter().all(|x| x.abs() <= limit);
         match (within(pos, self.coordinate), within(vel, self.speed)) {
             (false, _) => Some(Outside::Position(i, *pos)),
             (_, false) => Some(Outside::Velocity(i, *vel)),
@@ -217,38 +215,39 @@ impl Watched {
     /// Looks at the forces on a block.
     #[must_use]
     pub fn forces(&mut self, p: &Particles, targets: &Targets, forces: &Forces) -> Option<Outside> {
-        let Targets { index, pos, vel } = targets;
-        self.look(p, pos, |k| (index[k] as usize, vel[k], forces.acc[k], Some(forces.pot[k])))
+        let of = |k: usize| (targets.index[k] as usize, Some(forces.pot[k]));
+        self.look(p, [&targets.pos, &targets.vel, &forces.acc], of)
     }
 
     /// Looks at the accelerations of all particles.
     #[must_use]
     pub fn accelerations(&mut self, p: &Particles, acc: &[Vec3]) -> Option<Outside> {
-        self.look(p, &p.pos, |k| (k, p.vel[k], acc[k], None))
+        self.look(p, [&p.pos, &p.vel, acc], |k| (k, None))
     }
 
-    /// Looks at targets standing at `pos`: `of` gives a target's particle, velocity, acceleration, potential.
+    /// Looks at targets with these positions, velocities and accelerations: `of` gives a target's particle and potential.
     fn look(
         &mut self,
         p: &Particles,
-        pos: &[Vec3],
-        of: impl Fn(usize) -> (usize, Vec3, Vec3, Option<f64>) + Sync,
+        [pos, vel, acc]: [&[Vec3]; 3],
+        of: impl Fn(usize) -> (usize, Option<f64>),
     ) -> Option<Outside> {
-        self.reach = self.reach.max(reach(pos));
+        if !each(pos, |x| within(x, self.reach)) {
+            self.reach = reach(pos).max(self.reach);
+        }
         // As if the whole system were as far away as anything is: an acceleration above this has nothing to fear.
         let clear = self.lost(self.massive, self.reach) / self.range.rounding;
-        let look = |k: usize| {
-            let (i, vel, acc, pot) = of(k);
-            let outside = self.range.state(i, &pos[k], &vel);
-            if outside.is_some() || acc.iter().any(|a| a.abs() > clear) {
-                return outside;
-            }
-            self.acceleration(p, i, (&pos[k], &acc, pot))
-        };
-        if pos.len() < 2 * SHARE {
-            return (0..pos.len()).find_map(look);
+        // Of most blocks this is all that is looked at.
+        let fine = each(pos, |x| within(x, self.range.coordinate))
+            && each(vel, |v| within(v, self.range.speed))
+            && each(acc, |a| (a[0].abs() > clear) | (a[1].abs() > clear) | (a[2].abs() > clear));
+        if fine {
+            return None;
         }
-        (0..pos.len()).into_par_iter().with_min_len(SHARE).find_map_first(look)
+        (0..pos.len()).find_map(|k| {
+            let (i, pot) = of(k);
+            self.range.state(i, &pos[k], &vel[k]).or_else(|| self.acceleration(p, i, (&pos[k], &acc[k], pot)))
+        })
     }
 
     /// Most that `sources` can lose of an acceleration to a target with all coordinates up to `at`. Each source: the rounding of its
@@ -282,4 +281,17 @@ fn least_mass(mass: &[f64]) -> f64 {
 /// The largest coordinate. NaN counts for nothing here: a position that is not a number is outside anyway.
 fn reach(pos: &[Vec3]) -> f64 {
     pos.as_flattened().iter().fold(0.0f64, |most, x| most.max(x.abs()))
+}
+
+/// Whether no component is above a limit, nor NaN.
+#[inline(always)]
+fn within(v: &Vec3, limit: f64) -> bool {
+    (v[0].abs() <= limit) & (v[1].abs() <= limit) & (v[2].abs() <= limit)
+}
+
+/// Whether something holds of each vector: of all in a share without a branch, which is quicker than to stop at the first.
+#[inline(always)]
+fn each(vectors: &[Vec3], holds: impl Fn(&Vec3) -> bool + Sync) -> bool {
+    let share = |v: &[Vec3]| v.iter().fold(true, |all, x| all & holds(x));
+    if vectors.len() < 2 * SHARE { share(vectors) } else { vectors.par_chunks(SHARE).all(share) }
 }
