@@ -14,8 +14,7 @@ const CHANGES: usize = 6;
 /// Most values that are written; what claims more is left unwritten.
 const WRITTEN: usize = 4096;
 /// Sizes that a header may claim.
-const SIZES: [usize; 12] =
-    [0, 1, 2, 3, 64, 1025, 1 << 16, 1 << 31, (1 << 32) + 1, 1 << 40, 1 << 60, (1 << 63) - 1];
+const SIZES: [usize; 12] = [0, 1, 2, 3, 64, 1025, 1 << 16, 1 << 31, (1 << 32) + 1, 1 << 40, 1 << 60, (1 << 63) - 1];
 /// Names that readers look for and that a file may not have.
 const NAMES: [&str; 12] = [
     "PartType0",
@@ -243,9 +242,9 @@ impl Kind {
             Self::Bytes(values) => dataset(u, file, name, values),
             Self::Text(text) | Self::FixedText(_, text) => {
                 let cell = text.parse::<VarLenUnicode>();
-                Ok(cell.map_err(|e| format!("{e}").into()).and_then(|cell| {
-                    file.new_dataset::<VarLenUnicode>().shape(1).create(name)?.write_raw(&[cell])
-                }))
+                Ok(cell
+                    .map_err(|e| format!("{e}").into())
+                    .and_then(|cell| file.new_dataset::<VarLenUnicode>().shape(1).create(name)?.write_raw(&[cell])))
             }
         }
     }

@@ -92,8 +92,7 @@ fn snapshot(folder: &Path) -> PathBuf {
     let path = folder.join("snapshot_0000.hdf5");
     let (units, provenance) = (units(), provenance());
     let now = Time::from_dt_max(1);
-    let content =
-        Snapshot { particles: &particles(), now, clock: &CLOCK, units: &units, provenance: &provenance };
+    let content = Snapshot { particles: &particles(), now, clock: &CLOCK, units: &units, provenance: &provenance };
     snapshot::write(&path, &content).expect("a snapshot");
     path
 }
@@ -108,8 +107,7 @@ fn checkpoint(folder: &Path) -> PathBuf {
         references: References::default(),
         wall_seconds: 1.5,
     };
-    let history =
-        History { begun: true, systems: vec!["(1+4)".into()], escaped: vec![7], encounters: vec![[1, 4]] };
+    let history = History { begun: true, systems: vec!["(1+4)".into()], escaped: vec![7], encounters: vec![[1, 4]] };
     checkpoint::write(folder, &Checkpoint { particles: particles(), run, history, provenance: provenance() })
         .expect("a checkpoint");
     folder.join(checkpoint::NEWEST)
@@ -145,7 +143,8 @@ fn events(folder: &Path) -> PathBuf {
 
 fn sheet(folder: &Path) -> PathBuf {
     let path = folder.join("table.hdf5");
-    let column = |name: &str, unit: &str, cells| Column { name: name.into(), unit: unit.into(), text: name.into(), cells };
+    let column =
+        |name: &str, unit: &str, cells| Column { name: name.into(), unit: unit.into(), text: name.into(), cells };
     let columns = vec![
         column("n", "1", Cells::Counts(vec![1024, 2048])),
         column("mode", "", Cells::Text(vec!["f64".into(), "mixed".into()])),

@@ -50,7 +50,11 @@ pub fn numbers(bytes: &[u8]) {
     if let Ok(number) = Real::parse(text) {
         assert!(number.get().is_finite(), "{text}");
         let printed = number.to_string();
-        assert_eq!(Real::parse(&printed).expect("a printed number").get().to_bits(), number.get().to_bits(), "{printed}");
+        assert_eq!(
+            Real::parse(&printed).expect("a printed number").get().to_bits(),
+            number.get().to_bits(),
+            "{printed}"
+        );
     }
     if let Ok(time) = WallTime::parse(text) {
         assert_eq!(WallTime::parse(&time.to_string()).expect("a printed time"), time, "{time}");
