@@ -292,6 +292,10 @@ fn dataset<T: H5Type>(u: &mut Unstructured<'_>, file: &File, name: &str, values:
         3 => vec![rows, 3, 1],
         _ => vec![rows, 3],
     };
+    // Beyond that HDF5 itself makes none.
+    if shape.iter().try_fold(size_of::<T>(), |n, k| n.checked_mul(*k)).is_none() {
+        return Ok(Ok(()));
+    }
     let chunk: Vec<usize> = shape.iter().map(|n| (*n).clamp(1, 16)).collect();
     let builder = file.new_dataset::<T>();
     let made = match u.int_in_range(0..=5u8)? {

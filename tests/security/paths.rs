@@ -1,6 +1,7 @@
 //! Paths and names in files: where they lead out, they are refused.
 
 use crate::program::Folder;
+use hdf5::types::{FixedUnicode, TypeDescriptor};
 use hdf5::{File, Group, H5Type, Location, Selection};
 use std::fs;
 use std::path::Path;
@@ -79,10 +80,13 @@ fn values_of_other_files_are_not_read_as_a_files_own() {
         file.link_soft("hidden", "PartType4").unwrap();
     });
     says(formats::read(&path, None), "no such group");
-    says(in_group(&|group| group.link_external(other, "Masses", "Masses").unwrap()), "Masses");
+    says(
+        in_group(&|group| group.link_external(other, "Masses", "Masses").unwrap()),
+        "/PartType4/Masses: it leads to another file",
+    );
     says(
         in_group(&|group| drop(group.new_dataset::<f64>().external(secret, 0, 16).shape(2).create("Masses").unwrap())),
-        "Masses",
+        "/PartType4/Masses: its values are elsewhere",
     );
     says(
         in_group(&|group| {
@@ -90,7 +94,7 @@ fn values_of_other_files_are_not_read_as_a_files_own() {
             let view = view.virtual_map(other, "Masses", 2, Selection::All, 2, Selection::All);
             view.shape(2).create("Masses").unwrap();
         }),
-        "Masses",
+        "/PartType4/Masses: its values are elsewhere",
     );
     in_group(&|group| masses(group, "Masses")).expect("whole with masses of its own");
 }
@@ -195,4 +199,32 @@ fn a_case_reads_and_writes_its_own_files_alone() {
     }
     folder.write("cases/rows/case.toml", &case(bench));
     folder.tisane(&["validate", "--from", "cases"]).exits(0);
+}
+
+#[test]
+fn texts_of_files_do_not_command_the_terminal() {
+    let folder = Folder::new(RUN);
+    folder.tisane(&["run", "run.toml", "--quiet", "--output", "o"]).exits(0);
+    let path = folder.path("o/snapshots/snapshot_0000.hdf5");
+    let file = File::open_rw(&path).unwrap();
+    let group = file.group("Provenance").unwrap();
+    group.delete_attr("host").unwrap();
+    let host: FixedUnicode<32> = "a\u{1b}[2Jb\u{9b}1mc\rd".parse().unwrap();
+    group
+        .new_attr_builder()
+        .empty_as(&TypeDescriptor::FixedUnicode(32))
+        .create("host")
+        .unwrap()
+        .write_scalar(&host)
+        .unwrap();
+    drop((group, file));
+    let said = folder.tisane(&["inspect", path.to_str().unwrap()]).exits(0).says(&["a?[2Jb¿1mc d"]);
+    assert!(!said.out.contains(|c: char| c.is_control() && c != '\n'), "{:?}", said.out);
+    folder.write("bad.csv", "m,x,y,z,vx,vy,v\u{1b}[31mz\n1,2,3,4,5,6,7\n");
+    folder.write("bad.toml", "[run]\nname = \"\\u001b[31m\"\nt_end = 1 # \u{1b}[32m\n");
+    folder.write("worse.toml", "[run]\n\"\\u001b[33m\" = 1\n");
+    for arguments in [["inspect", "bad.csv"], ["check", "bad.toml"], ["check", "worse.toml"]] {
+        let said = folder.tisane(&arguments).exits(2);
+        assert!(!said.err.contains(['\u{1b}', '\u{9b}']), "{arguments:?}: {:?}", said.err);
+    }
 }

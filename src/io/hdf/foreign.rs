@@ -80,9 +80,9 @@ impl Place<'_> {
         Ok(names)
     }
 
-    /// True if there is such a dataset.
+    /// True if there is a member of that name.
     pub(in crate::io) fn has(&self, dataset: &str) -> bool {
-        inside::dataset(&self.group, dataset).is_ok()
+        self.group.link_exists(dataset)
     }
 
     /// The numbers of an attribute, or [`None`] if there is no such attribute.
