@@ -90,7 +90,7 @@ impl Error {
 
     /// Shorthand for [`Error::Input`] without advice.
     pub fn input(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
-        Self::Input { path: path.as_ref().to_owned(), problem: problem.to_string(), help: None }
+        Self::Input { path: path.as_ref().to_owned(), problem: shown(&problem.to_string()), help: None }
     }
 
     /// Shorthand for [`Error::Storage`].
@@ -117,4 +117,18 @@ impl Error {
             Self::Storage { .. } => 5,
         }
     }
+}
+
+/// A text that may come from a file, as it may stand on a terminal: characters that would command it are replaced by others of
+/// the same length in bytes. Ends of lines and tabs stay.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\n' | '\t' => c,
+        '\r' => ' ',
+        '\0'..='\x1f' | '\x7f' => '?',
+        '\u{80}'..='\u{9f}' => '\u{bf}',
+        _ => c,
+    };
+    text.chars().map(plain).collect()
 }

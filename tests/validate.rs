@@ -222,7 +222,7 @@ fn a_command_gives_rows_to_pick_from() {
         .1
         .exits(4)
         .says(&["FAIL orbit: run rows: tisane bench force --json --m", "unexpected argument"]);
-    let silent = COMMAND.replace("\"--json\", ", "");
+    let silent = COMMAND.replace("\"--json\", ", "\"--json\", \"--help\", ");
     validate(&silent, &[]).1.exits(4).says(&["no JSON"]);
     let both = COMMAND.replace("command =", "config = \"orbit.toml\"\ncommand =");
     validate(&both, &[]).1.exits(2).says(&["runs[1]: expected either `config` or `command`"]);

@@ -22,7 +22,7 @@ mod view;
 
 use crate::config::{Engine, MAX_DEVICE, TEMPLATES};
 use crate::crew::on_threads;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::force::precision::Precision;
 use crate::io::formats::FORMATS;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -250,10 +250,10 @@ fn dispatch(cli: Cli) -> Result<u8> {
     }
 }
 
-/// Prints to standard output. A reader that has gone (`tisane init | head`) is no error.
+/// Prints to standard output what may hold texts of files. A reader that has gone (`tisane init | head`) is no error.
 fn print(text: &str) -> Result<u8> {
     use std::io::ErrorKind;
-    let written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
+    let written = std::io::stdout().write_all(shown(text).as_bytes()).and_then(|()| std::io::stdout().flush());
     match written {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::storage("standard output", e)),
         _ => Ok(0),
@@ -262,7 +262,7 @@ fn print(text: &str) -> Result<u8> {
 
 /// Says a line on standard error; a closed pipe must not end the work.
 fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", shown(line));
 }
 
 /// Reads one of several names; help and completions list them.

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::error::{ConfigError, Problem};
+use crate::error::shown;
 
 /// The most keys in the path of an override: more than any setting has, few enough to walk by recursion.
 const MAX_DEPTH: usize = 8;
@@ -178,7 +179,7 @@ impl Document {
     fn at(&self, span: &Range<usize>, problem: Problem) -> ConfigError {
         ConfigError {
             place: format!("{}:{}", self.name, self.line(span.start)),
-            text: Some(NamedSource::new(&self.name, Arc::clone(&self.text)).with_language("TOML")),
+            text: Some(NamedSource::new(&self.name, Arc::from(shown(&self.text))).with_language("TOML")),
             labels: vec![LabeledSpan::new_primary_with_span(None, span.clone())],
             ..problem.into()
         }

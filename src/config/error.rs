@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use miette::{LabeledSpan, NamedSource};
 
+use crate::error::shown;
+
 /// What is wrong with a setting, before it is known where it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -67,10 +69,10 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in [&self.place, &self.key] {
             if !part.is_empty() {
-                write!(f, "{part}: ")?;
+                write!(f, "{}: ", shown(part))?;
             }
         }
-        f.write_str(&self.problem)
+        f.write_str(&shown(&self.problem))
     }
 }
 

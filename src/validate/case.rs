@@ -5,6 +5,10 @@ use super::verdict::Kind;
 use crate::config::{Problem, Real, nearest};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::path::Path;
+
+/// What stands for the folder of a command's files in its arguments.
+pub(super) const OUT: &str = "{out}";
 
 /// A result and what must be reproduced of it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -128,9 +132,14 @@ impl Case {
                     one_of(&mut found, format!("{key}.config"), "file in the folder of the case", config, files);
                 }
                 (None, false) => {}
-                _ => found.push(Problem::new(key, "expected either `config` or `command`")),
+                _ => found.push(Problem::new(key.clone(), "expected either `config` or `command`")),
             }
+            if let Some(problem) = wrong_command(&run.command) {
+                found.push(Problem::new(format!("{key}.command"), problem));
+            }
+            found.extend(run.table.iter().filter_map(|table| no_file_name(format!("{key}.table"), table)));
         }
+        found.extend(self.needs.data.iter().filter_map(|name| no_file_name("needs.data".into(), name)));
         for (k, check) in self.checks.iter().enumerate() {
             self.check(check, &format!("checks[{}]", k + 1), (&names, files), &mut found);
         }
@@ -193,6 +202,30 @@ impl Case {
             one_of(found, format!("{key}.table"), "file in the folder of the case", table, files);
         }
     }
+}
+
+/// What is wrong with a command: it measures, writes into its own folder alone, and names no file elsewhere.
+fn wrong_command(command: &[String]) -> Option<String> {
+    let outside = |word: &&String| {
+        let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+        [word.as_str(), value].into_iter().any(|path| path.starts_with('/') || path.split('/').any(|part| part == ".."))
+    };
+    if let Some(word) = command.iter().find(outside) {
+        return Some(format!("\"{word}\" leads out of the case: expected {OUT} or names in it"));
+    }
+    let first: &str = command.first()?;
+    let writes_inside = match first {
+        "bench" => command.iter().any(|word| word == "--json"),
+        "study" => command.windows(2).any(|pair| pair[0] == "--output" && pair[1] == OUT),
+        _ => false,
+    };
+    (!writes_inside).then(|| format!("expected `bench` with --json or `study` with --output {OUT}, found `{first}`"))
+}
+
+/// A name that would lead out of its folder.
+fn no_file_name(key: String, name: &str) -> Option<Problem> {
+    let inside = Path::new(name).file_name().is_some_and(|last| last == name);
+    (!inside).then(|| Problem::new(key, format!("expected the name of a file, found \"{name}\"")))
 }
 
 /// Notes a name that is none of the valid ones.

@@ -1,6 +1,6 @@
 //! Runs that are a command of this program: the rows of the JSON that it prints.
 
-use super::case::{Check, Run};
+use super::case::{Check, OUT, Run};
 use super::quantity::{Over, exponent, reduced};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ pub fn of_command(
     let arguments = &run.command;
     let mut command = Command::new(program);
     command
-        .args(arguments.iter().map(|argument| argument.replace("{out}", &out.display().to_string())))
+        .args(arguments.iter().map(|argument| argument.replace(OUT, &out.display().to_string())))
         .env("RAYON_NUM_THREADS", rayon::current_num_threads().to_string())
         .stdin(Stdio::null());
     if let Some(device) = device.filter(|_| arguments.iter().any(|argument| argument == "cuda")) {

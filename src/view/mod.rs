@@ -5,11 +5,11 @@
 //! has the token of this view) and `api` (the page, and a run's directory as data). The view only reads: the run's files are
 //! whole at every instant, and the journals that grow are taken up to their last whole line.
 
-mod api;
+pub mod api;
 mod directory;
-mod door;
+pub mod door;
 mod frame;
-mod http;
+pub mod http;
 mod page;
 mod server;
 

@@ -27,7 +27,7 @@ pub use device::{About, find, list};
 pub use papers::{LEAST_SOFTENING, PaperKernel};
 pub use room::Room;
 pub use shape::Shape;
-pub use shapes::{HEADER, Row};
+pub use shapes::{HEADER, Row, Shapes};
 
 use super::canonical::bags;
 use super::precision::Precision;
@@ -37,7 +37,6 @@ use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
 use launch::{Arrays, Call, Kernels, Numbers};
-use shapes::Shapes;
 use staging::Staging;
 
 /// Room for partial sums: larger blocks go in batches.

@@ -108,8 +108,12 @@ impl Shapes {
         shapes.ok_or_else(|| Error::input(built_in, format!("no row for {}", precision.name())))
     }
 
-    /// The rows of a mode in a table; [`None`] if there are none. Every line is looked at.
-    fn read(text: &str, path: &Path, precision: Precision, choices: &[Vec<usize>; 2]) -> Result<Option<Self>> {
+    /// The rows of a mode in a table, for kernels that take these numbers of targets; [`None`] if there are none. Every line is
+    /// looked at. `path` stands for the table in messages.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the line and what was expected there.
+    pub fn read(text: &str, path: &Path, precision: Precision, choices: &[Vec<usize>; 2]) -> Result<Option<Self>> {
         let mut rows = Vec::new();
         let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#'));
         let wrong = |number: usize, problem: String| {

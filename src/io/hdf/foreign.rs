@@ -1,6 +1,7 @@
 //! Reading HDF5 files that other programs wrote. Types are converted as HDF5 does it (f32 to f64, either byte order), and
 //! memory stays bounded by the file's length, whatever a header claims: values must be in the file itself, plain or by gzip.
 
+use super::inside;
 use super::read::SIGNATURE;
 use crate::error::{Error, Result};
 use hdf5::filters::Filter;
@@ -65,7 +66,7 @@ impl Place<'_> {
 
     /// A group in this group.
     pub(in crate::io) fn group(&self, name: &str) -> Option<Self> {
-        let group = self.group.group(name).ok()?;
+        let group = inside::group(&self.group, name).ok()?;
         Some(Self { path: self.path, bytes: self.bytes, group, name: format!("{}/{name}", self.name) })
     }
 
@@ -79,9 +80,9 @@ impl Place<'_> {
         Ok(names)
     }
 
-    /// True if there is such a dataset.
+    /// True if there is a member of that name.
     pub(in crate::io) fn has(&self, dataset: &str) -> bool {
-        self.group.dataset(dataset).is_ok()
+        self.group.link_exists(dataset)
     }
 
     /// The numbers of an attribute, or [`None`] if there is no such attribute.
@@ -201,7 +202,7 @@ impl Place<'_> {
     }
 
     fn dataset(&self, name: &str) -> Result<Dataset> {
-        self.group.dataset(name).map_err(|_| self.error(name, "no such dataset"))
+        inside::dataset(&self.group, name).map_err(|problem| self.error(name, problem))
     }
 }
 

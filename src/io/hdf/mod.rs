@@ -2,6 +2,7 @@
 //! name the file and the place in it.
 
 pub(in crate::io) mod foreign;
+mod inside;
 pub(in crate::io) mod read;
 pub(in crate::io) mod write;
 

@@ -1,7 +1,7 @@
 //! Reading what tisane wrote. Memory stays bounded by the file's length, whatever a header claims.
 
-use super::Kind;
 use super::write::MAX_TEXT;
+use super::{Kind, inside};
 use crate::error::{Error, Result};
 use crate::io::FORMAT_VERSION;
 use crate::io::seal::{self, Seal};
@@ -63,7 +63,8 @@ impl Tree {
     }
 
     pub(in crate::io) fn group(&self, name: &str) -> Result<Node<'_>> {
-        let group = self.file.group(name).map_err(|_| Error::input(&self.path, format!("/{name}: no such group")))?;
+        let group = inside::group(&self.file, name);
+        let group = group.map_err(|problem| Error::input(&self.path, format!("/{name}: {problem}")))?;
         Ok(Node { path: &self.path, bytes: self.bytes, group, name: format!("/{name}") })
     }
 }
@@ -206,7 +207,7 @@ impl Node<'_> {
     }
 
     fn dataset(&self, name: &str) -> Result<Dataset> {
-        self.group.dataset(name).map_err(|_| self.error(name, "no such dataset"))
+        inside::dataset(&self.group, name).map_err(|problem| self.error(name, problem))
     }
 
     fn attribute(&self, at: &Location, name: &str) -> Result<Attribute> {

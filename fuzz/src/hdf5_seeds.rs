@@ -1,0 +1,238 @@
+//! Small HDF5 files of every kind that tisane reads, made once: what the HDF5 targets change.
+
+use hdf5::types::VarLenUnicode;
+use hdf5::{Group, Location};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use tisane::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use tisane::io::fields::{DiagnosticsRow, EventRow, Row};
+use tisane::io::file_units::FileUnits;
+use tisane::io::formats;
+use tisane::io::history::History;
+use tisane::io::provenance::Provenance;
+use tisane::io::series::Series;
+use tisane::io::sheet::{Cells, Column, Sheet};
+use tisane::io::snapshot::{self, Snapshot};
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
+
+/// A whole file and the names in it.
+pub struct Seed {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Paths of its groups and datasets, the root among them.
+    pub places: Vec<String>,
+    /// The attributes: the path of what bears it, and its name.
+    pub attributes: Vec<(String, String)>,
+}
+
+/// A file of each kind; the first is a snapshot.
+pub static SEEDS: LazyLock<Vec<Seed>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let make = |(k, write): (usize, fn(&Path) -> PathBuf)| {
+        let own = folder.path().join(k.to_string());
+        std::fs::create_dir(&own).expect("a folder");
+        let path = write(&own);
+        let file = hdf5::File::open(&path).expect("a whole file");
+        let (mut places, mut attributes) = (Vec::new(), Vec::new());
+        walk(&file, "/", &mut places, &mut attributes);
+        drop(file);
+        Seed { bytes: std::fs::read(&path).expect("a file"), places, attributes }
+    };
+    WRITERS.into_iter().enumerate().map(make).collect()
+});
+
+/// Each makes a file in a folder.
+const WRITERS: [fn(&Path) -> PathBuf; 9] =
+    [snapshot, checkpoint, diagnostics, events, sheet, gadget, gadget_2, amuse, elements];
+
+fn walk(group: &Group, name: &str, places: &mut Vec<String>, attributes: &mut Vec<(String, String)>) {
+    let borne = |at: &Location, place: &str| -> Vec<(String, String)> {
+        let names = at.attr_names().expect("attributes");
+        names.into_iter().map(|name| (place.to_owned(), name)).collect()
+    };
+    places.push(name.to_owned());
+    attributes.extend(borne(group, name));
+    for member in group.member_names().expect("members") {
+        let place = if name == "/" { member.clone() } else { format!("{name}/{member}") };
+        match group.group(&member) {
+            Ok(below) => walk(&below, &place, places, attributes),
+            Err(_) => {
+                attributes.extend(borne(&group.dataset(&member).expect("a dataset"), &place));
+                places.push(place);
+            }
+        }
+    }
+}
+
+fn particles() -> Particles {
+    let pos = vec![[0.5, 0.0, 0.0], [-0.5, 0.25, 0.0], [0.0, 1.0, -1.0]];
+    let vel = vec![[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], [0.25, 0.0, 0.0]];
+    let level = Level(3);
+    let zero = vec![[0.0; 3]; 3];
+    Particles {
+        id: vec![7, 1, 4],
+        acc: zero.clone(),
+        jerk: zero,
+        pot: vec![-1.0; 3],
+        time: vec![Time::from_dt_max(1); 3],
+        step: vec![level; 3],
+        ..Particles::new(vec![0.5, 0.25, 0.25], pos, vel)
+    }
+}
+
+fn units() -> FileUnits {
+    FileUnits { units: Units::henon(), scale: Scale::IDENTITY }
+}
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+
+fn snapshot(folder: &Path) -> PathBuf {
+    let path = folder.join("snapshot_0000.hdf5");
+    let (units, provenance) = (units(), provenance());
+    let now = Time::from_dt_max(1);
+    let content = Snapshot { particles: &particles(), now, clock: &CLOCK, units: &units, provenance: &provenance };
+    snapshot::write(&path, &content).expect("a snapshot");
+    path
+}
+
+fn checkpoint(folder: &Path) -> PathBuf {
+    let run = RunState {
+        now: Time::from_dt_max(1),
+        clock: CLOCK,
+        scale: Scale::IDENTITY,
+        counters: Counters::default(),
+        written: Written::default(),
+        references: References::default(),
+        wall_seconds: 1.5,
+    };
+    let history = History { begun: true, systems: vec!["(1+4)".into()], escaped: vec![7], encounters: vec![[1, 4]] };
+    checkpoint::write(folder, &Checkpoint { particles: particles(), run, history, provenance: provenance() })
+        .expect("a checkpoint");
+    folder.join(checkpoint::NEWEST)
+}
+
+fn provenance() -> Provenance {
+    Provenance {
+        config_resolved: "[run]\nname = \"seed\"\n".into(),
+        state_sha256: "0".repeat(64),
+        state_block_steps: Some(3),
+        state_time: Some(0.125),
+        seed: Some(1),
+        ..Provenance::default()
+    }
+}
+
+fn journal<R: Row + Default>(folder: &Path) -> PathBuf {
+    let mut series = Series::<R>::create(folder, &units()).expect("a journal");
+    for _ in 0..2 {
+        series.append(&R::default(), provenance).expect("a row");
+    }
+    series.finish(&provenance()).expect("a journal");
+    folder.join(R::JOURNAL.hdf5())
+}
+
+fn diagnostics(folder: &Path) -> PathBuf {
+    journal::<DiagnosticsRow>(folder)
+}
+
+fn events(folder: &Path) -> PathBuf {
+    journal::<EventRow>(folder)
+}
+
+fn sheet(folder: &Path) -> PathBuf {
+    let path = folder.join("table.hdf5");
+    let column =
+        |name: &str, unit: &str, cells| Column { name: name.into(), unit: unit.into(), text: name.into(), cells };
+    let columns = vec![
+        column("n", "1", Cells::Counts(vec![1024, 2048])),
+        column("mode", "", Cells::Text(vec!["f64".into(), "mixed".into()])),
+        column("error", "1", Cells::Numbers(vec![1e-9, f64::NAN])),
+    ];
+    let sheet = Sheet { title: "errors".into(), remarks: vec![("host".into(), "here".into())], columns };
+    sheet.write_hdf5(&path).expect("a table");
+    path
+}
+
+/// As tisane writes for others.
+fn foreign(folder: &Path, format: &str) -> PathBuf {
+    let csv = folder.join("particles.csv");
+    std::fs::write(&csv, "m,x,y,z,vx,vy,vz,id\n1,0.5,0,0,0,1,0,7\n0,-0.5,1e-3,0,0,-1,0,3\n").expect("a small file");
+    let mut state = formats::read(&csv, Some("csv")).expect("particles");
+    (state.units, state.time) = (Some(Units::henon()), Some(1.5));
+    let path = folder.join("particles.hdf5");
+    formats::write(&path, format, &state).expect("a file");
+    path
+}
+
+fn gadget(folder: &Path) -> PathBuf {
+    foreign(folder, "gadget")
+}
+
+fn amuse(folder: &Path) -> PathBuf {
+    foreign(folder, "amuse")
+}
+
+fn array<T: hdf5::H5Type>(at: &Location, name: &str, values: &[T]) {
+    at.new_attr::<T>().shape(values.len()).create(name).and_then(|a| a.write_raw(values)).expect("an attribute");
+}
+
+fn text(at: &Location, name: &str, text: &str) {
+    let value: VarLenUnicode = text.parse().expect("text");
+    at.new_attr::<VarLenUnicode>().create(name).and_then(|a| a.write_scalar(&value)).expect("an attribute");
+}
+
+fn column<T: hdf5::H5Type>(at: &Group, name: &str, shape: &[usize], values: &[T]) -> hdf5::Dataset {
+    let dataset = at.new_dataset::<T>().shape(shape).create(name).expect("a dataset");
+    dataset.write_raw(values).expect("values");
+    dataset
+}
+
+/// Gadget-2's layout: two kinds of particle in 4-byte floats, the mass of one in the header; with SWIFT's and Gadget-4's groups.
+fn gadget_2(folder: &Path) -> PathBuf {
+    let path = folder.join("snap_000.hdf5");
+    let file = hdf5::File::create(&path).expect("a file");
+    let header = file.create_group("Header").expect("a group");
+    array(&header, "NumPart_ThisFile", &[0i32, 2, 0, 0, 1, 0]);
+    array(&header, "MassTable", &[0.0f64, 0.25, 0.0, 0.0, 0.0, 0.0]);
+    array(&header, "Time", &[1.5f64]);
+    array(&header, "Redshift", &[0.0f64]);
+    array(&header, "HubbleParam", &[0.7f64]);
+    array(&header, "NumFilesPerSnapshot", &[1i32]);
+    let parameters = file.create_group("Parameters").expect("a group");
+    array(&parameters, "UnitMass_in_g", &[1.989e43f64]);
+    array(&parameters, "UnitLength_in_cm", &[3.085_678e21f64]);
+    array(&parameters, "UnitVelocity_in_cm_per_s", &[1e5f64]);
+    array(&parameters, "ComovingIntegrationOn", &[0i32]);
+    let halo = file.create_group("PartType1").expect("a group");
+    column(&halo, "Coordinates", &[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    column(&halo, "Velocities", &[2, 3], &[0.5f32; 6]);
+    column(&halo, "ParticleIDs", &[2], &[3u32, 1]);
+    let stars = file.create_group("PartType4").expect("a group");
+    column(&stars, "Coordinates", &[1, 3], &[7.0f32, 8.0, 9.0]);
+    column(&stars, "Velocities", &[1, 3], &[-1.0f32, 0.0, 1.0]);
+    column(&stars, "Masses", &[1], &[2.0f32]);
+    column(&stars, "ParticleIDs", &[1], &[2u32]);
+    path
+}
+
+/// Orbital elements as AMUSE keeps those of the stars about the Galactic centre.
+fn elements(folder: &Path) -> PathBuf {
+    let path = folder.join("elements.amuse");
+    let file = hdf5::File::create(&path).expect("a file");
+    let set = file.create_group("particles").and_then(|all| all.create_group("0000000001")).expect("groups");
+    text(&set, "type", "particles");
+    let attributes = set.create_group("attributes").expect("a group");
+    for (name, unit) in [
+        ("semimajor_axis", "none"),
+        ("eccentricity", "none"),
+        ("inclination", "none"),
+        ("omra", "none"),
+        ("Omega", "none"),
+        ("time_of_pericenter", "(31556925993600.004 * system.get('S.I.').base('time'))"),
+    ] {
+        text(&column(&attributes, name, &[2], &[0.5f64, 0.25]), "units", unit);
+    }
+    path
+}
