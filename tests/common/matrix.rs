@@ -144,8 +144,12 @@ impl Job {
         }
     }
 
+    pub fn n(&self) -> usize {
+        if self.system == System::Large { 2081 } else { 257 }
+    }
+
     fn particles(&self) -> Particles {
-        let n = if self.system == System::Large { 2081 } else { 257 };
+        let n = self.n();
         let mut p = tisane::initial::plummer::sample(n, 7, 0.999);
         if self.system == System::Bare {
             p.mass.iter_mut().enumerate().for_each(|(i, mass)| *mass *= 0.5 + i as f64 / n as f64);
@@ -193,18 +197,23 @@ impl Job {
                 self.accelerations(engine, f64_meter())
             }
         };
-        Engines { motion, auditor: Some(Auditor { engine: None, sample: 16, limit: f64::INFINITY }) }
+        engines(motion, None)
     }
+}
+
+/// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
+pub fn engines(motion: Motion, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
+    Engines { motion, auditor: Some(Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY }) }
 }
 
 /// Threads and engines of a session of a run, by the session's number.
 pub type Session<'a> = dyn Fn(usize) -> (usize, Engines) + 'a;
 
-/// Does a run and asserts that it ends in the state `expected`, as [`hash`] tells it.
+/// Does a run and asserts that its end has the hash `expected`.
 #[track_caller]
 pub fn assert_ends_in(expected: &str, job: &Job, course: &Course, what: &str, session: &Session<'_>) {
     let found = end_of(job, course, session);
-    assert_eq!(found, expected, "{}, {what}, {course:?}: other bits than in {}", job.name(), "tests/determinism.txt");
+    assert_eq!(found, expected, "{}, {what}, {course:?}: other bits", job.name());
 }
 
 /// The hash of the state that a run ends in.
