@@ -174,10 +174,17 @@ impl Journals {
             return Self::create(dir, units);
         }
         Ok(Self {
-            cluster: Series::resume(dir, written.cluster_rows, units)?,
-            binaries: Series::resume(dir, written.binaries_rows, units)?,
-            events: Series::resume(dir, written.events, units)?,
+            cluster: Series::resume(dir, (written.cluster_rows, written.cluster_sha256), units)?,
+            binaries: Series::resume(dir, (written.binaries_rows, written.binaries_sha256), units)?,
+            events: Series::resume(dir, (written.events, written.events_sha256), units)?,
         })
+    }
+
+    /// Notes the hashes of their files.
+    pub fn note(&self, written: &mut Written) {
+        written.cluster_sha256 = Some(self.cluster.sha256());
+        written.binaries_sha256 = Some(self.binaries.sha256());
+        written.events_sha256 = Some(self.events.sha256());
     }
 
     /// Adds what was seen, and counts it.

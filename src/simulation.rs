@@ -369,6 +369,7 @@ impl Simulation {
     fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
         self.tell_of_cluster(outputs, true)?;
         outputs.sync()?;
+        outputs.note(&mut self.state.written);
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
         // Lent, not copied: a copy would be the largest allocation of the run.

@@ -180,3 +180,33 @@ fn a_run_with_any_damaged_file_goes_on_to_the_same_state_or_says_which_file_is_w
         }
     }
 }
+
+/// A changed digit leaves a CSV that reads well. The run does not hang on it, so it goes on; but not silently.
+#[test]
+fn rows_of_a_journal_that_were_changed_are_told_when_a_run_goes_on() {
+    let (_, state) = stopped();
+    for journal in [None, Some("diagnostics.csv"), Some("cluster.csv")] {
+        let (folder, _) = stopped();
+        if let Some(name) = journal {
+            let path = folder.path(&format!("o/{name}"));
+            let mut bytes = fs::read(&path).unwrap();
+            let first_row = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+            let digit = first_row + bytes[first_row..].iter().position(|byte| (b'1'..=b'8').contains(byte)).unwrap();
+            bytes[digit] += 1;
+            fs::write(&path, bytes).unwrap();
+        }
+        let said = folder.tisane(&["resume", "o"]).exits(0);
+        assert_eq!(said.err.contains("changed since"), journal.is_some(), "{journal:?}: {}", said.err);
+        if let Some(name) = journal {
+            let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
+            assert!(log.lines().any(|line| line.contains("WARN") && line.contains(name)), "{log}");
+        }
+        assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state);
+        // What it has is what it goes on from.
+        folder.tisane(&["resume", "o", "--t-end", "0.625"]).exits(0).says(&["finished"]);
+        assert_eq!(
+            fs::read_to_string(folder.path("o/run.log")).unwrap().matches("changed since").count(),
+            usize::from(journal.is_some())
+        );
+    }
+}

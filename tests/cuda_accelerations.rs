@@ -9,10 +9,10 @@ mod gpu;
 #[path = "common/systems.rs"]
 mod systems;
 
-use gpu::{few_shapes, held_to_bits, modes, needed, sizes};
+use gpu::{acceleration_shapes, held_to_bits, modes, needed, sizes};
 use systems::{CLOCK, system};
 use tisane::force::cpu::{self, Width};
-use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine};
+use tisane::force::cuda::{CudaAccelerations, CudaEngine};
 use tisane::force::precision::Precision;
 use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
 use tisane::particles::{Particles, Vec3};
@@ -56,17 +56,6 @@ fn largest_error(got: &[Vec3], want: &[Vec3]) -> f64 {
     got.iter().zip(want).map(error).fold(0.0, f64::max)
 }
 
-/// Shapes with one, several and very many spans, for each number of targets a thread that there is a kernel for.
-fn shapes(precision: Precision, engine: &CudaAccelerations) -> Vec<AccelerationShape> {
-    let of: &[_] = if few_shapes() {
-        &[(64, 4), (64, 2048)]
-    } else {
-        &[(32, 1), (64, 8), (64, 2048), (96, 2), (128, 16), (256, 64), (256, 2048)]
-    };
-    let each = |targets| of.iter().map(move |&(threads, span_bags)| AccelerationShape { targets, threads, span_bags });
-    engine.choices().into_iter().flat_map(each).filter(|shape| shape.fits(precision)).collect()
-}
-
 fn parity(precision: Precision) {
     let exact = precision == Precision::F64 || held_to_bits();
     let mut worst: f64 = 0.0;
@@ -86,7 +75,7 @@ fn parity(precision: Precision) {
                 assert!(bits(&got) == bits(&on_cpu), "{what}: error {:.1e}", largest_error(&got, &on_cpu));
             }
             worst = worst.max(largest_error(&got, &on_cpu));
-            for shape in shapes(precision, &engine) {
+            for shape in acceleration_shapes(precision, &engine) {
                 engine.set_shape(Some(shape));
                 let again = accelerated(&mut engine, &p);
                 assert!(bits(&again) == bits(&got), "{what}: {shape:?} changes bits");
@@ -116,7 +105,7 @@ fn f64_keeps_its_bits_at_tiny_distances() {
     let want = by_forces(&mut *cpu::engine(Precision::F64, 0.0, CLOCK, Width::choose().unwrap()), &p);
     assert!(want.iter().flatten().all(|x| x.is_finite()));
     engine.load(&p.mass).unwrap();
-    for shape in std::iter::once(None).chain(shapes(Precision::F64, &engine).into_iter().map(Some)) {
+    for shape in std::iter::once(None).chain(acceleration_shapes(Precision::F64, &engine).into_iter().map(Some)) {
         engine.set_shape(shape);
         assert!(bits(&accelerated(&mut engine, &p)) == bits(&want), "{shape:?}");
     }

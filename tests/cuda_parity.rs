@@ -11,10 +11,10 @@ mod gpu;
 #[path = "common/systems.rs"]
 mod systems;
 
-use gpu::{few_shapes, held_to_bits, listed, modes, needed, sizes};
+use gpu::{held_to_bits, listed, modes, needed, shapes, sizes};
 use systems::{CLOCK, bits, block, forces, system};
 use tisane::force::cpu::{self, Width};
-use tisane::force::cuda::{CudaEngine, Shape};
+use tisane::force::cuda::CudaEngine;
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::force::{ForceEngine, Forces, Targets};
@@ -34,21 +34,6 @@ fn cuda(precision: Precision, epsilon: f64) -> Option<CudaEngine> {
 
 fn on_cpu(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine> {
     cpu::engine(precision, epsilon, CLOCK, Width::choose().unwrap())
-}
-
-/// Some shapes of each kind that the mode has kernels for.
-fn shapes(engine: &CudaEngine) -> Vec<Shape> {
-    let few = few_shapes();
-    let whole_of: &[_] = if few { &[(4, 2)] } else { &[(1, 1), (4, 1), (8, 1), (2, 4), (1, 128)] };
-    let tiles_of: &[_] = if few { &[(64, 4)] } else { &[(32, 4), (128, 16), (256, 1024)] };
-    let [whole, tiles] = engine.choices();
-    let whole = whole
-        .into_iter()
-        .flat_map(|targets| whole_of.iter().map(move |&(warps, bags)| Shape::Whole { targets, warps, bags }));
-    let tiles = tiles.into_iter().flat_map(|targets| {
-        tiles_of.iter().map(move |&(threads, span_bags)| Shape::Tiles { targets, threads, span_bags })
-    });
-    whole.chain(tiles).collect()
 }
 
 /// Largest |Δ| / |reference| over acceleration and jerk, and of the potential.

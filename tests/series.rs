@@ -4,8 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use tisane::Result;
+use tisane::io::columns::read_journal;
 use tisane::io::fields::{DiagnosticsRow, Journal};
 use tisane::io::file_units::FileUnits;
+use tisane::io::followed::Followed;
 use tisane::io::inspect;
 use tisane::io::provenance::Provenance;
 use tisane::io::series::Series;
@@ -39,7 +41,7 @@ fn create(dir: &Path) -> Series<DiagnosticsRow> {
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<Series<DiagnosticsRow>> {
-    Series::resume(dir, rows, &units())
+    Series::resume(dir, (rows, None), &units())
 }
 
 fn append(series: &mut Series<DiagnosticsRow>, rows: std::ops::Range<u64>) {
@@ -140,4 +142,44 @@ fn inspect_shows_both_files() {
         }
         assert!(page.lines().count() < 50, "{page}");
     }
+}
+
+/// While a run appends, readers have whole rows and ever more of them, in the CSV and in the HDF5 file that is rewritten beside it.
+#[test]
+fn a_journal_that_grows_is_read_at_any_instant() {
+    const ROWS: u64 = 4000;
+    let dir = tempfile::tempdir().unwrap();
+    let (csv, hdf5) = (dir.path().join(CSV), dir.path().join(HDF5));
+    let mut series = create(dir.path());
+    append(&mut series, 0..1);
+    let (mut looks, mut followed) = ([0, 0, 0], Followed::new(csv.clone()));
+    std::thread::scope(|threads| {
+        let writer = threads.spawn(move || {
+            for i in 1..ROWS {
+                append(&mut series, i..i + 1);
+                if i % 100 == 0 {
+                    series.finish(&Provenance::of_this_program()).unwrap();
+                }
+            }
+            series.finish(&Provenance::of_this_program()).unwrap();
+        });
+        let check = |times: &[f64], looks: &mut u64| {
+            assert!(times.len() as u64 >= *looks, "{} rows after {looks}", times.len());
+            assert!(times.iter().enumerate().all(|(i, time)| *time == row(i as u64).time * units().scale.time));
+            *looks = times.len() as u64;
+        };
+        while looks.iter().any(|rows| *rows < ROWS) {
+            let ended = writer.is_finished();
+            check(read_journal(&csv, &hdf5).unwrap().numbers("time").unwrap(), &mut looks[0]);
+            let Some(Values::Floats(times)) = read_hdf5(&hdf5).unwrap().column("time").cloned() else {
+                panic!("no time")
+            };
+            check(&times, &mut looks[1]);
+            followed.refresh().unwrap();
+            check(&followed.read(0, 1, usize::MAX, |name| name == "time").unwrap().columns[0].1, &mut looks[2]);
+            assert!(!ended || looks == [ROWS; 3], "{looks:?}");
+        }
+        writer.join().unwrap();
+    });
+    assert_eq!(followed.generation(), 0);
 }

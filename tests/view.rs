@@ -203,6 +203,7 @@ fn no_path_leads_out() {
         "api/state?from=-1",
         "api/state?from=x",
         "api/series/diagnostics?from=1e3",
+        "api/series/diagnostics?every=-2",
         "api",
         "main.js/",
     ] {
@@ -256,6 +257,11 @@ fn the_view_tells_what_is_in_the_files() {
         let expected: Vec<f64> = written[name][1..].iter().map(|text| text.parse().unwrap()).collect();
         assert_eq!(columns[name], serde_json::json!(expected), "{name}");
     }
+    // Of a long journal a page asks for some rows only.
+    let some = view.get("api/series/diagnostics?from=1&every=2&columns=time").json();
+    let every_other: Vec<f64> = written["time"].iter().step_by(2).skip(1).map(|text| text.parse().unwrap()).collect();
+    assert_eq!(some["columns"]["time"], serde_json::json!(every_other));
+    assert_eq!((&some["next"], &some["rows"]), (&rows["rows"], &rows["rows"]));
 }
 
 #[test]

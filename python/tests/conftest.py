@@ -42,11 +42,17 @@ encounter_radius = 30
 
 
 @pytest.fixture(scope="session")
-def runs(tmp_path_factory):
-    """Runs by name; the program is that of TISANE, or of this checkout's release build."""
+def program():
+    """The program: that of TISANE, or of this checkout's release build."""
     program = pathlib.Path(os.environ.get("TISANE", REPOSITORY / "target" / "release" / "tisane"))
     if not program.is_file():
         pytest.skip(f"{program} is not there: cargo build --release")
+    return program
+
+
+@pytest.fixture(scope="session")
+def runs(program, tmp_path_factory):
+    """Runs by name."""
     folder = tmp_path_factory.mktemp("runs")
     made = {}
     for name, config in [("henon", HENON), ("physical", PHYSICAL)]:

@@ -2,6 +2,7 @@
 
 import csv
 import pickle
+import subprocess
 
 import h5py
 import numpy as np
@@ -118,6 +119,36 @@ def test_a_file_that_is_open_elsewhere_is_read(runs):
     path = tisane.load(runs["henon"]).snapshots.paths[0]
     with h5py.File(path):
         assert tisane.load(path)["Masses"].sum() == pytest.approx(1)
+
+
+def test_a_journal_is_read_while_its_run_goes_on(program, tmp_path):
+    config = """
+[run]
+name = "growing"
+t_end = 60
+[initial.two-body]
+[integrator.hermite4]
+dt_max = "1/1024"
+[output]
+diagnostics_interval = "1/1024"
+snapshot_interval = 60
+[cluster]
+enabled = false
+"""
+    (tmp_path / "growing.toml").write_text(config)
+    process = subprocess.Popen([program, "run", "-q", tmp_path / "growing.toml", "--output", tmp_path / "run"])
+    try:
+        seen = []
+        while process.poll() is None:
+            if (tmp_path / "run" / "diagnostics.hdf5").exists():
+                times = tisane.load(tmp_path / "run").diagnostics["time"]
+                assert np.array_equal(times, np.arange(len(times)) / 1024)
+                seen.append(len(times))
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert seen and seen == sorted(seen)
+    assert len(tisane.load(tmp_path / "run").diagnostics["time"]) == 60 * 1024 + 1
 
 
 def test_what_is_not_ours_is_told(tmp_path, runs):

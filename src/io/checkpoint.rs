@@ -9,7 +9,7 @@ use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
-use super::seal::{self, Seal};
+use super::seal::{self, Digest, Seal};
 use crate::error::{Error, Result};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
@@ -81,6 +81,14 @@ pub struct Written {
     pub binaries_rows: u64,
     /// Events.
     pub events: u64,
+    /// Hashes of the CSV files of these rows; none in a checkpoint of a version that did not record them.
+    pub diagnostics_sha256: Option<Digest>,
+    /// Likewise.
+    pub cluster_sha256: Option<Digest>,
+    /// Likewise.
+    pub binaries_sha256: Option<Digest>,
+    /// Likewise.
+    pub events_sha256: Option<Digest>,
 }
 
 /// What errors are measured from, and the state at the last row of the diagnostics.
@@ -111,6 +119,8 @@ trait Numbers<E> {
     fn count(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
     /// A count that older checkpoints than of format version 2 do not have.
     fn count_since_2(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
+    /// A hash, where there is one.
+    fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> std::result::Result<(), E>;
     fn float(&mut self, name: &str, value: &mut f64) -> std::result::Result<(), E>;
     fn vector(&mut self, name: &str, value: &mut Vec3) -> std::result::Result<(), E>;
 }
@@ -129,6 +139,10 @@ fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<
     v.count_since_2("cluster_rows_written", &mut run.written.cluster_rows)?;
     v.count_since_2("binaries_rows_written", &mut run.written.binaries_rows)?;
     v.count_since_2("events_written", &mut run.written.events)?;
+    v.digest("diagnostics_csv_sha256", &mut run.written.diagnostics_sha256)?;
+    v.digest("cluster_csv_sha256", &mut run.written.cluster_sha256)?;
+    v.digest("binaries_csv_sha256", &mut run.written.binaries_sha256)?;
+    v.digest("events_csv_sha256", &mut run.written.events_sha256)?;
     let first = &mut run.references;
     v.float("initial_energy", &mut first.energy)?;
     v.float("previous_energy", &mut first.previous_energy)?;
@@ -158,6 +172,9 @@ impl Numbers<hdf5::Error> for ToFile<'_> {
     fn count_since_2(&mut self, name: &str, value: &mut u64) -> H5Result {
         self.count(name, value)
     }
+    fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> H5Result {
+        value.map_or(Ok(()), |digest| put_text(self.0, name, &digest.to_string()))
+    }
     fn float(&mut self, name: &str, value: &mut f64) -> H5Result {
         put(self.0, name, value)
     }
@@ -181,6 +198,13 @@ impl Numbers<Error> for FromFile<'_> {
     }
     fn count_since_2(&mut self, name: &str, value: &mut u64) -> Result<()> {
         if self.1 < 2 { Ok(()) } else { self.count(name, value) }
+    }
+    fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> Result<()> {
+        if self.0.attributes()?.iter().any(|attribute| attribute == name) {
+            let text = self.0.text(name)?;
+            *value = Some(Digest::parse(&text).ok_or_else(|| self.0.error(name, "not a SHA-256 in hexadecimal"))?);
+        }
+        Ok(())
     }
     fn float(&mut self, name: &str, value: &mut f64) -> Result<()> {
         *value = self.0.get(name)?;

@@ -5,6 +5,8 @@ use super::hdf::Kind;
 use super::hdf::read::{Node, SIGNATURE, Tree};
 use super::{formats, provenance, text};
 use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Group of an HDF5 table that is not a journal: a dataset a column.
@@ -80,7 +82,7 @@ impl Column {
 /// [`Error::Input`] with the line or dataset if the file is missing, damaged or no table.
 pub fn read(path: &Path) -> Result<Columns> {
     let head = formats::head(path)?;
-    if head.starts_with(SIGNATURE) { read_hdf5(path) } else { parse_csv(path, &text_of(path)?) }
+    if head.starts_with(SIGNATURE) { read_hdf5(path, true) } else { parse_csv(path, || File::open(path)) }
 }
 
 /// Reads a journal of a run that may be under way, such as its diagnostics: all whole lines of the journal `csv`, with units and origin from
@@ -89,14 +91,15 @@ pub fn read(path: &Path) -> Result<Columns> {
 /// # Errors
 /// [`Error::Input`] as [`read`].
 pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Columns> {
-    let described = hdf5.is_file().then(|| read_hdf5(hdf5)).transpose()?;
     if !csv.is_file() {
-        return described.ok_or_else(|| Error::input(csv, "no such file"));
+        if !hdf5.is_file() {
+            return Err(Error::input(csv, "no such file"));
+        }
+        return read_hdf5(hdf5, true);
     }
-    let mut text = text_of(csv)?;
-    // A row in the course of being written has no end of line yet.
-    text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
-    let mut journal = parse_csv(csv, &text)?;
+    let described = hdf5.is_file().then(|| read_hdf5(hdf5, false)).transpose()?;
+    let length = whole_lines(csv).map_err(|e| Error::input(csv, e))?;
+    let mut journal = parse_csv(csv, || Ok(File::open(csv)?.take(length)))?;
     if let Some(described) = described {
         for column in &mut journal.columns {
             column.unit = described.column(&column.name).map_or(String::new(), |column| column.unit.clone());
@@ -106,14 +109,34 @@ pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Columns> {
     Ok(journal)
 }
 
-fn text_of(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|e| Error::input(path, e))?;
-    String::from_utf8(bytes).map_err(|_| Error::input(path, "neither HDF5 nor text: no table"))
+/// Length of the file up to its last end of line: a row in the course of being written has none yet.
+fn whole_lines(path: &Path) -> std::io::Result<u64> {
+    let mut file = File::open(path)?;
+    let mut end = file.metadata()?.len();
+    let mut block = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(1 << 16);
+        file.seek(SeekFrom::Start(start))?;
+        block.clear();
+        file.by_ref().take(end - start).read_to_end(&mut block)?;
+        if let Some(at) = block.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
-fn parse_csv(path: &Path, text: &str) -> Result<Columns> {
+/// Reads a CSV that `open` opens: once for its numbers, and again for its words only if it has columns of words.
+fn parse_csv<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>) -> Result<Columns> {
+    let trouble = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::InvalidData => Error::input(path, "neither HDF5 nor text: no table"),
+        _ => Error::input(path, e),
+    };
     let mut table = Columns::default();
-    for line in text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim) {
+    for line in BufReader::new(open().map_err(trouble)?).lines() {
+        let line = line.map_err(trouble)?;
+        let Some(line) = line.strip_prefix('#').map(str::trim) else { break };
         match line.split_once(": ") {
             Some((name, value)) if table.title.is_empty() && table.remarks.is_empty() && name.contains(' ') => {
                 table.title = format!("{name}: {value}");
@@ -123,32 +146,56 @@ fn parse_csv(path: &Path, text: &str) -> Result<Columns> {
             None => table.remarks.push((String::new(), line.to_owned())),
         }
     }
-    let mut reader = csv::ReaderBuilder::new();
-    let mut reader = reader.comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
-    let names = reader.headers().map_err(|e| Error::input(path, e))?.clone();
-    if names.is_empty() {
-        return Err(Error::input(path, "the file is empty").with_help("the first line of a table names its columns"));
-    }
+    let mut numbers: Vec<Option<Vec<f64>>> = Vec::new();
+    let names = each_row(path, open().map_err(trouble)?, |record| {
+        numbers.resize_with(record.len(), || Some(Vec::new()));
+        for (column, cell) in numbers.iter_mut().zip(record) {
+            let number = if cell.is_empty() { Ok(f64::NAN) } else { cell.parse() };
+            match (&mut *column, number) {
+                (Some(values), Ok(number)) => values.push(number),
+                _ => *column = None,
+            }
+        }
+    })?;
+    numbers.resize_with(names.len(), || Some(Vec::new()));
     let mut words: Vec<Vec<String>> = vec![Vec::new(); names.len()];
-    for record in reader.records() {
-        let record = record.map_err(|e| Error::input(path, e))?;
-        if record.len() != names.len() {
-            let line = record.position().map_or(0, csv::Position::line);
-            let problem = format!("line {line}: cells expected {}, found {}", names.len(), record.len());
-            return Err(Error::input(path, problem).with_help("the first line of a table names its columns"));
-        }
-        for (column, cell) in words.iter_mut().zip(&record) {
-            column.push(cell.to_owned());
-        }
+    if numbers.contains(&None) {
+        each_row(path, open().map_err(trouble)?, |record| {
+            let wanted = numbers.iter().zip(&mut words).zip(record).filter(|((numbers, _), _)| numbers.is_none());
+            wanted.for_each(|((_, words), cell)| words.push(cell.to_owned()));
+        })?;
     }
-    for (header, words) in names.iter().zip(words) {
+    for ((header, numbers), words) in names.iter().zip(numbers).zip(words) {
         let (name, unit) = split_unit(header);
-        let number = |word: &String| if word.is_empty() { Ok(f64::NAN) } else { word.parse() };
-        let numbers: Result<Vec<f64>, _> = words.iter().map(number).collect();
-        let cells = numbers.map_or_else(|_| Cells::Words(words), Cells::Numbers);
+        let cells = numbers.map_or(Cells::Words(words), Cells::Numbers);
         table.columns.push(Column { name, unit, cells });
     }
     Ok(table)
+}
+
+/// Hands out the rows of a CSV one after the other; returns the names of its columns, of which each row has as many.
+fn each_row(path: &Path, csv: impl Read, mut take: impl FnMut(&csv::StringRecord)) -> Result<csv::StringRecord> {
+    let trouble = |e: csv::Error| match e.kind() {
+        csv::ErrorKind::Utf8 { .. } => Error::input(path, "neither HDF5 nor text: no table"),
+        _ => Error::input(path, e),
+    };
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader = reader.comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(csv);
+    let names = reader.headers().map_err(trouble)?.clone();
+    let help = "the first line of a table names its columns";
+    if names.is_empty() {
+        return Err(Error::input(path, "the file is empty").with_help(help));
+    }
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record).map_err(trouble)? {
+        if record.len() != names.len() {
+            let line = record.position().map_or(0, csv::Position::line);
+            let problem = format!("line {line}: cells expected {}, found {}", names.len(), record.len());
+            return Err(Error::input(path, problem).with_help(help));
+        }
+        take(&record);
+    }
+    Ok(names)
 }
 
 /// `time [Myr]` is a name and a unit; the unit `1` is none.
@@ -162,7 +209,8 @@ fn bare(unit: &str) -> String {
     if unit == "1" { String::new() } else { unit.to_owned() }
 }
 
-fn read_hdf5(path: &Path) -> Result<Columns> {
+/// Reads an HDF5 table, or without its values what its columns are called and where it comes from.
+fn read_hdf5(path: &Path, with_values: bool) -> Result<Columns> {
     let tree = Tree::open(path, &Kind::ALL, false)?;
     let groups = tree.root().members()?;
     let name = tree.kind.journal().map_or(TABLE, Journal::group);
@@ -195,7 +243,10 @@ fn read_hdf5(path: &Path) -> Result<Columns> {
     }
     let mut rows = None;
     for name in group.text("columns")?.split(',') {
-        let cells = cells(&group, name, rows)?;
+        let cells = match with_values {
+            true => cells(&group, name, rows)?,
+            false => Cells::Numbers(Vec::new()),
+        };
         rows = Some(match &cells {
             Cells::Numbers(values) => values.len(),
             Cells::Words(values) => values.len(),
@@ -223,7 +274,7 @@ mod tests {
     use crate::io::hdf::write::{self as hdf, new_group, put_dataset, put_text};
 
     fn csv(text: &str) -> Result<Columns> {
-        parse_csv(Path::new("t.csv"), text)
+        parse_csv(Path::new("t.csv"), || Ok(text.as_bytes()))
     }
 
     #[test]
@@ -279,5 +330,8 @@ mod tests {
         assert_eq!(read_journal(&path, &none).unwrap().numbers("time"), Some(&[0.0][..]));
         assert_eq!(read(&path).unwrap().numbers("time"), Some(&[0.0, 1.0][..]));
         assert!(read_journal(&none, &none).is_err());
+        // The half row longer than what is looked through at a time.
+        std::fs::write(&path, format!("time,energy\n0.0,-0.25\n1.0,{}", "0".repeat(200_000))).unwrap();
+        assert_eq!(read_journal(&path, &none).unwrap().numbers("time"), Some(&[0.0][..]));
     }
 }

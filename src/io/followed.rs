@@ -28,8 +28,8 @@ pub struct Followed {
 /// Some rows of some columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// Number of the first row.
-    pub from: u64,
+    /// Number of the row to ask from for those after these.
+    pub next: u64,
     /// Names and values; NaN for a cell that is no number.
     pub columns: Vec<(String, Vec<f64>)>,
 }
@@ -124,28 +124,38 @@ impl Followed {
         Ok(has(file, 0, &self.header)? && has(file, self.length - self.last.len() as u64, &self.last)?)
     }
 
-    /// At most `most` rows from row `from` on, of the columns that are `wanted`; fewer where the file has fewer.
+    /// At most `most` rows from row `from` on, of the columns that are `wanted`; fewer where the file has fewer. Of all rows those
+    /// whose number is a multiple of `every` are taken: fewer than there are of a long run.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read.
-    pub fn read(&self, from: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<Rows> {
+    pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<Rows> {
+        let every = every.max(1);
         let chosen: Vec<usize> = (0..self.names.len()).filter(|&i| wanted(&self.names[i])).collect();
-        let mut rows = Rows { from, columns: chosen.iter().map(|&i| (self.names[i].clone(), Vec::new())).collect() };
+        let mut rows =
+            Rows { next: from, columns: chosen.iter().map(|&i| (self.names[i].clone(), Vec::new())).collect() };
         let Some(&mark) = usize::try_from(from / ROWS_A_MARK).ok().and_then(|mark| self.marks.get(mark)) else {
             return Ok(rows);
         };
         let trouble = |e| Error::input(&self.path, e);
         let mut file = BufReader::with_capacity(1 << 16, File::open(&self.path).map_err(trouble)?);
         file.seek(SeekFrom::Start(mark)).map_err(trouble)?;
-        let (skipped, left) = (from % ROWS_A_MARK, self.rows.saturating_sub(from).min(most as u64));
-        let mut line = Vec::new();
-        for row in 0..skipped + left {
+        let (mut line, mut taken) = (Vec::new(), 0);
+        for row in from - from % ROWS_A_MARK..self.rows {
+            if taken == most {
+                break;
+            }
             line.clear();
             file.read_until(b'\n', &mut line).map_err(trouble)?;
             if !line.ends_with(b"\n") {
                 break;
             }
-            if row >= skipped {
+            if row < from {
+                continue;
+            }
+            rows.next = row + 1;
+            if row.is_multiple_of(every) {
+                taken += 1;
                 let cells: Vec<&str> = cells(&line).collect();
                 for (&i, (_, values)) in chosen.iter().zip(&mut rows.columns) {
                     values.push(cells.get(i).and_then(|cell| cell.parse().ok()).unwrap_or(f64::NAN));
@@ -183,7 +193,7 @@ mod tests {
 
     /// All values of the column `time`.
     fn times(journal: &Followed, from: u64, most: usize) -> Vec<f64> {
-        journal.read(from, most, |name| name == "time").unwrap().columns.swap_remove(0).1
+        journal.read(from, 1, most, |name| name == "time").unwrap().columns.swap_remove(0).1
     }
 
     #[test]
@@ -205,8 +215,8 @@ mod tests {
             (times(&journal, 0, 9), times(&journal, 1, 1), times(&journal, 7, 9)),
             (vec![0., 1., 2.], vec![1.], vec![])
         );
-        let energy = journal.read(1, 9, |name| name == "energy").unwrap();
-        assert!(energy.from == 1 && energy.columns[0].1[0] == -0.24 && energy.columns[0].1[1].is_nan());
+        let energy = journal.read(1, 1, 9, |name| name == "energy").unwrap();
+        assert!(energy.next == 3 && energy.columns[0].1[0] == -0.24 && energy.columns[0].1[1].is_nan());
         assert_eq!(journal.generation(), 0);
     }
 
@@ -224,6 +234,14 @@ mod tests {
             assert_eq!(times(&journal, from, 1), [from as f64]);
         }
         assert_eq!(times(&journal, 990, 100).len(), 10);
+        // Every 300th of them, two at a time.
+        let (mut found, mut from) = (Vec::new(), 0);
+        while from < journal.rows() {
+            let rows = journal.read(from, 300, 2, |_| true).unwrap();
+            assert!(rows.next > from);
+            (from, found) = (rows.next, [found, rows.columns[0].1.clone()].concat());
+        }
+        assert_eq!(found, [0.0, 300.0, 600.0, 900.0]);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! files. The seal covers every byte and is checked before the library opens the file. HDF5 readers ignore bytes
 //! after the end that the superblock states; the library drops them when a file is changed in place.
 
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -21,6 +22,38 @@ pub enum Seal {
     Broken,
     /// Not there: the file was cut off, changed in place, or written by another program.
     Absent,
+}
+
+/// A SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// What a hash has come to.
+    #[must_use]
+    pub fn of(hash: Sha256) -> Self {
+        Self(hash.finalize().into())
+    }
+
+    /// From 64 hexadecimal digits; none if the text is anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (mut bytes, digits) = ([0; 32], text.as_bytes());
+        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    /// In lower-case hexadecimal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hexadecimal(&self.0))
+    }
 }
 
 /// Appends the seal to a finished file.
@@ -86,6 +119,16 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_digest_is_read_as_it_is_written() {
+        let digest = Digest::of(Sha256::new_with_prefix("abc"));
+        assert!(digest.to_string().starts_with("ba7816bf8f01cfea"));
+        assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
+        for bad in ["", "ba78", &"g".repeat(64), &"+1".repeat(32), &"é".repeat(32)] {
+            assert_eq!(Digest::parse(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn every_flipped_byte_and_every_cut_is_seen() {

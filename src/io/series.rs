@@ -6,10 +6,12 @@ use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
 use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
 use super::provenance::{self, Provenance};
+use super::seal::Digest;
 use super::table::Values;
 use super::text;
 use crate::error::{Error, Result};
 use hdf5::{Dataset, Group};
+use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -29,6 +31,8 @@ pub struct Series<R> {
     hdf5_path: PathBuf,
     csv: File,
     length: u64,
+    /// Of the whole CSV so far.
+    hash: Sha256,
     units: FileUnits,
     rows: u64,
     next_rewrite: Instant,
@@ -50,29 +54,35 @@ impl<R: Row> Series<R> {
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, header::<R>().len() as u64), units, 0))
+        let header = header::<R>();
+        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), units, 0))
     }
 
-    /// Takes up the journal of a run whose checkpoint says that `rows` rows were written. Rows after them, a half-written
-    /// one among them, are cut off: the run will write them again.
+    /// Takes up the journal of a run whose checkpoint says that `rows` rows were written, with the hash `sha256`, where it
+    /// says that. Rows after them, a half-written one among them, are cut off: the run will write them again. That rows were
+    /// changed by somebody is told as a warning: they are kept as they are, and the run's state does not hang on them.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be cut.
-    pub fn resume(dir: &Path, rows: u64, units: &FileUnits) -> Result<Self> {
+    pub fn resume(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
-        let length = length_of_rows(&path, rows, &header::<R>())?;
+        let (length, hash) = first_rows(&path, rows, &header::<R>())?;
+        if sha256.is_some_and(|written| written != Digest::of(hash.clone())) {
+            let path = path.display();
+            tracing::warn!("{path}: the first {rows} rows are not those that this run wrote: they were changed since");
+        }
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
         csv.set_len(length).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, length), units, rows))
+        Ok(Self::new(dir, (csv, length, hash), units, rows))
     }
 
-    fn new(dir: &Path, csv: (File, u64), units: &FileUnits, rows: u64) -> Self {
-        let (csv, length) = csv;
+    fn new(dir: &Path, (csv, length, hash): (File, u64, Sha256), units: &FileUnits, rows: u64) -> Self {
         Self {
             csv_path: dir.join(R::JOURNAL.csv()),
             hdf5_path: dir.join(R::JOURNAL.hdf5()),
             csv,
             length,
+            hash,
             units: units.clone(),
             rows,
             next_rewrite: Instant::now(),
@@ -84,6 +94,12 @@ impl<R: Row> Series<R> {
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// The hash of the CSV so far.
+    #[must_use]
+    pub fn sha256(&self) -> Digest {
+        Digest::of(self.hash.clone())
     }
 
     /// Adds a row (in internal units) to the journal, in one write, and brings the HDF5 file up to date if that is due: only
@@ -99,6 +115,7 @@ impl<R: Row> Series<R> {
             return Err(Error::storage(&self.csv_path, e));
         }
         self.length += line.len() as u64;
+        self.hash.update(line);
         self.rows += 1;
         if Instant::now() >= self.next_rewrite { self.rewrite(&provenance()) } else { Ok(()) }
     }
@@ -208,8 +225,8 @@ fn line(values: &[Value]) -> String {
     line
 }
 
-/// Length in bytes of the header and the first `rows` whole lines of a journal.
-fn length_of_rows(path: &Path, rows: u64, header: &str) -> Result<u64> {
+/// Length in bytes of the header and the first `rows` whole lines of a journal, and their hash.
+fn first_rows(path: &Path, rows: u64, header: &str) -> Result<(u64, Sha256)> {
     let trouble = |e| Error::input(path, e);
     let mut journal = BufReader::new(File::open(path).map_err(trouble)?);
     let mut text = Vec::new();
@@ -217,12 +234,14 @@ fn length_of_rows(path: &Path, rows: u64, header: &str) -> Result<u64> {
     if text != header.as_bytes() {
         return Err(Error::input(path, "line 1: other columns than this version of tisane writes"));
     }
+    let mut hash = Sha256::new_with_prefix(header);
     for row in 0..rows {
         text.clear();
         length += journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
         if !text.ends_with(b"\n") {
             return Err(Error::input(path, format!("{row} rows, and the checkpoint says that {rows} were written")));
         }
+        hash.update(&text);
     }
-    Ok(length)
+    Ok((length, hash))
 }

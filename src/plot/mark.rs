@@ -70,13 +70,22 @@ fn has_band(series: &Series) -> bool {
     series.spread.is_some() && matches!(series.mark, Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps)
 }
 
-/// The runs of points between those that cannot be shown, in px.
+/// The runs of points between those that cannot be shown, in px. A gap narrower than a stretch is none that can be seen.
 fn runs(points: impl Iterator<Item = (f64, f64)>, axes: Axes) -> Vec<Vec<(f64, f64)>> {
-    let mut runs = vec![Vec::new()];
+    let mut runs: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
+    let mut gap = false;
     for (x, y) in points {
         match (axes.x.at(x), axes.y.at(y), runs.last_mut()) {
-            (Some(x), Some(y), Some(run)) => run.push((x, y)),
-            _ => runs.push(Vec::new()),
+            (Some(x), Some(y), Some(run)) => {
+                let far = run.last().is_some_and(|(before, _)| (x - before).abs() >= STRETCH);
+                if gap && far {
+                    runs.push(vec![(x, y)]);
+                } else {
+                    run.push((x, y));
+                }
+                gap = false;
+            }
+            _ => gap = true,
         }
     }
     runs.retain(|run| !run.is_empty());
@@ -336,6 +345,17 @@ mod tests {
         assert_eq!((kept[0], kept.last(), top(&kept)), (run[0], run.last(), top(&run)));
         assert!(kept.is_sorted_by(|a, b| a.0 <= b.0));
         assert_eq!(thinned(&run[..1]), run[..1]);
+    }
+
+    #[test]
+    fn gaps_too_narrow_to_be_seen_do_not_cut_a_line_into_points() {
+        let map = |scale, to| Map { scale, ends: (1.0, 1e5), place: (0.0, to) };
+        let axes = Axes { x: map(super::super::Scale::Linear, 400.0), y: map(super::super::Scale::Log10, 300.0) };
+        // Every other value is zero; and a whole stretch of them in the middle.
+        let zero = |i: u32| i % 2 == 0 || (40_000..60_000).contains(&i);
+        let points = (1..100_000).map(|i| (f64::from(i), if zero(i) { 0.0 } else { 10.0 }));
+        let found = runs(points, axes);
+        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [20_000, 20_000]);
     }
 
     #[test]

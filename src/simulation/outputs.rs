@@ -36,7 +36,7 @@ impl Outputs {
     /// As [`Series::resume`].
     pub(super) fn resume(plan: &Plan, written: &Written, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
-        let diagnostics = Series::resume(dir, written.diagnostics_rows, units)?;
+        let diagnostics = Series::resume(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
         let cluster = plan.cluster.map(|_| Journals::resume(dir, written, units)).transpose()?;
         Ok(Self { diagnostics, cluster, look: None })
     }
@@ -45,6 +45,14 @@ impl Outputs {
     pub(super) fn sync(&self) -> Result<()> {
         self.diagnostics.sync()?;
         self.cluster.as_ref().map_or(Ok(()), Journals::sync)
+    }
+
+    /// Notes for a checkpoint what they hold.
+    pub(super) fn note(&self, written: &mut Written) {
+        written.diagnostics_sha256 = Some(self.diagnostics.sha256());
+        if let Some(cluster) = &self.cluster {
+            cluster.note(written);
+        }
     }
 
     /// What a look has seen: that of now, or with `wait` that of the look under way. A thread that waits takes part in it.

@@ -79,10 +79,11 @@ impl Api {
 
     fn series(&self, name: &str, request: &Request) -> Result<Response, Trouble> {
         let from: u64 = number(request, "from", 0)?;
+        let every: u64 = number(request, "every", 1)?;
         let wanted: Vec<&str> = request.parameter("columns").unwrap_or("*").split(',').collect();
         let mut directory = self.directory();
         let journal = directory.journal(name)?.ok_or(Trouble::Missing)?;
-        let rows = journal.read(from, MOST_ROWS, |column| wanted.iter().any(|wanted| fits(column, wanted)))?;
+        let rows = journal.read(from, every, MOST_ROWS, |column| wanted.iter().any(|wanted| fits(column, wanted)))?;
         Ok(json_response(&told(&rows, journal.generation(), journal.rows())))
     }
 }
@@ -119,5 +120,5 @@ fn json_response(value: &Value) -> Response {
 fn told(rows: &Rows, generation: u64, all: u64) -> Value {
     let columns: serde_json::Map<_, _> =
         rows.columns.iter().map(|(name, values)| (name.clone(), json!(values))).collect();
-    json!({ "generation": generation, "from": rows.from, "rows": all, "columns": columns })
+    json!({ "generation": generation, "next": rows.next, "rows": all, "columns": columns })
 }

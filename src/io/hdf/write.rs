@@ -14,6 +14,13 @@ pub(in crate::io) type H5Result<T = ()> = hdf5::Result<T>;
 
 /// Rows in a chunk, at most.
 const CHUNK_ROWS: usize = 65_536;
+/// What a dataset that is being written keeps in memory, at most. The library's own 8 MiB would come to more than half a GiB for the
+/// columns of a long journal, which are written side by side.
+const CACHE_BYTES: usize = 1 << 20;
+/// Slots for chunks in that memory: a prime, as the library advises, and its own default.
+const CACHE_SLOTS: usize = 521;
+/// Chunks written to their end are the first to go.
+const CACHE_POLICY: f64 = 1.0;
 /// Longest text that an attribute takes, in bytes.
 pub(super) const MAX_TEXT: usize = 1 << 18;
 
@@ -47,7 +54,9 @@ fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result
     // The 1.10 format is what h5py, yt and pynbody of today's distributions read. No object times: the same state gives the
     // same bytes. No locks: the name is ours alone, and not every file system has locks.
     let file = hdf5::File::with_options()
-        .with_fapl(|p| p.libver_bounds(V110, V110).file_locking(false))
+        .with_fapl(|p| {
+            p.libver_bounds(V110, V110).file_locking(false).chunk_cache(CACHE_SLOTS, CACHE_BYTES, CACHE_POLICY)
+        })
         .with_fcpl(|p| p.obj_track_times(false))
         .create(path)?;
     if let Some(kind) = kind {
@@ -104,7 +113,7 @@ pub(in crate::io) fn put_long_text(at: &Location, name: &str, text: &str) -> H5R
 
 /// Makes a chunked, checksummed dataset of `rows` rows, one-dimensional for width 1.
 pub(in crate::io) fn new_dataset<T: H5Type>(at: &Group, name: &str, rows: usize, width: usize) -> H5Result<Dataset> {
-    let chunk = rows.clamp(1, CHUNK_ROWS);
+    let chunk = rows.clamp(1, CHUNK_ROWS.min(CACHE_BYTES / size_of::<T>()));
     let builder = at.new_dataset::<T>().fletcher32();
     if width == 1 {
         builder.chunk(chunk).shape(rows).create(name)

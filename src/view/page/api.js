@@ -12,8 +12,9 @@ async function get(path) {
 /** The run, and its snapshots from place `from` in the list on. */
 export const state = async (from) => (await get(`state?from=${from}`)).json();
 
-/** Rows of a series from row `from` on. */
-export const rows = async (series, from, columns) => (await get(`series/${series}?from=${from}&columns=${columns}`)).json();
+/** Rows of a series from row `from` on, of them those whose number is a multiple of `every`. */
+export const rows = async (series, from, every, columns) =>
+  (await get(`series/${series}?from=${from}&every=${every}&columns=${columns}`)).json();
 
 /** The particles of a snapshot, as src/view/frame.rs lays them out. */
 export async function frame(number, most) {

@@ -10,6 +10,9 @@ const WANTED = {
   cluster: "time,lagrangian_radius*,density_centre*,core_radius",
 };
 
+/** With more rows than this, every second, fourth, … is fetched: more than a plot has pixels, and no burden for a browser. */
+const MOST_ROWS = 32768;
+
 /** Rows of a series that grow as the run goes on. */
 class Series {
   constructor(name) {
@@ -20,6 +23,7 @@ class Series {
   forget(generation) {
     this.generation = generation;
     this.rows = 0;
+    this.every = 1;
     this.columns = {};
   }
 
@@ -30,19 +34,26 @@ class Series {
       this.forget(generation);
       changed = true;
     }
+    if (count > MOST_ROWS * this.every) this.#thin(count);
     while (this.rows < count) {
-      const got = await rows(this.name, this.rows, WANTED[this.name]);
-      const lists = Object.entries(got.columns);
-      const more = lists.length ? lists[0][1].length : 0;
-      if (got.generation !== this.generation || more === 0) break;
-      for (const [name, values] of lists) {
+      const got = await rows(this.name, this.rows, this.every, WANTED[this.name]);
+      if (got.generation !== this.generation || got.next <= this.rows) break;
+      for (const [name, values] of Object.entries(got.columns)) {
         const column = (this.columns[name] ??= []);
         for (const value of values) column.push(value ?? NaN);
       }
-      this.rows += more;
+      this.rows = got.next;
       changed = true;
     }
     return changed;
+  }
+
+  /** Keeps fewer rows, so that `count` of them are not too many. */
+  #thin(count) {
+    const before = this.every;
+    while (count > MOST_ROWS * this.every) this.every *= 2;
+    const kept = (_, k) => k % (this.every / before) === 0;
+    for (const [name, values] of Object.entries(this.columns)) this.columns[name] = values.filter(kept);
   }
 
   get times() {

@@ -1,0 +1,323 @@
+//! Small whole runs of every mode and scheme, done in many ways, each of which must end in the state that the table
+//! `tests/determinism.txt` has for that mode and scheme.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+use tisane::auditor::Auditor;
+use tisane::cluster;
+use tisane::diagnostics::cluster::{LagrangianMass, Settings};
+use tisane::force::cpu::{self, Width};
+use tisane::force::precision::Precision;
+use tisane::force::range::Range;
+use tisane::force::{AccelerationEngine, ForceEngine, reference};
+use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::integrator::leapfrog::Leapfrog;
+use tisane::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use tisane::io::fields::DiagnosticsRow;
+use tisane::io::file_units::FileUnits;
+use tisane::io::provenance::Provenance;
+use tisane::motion::Motion;
+use tisane::particles::Particles;
+use tisane::simulation::{Engines, ExitReason, Plan, Simulation, Watch};
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
+
+/// The hashes of states: mode, scheme, system, SHA-256.
+const TABLE: &str = include_str!("../determinism.txt");
+
+/// Schemes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    Hermite4,
+    Leapfrog,
+}
+
+/// Systems. 257 particles are four whole bags and one of a single source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// 257 equal masses, softened.
+    Softened,
+    /// 257 unequal masses without softening.
+    Bare,
+    /// 2081 equal masses, softened: blocks that the integrator shares among threads.
+    Large,
+}
+
+/// What is to be integrated, and how exactly.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    pub precision: Precision,
+    pub scheme: Scheme,
+    pub system: System,
+}
+
+/// What a run goes through on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    pub cadence: Cadence,
+    /// Block steps of the sessions before the last, which goes to the end; the last number is repeated with `again`.
+    pub sessions: &'static [u64],
+    pub again: bool,
+}
+
+/// When what is written, in quarters of the run; 0 for never but where it must be.
+#[derive(Clone, Copy, Debug)]
+pub struct Cadence {
+    pub diagnostics: u64,
+    pub snapshots: u64,
+    pub cluster: u64,
+    /// After every block step.
+    pub checkpoints: bool,
+}
+
+/// Output cadences: none, all, some of each kind, a checkpoint after every block step.
+pub const CADENCES: [Cadence; 5] = [
+    Cadence { diagnostics: 0, snapshots: 0, cluster: 0, checkpoints: false },
+    Cadence { diagnostics: 1, snapshots: 1, cluster: 1, checkpoints: false },
+    Cadence { diagnostics: 1, snapshots: 0, cluster: 0, checkpoints: false },
+    Cadence { diagnostics: 0, snapshots: 3, cluster: 2, checkpoints: false },
+    Cadence { diagnostics: 2, snapshots: 0, cluster: 0, checkpoints: true },
+];
+
+/// Where a run is stopped and resumed: nowhere, after its first block step, twice, in mid-flight, again and again.
+pub const STOPS: [(&[u64], bool); 5] = [(&[], false), (&[1], false), (&[7, 2], false), (&[9], false), (&[4, 3], true)];
+
+/// A course, and two more numbers below 5 that choose what computes: over all 25 rows each pair of values of any two of the four
+/// comes up exactly once (an orthogonal array).
+pub fn row(i: usize, j: usize) -> (Course, usize, usize) {
+    let (sessions, again) = STOPS[j];
+    (Course { cadence: CADENCES[i], sessions, again }, (i + j) % 5, (i + 2 * j) % 5)
+}
+
+/// The course that nothing disturbs.
+pub const STRAIGHT: Course = Course { cadence: CADENCES[0], sessions: &[], again: false };
+
+/// Every mode, scheme and system of the table.
+pub fn jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for precision in Precision::ALL {
+        for scheme in [Scheme::Hermite4, Scheme::Leapfrog] {
+            for system in [System::Softened, System::Bare, System::Large] {
+                jobs.push(Job { precision, scheme, system });
+            }
+        }
+    }
+    jobs
+}
+
+impl Job {
+    /// How the table calls it.
+    pub fn name(&self) -> String {
+        format!("{} {:?} {:?}", self.precision.name(), self.scheme, self.system).to_lowercase()
+    }
+
+    /// The hash in the table.
+    #[track_caller]
+    pub fn expected(&self) -> &'static str {
+        let name = self.name();
+        let found = TABLE.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
+        found.unwrap_or_else(|| panic!("tests/determinism.txt has no line for {name}"))
+    }
+
+    pub fn epsilon(&self) -> f64 {
+        if self.system == System::Bare { 0.0 } else { 1.0 / 256.0 }
+    }
+
+    pub fn clock(&self) -> Clock {
+        let dt_max = match self.scheme {
+            Scheme::Hermite4 => 1.0 / 256.0,
+            Scheme::Leapfrog => 1.0 / 1024.0,
+        };
+        Clock { start: 0.0, dt_max }
+    }
+
+    /// Length of the run, and a quarter of it, in dt_max.
+    fn periods(&self) -> (u64, u64) {
+        match (self.scheme, self.system) {
+            (_, System::Large) => (1, 1),
+            (Scheme::Hermite4, _) => (4, 1),
+            (Scheme::Leapfrog, _) => (12, 3),
+        }
+    }
+
+    pub fn n(&self) -> usize {
+        if self.system == System::Large { 2081 } else { 257 }
+    }
+
+    fn particles(&self) -> Particles {
+        let n = self.n();
+        let mut p = tisane::initial::plummer::sample(n, 7, 0.999);
+        if self.system == System::Bare {
+            p.mass.iter_mut().enumerate().for_each(|(i, mass)| *mass *= 0.5 + i as f64 / n as f64);
+        }
+        p
+    }
+
+    /// This scheme by a force engine, with what measures beside it if that is not the engine itself.
+    pub fn forces(&self, engine: Box<dyn ForceEngine>, meter: Option<Box<dyn ForceEngine>>) -> Motion {
+        let parameters = Parameters {
+            nu: 0.02,
+            nu_start: 0.02,
+            iterations: 1,
+            floor: Level::DEEPEST,
+            on_floor: OnFloor::Clamp,
+            noise: self.precision.noise(),
+            range: Range::of(self.precision),
+        };
+        Motion::Forces { integrator: Box::new(Hermite4::new(parameters, self.clock())), engine, meter }
+    }
+
+    /// This scheme by an engine of accelerations.
+    pub fn accelerations(&self, engine: Box<dyn AccelerationEngine>, meter: Box<dyn ForceEngine>) -> Motion {
+        let integrator = Box::new(Leapfrog::new(self.clock(), Range::of(self.precision)));
+        Motion::Accelerations { integrator, engine, meter }
+    }
+
+    /// What computes on the CPU: vectorised, or with `None` the reference.
+    pub fn on_cpu(&self, width: Option<Width>) -> Engines {
+        let (precision, epsilon, clock) = (self.precision, self.epsilon(), self.clock());
+        let f64_meter = || cpu::engine(Precision::F64, epsilon, clock, width.unwrap_or(Width::choose().unwrap()));
+        let motion = match self.scheme {
+            Scheme::Hermite4 => {
+                let engine = match width {
+                    Some(width) => cpu::engine(precision, epsilon, clock, width),
+                    None => reference::engine(precision, epsilon, clock),
+                };
+                self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_meter))
+            }
+            Scheme::Leapfrog => {
+                let engine = match width {
+                    Some(width) => cpu::accelerations(precision, epsilon, width),
+                    None => reference::accelerations(precision, epsilon),
+                };
+                self.accelerations(engine, f64_meter())
+            }
+        };
+        engines(motion, None)
+    }
+}
+
+/// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
+pub fn engines(motion: Motion, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
+    Engines { motion, auditor: Some(Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY }) }
+}
+
+/// Threads and engines of a session of a run, by the session's number.
+pub type Session<'a> = dyn Fn(usize) -> (usize, Engines) + 'a;
+
+/// Does a run and asserts that its end has the hash `expected`.
+#[track_caller]
+pub fn assert_ends_in(expected: &str, job: &Job, course: &Course, what: &str, session: &Session<'_>) {
+    let found = end_of(job, course, session);
+    assert_eq!(found, expected, "{}, {what}, {course:?}: other bits", job.name());
+}
+
+/// The hash of the state that a run ends in.
+pub fn end_of(job: &Job, course: &Course, session: &Session<'_>) -> String {
+    let dir = scratch();
+    std::fs::create_dir(dir.path().join("snapshots")).unwrap();
+    let mut left = course.sessions.to_vec();
+    for number in 0.. {
+        let (threads, engines) = session(number);
+        let limit = match (left.len(), course.again) {
+            (0, _) => u64::MAX,
+            (1, true) => left[0],
+            _ => left.remove(0),
+        };
+        let one = || one_session(job, course, dir.path(), engines, limit);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        if let Some(hash) = pool.install(one) {
+            assert!(number > 0 || course.sessions.is_empty(), "{}: over before it could be stopped", job.name());
+            return hash;
+        }
+    }
+    unreachable!("a run ends");
+}
+
+/// Starts or resumes a run, and goes at most `limit` block steps; the hash of its last state if it has reached its end. Of the
+/// session before nothing is known but the files.
+fn one_session(job: &Job, course: &Course, dir: &Path, engines: Engines, limit: u64) -> Option<String> {
+    let begun = dir.join(checkpoint::NEWEST).exists();
+    let (particles, state, history) = if begun {
+        let (Checkpoint { particles, run, history, .. }, damage) = checkpoint::read_newest(dir).unwrap();
+        assert_eq!(damage, None);
+        (particles, run, history)
+    } else {
+        (job.particles(), not_begun(job.clock()), Default::default())
+    };
+    let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
+    let provenance = Provenance::of_this_program();
+    let mut run = Simulation::new(particles, state, engines, (files, provenance), plan(job, course.cadence, dir));
+    run.history = history;
+    run.limit_block_steps(limit);
+    let mut outputs = if begun { run.resume() } else { run.start(&mut Blind) }.unwrap();
+    match run.run(&mut outputs, &false.into(), &mut Blind).unwrap() {
+        ExitReason::Finished => Some(hash(&run)),
+        ExitReason::BlockStepLimit => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A folder in memory, where there is one: that files survive a power cut is not the matter here.
+fn scratch() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
+    let (periods, quarter) = job.periods();
+    let every = |quarters| if quarters == 0 { u64::MAX } else { quarters * quarter };
+    let settings = Settings {
+        neighbours: 6,
+        lagrangian_mass: LagrangianMass::Initial,
+        binary_hardness: 1.0,
+        escape_radius: 10.0,
+        encounter_radius: 1.0,
+        epsilon: job.epsilon(),
+    };
+    Plan {
+        directory: dir.to_owned(),
+        end: Time::from_dt_max(periods),
+        diagnostics_every: every(cadence.diagnostics),
+        snapshots_every: every(cadence.snapshots),
+        cluster: (cadence.cluster > 0).then(|| cluster::Plan { every: every(cadence.cluster), settings }),
+        checkpoint_interval: if cadence.checkpoints { Duration::ZERO } else { Duration::MAX },
+        wall_time: None,
+        block_steps: None,
+    }
+}
+
+fn not_begun(clock: Clock) -> RunState {
+    RunState {
+        now: Time::default(),
+        clock,
+        scale: Scale::IDENTITY,
+        counters: Counters::default(),
+        written: Written::default(),
+        references: References::default(),
+        wall_seconds: 0.0,
+    }
+}
+
+/// SHA-256 of everything that a run goes on from: every column of the particles, the moment, the work done.
+fn hash(run: &Simulation) -> String {
+    let (p, counters) = (&run.particles, run.state.counters);
+    let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk].into_iter().flatten().flatten();
+    let floats = vectors.chain(&p.mass).chain(&p.pot).map(|x| x.to_bits());
+    let counts = [run.state.now.0, counters.block_steps, counters.particle_steps, counters.pair_interactions];
+    let whole = p.id.iter().copied().chain(p.time.iter().map(|t| t.0)).chain(p.step.iter().map(|l| u64::from(l.0)));
+    let mut digest = Sha256::new();
+    floats.chain(whole).chain(counts).for_each(|word| digest.update(word.to_le_bytes()));
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Does not look on.
+struct Blind;
+
+impl Watch for Blind {
+    fn step(&mut self, _: &RunState) {}
+    fn output(&mut self, _: &DiagnosticsRow) {}
+}
