@@ -352,7 +352,7 @@ mod tests {
         let map = |scale, to| Map { scale, ends: (1.0, 1e5), place: (0.0, to) };
         let axes = Axes { x: map(super::super::Scale::Linear, 400.0), y: map(super::super::Scale::Log10, 300.0) };
         // Every other value is zero; and a whole stretch of them in the middle.
-        let zero = |i: u32| i % 2 == 0 || (40_000..60_000).contains(&i);
+        let zero = |i: u32| i.is_multiple_of(2) || (40_000..60_000).contains(&i);
         let points = (1..100_000).map(|i| (f64::from(i), if zero(i) { 0.0 } else { 10.0 }));
         let found = runs(points, axes);
         assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [20_000, 20_000]);
