@@ -133,7 +133,7 @@ fn nor_as_a_snapshots_or_a_tables() {
 fn the_name_of_a_run_leads_nowhere() {
     let folder = Folder::new("");
     for name in ["../up", "/abs", "a/b", "..", ".hidden", "-o", "a\\\\b", "a\\u0000b", "a\\nb", "~"] {
-        folder.write("run.toml", &RUN.replace("small", name));
+        folder.write("run.toml", RUN.replace("small", name));
         folder.tisane(&["run", "run.toml", "--quiet"]).exits(2).says(&["run.name"]);
     }
     assert!(!folder.path("runs").exists() && !folder.path("../up").exists());
@@ -197,7 +197,7 @@ fn a_case_reads_and_writes_its_own_files_alone() {
         folder.tisane(&["validate", "--from", "cases", "--data", "."]).exits(2).says(&[says]);
         assert_eq!(fs::read_to_string(&data).unwrap(), SECRET);
     }
-    folder.write("cases/rows/case.toml", &case(bench));
+    folder.write("cases/rows/case.toml", case(bench));
     folder.tisane(&["validate", "--from", "cases"]).exits(0);
 }
 
@@ -212,7 +212,7 @@ fn texts_of_files_do_not_command_the_terminal() {
     let host: FixedUnicode<32> = "a\u{1b}[2Jb\u{9b}1mc\rd".parse().unwrap();
     group
         .new_attr_builder()
-        .empty_as(&TypeDescriptor::FixedUnicode(32))
+        .empty_as(TypeDescriptor::FixedUnicode(32))
         .create("host")
         .unwrap()
         .write_scalar(&host)
