@@ -7,6 +7,7 @@ use tisane::io::checkpoint::{self, Checkpoint, Counters, NEWEST, PREVIOUS, Refer
 use tisane::io::history::History;
 use tisane::io::inspect;
 use tisane::io::provenance::Provenance;
+use tisane::io::seal::Digest;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
@@ -31,7 +32,17 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             clock: Clock { start: 0.1, dt_max: 0.3 },
             scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 },
             counters: counters(100 + step),
-            written: Written { snapshots: 7, diagnostics_rows: 8, cluster_rows: 9, binaries_rows: 10, events: 11 },
+            written: Written {
+                snapshots: 7,
+                diagnostics_rows: 8,
+                cluster_rows: 9,
+                binaries_rows: 10,
+                events: 11,
+                diagnostics_sha256: Digest::parse(&"0123456789abcdef".repeat(4)),
+                cluster_sha256: Digest::parse(&"f".repeat(64)),
+                binaries_sha256: None,
+                events_sha256: Digest::parse(&"0".repeat(64)),
+            },
             references: References {
                 angular_momentum_error: 3e-9,
                 energy: -0.25,
