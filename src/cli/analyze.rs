@@ -10,6 +10,7 @@ use crate::io::directory;
 use crate::io::fields::Journal;
 use crate::io::file_units::FileUnits;
 use crate::io::history::History;
+use crate::io::lock::Lock;
 use crate::io::provenance::Provenance;
 use crate::io::snapshot::{self, SnapshotData};
 use clap::Args;
@@ -43,6 +44,7 @@ pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
     let (first, left_out) = first_good(&paths)?;
     let config = configuration(&args.dir, &first, &args.sets)?;
     std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
+    let _lock = Lock::take(&output)?;
     let mut analysis = Analysis {
         config,
         journals: Journals::create(&output, &first.units)?,
