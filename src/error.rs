@@ -107,6 +107,14 @@ impl Error {
         self
     }
 
+    /// True if a file could not be written because the disk or the user's share of it is full. HDF5 hands on what the system
+    /// said as text alone, so the system's words are looked for.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let words = ["No space left on device", "Disk quota exceeded"];
+        matches!(self, Self::Storage { problem, .. } if words.iter().any(|words| problem.contains(words)))
+    }
+
     /// Exit code of the process: 2 wrong input, 4 the integration cannot go on, 5 storage failed during a run.
     /// (0 is success, 3 a run stopped on request with a checkpoint, 1 anything unforeseen.)
     #[must_use]

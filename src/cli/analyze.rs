@@ -140,7 +140,8 @@ impl Analysis {
             }
         }
         bar.finish_and_clear();
-        self.journals.finish(&self.provenance())
+        self.journals.sync()?;
+        self.journals.rewrite(&self.provenance())
     }
 
     fn look(&self, path: &Path) -> Result<(Seen, Provenance)> {
@@ -155,10 +156,11 @@ impl Analysis {
     fn append(&mut self, seen: &Seen, origin: Provenance) -> Result<()> {
         self.origin = origin;
         let (mut history, mut written) = (std::mem::take(&mut self.history), self.written);
-        let provenance = self.provenance();
-        let appended = self.journals.append(seen, &mut history, &mut written, || provenance.clone());
+        let appended = self.journals.append(seen, &mut history, &mut written);
         (self.history, self.written) = (history, written);
-        appended
+        appended?;
+        let provenance = self.provenance();
+        self.journals.refresh(|| provenance.clone())
     }
 
     /// Of the last snapshot so far, but for the program and the machine: they are those of the analysis.

@@ -238,7 +238,7 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
     on_threads(session.threads(&config), move || {
         let reason = go(&mut simulation, &config.run.name, talk, &bars, |simulation, _| {
             let series = simulation.resume()?;
-            directory::write_config(&dir, &resolved)?;
+            simulation.insist(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
         })?;
         Ok(exit_code(reason))
@@ -254,6 +254,7 @@ fn go(
     begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Outputs>,
 ) -> Result<ExitReason> {
     listen();
+    simulation.stop_on(&STOP);
     tracing::info!(
         "engine {}, precision {}, {} threads",
         simulation.provenance().engine,
@@ -268,14 +269,12 @@ fn go(
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut face)?;
     let reason = match simulation.provenance().engine.as_str() {
-        "cuda" => {
-            crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &STOP, &mut face))?
-        }
-        _ => simulation.run(&mut series, &STOP, &mut face),
+        "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?,
+        _ => simulation.run(&mut series, &mut face),
     }?;
     face.finish();
     let summary = simulation.summary(name, reason);
-    summary.write(&simulation.plan().directory)?;
+    simulation.insist(|| summary.write(&simulation.plan().directory))?;
     tracing::info!(
         "{}: {} block steps, dE/E {:e}",
         summary.exit_reason,

@@ -74,6 +74,22 @@ pub(super) fn rename_durably(from: &Path, to: &Path) -> Result<()> {
     flush_directory_of(to).map_err(|e| Error::storage(to, e))
 }
 
+/// Makes a directory and those above it that are missing, so that they survive a power cut.
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        make_directory(above)?;
+    }
+    match fs::create_dir(path) {
+        // Another process was faster.
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        made => made?,
+    }
+    flush_directory_of(path)
+}
+
 /// Removes a file; it is no error if there is none.
 pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {

@@ -1,6 +1,6 @@
 //! The output directory of a run: which files it holds, and when it may be used.
 
-use super::atomic::{remove_if_present, write_atomically};
+use super::atomic::{make_directory, remove_if_present, write_atomically};
 use super::checkpoint;
 use super::fields::Journal;
 use super::lock::{self, Lock};
@@ -79,14 +79,16 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
     check_free(dir, overwrite)?;
     check_space(dir, needed)?;
     let cannot = |e| Error::input(dir, format!("cannot make the output directory: {e}"));
-    fs::create_dir_all(dir).map_err(cannot)?;
+    make_directory(dir).map_err(cannot)?;
     let lock = Lock::take(dir)?;
     // Another process may have come first, and be gone.
     check_free(dir, overwrite)?;
     if overwrite {
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
-    fs::create_dir_all(dir.join(SNAPSHOTS)).map_err(cannot)?;
+    make_directory(&dir.join(SNAPSHOTS)).map_err(cannot)?;
+    // Before the configuration: it tells that a run wrote that.
+    fs::OpenOptions::new().create(true).append(true).open(dir.join(LOG)).map_err(cannot)?;
     write_config(dir, config)?;
     Ok(lock)
 }

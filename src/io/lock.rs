@@ -151,7 +151,8 @@ fn unlocked(told: &str) -> Standing {
     }
     // The number may be another program's by now.
     let program = |id: &str| fs::read_to_string(format!("/proc/{id}/comm")).ok();
-    let at_work = id != std::process::id() && program(&id.to_string()).is_some_and(|name| Some(name) == program("self"));
+    let at_work =
+        id != std::process::id() && program(&id.to_string()).is_some_and(|name| Some(name) == program("self"));
     if at_work { Standing::AtWork } else { Standing::Stale }
 }
 

@@ -86,12 +86,11 @@ impl<R: Row> Series<R> {
         self.rows
     }
 
-    /// Adds a row (in internal units) to the journal, in one write, and brings the HDF5 file up to date if that is due: only
-    /// then is its provenance asked for.
+    /// Adds a row (in internal units) to the journal, in one write.
     ///
     /// # Errors
-    /// [`Error::Storage`] if a file cannot be written. A row that did not fit is cut off again: the journal has whole rows.
-    pub fn append(&mut self, row: &R, provenance: impl FnOnce() -> Provenance) -> Result<()> {
+    /// [`Error::Storage`] if it cannot be written. A row that did not fit is cut off again: the journal has whole rows.
+    pub fn append(&mut self, row: &R) -> Result<()> {
         let line = line(&row.values(&self.units.scale));
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
             // If cutting fails too, resume cuts.
@@ -100,27 +99,44 @@ impl<R: Row> Series<R> {
         }
         self.length += line.len() as u64;
         self.rows += 1;
+        Ok(())
+    }
+
+    /// Where the journal ends now, in bytes and rows, for [`cut`](Self::cut).
+    #[must_use]
+    pub const fn end(&self) -> (u64, u64) {
+        (self.length, self.rows)
+    }
+
+    /// Takes back the rows after an [`end`](Self::end).
+    pub fn cut(&mut self, end: (u64, u64)) {
+        (self.length, self.rows) = end;
+        // If that fails, a resume cuts.
+        let _ = self.csv.set_len(self.length);
+    }
+
+    /// Brings the HDF5 file up to date if that is due: only then is its provenance asked for.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn refresh(&mut self, provenance: impl FnOnce() -> Provenance) -> Result<()> {
         if Instant::now() >= self.next_rewrite { self.rewrite(&provenance()) } else { Ok(()) }
     }
 
     /// Flushes the journal to the disk: before a checkpoint that counts its rows, or a power cut could leave fewer.
     ///
     /// # Errors
-    /// [`Error::Storage`] if that fails.
+    /// [`Error::Storage`] if that fails. It must not be tried again: the system may have dropped what it could not write, and
+    /// tells so once.
     pub fn sync(&self) -> Result<()> {
         self.csv.sync_data().map_err(|e| Error::storage(&self.csv_path, e))
     }
 
-    /// Brings both files up to date on the disk.
+    /// Brings the HDF5 file up to date.
     ///
     /// # Errors
-    /// [`Error::Storage`] if a file cannot be written.
-    pub fn finish(&mut self, provenance: &Provenance) -> Result<()> {
-        self.sync()?;
-        self.rewrite(provenance)
-    }
-
-    fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
         let begun = Instant::now();
         let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
         hdf::write(&self.hdf5_path, Kind::of(R::JOURNAL), |root| {

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::io::directory::{self, CONFIG, SUMMARY};
-use crate::io::lock;
 use crate::io::followed::Followed;
+use crate::io::lock;
 use crate::io::snapshot::{self, Heading};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,12 +1,11 @@
 //! Output directories that cannot be used.
 
 use crate::SMALL;
+use crate::mount::Mount;
 use crate::program::{Folder, files};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use tisane::io::lock::Lock;
 
 #[test]
@@ -141,33 +140,6 @@ fn of_many_that_start_at_once_in_one_directory_one_runs() {
         let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
         assert!(config.contains(ends[winners[0]]), "the configuration of one that was refused: {config}");
         folder.tisane(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
-    }
-}
-
-/// A small file system of its own, where the system allows that; taken away at the end.
-struct Mount(PathBuf);
-
-impl Mount {
-    fn new(at: &Path, options: &str) -> Option<Self> {
-        fs::create_dir_all(at).unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).stderr(Stdio::null());
-        if mount.status().is_ok_and(|status| status.success()) {
-            return Some(Self(at.to_owned()));
-        }
-        eprintln!("SKIPPED: mounting a file system takes root and a system that allows it");
-        None
-    }
-
-    fn options(&self, options: &str) {
-        let done = Command::new("mount").args(["-o", options]).arg(&self.0).status().unwrap();
-        assert!(done.success());
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
     }
 }
 

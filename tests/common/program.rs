@@ -147,3 +147,15 @@ pub fn diagnostics(dir: &Path) -> BTreeMap<String, Vec<String>> {
     }
     columns
 }
+
+/// Pseudo-random numbers below `bound`, the same in every run of the tests.
+pub fn random(state: &mut u64, bound: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % bound
+}
+
+/// Sends a signal, such as `-TERM`.
+pub fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").arg(name).arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success());
+}
