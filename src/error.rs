@@ -107,6 +107,17 @@ impl Error {
         self
     }
 
+    /// The same error about the file `path`, where it was about `other`: a temporary name means nothing to the user.
+    #[must_use]
+    pub fn about(mut self, other: &Path, path: &Path) -> Self {
+        if let Self::Storage { path: named, .. } = &mut self
+            && named == other
+        {
+            path.clone_into(named);
+        }
+        self
+    }
+
     /// True if a file could not be written because the disk or the user's share of it is full. HDF5 hands on what the system
     /// said as text alone, so the system's words are looked for.
     #[must_use]

@@ -15,7 +15,7 @@ use outcome::Outcome;
 use program::{Folder, finish, signal};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use tisane::io::{checkpoint, directory, snapshot};
@@ -167,7 +167,9 @@ fn a_log_that_does_not_fit_ends_nothing() {
         return;
     }
     let folder = begun(&[]);
-    strace::spoilt(&folder, ("write:error=ENOSPC", "o/run.log"), &RESUME).exits(0).says(&["No space left on device"]);
+    strace::spoilt(&folder, ("write:error=ENOSPC", "o/run.log"), &RESUME)
+        .exits(0)
+        .says(&["cannot write o/run.log", "No space left on device"]);
     undisturbed().assert_same(&Outcome::of(&folder.path("o")), "without a log");
 }
 
@@ -207,6 +209,41 @@ fn a_slow_disk_changes_nothing() {
     finish(strace::command(&folder, &slow, &RUN)).exits(0);
     assert!(began.elapsed() > Duration::from_secs(2), "the disk was not slow");
     undisturbed().assert_same(&Outcome::of(&folder.path("o")), "slow disk");
+}
+
+#[test]
+fn no_write_fails_unnoticed() {
+    if !strace::is_here() {
+        return;
+    }
+    let folder = begun(&[]);
+    let (output, kept) = (folder.path("o"), folder.path("kept"));
+    fs::rename(&output, &kept).unwrap();
+    // HDF5 holds much back and writes it late; not every one of the many writes of a journal is tried.
+    for (file, every) in [
+        ("o/snapshots/.snapshot_0001.hdf5.partial", 1),
+        ("o/.checkpoint.hdf5.partial", 1),
+        ("o/.diagnostics.hdf5.partial", 17),
+        ("o/.cluster.hdf5.partial", 41),
+        ("o/.events.hdf5.partial", 5),
+    ] {
+        let mut write = 1;
+        loop {
+            program::copy_folder(&kept, &output);
+            let inject = format!("inject=pwrite64:error=ENOSPC:when={write}");
+            let absolute = folder.path(file);
+            let options = ["-o", "calls", "-e", "trace=pwrite64", "-e", &inject, "-P", absolute.to_str().unwrap()];
+            let said = finish(strace::command(&folder, &options, &RESUME));
+            fs::remove_dir_all(&output).unwrap();
+            if !fs::read_to_string(folder.path("calls")).unwrap().contains("(INJECTED)") {
+                said.exits(0);
+                break;
+            }
+            assert_eq!(said.code, 5, "write {write} of {file} failed, and nobody noticed\n{}", said.err);
+            write += every;
+        }
+        assert!(write > 20, "{file}: only {write} writes");
+    }
 }
 
 /// Fills a file system, leaving some KiB.
@@ -263,7 +300,7 @@ fn logged(child: &mut Child, log: &Path, text: &str) -> bool {
 }
 
 /// A run that is told to wait, resumed on a file system that is full.
-fn waiting(folder: &Folder, filler: &PathBuf) -> Child {
+fn waiting(folder: &Folder, filler: &Path) -> Child {
     let run = ["run", "run.toml", "-q", "--output", "small/o", "--set", "limits.block_steps=100"];
     folder.tisane(&[&run[..], &WAIT].concat()).exits(3);
     let config = fs::read_to_string(folder.path("small/o/config.toml")).unwrap();

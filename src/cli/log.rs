@@ -6,7 +6,7 @@ use crate::io::directory::LOG;
 use indicatif::MultiProgress;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
@@ -16,13 +16,36 @@ use tracing_subscriber::prelude::*;
 ///
 /// # Errors
 /// [`Error::Input`] if it cannot be opened.
-pub fn open(dir: &Path) -> Result<File> {
+pub fn open(dir: &Path) -> Result<Log> {
     let path = dir.join(LOG);
-    OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::input(&path, e))
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    opened.map_err(|e| Error::input(&path, e)).map(|file| Log { path, file, failed: false })
+}
+
+/// The log of a run. Lines that it has no room for are lost, which is said once: no run ends for that.
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    failed: bool,
+}
+
+impl Write for Log {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let written = self.file.write_all(line);
+        if let (Err(e), false) = (&written, self.failed) {
+            super::say(&format!("cannot write {}: {e}; the run goes on without", self.path.display()));
+        }
+        self.failed = written.is_err();
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Sends log lines to the screen and to a run's log.
-pub fn start(talk: Talk, log: File, bars: &MultiProgress) {
+pub fn start(talk: Talk, log: Log, bars: &MultiProgress) {
     let screen_level = match talk {
         Talk { quiet: true, .. } => LevelFilter::OFF,
         Talk { verbose: 0, .. } => LevelFilter::WARN,

@@ -31,7 +31,7 @@ impl Pending {
     pub fn write(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let pending = Self { temporary: temporary_name(path)?, path: path.to_owned(), committed: false };
         remove_if_present(&pending.temporary).map_err(|e| Error::storage(&pending.temporary, e))?;
-        write(&pending.temporary)?;
+        write(&pending.temporary).map_err(|e| e.about(&pending.temporary, path))?;
         flush_file(&pending.temporary).map_err(|e| Error::storage(path, e))?;
         Ok(pending)
     }

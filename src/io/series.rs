@@ -4,7 +4,7 @@
 use super::fields::{Column, ColumnKind, Row, Value};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
-use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
+use super::hdf::write::{self as hdf, H5Result, bring_to_file, new_dataset, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::table::Values;
 use super::text;
@@ -180,7 +180,7 @@ impl<R: Row> Series<R> {
         if flush_block(&mut targets, done)? != rows {
             return Err(trouble(&"rows are missing from the journal").into());
         }
-        Ok(())
+        targets.iter().try_for_each(|(dataset, _)| bring_to_file(dataset))
     }
 }
 

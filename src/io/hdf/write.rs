@@ -113,11 +113,18 @@ pub(in crate::io) fn new_dataset<T: H5Type>(at: &Group, name: &str, rows: usize,
     }
 }
 
-/// Writes a whole dataset from values in row order.
+/// Writes a whole dataset from values in row order, and brings it to the file.
 pub(in crate::io) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize, values: &[T]) -> H5Result<Dataset> {
     let dataset = new_dataset::<T>(at, name, values.len() / width.max(1), width)?;
     dataset.write_raw(values)?;
+    bring_to_file(&dataset)?;
     Ok(dataset)
+}
+
+/// Has the chunks of a dataset written that HDF5 still holds. Left to be written when the dataset is closed, one that does not
+/// fit is lost without a sign: the error of a closing goes nowhere.
+pub(in crate::io) fn bring_to_file(dataset: &Dataset) -> H5Result {
+    dataset.flush()
 }
 
 #[cfg(test)]
