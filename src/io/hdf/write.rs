@@ -14,6 +14,8 @@ pub(in crate::io) type H5Result<T = ()> = hdf5::Result<T>;
 
 /// Rows in a chunk, at most.
 const CHUNK_ROWS: usize = 65_536;
+/// Attributes or members that a group's header may have, as many as HDF5 takes.
+const IN_HEADER: u32 = 65_535;
 /// Longest text that an attribute takes, in bytes.
 pub(super) const MAX_TEXT: usize = 1 << 18;
 
@@ -59,9 +61,11 @@ fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result
     file.close()
 }
 
-/// Makes a group.
+/// Makes a group whose attributes and members stand in its header, however many they are. HDF5 would put more than a few of
+/// them into a heap with a list of its free space; where one write of those failed, HDF5 2.2 crashed as it closed the file.
 pub(in crate::io) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
-    parent.create_group_builder().obj_track_times(false).create(name)
+    let builder = parent.create_group_builder().obj_track_times(false);
+    builder.attr_phase_change(IN_HEADER, 0).link_phase_change(IN_HEADER, 0).create(name)
 }
 
 /// Writes a scalar attribute.
