@@ -138,10 +138,13 @@ impl Paper {
         match self {
             Self::Simple { p, .. } => power("p", p, 1),
             Self::Tiles { p, unroll, q, .. } => {
-                power("p", p, 32)?;
+                power("p", p, 16)?;
                 power("q", q, 1)?;
                 if !Self::UNROLL.contains(&unroll) {
                     return Err(format!("unroll: expected one of {:?}, found {unroll}", Self::UNROLL));
+                }
+                if unroll > p {
+                    return Err(format!("unroll: expected at most p, {p}, found {unroll}"));
                 }
                 if p * q > MOST {
                     return Err(format!("p times q: expected at most {MOST}, found {}", p * q));
@@ -208,7 +211,8 @@ mod tests {
         let root = Root::Rsqrt;
         for (paper, expected) in [
             (Paper::Simple { root, p: 100 }, "p: expected a power of two"),
-            (Paper::Tiles { root, p: 16, unroll: 1, q: 1 }, "p: expected a power of two from 32"),
+            (Paper::Tiles { root, p: 8, unroll: 1, q: 1 }, "p: expected a power of two from 16"),
+            (Paper::Tiles { root, p: 16, unroll: 32, q: 1 }, "unroll: expected at most p"),
             (Paper::Tiles { root, p: 256, unroll: 3, q: 1 }, "unroll: expected one of [1, 2, 4"),
             (Paper::Tiles { root, p: 512, unroll: 4, q: 4 }, "p times q: expected at most 1024, found 2048"),
             (Paper::Grid { stage: Stage::Banks, x: 2, y: 64, luf: 1024 }, "block-x times luf at most 1024"),

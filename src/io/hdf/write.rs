@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::io::atomic::{Pending, write_atomically};
 use crate::io::{FORMAT_VERSION, seal};
 use hdf5::file::LibraryVersion::V110;
+use hdf5::plist::group_create::LinkPhaseChange;
 use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, Location};
 use std::path::Path;
@@ -65,7 +66,8 @@ fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result
 /// them into a heap with a list of its free space; where one write of those failed, HDF5 2.2 crashed as it closed the file.
 pub(in crate::io) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
     let builder = parent.create_group_builder().obj_track_times(false);
-    builder.attr_phase_change(IN_HEADER, 0).link_phase_change(IN_HEADER, 0).create(name)
+    let members = LinkPhaseChange { max_compact: IN_HEADER, min_dense: 0 };
+    builder.with_gcpl(|group| group.attr_phase_change(IN_HEADER, 0).link_phase_change(members)).create(name)
 }
 
 /// Writes a scalar attribute.
