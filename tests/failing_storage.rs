@@ -219,13 +219,13 @@ fn no_write_fails_unnoticed() {
     let folder = begun(&[]);
     let (output, kept) = (folder.path("o"), folder.path("kept"));
     fs::rename(&output, &kept).unwrap();
-    // HDF5 holds much back and writes it late; not every one of the many writes of a journal is tried.
+    // HDF5 holds much back and writes it late. Not every one of the many writes of a journal is tried.
     for (file, every) in [
         ("o/snapshots/.snapshot_0001.hdf5.partial", 1),
-        ("o/.checkpoint.hdf5.partial", 1),
-        ("o/.diagnostics.hdf5.partial", 17),
-        ("o/.cluster.hdf5.partial", 41),
-        ("o/.events.hdf5.partial", 5),
+        ("o/.checkpoint.hdf5.partial", 2),
+        ("o/.diagnostics.hdf5.partial", 97),
+        ("o/.cluster.hdf5.partial", 211),
+        ("o/.events.hdf5.partial", 23),
     ] {
         let mut write = 1;
         loop {

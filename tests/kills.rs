@@ -137,7 +137,9 @@ impl Session {
     /// Waits for a random time, or until a file of a random kind is being written and a little longer.
     fn wait(&mut self, dice: &mut u64) {
         let aim = usize::try_from(random(dice, 2 * WRITTEN.len() as u64)).unwrap();
-        let patience = Duration::from_micros(random(dice, 400_000));
+        // Half of the runs that have just been started do not get to their first checkpoint.
+        let early = !self.output.join(checkpoint::NEWEST).exists() && random(dice, 2) == 0;
+        let patience = Duration::from_micros(random(dice, if early { 30_000 } else { 400_000 }));
         let began = Instant::now();
         let Some((prefix, _)) = WRITTEN.get(aim) else {
             while began.elapsed() < patience && !self.has_ended() {
