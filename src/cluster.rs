@@ -187,24 +187,21 @@ impl Journals {
         written.events_sha256 = Some(self.events.sha256());
     }
 
-    /// Adds what was seen, and counts it.
+    /// Adds what was seen, and counts it: all of it, or on an error nothing.
     ///
     /// # Errors
     /// As [`Series::append`].
-    pub fn append(
-        &mut self,
-        seen: &Seen,
-        history: &mut History,
-        written: &mut Written,
-        provenance: impl Fn() -> Provenance,
-    ) -> Result<()> {
-        self.cluster.append(&seen.row(), &provenance)?;
-        for row in seen.binaries() {
-            self.binaries.append(&row, &provenance)?;
+    pub fn append(&mut self, seen: &Seen, history: &mut History, written: &mut Written) -> Result<()> {
+        let ends = (self.cluster.end(), self.binaries.end(), self.events.end());
+        let mut history_after = history.clone();
+        let events = seen.events(&mut history_after, written.events);
+        if let Err(e) = self.append_rows(&seen.row(), &seen.binaries(), &events) {
+            self.cluster.cut(ends.0);
+            self.binaries.cut(ends.1);
+            self.events.cut(ends.2);
+            return Err(e);
         }
-        for row in seen.events(history, written.events) {
-            self.events.append(&row, &provenance)?;
-        }
+        *history = history_after;
         *written = Written {
             cluster_rows: self.cluster.rows(),
             binaries_rows: self.binaries.rows(),
@@ -212,6 +209,22 @@ impl Journals {
             ..*written
         };
         Ok(())
+    }
+
+    fn append_rows(&mut self, row: &ClusterRow, binaries: &[BinaryRow], events: &[EventRow]) -> Result<()> {
+        self.cluster.append(row)?;
+        binaries.iter().try_for_each(|row| self.binaries.append(row))?;
+        events.iter().try_for_each(|row| self.events.append(row))
+    }
+
+    /// As [`Series::refresh`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn refresh(&mut self, provenance: impl Fn() -> Provenance) -> Result<()> {
+        self.cluster.refresh(&provenance)?;
+        self.binaries.refresh(&provenance)?;
+        self.events.refresh(&provenance)
     }
 
     /// As [`Series::sync`].
@@ -224,13 +237,13 @@ impl Journals {
         self.events.sync()
     }
 
-    /// As [`Series::finish`].
+    /// As [`Series::rewrite`].
     ///
     /// # Errors
     /// As there.
-    pub fn finish(&mut self, provenance: &Provenance) -> Result<()> {
-        self.cluster.finish(provenance)?;
-        self.binaries.finish(provenance)?;
-        self.events.finish(provenance)
+    pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
+        self.cluster.rewrite(provenance)?;
+        self.binaries.rewrite(provenance)?;
+        self.events.rewrite(provenance)
     }
 }

@@ -107,6 +107,25 @@ impl Error {
         self
     }
 
+    /// The same error about the file `path`, where it was about `other`: a temporary name means nothing to the user.
+    #[must_use]
+    pub fn about(mut self, other: &Path, path: &Path) -> Self {
+        if let Self::Storage { path: named, .. } = &mut self
+            && named == other
+        {
+            path.clone_into(named);
+        }
+        self
+    }
+
+    /// True if a file could not be written because the disk or the user's share of it is full. HDF5 hands on what the system
+    /// said as text alone, so the system's words are looked for.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let words = ["No space left on device", "Disk quota exceeded"];
+        matches!(self, Self::Storage { problem, .. } if words.iter().any(|words| problem.contains(words)))
+    }
+
     /// Exit code of the process: 2 wrong input, 4 the integration cannot go on, 5 storage failed during a run.
     /// (0 is success, 3 a run stopped on request with a checkpoint, 1 anything unforeseen.)
     #[must_use]

@@ -1,6 +1,7 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
 mod outputs;
+mod patience;
 mod report;
 mod row;
 
@@ -47,6 +48,8 @@ pub struct Plan {
     pub wall_time: Option<Duration>,
     /// Block steps after which this session of the run stops with a checkpoint.
     pub block_steps: Option<u64>,
+    /// Whether to wait where a file does not fit on the disk, in place of ending with an error.
+    pub wait_for_space: bool,
 }
 
 /// Why a run ended.
@@ -129,7 +132,12 @@ struct Session {
     /// Block steps of the run before this process.
     blocks_before: u64,
     last_checkpoint: Instant,
+    /// Set by whoever wants it to stop.
+    stop: &'static AtomicBool,
 }
+
+/// What nobody sets.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Simulation {
     /// A run about to start, or to go on from `state` (internal units throughout).
@@ -147,6 +155,7 @@ impl Simulation {
             wall_before: state.wall_seconds,
             blocks_before: state.counters.block_steps,
             last_checkpoint: now,
+            stop: &NEVER,
         };
         let (history, notes) = (History::default(), Notes::default());
         Self { particles, state, history, notes, engines, units, provenance, plan, session }
@@ -167,6 +176,11 @@ impl Simulation {
     /// Lets this session of the run take so much wall time, whatever the plan says.
     pub fn limit_wall_time(&mut self, limit: Duration) {
         self.plan.wall_time = Some(limit);
+    }
+
+    /// Has this session of the run stop after the block step in hand once `stop` is set, by a signal handler say.
+    pub fn stop_on(&mut self, stop: &'static AtomicBool) {
+        self.session.stop = stop;
     }
 
     /// The units of its files.
@@ -190,7 +204,7 @@ impl Simulation {
         let report = self.engines.motion.start(&mut self.particles)?;
         self.state.counters.pair_interactions += report.pairs;
         self.state.counters.clamped_steps += report.clamped;
-        let mut outputs = Outputs::create(&self.plan, &self.units)?;
+        let mut outputs = self.insist(|| Outputs::create(&self.plan, &self.units))?;
         let measured = self.engines.motion.field(&self.particles, self.state.now)?;
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let references = &mut self.state.references;
@@ -219,13 +233,12 @@ impl Simulation {
         Ok(outputs)
     }
 
-    /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way. `stop` may
-    /// be set at any time by a signal handler: the run ends after the block step in hand.
+    /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way.
     ///
     /// # Errors
     /// As [`Motion::step`], and [`crate::Error::Storage`]; the last checkpoint stays whole.
-    pub fn run(&mut self, outputs: &mut Outputs, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
-        let reason = match self.advance(outputs, stop, watch) {
+    pub fn run(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<ExitReason> {
+        let reason = match self.advance(outputs, watch) {
             Ok(reason) => reason,
             Err(error) => {
                 // Why the run ended comes first; that its last rows could not be written comes on top.
@@ -242,9 +255,9 @@ impl Simulation {
     }
 
     /// Steps, outputs and checkpoints until there is a reason to stop.
-    fn advance(&mut self, outputs: &mut Outputs, stop: &AtomicBool, watch: &mut dyn Watch) -> Result<ExitReason> {
+    fn advance(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<ExitReason> {
         loop {
-            if let Some(reason) = self.reason_to_stop(stop) {
+            if let Some(reason) = self.reason_to_stop() {
                 return Ok(reason);
             }
             let watch_of_step = self.notes.profiler.as_ref().map(Profiler::begin);
@@ -264,11 +277,11 @@ impl Simulation {
         }
     }
 
-    fn reason_to_stop(&self, stop: &AtomicBool) -> Option<ExitReason> {
+    fn reason_to_stop(&self) -> Option<ExitReason> {
         let plan = &self.plan;
         if self.state.now >= plan.end {
             Some(ExitReason::Finished)
-        } else if stop.load(Ordering::Relaxed) {
+        } else if self.session.stop.load(Ordering::Relaxed) {
             Some(ExitReason::Interrupted)
         } else if plan.wall_time.is_some_and(|limit| self.session.began.elapsed() >= limit) {
             Some(ExitReason::TimeLimit)
@@ -322,7 +335,8 @@ impl Simulation {
         };
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let row = row::of(&self.particles, &self.state, &conserved, audit.as_ref());
-        outputs.diagnostics.append(&row, || self.provenance_now())?;
+        self.insist(|| outputs.diagnostics.append(&row))?;
+        self.insist(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
@@ -349,16 +363,14 @@ impl Simulation {
         // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
         let Field { acc, pot } = measured;
         let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));
-        let written = snapshot::write(
-            &path,
-            &Snapshot {
-                particles: &self.particles,
-                now: self.state.now,
-                clock: &self.state.clock,
-                units: &self.units,
-                provenance: &provenance,
-            },
-        );
+        let snapshot = Snapshot {
+            particles: &self.particles,
+            now: self.state.now,
+            clock: &self.state.clock,
+            units: &self.units,
+            provenance: &provenance,
+        };
+        let written = self.insist(|| snapshot::write(&path, &snapshot));
         (self.particles.acc, self.particles.pot) = kept;
         written?;
         self.state.written.snapshots += 1;
@@ -375,7 +387,7 @@ impl Simulation {
         // Lent, not copied: a copy would be the largest allocation of the run.
         let (particles, history) = (std::mem::take(&mut self.particles), std::mem::take(&mut self.history));
         let checkpoint = Checkpoint { particles, run: self.state, history, provenance };
-        let written = checkpoint::write(&self.plan.directory, &checkpoint);
+        let written = self.insist(|| checkpoint::write(&self.plan.directory, &checkpoint));
         (self.particles, self.history) = (checkpoint.particles, checkpoint.history);
         written?;
         self.session.last_checkpoint = Instant::now();

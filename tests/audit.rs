@@ -7,7 +7,6 @@ mod simulated;
 
 use program::{Folder, diagnostics, summary};
 use simulated::{Blind, CLOCK, hermite4, not_begun, simulation};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tisane::auditor::Auditor;
 use tisane::force::canonical::BAG;
@@ -58,7 +57,7 @@ fn run(dir: &std::path::Path, fault: f64, own_field: bool) -> Result<()> {
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind)?;
-    simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).map(|_| ())
+    simulation.run(&mut series, &mut Blind).map(|_| ())
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod checkpoints;
 #[path = "bad_input/directories.rs"]
 mod directories;
+#[path = "common/mount.rs"]
+mod mount;
 #[path = "common/program.rs"]
 mod program;
 

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use tisane::assemble;
 use tisane::config::Config;
 use tisane::io::checkpoint::{self, RunState};
@@ -96,7 +95,7 @@ fn begin(dir: &Path, checkpoint_interval: &str, watch: &mut dyn Watch) {
     fs::write(dir.join("config.toml"), set.config.resolved_toml().expect("TOML")).expect("a file");
     let mut simulation = assemble::new_run(set, assemble::Session::default()).expect("a simulation");
     let mut series = simulation.start(watch).expect("a start");
-    let reason = simulation.run(&mut series, &AtomicBool::new(false), watch).expect("a run");
+    let reason = simulation.run(&mut series, watch).expect("a run");
     assert_eq!(reason, ExitReason::Finished);
 }
 
@@ -105,7 +104,7 @@ fn resume(dir: &Path) {
         assemble::resumed_run(dir, assemble::Session::default(), |_| Ok(())).expect("a checkpoint to resume from");
     assert_eq!(warning, None);
     let mut series = simulation.resume().expect("a resume");
-    simulation.run(&mut series, &AtomicBool::new(false), &mut Nobody).expect("a run");
+    simulation.run(&mut series, &mut Nobody).expect("a run");
 }
 
 /// Everything that a run leaves, except wall time.

@@ -6,7 +6,6 @@ mod simulated;
 
 use simulated::{Blind, CLOCK, hermite4, not_begun};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tisane::Result;
 use tisane::error::Error;
@@ -116,7 +115,7 @@ fn simulation(dir: &Path, particles: Particles, state: RunState, scheme: Scheme,
 fn run(dir: &Path, scheme: Scheme, fate: Fate) -> Result<String> {
     let mut simulation = simulation(dir, plummer::sample(128, 1, 0.999), not_begun(), scheme, fate);
     let mut series = simulation.start(&mut Blind)?;
-    let reason = simulation.run(&mut series, &AtomicBool::new(false), &mut Blind)?;
+    let reason = simulation.run(&mut series, &mut Blind)?;
     assert_eq!(reason, ExitReason::Finished);
     Ok(simulation.particles.state_sha256(&CLOCK))
 }
@@ -152,6 +151,6 @@ fn survives(dir: &Path, scheme: Scheme, fate: Fate, expected: &str) {
     assert!(found.particles.acc.iter().flatten().all(|x| x.is_finite()));
     let mut simulation = simulation(dir, found.particles, found.run, scheme, Fate::Well);
     let mut series = simulation.resume().unwrap();
-    simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).unwrap();
+    simulation.run(&mut series, &mut Blind).unwrap();
     assert_eq!(simulation.particles.state_sha256(&CLOCK), expected, "{scheme:?} {fate:?}");
 }

@@ -7,7 +7,6 @@ mod simulated;
 
 use common::parameters;
 use simulated::{Blind, CLOCK, hermite4, not_begun, simulation};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
@@ -142,7 +141,7 @@ fn the_last_checkpoint_stays_whole() {
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind).unwrap();
     let written = std::fs::read(dir.join(checkpoint::NEWEST)).unwrap();
-    let error = simulation.run(&mut series, &AtomicBool::new(false), &mut Blind).unwrap_err();
+    let error = simulation.run(&mut series, &mut Blind).unwrap_err();
     assert!(error.to_string().contains("potential inf"), "{error}");
     assert_eq!(simulation.state.counters.block_steps, 2);
     assert_eq!(std::fs::read(dir.join(checkpoint::NEWEST)).unwrap(), written);

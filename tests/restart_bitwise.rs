@@ -1,19 +1,19 @@
 //! Promise: a run's result depends on its input only, to the bit: not on threads, vector width, engine, output cadence, or
 //! on how often and how roughly it was stopped and resumed.
 
+#[path = "common/outcome.rs"]
+mod outcome;
 #[path = "common/program.rs"]
 mod program;
 
-use program::{Folder, diagnostics, finish, summary};
-use std::collections::BTreeMap;
+use outcome::Outcome;
+use program::{Folder, finish, random, signal, summary};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::Duration;
 use tisane::force::cpu::Width;
-use tisane::io::fields::Journal;
-use tisane::io::table;
 
 fn config(n: usize, t_end: &str, more: &str) -> String {
     format!(
@@ -25,78 +25,11 @@ fn config(n: usize, t_end: &str, more: &str) -> String {
 /// Another integrator than the one taken by default.
 const LEAPFROG: &str = "[integrator.leapfrog]\ndt = \"1/512\"\n";
 
-/// All that a run leaves which must not depend on how it was run.
-#[derive(PartialEq)]
-struct Result {
-    state: String,
-    counters: Vec<String>,
-    /// Bits of every dataset of every snapshot, by file and name.
-    snapshots: BTreeMap<String, Vec<u64>>,
-    diagnostics: BTreeMap<String, Vec<String>>,
-    /// What is said of the cluster, byte for byte.
-    cluster: [String; 3],
-}
-
-impl Result {
-    fn of(dir: &Path) -> Self {
-        let summary = summary(dir);
-        let names = ["time", "energy_final", "max_relative_energy_error", "block_steps", "pair_interactions"];
-        Self {
-            state: summary["state_sha256"].as_str().unwrap().to_owned(),
-            counters: names.iter().map(|name| format!("{name} {}", summary[name])).collect(),
-            snapshots: snapshots(dir),
-            diagnostics: diagnostics(dir),
-            cluster: [Journal::Cluster, Journal::Binaries, Journal::Events].map(|journal| cluster(dir, journal)),
-        }
-    }
-
-    #[track_caller]
-    fn assert_same(&self, other: &Self, what: &str) {
-        assert_eq!(self.state, other.state, "{what}: state");
-        assert_eq!(self.counters, other.counters, "{what}: summary");
-        assert_eq!(self.diagnostics, other.diagnostics, "{what}: diagnostics");
-        assert_eq!(self.cluster, other.cluster, "{what}: cluster, binaries, events");
-        assert!(self.snapshots.keys().eq(other.snapshots.keys()), "{what}: snapshots");
-        for (name, bits) in &self.snapshots {
-            assert!(other.snapshots[name] == *bits, "{what}: {name}");
-        }
-    }
-}
-
-/// The text of a journal. Asserts that its HDF5 file holds the same values.
-fn cluster(dir: &Path, journal: Journal) -> String {
-    let [csv, hdf5] = [table::read_csv(&dir.join(journal.csv())), table::read_hdf5(&dir.join(journal.hdf5()))];
-    assert_eq!(format!("{:?}", csv.unwrap()), format!("{:?}", hdf5.unwrap()), "{journal:?}");
-    fs::read_to_string(dir.join(journal.csv())).unwrap()
-}
-
-fn snapshots(dir: &Path) -> BTreeMap<String, Vec<u64>> {
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(dir.join("snapshots")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        assert!(name.ends_with(".hdf5"), "a file left over: {name}");
-        let file = hdf5::File::open(&path).unwrap();
-        let particles = file.group("PartType4").unwrap();
-        for dataset in particles.datasets().unwrap() {
-            let field = dataset.name();
-            let bits: Vec<u64> = if field.ends_with("ParticleIDs") {
-                dataset.read_raw::<u64>().unwrap()
-            } else {
-                dataset.read_raw::<f64>().unwrap().into_iter().map(f64::to_bits).collect()
-            };
-            all.insert(format!("{name}{field}"), bits);
-        }
-    }
-    assert!(!all.is_empty());
-    all
-}
-
 /// A run that nothing disturbs.
-fn undisturbed(config: &str, arguments: &[&str]) -> Result {
+fn undisturbed(config: &str, arguments: &[&str]) -> Outcome {
     let folder = Folder::new(config);
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], arguments].concat()).exits(0);
-    Result::of(&folder.path("o"))
+    Outcome::of(&folder.path("o"))
 }
 
 /// The state after a run that says nothing of the cluster.
@@ -105,12 +38,6 @@ fn undisturbed_state(config: &str) -> String {
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     assert!(!folder.path("o/cluster.csv").exists() && !folder.path("o/events.hdf5").exists());
     summary(&folder.path("o"))["state_sha256"].as_str().unwrap().to_owned()
-}
-
-/// Pseudo-random numbers below `bound`, the same in every run of the tests.
-fn random(state: &mut u64, bound: u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 33) % bound
 }
 
 fn inode(path: &Path) -> Option<u64> {
@@ -128,11 +55,6 @@ fn wait_while_running(child: &mut Child, mut happened: impl FnMut() -> bool) -> 
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").arg(name).arg(child.id().to_string()).status().unwrap();
-    assert!(sent.success());
 }
 
 /// Resumes until the run is finished; returns how often it stopped on request before.
@@ -162,7 +84,7 @@ fn threads_and_vector_width_do_not_show() {
             let mut command = folder.command(&["run", "run.toml", "-q", "--output", "o"]);
             command.env("TISANE_SIMD", width.name());
             finish(command).exits(0);
-            one.assert_same(&Result::of(&folder.path("o")), &format!("{} {more}", width.name()));
+            one.assert_same(&Outcome::of(&folder.path("o")), &format!("{} {more}", width.name()));
         }
     }
 }
@@ -205,7 +127,7 @@ fn the_output_cadence_does_not_show() {
                 assert_eq!(values.last(), often.diagnostics[name].last(), "{name}");
             }
         }
-        let last = |all: &Result, n: &str| -> Vec<_> {
+        let last = |all: &Outcome, n: &str| -> Vec<_> {
             all.snapshots.iter().filter(|(name, _)| name.contains(n)).map(|(_, bits)| bits.clone()).collect()
         };
         assert!(last(&often, "_0008.hdf5") == last(&seldom, "_0001.hdf5"), "last snapshot");
@@ -235,7 +157,7 @@ fn killed_at_any_instant_and_resumed_gives_the_same_bits() {
         assert!(kills > 0, "the run was over before its first checkpoint");
         let ended = child.wait().unwrap();
         assert!(ended.success(), "the last session: {ended}");
-        expected.assert_same(&Result::of(&output), &format!("{kills} kills"));
+        expected.assert_same(&Outcome::of(&output), &format!("{kills} kills"));
     }
 }
 
@@ -255,7 +177,7 @@ fn signals_stop_with_code_3_and_resume_goes_on_to_the_same_bits() {
         assert_eq!(stopped["exit_reason"], "interrupted");
         assert!(stopped["time"].as_f64().unwrap() < 2.0);
         resume_to_the_end(&folder, &[]);
-        expected.assert_same(&Result::of(&output), name);
+        expected.assert_same(&Outcome::of(&output), name);
     }
 }
 
@@ -304,7 +226,7 @@ fn limits_stop_with_code_3_and_resume_goes_on_to_the_same_bits() {
             // A session that ends just at t_end is finished.
             assert_eq!(stops, (blocks - 1) / limit, "stops of {limit} block steps in {blocks}");
         }
-        expected.assert_same(&Result::of(&folder.path("o")), &format!("{limit} block steps at a time"));
+        expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{limit} block steps at a time"));
     }
 }
 
@@ -323,7 +245,7 @@ fn the_leapfrog_stopped_at_any_step_goes_on_to_the_same_bits() {
             }
             let stops = 1 + resume_to_the_end(&folder, &[]);
             assert_eq!(stops, if limit == 1 { 1 } else { 255 / limit }, "{limit} steps at a time of 256");
-            expected.assert_same(&Result::of(&folder.path("o")), &format!("{limit} steps at a time in {mode}"));
+            expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{limit} steps at a time in {mode}"));
         }
     }
 }
@@ -339,7 +261,7 @@ fn a_time_limit_stops_with_code_3_and_resume_goes_on_to_the_same_bits() {
     let code = folder.tisane(&["resume", "o", "-q", "--time-limit", "20ms"]).code;
     assert!([0, 3].contains(&code), "{code}");
     resume_to_the_end(&folder, &["--time-limit", "1h"]);
-    expected.assert_same(&Result::of(&folder.path("o")), "time limit");
+    expected.assert_same(&Outcome::of(&folder.path("o")), "time limit");
 }
 
 #[test]
@@ -347,10 +269,10 @@ fn a_run_with_its_end_moved_is_the_longer_run() {
     let expected = undisturbed(&config(256, "0.5", ""), &[]);
     let folder = Folder::new(&config(256, "0.25", ""));
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    let finished = Result::of(&folder.path("o"));
+    let finished = Outcome::of(&folder.path("o"));
     // Once more to the same end changes nothing.
     folder.tisane(&["resume", "o", "-q"]).exits(0);
-    finished.assert_same(&Result::of(&folder.path("o")), "resumed while finished");
+    finished.assert_same(&Outcome::of(&folder.path("o")), "resumed while finished");
     folder.tisane(&["resume", "o", "-q", "--t-end", "1/2"]).exits(0);
-    expected.assert_same(&Result::of(&folder.path("o")), "extended");
+    expected.assert_same(&Outcome::of(&folder.path("o")), "extended");
 }

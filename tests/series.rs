@@ -45,7 +45,10 @@ fn resume(dir: &Path, rows: u64) -> Result<Series<DiagnosticsRow>> {
 }
 
 fn append(series: &mut Series<DiagnosticsRow>, rows: std::ops::Range<u64>) {
-    rows.for_each(|i| series.append(&row(i), Provenance::of_this_program).unwrap());
+    rows.for_each(|i| {
+        series.append(&row(i)).unwrap();
+        series.refresh(Provenance::of_this_program).unwrap();
+    });
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn csv_and_hdf5_have_the_same_bits() {
     for rows in [0, 1, 2, 9000] {
         let mut series = create(dir.path());
         append(&mut series, 0..rows);
-        series.finish(&Provenance::of_this_program()).unwrap();
+        series.rewrite(&Provenance::of_this_program()).unwrap();
         let [csv, hdf5] = [read_csv(&dir.path().join(CSV)), read_hdf5(&dir.path().join(HDF5))].map(Result::unwrap);
         assert_eq!(csv.rows() as u64, rows);
         // Debug text tells −0.0 from 0.0, which == does not.
@@ -72,13 +75,13 @@ fn a_resume_leaves_no_gap_and_no_duplicate() {
     let [a, b] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let mut undisturbed = create(a.path());
     append(&mut undisturbed, 0..12);
-    undisturbed.finish(&Provenance::of_this_program()).unwrap();
+    undisturbed.rewrite(&Provenance::of_this_program()).unwrap();
     append(&mut create(b.path()), 0..9);
     // The checkpoint is older than the last rows.
     let mut resumed = resume(b.path(), 7).unwrap();
     assert_eq!(resumed.rows(), 7);
     append(&mut resumed, 7..12);
-    resumed.finish(&Provenance::of_this_program()).unwrap();
+    resumed.rewrite(&Provenance::of_this_program()).unwrap();
     let read = |dir: &tempfile::TempDir| fs::read_to_string(dir.path().join(CSV)).unwrap();
     assert_eq!(read(&a), read(&b));
     assert_eq!(read_hdf5(&a.path().join(HDF5)).unwrap(), read_hdf5(&b.path().join(HDF5)).unwrap());
@@ -134,7 +137,7 @@ fn inspect_shows_both_files() {
     let dir = tempfile::tempdir().unwrap();
     let mut series = create(dir.path());
     append(&mut series, 0..3);
-    series.finish(&Provenance::of_this_program()).unwrap();
+    series.rewrite(&Provenance::of_this_program()).unwrap();
     for name in [CSV, HDF5] {
         let page = inspect::describe(&dir.path().join(name)).unwrap();
         for word in ["tisane diagnostics", &format!("{:<28} 3", "rows"), "energy", "steps_level_36"] {
@@ -158,10 +161,10 @@ fn a_journal_that_grows_is_read_at_any_instant() {
             for i in 1..ROWS {
                 append(&mut series, i..i + 1);
                 if i % 100 == 0 {
-                    series.finish(&Provenance::of_this_program()).unwrap();
+                    series.rewrite(&Provenance::of_this_program()).unwrap();
                 }
             }
-            series.finish(&Provenance::of_this_program()).unwrap();
+            series.rewrite(&Provenance::of_this_program()).unwrap();
         });
         let check = |times: &[f64], looks: &mut u64| {
             assert!(times.len() as u64 >= *looks, "{} rows after {looks}", times.len());

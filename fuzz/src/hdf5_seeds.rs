@@ -127,9 +127,9 @@ fn provenance() -> Provenance {
 fn journal<R: Row + Default>(folder: &Path) -> PathBuf {
     let mut series = Series::<R>::create(folder, &units()).expect("a journal");
     for _ in 0..2 {
-        series.append(&R::default(), provenance).expect("a row");
+        series.append(&R::default()).expect("a row");
     }
-    series.finish(&provenance()).expect("a journal");
+    series.rewrite(&provenance()).expect("a journal");
     folder.join(R::JOURNAL.hdf5())
 }
 

@@ -28,14 +28,14 @@ pub fn tables(bytes: &[u8]) {
     if is_told(followed.refresh()).is_some() {
         let rows = followed.rows();
         for from in [0, rows / 2, rows, u64::MAX] {
-            let read = is_told(followed.read(from, 100, |_| true)).expect("a file that was just read");
+            let read = is_told(followed.read(from, 1, 100, |_| true)).expect("a file that was just read");
             assert!(read.columns.iter().all(|(_, values)| values.len() as u64 <= rows.saturating_sub(from).min(100)));
         }
     }
     // Last: what is after these rows is cut off.
     let units = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
     let rows = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    let _ = is_told(Series::<DiagnosticsRow>::resume(folder.path(), rows / 2, &units));
+    let _ = is_told(Series::<DiagnosticsRow>::resume(folder.path(), (rows / 2, None), &units));
 }
 
 /// Columns of anything against the first, on both kinds of axis.

@@ -10,6 +10,7 @@ use crate::io::directory;
 use crate::io::fields::Journal;
 use crate::io::file_units::FileUnits;
 use crate::io::history::History;
+use crate::io::lock::Lock;
 use crate::io::provenance::Provenance;
 use crate::io::snapshot::{self, SnapshotData};
 use clap::Args;
@@ -43,6 +44,7 @@ pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
     let (first, left_out) = first_good(&paths)?;
     let config = configuration(&args.dir, &first, &args.sets)?;
     std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
+    let _lock = Lock::take(&output)?;
     let mut analysis = Analysis {
         config,
         journals: Journals::create(&output, &first.units)?,
@@ -138,7 +140,8 @@ impl Analysis {
             }
         }
         bar.finish_and_clear();
-        self.journals.finish(&self.provenance())
+        self.journals.sync()?;
+        self.journals.rewrite(&self.provenance())
     }
 
     fn look(&self, path: &Path) -> Result<(Seen, Provenance)> {
@@ -153,10 +156,11 @@ impl Analysis {
     fn append(&mut self, seen: &Seen, origin: Provenance) -> Result<()> {
         self.origin = origin;
         let (mut history, mut written) = (std::mem::take(&mut self.history), self.written);
-        let provenance = self.provenance();
-        let appended = self.journals.append(seen, &mut history, &mut written, || provenance.clone());
+        let appended = self.journals.append(seen, &mut history, &mut written);
         (self.history, self.written) = (history, written);
-        appended
+        appended?;
+        let provenance = self.provenance();
+        self.journals.refresh(|| provenance.clone())
     }
 
     /// Of the last snapshot so far, but for the program and the machine: they are those of the analysis.

@@ -4,55 +4,48 @@ use super::Talk;
 use crate::error::{Error, Result};
 use crate::io::directory::LOG;
 use indicatif::MultiProgress;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::prelude::*;
 
-/// A view that looks whether a run is under way (`io::directory::in_use`) holds the lock for an instant: it is tried again so
-/// often, after pauses of this length.
-const GLANCES: u32 = 5;
-const GLANCE: Duration = Duration::from_millis(10);
-
-/// Opens the log of a run for appending and holds it locked as long as the process lives: two processes in one output
-/// directory would destroy each other's files.
+/// Opens the log of a run for appending.
 ///
 /// # Errors
-/// [`Error::Input`] if it cannot be opened, or another process runs here.
-pub fn open(dir: &Path) -> Result<File> {
+/// [`Error::Input`] if it cannot be opened.
+pub fn open(dir: &Path) -> Result<Log> {
     let path = dir.join(LOG);
-    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|e| Error::input(&path, e))?;
-    let mut locked = file.try_lock();
-    for _ in 0..GLANCES {
-        if !matches!(locked, Err(TryLockError::WouldBlock)) {
-            break;
-        }
-        std::thread::sleep(GLANCE);
-        locked = file.try_lock();
-    }
-    match locked {
-        Err(TryLockError::WouldBlock) => {
-            Err(Error::input(dir, "another tisane is at work in this directory").with_help("wait until it ends"))
-        }
-        // File systems without locks go without.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    opened.map_err(|e| Error::input(&path, e)).map(|file| Log { path, file, failed: false })
 }
 
-/// The same, if there is a log.
-///
-/// # Errors
-/// As [`open`].
-pub fn open_existing(dir: &Path) -> Result<Option<File>> {
-    if dir.join(LOG).is_file() { open(dir).map(Some) } else { Ok(None) }
+/// The log of a run. Lines that it has no room for are lost, which is said once: no run ends for that.
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    failed: bool,
+}
+
+impl Write for Log {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let written = self.file.write_all(line);
+        if let (Err(e), false) = (&written, self.failed) {
+            super::say(&format!("cannot write {}: {e}; the run goes on without", self.path.display()));
+        }
+        self.failed = written.is_err();
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Sends log lines to the screen and to a run's log.
-pub fn start(talk: Talk, log: File, bars: &MultiProgress) {
+pub fn start(talk: Talk, log: Log, bars: &MultiProgress) {
     let screen_level = match talk {
         Talk { quiet: true, .. } => LevelFilter::OFF,
         Talk { verbose: 0, .. } => LevelFilter::WARN,

@@ -5,6 +5,7 @@ use crate::config::MAX_THREADS;
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
 use crate::io::directory;
+use crate::io::lock::Lock;
 use crate::plot::Theme;
 use crate::plot::movie::{Centre, Colour, Film, Frames, Settings};
 use clap::Args;
@@ -91,6 +92,8 @@ pub fn movie(args: &MovieArgs, talk: Talk) -> Result<u8> {
         let (film, left_out) = Film::survey(&paths, settings, || bar.inc(1))?;
         bar.finish_and_clear();
         left_out.iter().for_each(|why| say(&format!("left out: {why}")));
+        fs::create_dir_all(&folder).map_err(|e| Error::input(&folder, e))?;
+        let _lock = Lock::take(&folder)?;
         prepare(&folder, &film.description(), args.overwrite)?;
         let kept = (0..film.frames()).filter(|frame| Film::path(&folder, *frame).is_file()).count() as u64;
         render(&film, &folder, kept, lines, talk)?;
@@ -122,7 +125,6 @@ fn render(film: &Film, folder: &Path, kept: u64, lines: bool, talk: Talk) -> Res
 
 /// Makes the folder ready: frames of the same film stay, those of another are removed if that was asked for.
 fn prepare(folder: &Path, description: &str, overwrite: bool) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|e| Error::input(folder, e))?;
     let path = folder.join(DESCRIPTION);
     if fs::read_to_string(&path).is_ok_and(|before| before == description) {
         return Ok(());

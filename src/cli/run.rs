@@ -9,6 +9,8 @@ use crate::crew;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use crate::io::directory;
+use crate::io::lock::Lock;
+use crate::io::machine;
 use crate::io::summary::Summary;
 use crate::simulation::{ExitReason, Outputs, Simulation};
 use crate::view::View;
@@ -162,6 +164,8 @@ pub(super) struct NewRun {
     pub(super) simulation: Simulation,
     name: String,
     bars: MultiProgress,
+    /// Held as long as the run is.
+    _lock: Lock,
 }
 
 /// Makes the directory of a new run.
@@ -170,16 +174,23 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Talk) 
         (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
     let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
     let simulation = assemble::new_run(setup, session)?;
-    let of_old_run = log::open_existing(&dir)?;
-    directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
-    drop(of_old_run);
+    let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
     let bars = MultiProgress::new();
     log::start(talk, log::open(&dir)?, &bars);
+    tell_of_lock(&lock);
     tracing::info!("starting {name} in {}: {source}", dir.display());
     for warning in &warnings {
         tracing::warn!("{warning}");
     }
-    Ok(NewRun { simulation, name, bars })
+    Ok(NewRun { simulation, name, bars, _lock: lock })
+}
+
+/// Logs which process this is, and whose stale lock it took over.
+fn tell_of_lock(lock: &Lock) {
+    if let Some(who) = &lock.left_by {
+        tracing::info!("{who}, did not end in order: its lock is stale");
+    }
+    tracing::info!("process {} on {}", std::process::id(), machine::host());
 }
 
 impl NewRun {
@@ -200,7 +211,7 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
     }
     utf8(&dir)?;
-    let log = log::open_existing(&dir)?;
+    let lock = Lock::take(&dir)?;
     let (mut simulation, config, warning) = assemble::resumed_run(&dir, session.engine(engine), |config| {
         if let Some(text) = &t_end {
             config.run.t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
@@ -210,7 +221,8 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
-    log::start(talk, log.map_or_else(|| log::open(&dir), Ok)?, &bars);
+    log::start(talk, log::open(&dir)?, &bars);
+    tell_of_lock(&lock);
     if let Some(warning) = warning {
         tracing::warn!("{warning}");
     }
@@ -226,7 +238,7 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
     on_threads(session.threads(&config), move || {
         let reason = go(&mut simulation, &config.run.name, talk, &bars, |simulation, _| {
             let series = simulation.resume()?;
-            directory::write_config(&dir, &resolved)?;
+            simulation.insist(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
         })?;
         Ok(exit_code(reason))
@@ -242,6 +254,7 @@ fn go(
     begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Outputs>,
 ) -> Result<ExitReason> {
     listen();
+    simulation.stop_on(&STOP);
     tracing::info!(
         "engine {}, precision {}, {} threads",
         simulation.provenance().engine,
@@ -256,14 +269,12 @@ fn go(
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut face)?;
     let reason = match simulation.provenance().engine.as_str() {
-        "cuda" => {
-            crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &STOP, &mut face))?
-        }
-        _ => simulation.run(&mut series, &STOP, &mut face),
+        "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?,
+        _ => simulation.run(&mut series, &mut face),
     }?;
     face.finish();
     let summary = simulation.summary(name, reason);
-    summary.write(&simulation.plan().directory)?;
+    simulation.insist(|| summary.write(&simulation.plan().directory))?;
     tracing::info!(
         "{}: {} block steps, dE/E {:e}",
         summary.exit_reason,

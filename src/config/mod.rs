@@ -33,7 +33,7 @@ pub use number::{Real, WallTime};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
     Audit, Checkpoint, ClusterSection, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, Limits,
-    MAX_DEVICE, MAX_THREADS, OnDtMin, Output, Run, Softening, System, UnitsSection,
+    MAX_DEVICE, MAX_THREADS, OnDtMin, OnFull, Output, Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use validate::{above, at_least, whole_multiple};

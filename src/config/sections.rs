@@ -284,6 +284,19 @@ pub struct Output {
     /// Directory of the output, relative to the current one. Default: `runs/<name of the run>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// What to do where a file does not fit on the disk, or in the user's share of it.
+    pub on_full: OnFull,
+}
+
+/// What to do where a file does not fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFull {
+    /// Stop the run and say so; its last checkpoint is whole.
+    #[default]
+    Stop,
+    /// Wait for space, try again and again, and go on.
+    Wait,
 }
 
 /// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.

@@ -31,7 +31,7 @@ impl Pending {
     pub fn write(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let pending = Self { temporary: temporary_name(path)?, path: path.to_owned(), committed: false };
         remove_if_present(&pending.temporary).map_err(|e| Error::storage(&pending.temporary, e))?;
-        write(&pending.temporary)?;
+        write(&pending.temporary).map_err(|e| e.about(&pending.temporary, path))?;
         flush_file(&pending.temporary).map_err(|e| Error::storage(path, e))?;
         Ok(pending)
     }
@@ -72,6 +72,22 @@ pub fn temporary_name(path: &Path) -> Result<PathBuf> {
 pub(super) fn rename_durably(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|e| Error::storage(to, e))?;
     flush_directory_of(to).map_err(|e| Error::storage(to, e))
+}
+
+/// Makes a directory and those above it that are missing, so that they survive a power cut.
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        make_directory(above)?;
+    }
+    match fs::create_dir(path) {
+        // Another process was faster.
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        made => made?,
+    }
+    flush_directory_of(path)
 }
 
 /// Removes a file; it is no error if there is none.

@@ -1,8 +1,9 @@
 //! The output directory of a run: which files it holds, and when it may be used.
 
-use super::atomic::{remove_if_present, write_atomically};
+use super::atomic::{make_directory, remove_if_present, write_atomically};
 use super::checkpoint;
 use super::fields::Journal;
+use super::lock::{self, Lock};
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,48 +69,52 @@ fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// True if a process is at work in a run's directory: it holds the log locked. To see that, the lock is taken and given back
-/// at once, so whoever needs it must try for longer than an instant.
-#[must_use]
-pub fn in_use(dir: &Path) -> bool {
-    let log = fs::File::open(dir.join(LOG));
-    log.is_ok_and(|log| matches!(log.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
-}
-
-/// Makes the directory of a new run and writes `config` into it, once it is clear that `needed` bytes will fit. An existing
-/// run is only replaced if `overwrite` is set, and then only the files that a run writes are removed.
+/// Makes the directory of a new run, takes the lock on it and writes `config` into it, once it is clear that `needed` bytes
+/// will fit. An existing run is only replaced if `overwrite` is set, and then only the files that a run writes are removed.
 ///
 /// # Errors
-/// [`Error::Input`] if the directory holds anything, cannot be written, or has too little space.
-pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<()> {
-    if dir.exists() {
-        if !dir.is_dir() {
-            return Err(Error::input(dir, "the output directory is a file"));
-        }
-        let mut entries = fs::read_dir(dir).map_err(|e| Error::input(dir, e))?;
-        if entries.next().is_some() && !overwrite {
-            return Err(Error::input(dir, "the output directory already holds files").with_help(
-                "give another with --output, continue it with `tisane resume`, or replace it with --overwrite",
-            ));
-        }
-    }
+/// [`Error::Input`] if the directory holds anything, is another process's, cannot be made, or has too little space;
+/// [`Error::Storage`] if it cannot be written.
+pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<Lock> {
+    check_free(dir, overwrite)?;
     check_space(dir, needed)?;
+    let cannot = |e| Error::input(dir, format!("cannot make the output directory: {e}"));
+    make_directory(dir).map_err(cannot)?;
+    let lock = Lock::take(dir)?;
+    // Another process may have come first, and be gone.
+    check_free(dir, overwrite)?;
     if overwrite {
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
-    fs::create_dir_all(dir.join(SNAPSHOTS))
-        .map_err(|e| Error::input(dir, format!("cannot make the output directory: {e}")))?;
-    write_config(dir, config)
+    make_directory(&dir.join(SNAPSHOTS)).map_err(cannot)?;
+    // Before the configuration: it tells that a run wrote that.
+    fs::OpenOptions::new().create(true).append(true).open(dir.join(LOG)).map_err(cannot)?;
+    write_config(dir, config)?;
+    Ok(lock)
+}
+
+/// Refuses a directory that holds anything, unless it is to be overwritten.
+fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
+    if !dir.exists() {
+        return Ok(());
+    }
+    if !dir.is_dir() {
+        return Err(Error::input(dir, "the output directory is a file"));
+    }
+    if overwrite || lock::is_empty(dir).map_err(|e| Error::input(dir, e))? {
+        return Ok(());
+    }
+    lock::check(dir)?;
+    let help = "give another with --output, continue it with `tisane resume`, or replace it with --overwrite";
+    Err(Error::input(dir, "the output directory already holds files").with_help(help))
 }
 
 /// Writes the resolved configuration.
 ///
 /// # Errors
-/// [`Error::Input`] if the directory cannot be written.
+/// [`Error::Storage`] if it cannot be written.
 pub fn write_config(dir: &Path, config: &str) -> Result<()> {
-    let write = |path: &Path| fs::write(path, config).map_err(|e| Error::storage(path, e));
-    write_atomically(&dir.join(CONFIG), write)
-        .map_err(|e| Error::input(dir, format!("cannot write into the output directory: {e}")))
+    write_atomically(&dir.join(CONFIG), |path| fs::write(path, config).map_err(|e| Error::storage(path, e)))
 }
 
 /// Bytes free for the user in the file system that holds `dir` (or will hold it).

@@ -15,6 +15,7 @@ pub mod formats;
 mod hdf;
 pub mod history;
 pub mod inspect;
+pub mod lock;
 pub mod machine;
 pub mod origin;
 pub mod provenance;

@@ -4,7 +4,7 @@
 use super::fields::{Column, ColumnKind, Row, Value};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
-use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
+use super::hdf::write::{self as hdf, H5Result, bring_to_file, new_dataset, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::Digest;
 use super::table::Values;
@@ -37,6 +37,14 @@ pub struct Series<R> {
     rows: u64,
     next_rewrite: Instant,
     of: PhantomData<R>,
+}
+
+/// How far a journal goes.
+#[derive(Clone, Debug)]
+pub struct End {
+    length: u64,
+    rows: u64,
+    hash: Sha256,
 }
 
 impl<R: Row> Series<R> {
@@ -102,12 +110,11 @@ impl<R: Row> Series<R> {
         Digest::of(self.hash.clone())
     }
 
-    /// Adds a row (in internal units) to the journal, in one write, and brings the HDF5 file up to date if that is due: only
-    /// then is its provenance asked for.
+    /// Adds a row (in internal units) to the journal, in one write.
     ///
     /// # Errors
-    /// [`Error::Storage`] if a file cannot be written. A row that did not fit is cut off again: the journal has whole rows.
-    pub fn append(&mut self, row: &R, provenance: impl FnOnce() -> Provenance) -> Result<()> {
+    /// [`Error::Storage`] if it cannot be written. A row that did not fit is cut off again: the journal has whole rows.
+    pub fn append(&mut self, row: &R) -> Result<()> {
         let line = line(&row.values(&self.units.scale));
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
             // If cutting fails too, resume cuts.
@@ -117,27 +124,44 @@ impl<R: Row> Series<R> {
         self.length += line.len() as u64;
         self.hash.update(line);
         self.rows += 1;
+        Ok(())
+    }
+
+    /// Where the journal ends now, for [`cut`](Self::cut).
+    #[must_use]
+    pub fn end(&self) -> End {
+        End { length: self.length, rows: self.rows, hash: self.hash.clone() }
+    }
+
+    /// Takes back the rows after an [`end`](Self::end).
+    pub fn cut(&mut self, end: End) {
+        (self.length, self.rows, self.hash) = (end.length, end.rows, end.hash);
+        // If that fails, a resume cuts.
+        let _ = self.csv.set_len(self.length);
+    }
+
+    /// Brings the HDF5 file up to date if that is due: only then is its provenance asked for.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn refresh(&mut self, provenance: impl FnOnce() -> Provenance) -> Result<()> {
         if Instant::now() >= self.next_rewrite { self.rewrite(&provenance()) } else { Ok(()) }
     }
 
     /// Flushes the journal to the disk: before a checkpoint that counts its rows, or a power cut could leave fewer.
     ///
     /// # Errors
-    /// [`Error::Storage`] if that fails.
+    /// [`Error::Storage`] if that fails. It must not be tried again: the system may have dropped what it could not write, and
+    /// tells so once.
     pub fn sync(&self) -> Result<()> {
         self.csv.sync_data().map_err(|e| Error::storage(&self.csv_path, e))
     }
 
-    /// Brings both files up to date on the disk.
+    /// Brings the HDF5 file up to date.
     ///
     /// # Errors
-    /// [`Error::Storage`] if a file cannot be written.
-    pub fn finish(&mut self, provenance: &Provenance) -> Result<()> {
-        self.sync()?;
-        self.rewrite(provenance)
-    }
-
-    fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
         let begun = Instant::now();
         let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
         hdf::write(&self.hdf5_path, Kind::of(R::JOURNAL), |root| {
@@ -181,7 +205,7 @@ impl<R: Row> Series<R> {
         if flush_block(&mut targets, done)? != rows {
             return Err(trouble(&"rows are missing from the journal").into());
         }
-        Ok(())
+        targets.iter().try_for_each(|(dataset, _)| bring_to_file(dataset))
     }
 }
 

@@ -97,16 +97,18 @@ impl Simulation {
         let Some(seen) = outputs.seen(wait) else { return Ok(()) };
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
         let (mut history, mut written) = (std::mem::take(&mut self.history), self.state.written);
-        let appended = journals.append(&seen, &mut history, &mut written, || self.provenance_now());
+        let appended = self.insist(|| journals.append(&seen, &mut history, &mut written));
         (self.history, self.state.written) = (history, written);
-        appended
+        appended?;
+        self.insist(|| journals.refresh(|| self.provenance_now()))
     }
 
     /// Brings all journals up to date on the disk.
     pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
         self.tell_of_cluster(outputs, true)?;
+        outputs.sync()?;
         let provenance = self.provenance_now();
-        outputs.diagnostics.finish(&provenance)?;
-        outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.finish(&provenance))
+        self.insist(|| outputs.diagnostics.rewrite(&provenance))?;
+        self.insist(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))
     }
 }

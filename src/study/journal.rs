@@ -2,10 +2,11 @@
 //! is killed goes on where it was. The first line says what measured them; points of another program or machine are refused.
 
 use crate::error::{Error, Result};
+use crate::io::lock::{self, Lock};
 use crate::io::{machine, provenance};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -123,13 +124,14 @@ struct Line<K, R> {
     result: Outcome<R>,
 }
 
-/// The journal of a study under way. It holds a lock on its file: two processes would measure each other.
+/// The journal of a study under way. It holds the lock on its directory: two processes would measure each other.
 #[derive(Debug)]
 pub struct Journal<K, R> {
     path: PathBuf,
     file: File,
     stamp: Stamp,
     points: Vec<(K, Outcome<R>)>,
+    _lock: Lock,
 }
 
 impl<K, R> Journal<K, R>
@@ -144,17 +146,15 @@ where
     /// its points were measured by another program, study or machine.
     pub fn open(dir: &Path, stamp: Stamp, afresh: bool) -> Result<Self> {
         let path = dir.join(JOURNAL);
-        if !path.exists() && fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
+        if !path.exists() && lock::is_empty(dir).is_ok_and(|empty| !empty) {
             let help = "give another directory with --output";
             let problem = format!("holds files, and none is the journal of a study ({JOURNAL})");
             return Err(Error::input(dir, problem).with_help(help));
         }
         let cannot = |e: std::io::Error| Error::input(dir, format!("cannot be used for a study: {e}"));
         fs::create_dir_all(dir).map_err(cannot)?;
+        let lock = Lock::take(dir)?;
         let file = OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(cannot)?;
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(Error::input(dir, "another study is at work in this directory").with_help("wait until it ends"));
-        }
         if afresh {
             file.set_len(0).map_err(cannot)?;
         }
@@ -162,7 +162,7 @@ where
         // What a kill cut off has no end of line: it is measured again.
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
         file.set_len(whole as u64).map_err(cannot)?;
-        let mut journal = Self { path, file, stamp, points: Vec::new() };
+        let mut journal = Self { path, file, stamp, points: Vec::new(), _lock: lock };
         journal.take_over(&bytes[..whole])?;
         Ok(journal)
     }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::io::directory::{self, CONFIG, SUMMARY};
 use crate::io::followed::Followed;
+use crate::io::lock;
 use crate::io::snapshot::{self, Heading};
 use serde_json::{Value, json};
 use std::fs;
@@ -103,7 +104,7 @@ impl Directory {
     /// As [`refresh`](Self::refresh).
     pub fn state(&mut self, from: usize) -> Result<Value> {
         self.refresh()?;
-        let running = directory::in_use(&self.dir);
+        let running = lock::in_use(&self.dir);
         let new = self.snapshots.iter().skip(from);
         let mut rows = serde_json::Map::new();
         for (name, journal) in SERIES.iter().zip(&mut self.journals) {

@@ -1,12 +1,12 @@
 //! Output directories that cannot be used.
 
 use crate::SMALL;
+use crate::mount::Mount;
 use crate::program::{Folder, files};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use tisane::io::lock::Lock;
 
 #[test]
 fn a_directory_that_holds_anything_is_left_alone() {
@@ -86,40 +86,60 @@ fn two_processes_do_not_share_a_directory() {
         assert!(child.try_wait().unwrap().is_none());
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    for arguments in [&["resume", "o"][..], &["run", "run.toml", "--output", "o", "--overwrite"]] {
+    let first = format!("process {} on {}, since 20", child.id(), hostname::get().unwrap().display());
+    for arguments in [
+        &["resume", "o"][..],
+        &["run", "run.toml", "--output", "o", "--overwrite"],
+        &["run", "run.toml", "--output", "o"],
+    ] {
         // The time limit is for a program without the lock, which would run on.
-        folder.tisane(&[arguments, &["--time-limit", "1s"]].concat()).exits(2).says(&["another tisane is at work"]);
+        let said = folder.tisane(&[arguments, &["--time-limit", "1s"]].concat()).exits(2);
+        said.says(&["another tisane is at work", &first, "wait until it ends"]);
     }
+    // Who only reads, and who writes elsewhere, does not mind; two in one folder do.
+    folder.tisane(&["inspect", "o/checkpoint.hdf5"]).exits(0);
+    folder.tisane(&["analyze", "o", "-q"]).exits(0);
+    let held = Lock::take(&folder.path("o/analysis")).unwrap();
+    let held_by = format!("process {} on", std::process::id());
+    folder.tisane(&["analyze", "o", "-q"]).exits(2).says(&["o/analysis", "another tisane is at work", &held_by]);
+    drop(held);
+    folder.tisane(&["analyze", "o", "-q"]).exits(0);
+    assert!(child.try_wait().unwrap().is_none(), "the first was disturbed");
     child.kill().unwrap();
     child.wait().unwrap();
-    // The lock goes with the process, however it ended.
+    // The lock goes with the process, however it ended, though its file stays.
+    assert!(fs::read_to_string(folder.path("o/tisane.lock")).unwrap().starts_with(&first));
     folder.tisane(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
+    assert!(!folder.path("o/tisane.lock").exists());
+    let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
+    assert!(log.contains(&first) && log.contains("its lock is stale"), "{log}");
+    // Refused where there is nothing to resume, it leaves nothing.
+    fs::create_dir(folder.path("empty")).unwrap();
+    folder.tisane(&["resume", "empty"]).exits(2);
+    assert_eq!(fs::read_dir(folder.path("empty")).unwrap().count(), 0);
 }
 
-/// A small file system of its own, where the system allows that; taken away at the end.
-struct Mount(PathBuf);
-
-impl Mount {
-    fn new(at: &Path, options: &str) -> Option<Self> {
-        fs::create_dir_all(at).unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).stderr(Stdio::null());
-        if mount.status().is_ok_and(|status| status.success()) {
-            return Some(Self(at.to_owned()));
+#[test]
+fn of_many_that_start_at_once_in_one_directory_one_runs() {
+    for overwrite in [&[][..], &["--overwrite"]] {
+        let folder = Folder::new(SMALL);
+        if !overwrite.is_empty() {
+            folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
         }
-        eprintln!("SKIPPED: mounting a file system takes root and a system that allows it");
-        None
-    }
-
-    fn options(&self, options: &str) {
-        let done = Command::new("mount").args(["-o", options]).arg(&self.0).status().unwrap();
-        assert!(done.success());
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
+        let ends = ["1000001.0", "1000002.0", "1000003.0", "1000004.0"];
+        let start = |end: &str| {
+            let set = format!("run.t_end={end}");
+            let arguments = ["run", "run.toml", "-q", "--output", "o", "--time-limit", "2s", "--set", &set];
+            folder.start(&[&arguments, overwrite].concat())
+        };
+        let mut children = ends.map(start);
+        let codes = children.each_mut().map(|child| child.wait().unwrap().code());
+        let winners: Vec<usize> = (0..ends.len()).filter(|&k| codes[k] == Some(3)).collect();
+        assert_eq!(winners.len(), 1, "{codes:?}");
+        assert!(codes.iter().all(|code| [Some(2), Some(3)].contains(code)), "{codes:?}");
+        let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
+        assert!(config.contains(ends[winners[0]]), "the configuration of one that was refused: {config}");
+        folder.tisane(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
     }
 }
 

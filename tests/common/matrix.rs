@@ -255,7 +255,7 @@ fn one_session(job: &Job, course: &Course, dir: &Path, engines: Engines, limit: 
     run.history = history;
     run.limit_block_steps(limit);
     let mut outputs = if begun { run.resume() } else { run.start(&mut Blind) }.unwrap();
-    match run.run(&mut outputs, &false.into(), &mut Blind).unwrap() {
+    match run.run(&mut outputs, &mut Blind).unwrap() {
         ExitReason::Finished => Some(hash(&run)),
         ExitReason::BlockStepLimit => None,
         other => panic!("{other:?}"),
@@ -287,6 +287,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         checkpoint_interval: if cadence.checkpoints { Duration::ZERO } else { Duration::MAX },
         wall_time: None,
         block_steps: None,
+        wait_for_space: false,
     }
 }
 

@@ -147,3 +147,29 @@ pub fn diagnostics(dir: &Path) -> BTreeMap<String, Vec<String>> {
     }
     columns
 }
+
+/// Copies a folder with all that is in it.
+pub fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// Pseudo-random numbers below `bound`, the same in every run of the tests.
+pub fn random(state: &mut u64, bound: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % bound
+}
+
+/// Sends a signal, such as `-TERM`.
+pub fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").arg(name).arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success());
+}

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::io::atomic::{Pending, write_atomically};
 use crate::io::{FORMAT_VERSION, seal};
 use hdf5::file::LibraryVersion::V110;
+use hdf5::plist::group_create::LinkPhaseChange;
 use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, Location};
 use std::path::Path;
@@ -21,6 +22,8 @@ const CACHE_BYTES: usize = 1 << 20;
 const CACHE_SLOTS: usize = 521;
 /// Chunks written to their end are the first to go.
 const CACHE_POLICY: f64 = 1.0;
+/// Attributes or members that a group's header may have, as many as HDF5 takes.
+const IN_HEADER: u32 = 65_535;
 /// Longest text that an attribute takes, in bytes.
 pub(super) const MAX_TEXT: usize = 1 << 18;
 
@@ -68,9 +71,12 @@ fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result
     file.close()
 }
 
-/// Makes a group.
+/// Makes a group whose attributes and members stand in its header, however many they are. HDF5 would put more than a few of
+/// them into a heap with a list of its free space; where one write of those failed, HDF5 2.2 crashed as it closed the file.
 pub(in crate::io) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
-    parent.create_group_builder().obj_track_times(false).create(name)
+    let builder = parent.create_group_builder().obj_track_times(false);
+    let members = LinkPhaseChange { max_compact: IN_HEADER, min_dense: 0 };
+    builder.with_gcpl(|group| group.attr_phase_change(IN_HEADER, 0).link_phase_change(members)).create(name)
 }
 
 /// Writes a scalar attribute.
@@ -122,11 +128,18 @@ pub(in crate::io) fn new_dataset<T: H5Type>(at: &Group, name: &str, rows: usize,
     }
 }
 
-/// Writes a whole dataset from values in row order.
+/// Writes a whole dataset from values in row order, and brings it to the file.
 pub(in crate::io) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize, values: &[T]) -> H5Result<Dataset> {
     let dataset = new_dataset::<T>(at, name, values.len() / width.max(1), width)?;
     dataset.write_raw(values)?;
+    bring_to_file(&dataset)?;
     Ok(dataset)
+}
+
+/// Has the chunks of a dataset written that HDF5 still holds. Left to be written when the dataset is closed, one that does not
+/// fit is lost without a sign: the error of a closing goes nowhere.
+pub(in crate::io) fn bring_to_file(dataset: &Dataset) -> H5Result {
+    dataset.flush()
 }
 
 #[cfg(test)]
