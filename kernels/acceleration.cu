@@ -14,6 +14,9 @@ template <> constexpr int HELD_OF<F32Chamomile, 4> = 8;
 /// Groups of threads in a block: `groups` of src/force/cuda/acceleration_shape.rs.
 template <class M, int T> constexpr int GROUPS_OF = 1;
 template <> constexpr int GROUPS_OF<F32Chamomile, 4> = 4;
+/// Thread blocks that a multiprocessor must hold at once, so that a thread may have all the registers that leaves, and keep many
+/// pairs under way where a sum waits for its last term. With groups of threads the compiler's own choice (0) is faster.
+template <class M, int T> constexpr int LEAST_BLOCKS = GROUPS_OF<M, T> > 1 ? 0 : 1;
 /// Bags that are computed while the next are fetched.
 constexpr int FETCH_BAGS = 4;
 /// Sources that a thread block of `place` takes, one a thread.
@@ -137,7 +140,7 @@ template <class M, int T> __device__ __forceinline__ void accelerate(const Accel
 }
 
 #define TISANE_ACCELERATE(name, M, T)                                                                                  \
-    extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                                         \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS<M, T>)                                     \
         accelerate_##name##_##T(const __grid_constant__ AccelerationCall call) {                                       \
         accelerate<M, T>(call);                                                                                        \
     }

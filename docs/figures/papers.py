@@ -4,7 +4,7 @@
     python3 docs/figures/papers.py PROGRAM
 
 PROGRAM is tisane, which draws them, into docs/src/images. Nothing is measured: the tables that commands printed are read from
-validation/performance, what the papers report from src/study/papers.rs and validation/tiling-report-*/case.toml.
+validation/performance and validation/results, what the papers report from there and from src/study/papers.rs.
 """
 
 import argparse
@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT = ROOT / "validation" / "performance"
@@ -26,7 +25,7 @@ def tables(name):
     for line in (KEPT / name).read_text().splitlines():
         if line.startswith("=="):
             command = line
-        elif re.match(r"(run|error|kernels): ", line):
+        elif re.match(r"(run|kernels): ", line):
             found.append((command, line, []))
         elif found and re.match(r" *(ours|simple|tiles|tiles-2d|\d+) ", line):
             found[-1][2].append(line.split())
@@ -60,39 +59,22 @@ def wall_time():
                     yield f"{mode(headline)}, H200", int(row[0]), float(row[2])
 
 
-def energy():
-    """Portegies Zwart et al. (2007), figure 2."""
-    for size in ("1k", "16k"):
-        lines = [line for line in (KEPT / f"cpu/energy-{size}.csv").read_text().splitlines() if not line.startswith("#")]
-        for row in csv.DictReader(lines):
-            yield f"{row['mode']}, N = {size}", float(row["nu [1]"]), abs(float(row["energy_error [1]"]))
-    for _, headline, rows in tables("cuda/run.txt"):
-        if "cuda" in headline and mode(headline) == "mixed" and len({row[1] for row in rows}) > 1:
-            for row in rows:
-                yield "mixed, N = 1k, H200", float(row[1]), abs(float(row[7]))
-    for name, floor in (("GRAPE", 1e-11), ("8800GTX", 1e-7)):
-        for nu in (0.1 / 2**8, 0.1):
-            yield f"paper: {name}, least", nu, floor
-
-
 def force_error():
     """Hamada & Iitaka (2007), table 2."""
     for n, direct, chamomile in of_papers("error"):
         yield "paper: DIRECT", n, direct
         yield "paper: Chamomile", n, chamomile
-    for _, headline, rows in tables("cuda/error.txt"):
-        if mode(headline) in ("f32-direct", "f32-chamomile", "mixed"):
-            for row in rows:
-                yield f"{mode(headline)}, H200", int(row[0]), float(row[1])
+    lines = [line for line in (KEPT / "cuda/errors.csv").read_text().splitlines() if not line.startswith("#")]
+    for row in csv.DictReader(lines):
+        if row["mode"] in ("f32-direct", "f32-chamomile", "mixed"):
+            yield f"{row['mode']}, H200", int(row["n [1]"]), float(row["acc_max [1]"])
 
 
 def kernels():
     """Rows of `tisane bench kernels`: kernel, its parameters, N, ms, ms of the call, Gpair/s."""
     for _, headline, rows in tables("cuda/kernels.txt"):
         for kernel, *middle, n, ms, call, rate, _, _ in rows:
-            # The last table is of kernels compiled for a test.
-            if "span 4096" not in " ".join(middle) or n != "131072":
-                yield kernel, " ".join(middle), int(n), float(ms), float(call), float(rate)
+            yield kernel, " ".join(middle), int(n), float(ms), float(call), float(rate)
 
 
 def force_time():
@@ -116,20 +98,17 @@ def tiles():
 
 def tiling():
     """The 2-D tiling report, table 2."""
-    case = tomllib.loads((ROOT / "validation/tiling-report-gpu/case.toml").read_text())
-    for check in case["checks"]:
-        found = re.fullmatch(r"table 2: (.*), N = (\d+) \[ms\], at most the report's", check["what"])
-        if found:
-            yield f"report: {found[1].removesuffix(', last stage')}", int(found[2]), check["reference"]
-    wanted = {"simple": "simple pairwise", "tiles": "1-D tiles", "tiles-2d": "2-D tiles"}
-    for kernel, parameters, n, ms, _, _ in kernels():
-        if n >= 16384 and (kernel == "simple" or "unroll 4, q 1" in parameters or parameters.startswith("fixed")):
-            yield f"{wanted[kernel]}, H200", n, ms
+    with (KEPT.parent / "results/h200.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            found = re.fullmatch(r"table 2: (.*), N = (\d+) \[ms\], at most the report's", row["quantity"])
+            if found:
+                stage = found[1].removesuffix(", last stage")
+                yield f"report: {stage}", int(found[2]), float(row["reference"])
+                yield f"{stage}, H200", int(found[2]), float(row["measured"])
 
 
 FIGURES = [
     ("wall-time", wall_time, "N", "seconds [s]"),
-    ("energy", energy, "ν", "energy error"),
     ("force-error", force_error, "N", "largest error"),
     ("force-time", force_time, "N", "time [ms]"),
     ("tiles", tiles, "N", "rate [Gpair/s]"),
@@ -153,8 +132,8 @@ def main():
             made = subprocess.run(
                 [program, "plot", table, *options, "--output", folder], check=True, capture_output=True, text=True
             )
-            for path in map(pathlib.Path, made.stdout.split()):
-                shutil.copy(path, ROOT / "docs/src/images" / f"papers-{name}{path.suffix}")
+            drawn = next(path for path in map(pathlib.Path, made.stdout.split()) if path.suffix == ".svg")
+            shutil.copy(drawn, ROOT / "docs/src/images" / f"papers-{name}.svg")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ pub struct Session {
 
 /// Number of particles from which a run is faster on a GPU than on the CPU's cores.
 ///
-/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs, Measured).
+/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs, Measured). The
+/// leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
 /// Below it the CPU is through with a block before the copies, launches and waits of an evaluation are over.
 #[must_use]
 pub const fn gpu_wins_from(precision: Precision) -> usize {
