@@ -28,7 +28,7 @@ impl Api {
     /// Of a run's directory.
     ///
     /// # Errors
-    /// As [`Directory::open`].
+    /// [`Error::Input`] if it is not the directory of a run.
     pub fn new(dir: &Path) -> Result<Self> {
         Ok(Self { directory: Mutex::new(Directory::open(dir)?) })
     }
