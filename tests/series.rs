@@ -133,6 +133,25 @@ fn the_hdf5_file_is_there_from_the_first_row_on() {
 }
 
 #[test]
+fn rows_taken_back_leave_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut series = create(dir.path());
+    append(&mut series, 0..5);
+    let (end, hash, text) = (series.end(), series.sha256(), fs::read_to_string(dir.path().join(CSV)).unwrap());
+    append(&mut series, 5..8);
+    assert_ne!(series.sha256(), hash);
+    series.cut(end);
+    assert_eq!((series.rows(), series.sha256()), (5, hash));
+    assert_eq!(fs::read_to_string(dir.path().join(CSV)).unwrap(), text);
+    // What a checkpoint would note now is the hash of what the journal then holds.
+    append(&mut series, 5..6);
+    let other = tempfile::tempdir().unwrap();
+    let mut undisturbed = create(other.path());
+    append(&mut undisturbed, 0..6);
+    assert_eq!(series.sha256(), undisturbed.sha256());
+}
+
+#[test]
 fn inspect_shows_both_files() {
     let dir = tempfile::tempdir().unwrap();
     let mut series = create(dir.path());
