@@ -224,7 +224,7 @@ impl Simulation {
     /// write them again, and under another plan not all of them.
     ///
     /// # Errors
-    /// As [`Motion::resume`], [`Series::resume`](crate::io::series::Series::resume) and [`directory::remove_snapshots`].
+    /// As [`Motion::resume`], [`Stopped::look`](crate::io::series::Stopped::look) and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.motion.resume(&self.particles, self.state.now)?;
         let written = self.state.written;
