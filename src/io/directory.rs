@@ -84,6 +84,7 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
     // Another process may have come first, and be gone.
     check_free(dir, overwrite)?;
     if overwrite {
+        check_removable(dir)?;
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
     make_directory(&dir.join(SNAPSHOTS)).map_err(cannot)?;
@@ -139,6 +140,16 @@ fn check_space(dir: &Path, needed: u64) -> Result<()> {
 #[must_use]
 pub fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
+}
+
+/// Sees that a run can be removed, before the first of its files goes: files can be removed where they can be made.
+fn check_removable(dir: &Path) -> Result<()> {
+    for folder in [dir.to_owned(), dir.join(SNAPSHOTS)].into_iter().filter(|folder| folder.is_dir()) {
+        tempfile::tempfile_in(&folder).map_err(|e| {
+            Error::input(&folder, format!("the old run cannot be removed: nothing can be written here: {e}"))
+        })?;
+    }
+    Ok(())
 }
 
 /// Removes what a run writes and nothing else.
