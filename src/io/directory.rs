@@ -16,6 +16,17 @@ pub const LOG: &str = "run.log";
 pub const SUMMARY: &str = "summary.json";
 /// The folder of the snapshots.
 pub const SNAPSHOTS: &str = "snapshots";
+/// The folder of what `tisane analyze` makes of the snapshots.
+pub const ANALYSIS: &str = "analysis";
+
+/// The file by which a directory is seen to be that of a run, if it is one: a folder of results of `tisane analyze` has none
+/// of these.
+#[must_use]
+pub fn sign_of_run(dir: &Path) -> Option<&'static str> {
+    let diagnostics = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
+    let signs = [LOG, CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS];
+    signs.into_iter().chain(diagnostics).find(|name| dir.join(name).exists())
+}
 
 /// Path of snapshot number `number` in a run's directory.
 #[must_use]
