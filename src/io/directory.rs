@@ -1,6 +1,6 @@
 //! The output directory of a run: which files it holds, and when it may be used.
 
-use super::atomic::{make_directory, remove_if_present, write_atomically};
+use super::atomic::{make_directory, remove_durably, remove_if_present, write_atomically};
 use super::checkpoint;
 use super::fields::Journal;
 use super::lock::{self, Lock};
@@ -18,6 +18,10 @@ pub const SUMMARY: &str = "summary.json";
 pub const SNAPSHOTS: &str = "snapshots";
 /// The folder of what `tisane analyze` makes of the snapshots.
 pub const ANALYSIS: &str = "analysis";
+/// The folder of the figures.
+pub const PLOTS: &str = "plots";
+/// The folder of the film.
+pub const MOVIE: &str = "movie";
 
 /// The file by which a directory is seen to be that of a run, if it is one: a folder of results of `tisane analyze` has none
 /// of these.
@@ -104,7 +108,8 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
     Ok(lock)
 }
 
-/// Refuses a directory that holds anything, unless it is to be overwritten.
+/// Refuses a directory that holds anything, unless it is to be overwritten; then one in which the files that would go are not
+/// those of a run.
 fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
     if !dir.exists() {
         return Ok(());
@@ -112,12 +117,32 @@ fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
     if !dir.is_dir() {
         return Err(Error::input(dir, "the output directory is a file"));
     }
-    if overwrite || lock::is_empty(dir).map_err(|e| Error::input(dir, e))? {
+    if lock::is_empty(dir).map_err(|e| Error::input(dir, e))? {
         return Ok(());
+    }
+    if overwrite {
+        lock::check(&dir.join(ANALYSIS))?;
+        return check_log(dir);
     }
     lock::check(dir)?;
     let help = "give another with --output, continue it with `tisane resume`, or replace it with --overwrite";
     Err(Error::input(dir, "the output directory already holds files").with_help(help))
+}
+
+/// Refuses a directory with files of the names that a run gives, but without the log, which a run begins with and which is the
+/// last to be removed: they are the user's.
+fn check_log(dir: &Path) -> Result<()> {
+    if dir.join(LOG).exists() {
+        return Ok(());
+    }
+    let named = names().map(|name| dir.join(name)).find(|path| path.exists());
+    match named.or(snapshot_numbers(dir)?.first().map(|&number| snapshot(dir, number))) {
+        None => Ok(()),
+        Some(path) => {
+            let problem = format!("--overwrite would replace this file, which no run wrote: there is no {LOG}");
+            Err(Error::input(path, problem).with_help("give another directory with --output"))
+        }
+    }
 }
 
 /// Writes the resolved configuration.
@@ -152,14 +177,47 @@ pub fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
 }
 
-/// Removes what a run writes and nothing else.
+/// Removes the summary of a run that goes on, so that nobody takes it for one that has ended.
+///
+/// # Errors
+/// [`Error::Storage`] if it cannot be removed.
+pub fn remove_summary(dir: &Path) -> Result<()> {
+    let path = dir.join(SUMMARY);
+    remove_durably(&path).map_err(|e| Error::storage(&path, e))
+}
+
+/// The names of what a run writes in its directory, but for the log.
+fn names() -> impl Iterator<Item = &'static str> {
+    [CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS].into_iter().chain(journals())
+}
+
+fn journals() -> impl Iterator<Item = &'static str> {
+    Journal::ALL.into_iter().flat_map(|journal| [journal.csv(), journal.hdf5()])
+}
+
+/// Removes what a run writes, and the journals made of its snapshots, which would be taken for the new run's; nothing else.
 fn remove_run(dir: &Path) -> Result<()> {
-    let journals = Journal::ALL.into_iter().flat_map(|journal| [journal.csv(), journal.hdf5()]);
-    for name in [CONFIG, LOG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS].into_iter().chain(journals) {
-        let path = dir.join(name);
+    for path in names().map(|name| dir.join(name)) {
         remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
     }
-    remove_snapshots(dir, 0)
+    remove_snapshots(dir, 0)?;
+    let analysis = dir.join(ANALYSIS);
+    // A link leads to what is not the run's.
+    if fs::symlink_metadata(&analysis).is_ok_and(|found| found.is_dir()) {
+        for path in journals().map(|name| analysis.join(name)) {
+            remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
+        }
+        // Where the user has put something into it, it stays.
+        let _ = fs::remove_dir(&analysis);
+    }
+    let log = dir.join(LOG);
+    remove_if_present(&log).map_err(|e| Error::storage(&log, e))
+}
+
+/// The folders in a run's directory with pictures that were made of its files.
+#[must_use]
+pub fn pictures(dir: &Path) -> Vec<PathBuf> {
+    [PLOTS, MOVIE].map(|name| dir.join(name)).into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
 /// Removes the snapshots of a run from number `first` on, and what a kill left of unfinished ones.
