@@ -112,7 +112,7 @@ impl Directory {
             rows.insert((*name).to_owned(), json!([journal.generation(), journal.rows()]));
         }
         let (name, end) = self.name_and_end();
-        // Of a run that was resumed, the summary is that of the session before.
+        // A run that is resumed has the summary of the session before until it has been taken up.
         let ended = if running { None } else { self.exit_reason() };
         Ok(json!({
             "name": name,
