@@ -174,13 +174,12 @@ impl Simulation {
     /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
     ///
     /// # Errors
-    /// As [`Motion::resume`], [`Series::resume`](crate::io::series::Series::resume), [`directory::remove_summary`] and
+    /// As [`Motion::resume`], [`Stopped::look`](crate::io::series::Stopped::look), [`directory::remove_summary`] and
     /// [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.motion.resume(&self.particles, self.state.now)?;
         let written = self.state.written;
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
-        directory::remove_summary(&self.plan.directory)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
         Ok(outputs)
     }

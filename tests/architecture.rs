@@ -17,7 +17,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("regular", &[]),
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
-    ("crew", &["error"]),
+    ("crew", &["error", "config::MAX_THREADS"]),
     ("config", &["error", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),

@@ -6,8 +6,12 @@ mod checkpoints;
 mod directories;
 #[path = "common/mount.rs"]
 mod mount;
+#[path = "common/outcome.rs"]
+mod outcome;
 #[path = "common/program.rs"]
 mod program;
+#[path = "bad_input/surroundings.rs"]
+mod surroundings;
 
 use program::Folder;
 

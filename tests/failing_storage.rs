@@ -1,6 +1,8 @@
 //! Promise: where a file cannot be written, the run says which and why, ends with exit code 5 and leaves a checkpoint and whole
 //! files; resumed, it comes to the end that it would have had. Told to wait for space, it waits, and then comes to the same end.
 
+#[path = "failing_storage/limits.rs"]
+mod limits;
 #[path = "common/mount.rs"]
 mod mount;
 #[path = "common/outcome.rs"]

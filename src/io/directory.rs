@@ -220,6 +220,15 @@ pub fn pictures(dir: &Path) -> Vec<PathBuf> {
     [PLOTS, MOVIE].map(|name| dir.join(name)).into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
+/// Makes the folder of a run's snapshots, if it is not there.
+///
+/// # Errors
+/// [`Error::Storage`] if that fails.
+pub fn make_snapshots(dir: &Path) -> Result<()> {
+    let folder = dir.join(SNAPSHOTS);
+    make_directory(&folder).map_err(|e| Error::storage(&folder, e))
+}
+
 /// Removes the snapshots of a run from number `first` on, and what a kill left of unfinished ones.
 ///
 /// # Errors

@@ -36,12 +36,35 @@ struct Shared {
     ended: AtomicBool,
 }
 
-impl View {
-    /// Serves the directory of a run at a port of 127.0.0.1; any free one if it is 0. The run need not have written anything.
+/// A port of 127.0.0.1 that is ours. Taken before a run's directory is made: whoever cannot have it has lost nothing.
+#[derive(Debug)]
+pub struct Port {
+    listener: TcpListener,
+    at: SocketAddr,
+}
+
+impl Port {
+    /// Takes a port; any free one if it is 0.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no such directory or the port cannot be had.
-    pub fn start(dir: &Path, port: u16) -> Result<Self> {
+    /// [`Error::Input`] if it cannot be had.
+    pub fn take(port: u16) -> Result<Self> {
+        let place = format!("127.0.0.1:{port}");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
+            Error::input(&place, format!("cannot serve the view there: {e}"))
+                .with_help("give another port, or 0 for any free one")
+        })?;
+        let at = listener.local_addr().map_err(|e| Error::input(&place, e))?;
+        Ok(Self { listener, at })
+    }
+}
+
+impl View {
+    /// Serves the directory of a run at a port. The run need not have written anything.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no such directory.
+    pub fn start(dir: &Path, Port { listener, at }: Port) -> Result<Self> {
         let shared = Arc::new(Shared {
             api: Api::new(dir)?,
             door: Door::new().map_err(|e| Error::input(dir, format!("no random numbers for the view's token: {e}")))?,
@@ -49,12 +72,6 @@ impl View {
             guests: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
         });
-        let place = format!("127.0.0.1:{port}");
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
-            Error::input(&place, format!("cannot serve the view there: {e}"))
-                .with_help("give another port, or 0 for any free one")
-        })?;
-        let at = listener.local_addr().map_err(|e| Error::input(&place, e))?;
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new().name("view".into()).spawn(move || accept(&listener, &of_thread));
         thread.map_err(|e| Error::input(dir, format!("cannot start the view: {e}")))?;

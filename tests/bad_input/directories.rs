@@ -111,6 +111,23 @@ fn overwriting_does_not_remove_the_input_of_the_new_run() {
 }
 
 #[test]
+fn a_port_that_cannot_be_had_costs_no_run() {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = format!("--view={}", taken.local_addr().unwrap().port());
+    let before = folder.files();
+    for arguments in [
+        &["run", "run.toml", "-q", "--output", "o", "--overwrite", &port][..],
+        &["run", "run.toml", "-q", "--output", "new", &port],
+        &["resume", "o", "-q", "--t-end", "1.0", &port],
+    ] {
+        folder.tisane(arguments).exits(2).says(&["127.0.0.1", "cannot serve the view", "another port"]);
+        assert!(folder.files() == before, "{arguments:?} touched a file");
+    }
+}
+
+#[test]
 fn a_name_that_is_not_unicode_is_refused_and_no_other_is_used() {
     let folder = Folder::new(SMALL);
     let name = OsStr::from_bytes(b"caf\xe9");
