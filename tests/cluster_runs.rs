@@ -176,6 +176,9 @@ fn the_journals_of_no_run_are_replaced() {
     };
     refused("o", "other", &["other", "the directory of a run, as run.log shows", "--output"]);
     refused("o/snapshots", "o", &["as run.log shows"]);
+    for number in [0, 2, 3] {
+        fs::remove_file(folder.path(&format!("other/snapshots/snapshot_000{number}.hdf5"))).unwrap();
+    }
     // What is left of a run that somebody tidied up, or took with them in part.
     for gone in ["run.log", "config.toml", "summary.json", "checkpoint.hdf5", "checkpoint.previous.hdf5"] {
         let _ = fs::remove_file(folder.path(&format!("other/{gone}")));
@@ -183,8 +186,12 @@ fn the_journals_of_no_run_are_replaced() {
     refused("o", "other", &["as diagnostics.csv shows"]);
     folder.tisane(&["resume", "o", "-q", "--t-end", "1.5"]).exits(0);
     // A result of its own is.
-    folder.tisane(&["analyze", "other", "-q"]).exits(0);
-    folder.tisane(&["analyze", "o", "--output", "other/analysis", "-q"]).exits(0);
+    folder
+        .tisane(&["analyze", "other"])
+        .exits(0)
+        .says(&["6 of 6 snapshots", "other: snapshots are missing: 0, 2 to 3"]);
+    let said = folder.tisane(&["analyze", "o", "--output", "other/analysis"]).exits(0);
+    assert!(!said.err.contains("missing"), "{}", said.err);
     assert_eq!(text(&folder.path("o"), Journal::Cluster), text(&folder.path("other/analysis"), Journal::Cluster));
 }
 

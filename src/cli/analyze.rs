@@ -40,6 +40,9 @@ pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
     let output = args.output.clone().unwrap_or_else(|| args.dir.join(directory::ANALYSIS));
     check_output(&args.dir, &output)?;
     let (first, left_out) = first_good(&paths)?;
+    if let Some(missing) = directory::told_missing(&paths).filter(|_| !talk.quiet) {
+        say(&format!("{}: {missing}", args.dir.display()));
+    }
     let config = configuration(&args.dir, &first, &args.sets)?;
     std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
     let _lock = Lock::take(&output)?;

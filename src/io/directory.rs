@@ -59,6 +59,20 @@ pub fn snapshots(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
+/// Says which numbers are missing among snapshots in order, if any: a run counts its own from 0.
+#[must_use]
+pub fn told_missing(paths: &[PathBuf]) -> Option<String> {
+    let numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path.file_name()?.to_str()?)).collect();
+    let before = std::iter::once(None).chain(numbers.iter().copied().map(Some));
+    let gaps = before.zip(&numbers).map(|(before, &next)| (before.map_or(0, |number| number + 1), next));
+    let missing = gaps.filter(|(from, next)| from < next).map(|(from, next)| match next - from {
+        1 => from.to_string(),
+        _ => format!("{from} to {}", next - 1),
+    });
+    let missing = missing.collect::<Vec<_>>().join(", ");
+    (!missing.is_empty()).then(|| format!("snapshots are missing: {missing}"))
+}
+
 /// The numbers of the snapshots in a run's directory, in order; none if there is no folder of them yet.
 ///
 /// # Errors

@@ -60,6 +60,10 @@ fn overwriting_leaves_no_results_of_the_old_run_for_those_of_the_new_one() {
     // What somebody put into the folder stays, and so does what a link leads to.
     folder.tisane(&["analyze", "o", "-q"]).exits(0);
     folder.write("o/analysis/thesis.tex", "years of work");
+    let (held, before) = (Lock::take(&folder.path("o/analysis")).unwrap(), folder.files());
+    folder.tisane(&again).exits(2).says(&["o/analysis", "another tisane is at work"]);
+    assert!(folder.files() == before);
+    drop(held);
     folder.tisane(&again).exits(0);
     assert_eq!(files(&folder.path("o/analysis")).len(), 1);
     fs::remove_dir_all(folder.path("o/analysis")).unwrap();
