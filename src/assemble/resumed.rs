@@ -82,24 +82,23 @@ fn check_same_run(dir: &Path, (name, checkpoint): (&str, &Checkpoint), config: &
 }
 
 /// The checkpoint must come from the particles that the run in this directory began with: of a file of particles the
-/// configuration has the name alone. What is not there, or damaged, or of a version that recorded no hash, tells nothing.
+/// configuration has the name alone. The first snapshot tells, or without it the diagnostics, which a run makes anew; what is
+/// not there, damaged, or of a version that recorded no hash, tells nothing.
 fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
     let first = directory::snapshot_numbers(dir)?.first().map(|&number| directory::snapshot(dir, number));
-    let diagnostics = dir.join(Journal::Diagnostics.hdf5());
-    for path in [Some(diagnostics), first].into_iter().flatten() {
-        match origin::initial_sha256(&path) {
-            Some(here) if !of_checkpoint.is_empty() && here != of_checkpoint => {
-                let path = path.strip_prefix(dir).unwrap_or(&path).display();
-                let problem = format!(
-                    "of another run than {path}: one began with particles of SHA-256 {of_checkpoint}, the other of {here}"
-                );
-                let help = "one of the two was copied here; resume only continues one and the same run";
-                return Err(Error::input(dir.join(name), problem).with_help(help));
-            }
-            _ => {}
+    let files = first.into_iter().chain([dir.join(Journal::Diagnostics.hdf5())]);
+    let mut hashes = files.filter_map(|path| origin::initial_sha256(&path).map(|hash| (path, hash)));
+    match hashes.next() {
+        Some((path, here)) if !of_checkpoint.is_empty() && here != of_checkpoint => {
+            let path = path.strip_prefix(dir).unwrap_or(&path).display();
+            let problem = format!(
+                "of another run than {path}: one began with particles of SHA-256 {of_checkpoint}, the other of {here}"
+            );
+            let help = "one of the two was copied here; resume only continues one and the same run";
+            Err(Error::input(dir.join(name), problem).with_help(help))
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The first section, of those that the trajectory depends on, in which two configurations differ. (It depends on the start

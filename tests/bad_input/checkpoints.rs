@@ -124,15 +124,15 @@ fn a_checkpoint_of_a_run_from_other_particles_in_a_file_of_the_same_name_is_refu
     let own = fs::read(folder.path("b/checkpoint.hdf5")).unwrap();
     fs::copy(folder.path("a/checkpoint.hdf5"), folder.path("b/checkpoint.hdf5")).unwrap();
     let on = ["b", "--t-end", "1.0"];
-    refused(&folder, &on, &["b/checkpoint.hdf5", "of another run than diagnostics.hdf5", "SHA-256", "copied"]);
-    fs::remove_file(folder.path("b/diagnostics.hdf5")).unwrap();
-    refused(&folder, &on, &["of another run than snapshots/"]);
+    refused(&folder, &on, &["b/checkpoint.hdf5", "of another run than snapshots/", "SHA-256", "copied"]);
     folder.write("b/checkpoint.hdf5", "");
     fs::copy(folder.path("a/checkpoint.hdf5"), folder.path("b/checkpoint.previous.hdf5")).unwrap();
     refused(&folder, &on, &["b/checkpoint.previous.hdf5", "of another run than snapshots/"]);
-    // Nobody needs the first snapshot, or the particles that the file held.
+    fs::rename(folder.path("b/snapshots"), folder.path("archive")).unwrap();
+    refused(&folder, &on, &["of another run than diagnostics.hdf5"]);
+    // Nobody needs the snapshots, the diagnostics beside their CSV, or the particles that the file held.
     folder.write("b/checkpoint.hdf5", own);
-    fs::remove_file(folder.path("b/snapshots/snapshot_0000.hdf5")).unwrap();
+    fs::remove_file(folder.path("b/diagnostics.hdf5")).unwrap();
     folder.write("particles", "");
     folder.tisane(&["resume", "b", "-q", "--t-end", "1.0"]).exits(0);
 }
