@@ -113,6 +113,7 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
     // Another process may have come first, and be gone.
     check_free(dir, overwrite)?;
     if overwrite {
+        check_removable(dir)?;
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
     make_directory(&dir.join(SNAPSHOTS)).map_err(cannot)?;
@@ -191,6 +192,17 @@ pub fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
 }
 
+/// Sees that a run can be removed, before the first of its files goes: files can be removed where they can be made.
+fn check_removable(dir: &Path) -> Result<()> {
+    let folders = [dir.to_owned(), dir.join(SNAPSHOTS)].into_iter().chain(analysis(dir));
+    for folder in folders.filter(|folder| folder.is_dir()) {
+        tempfile::tempfile_in(&folder).map_err(|e| {
+            Error::input(&folder, format!("the old run cannot be removed: nothing can be written here: {e}"))
+        })?;
+    }
+    Ok(())
+}
+
 /// Removes the summary of a run that goes on, so that nobody takes it for one that has ended.
 ///
 /// # Errors
@@ -209,15 +221,18 @@ fn journals() -> impl Iterator<Item = &'static str> {
     Journal::ALL.into_iter().flat_map(|journal| [journal.csv(), journal.hdf5()])
 }
 
+/// The folder of the journals made of a run's snapshots, if there is one. A link leads to what is not the run's.
+fn analysis(dir: &Path) -> Option<PathBuf> {
+    Some(dir.join(ANALYSIS)).filter(|folder| fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()))
+}
+
 /// Removes what a run writes, and the journals made of its snapshots, which would be taken for the new run's; nothing else.
 fn remove_run(dir: &Path) -> Result<()> {
     for path in names().map(|name| dir.join(name)) {
         remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
     }
     remove_snapshots(dir, 0)?;
-    let analysis = dir.join(ANALYSIS);
-    // A link leads to what is not the run's.
-    if fs::symlink_metadata(&analysis).is_ok_and(|found| found.is_dir()) {
+    if let Some(analysis) = analysis(dir) {
         for path in journals().map(|name| analysis.join(name)) {
             remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
         }

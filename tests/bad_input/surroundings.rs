@@ -34,22 +34,52 @@ fn a_variable_does_not_start_threads_without_end() {
     finish(resumed).exits(0);
 }
 
+/// The program as a user other than root has it, after what a shell does first.
+fn as_user(folder: &Folder, first: &str, arguments: &[&str]) -> Command {
+    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = Command::new("setpriv");
+    command.current_dir(folder.path("")).args(["--reuid", "65534", "--clear-groups", "bash", "-c"]);
+    let then = format!("{first} exec \"$@\"");
+    command.args([&then, "bash", env!("CARGO_BIN_EXE_tisane")]).args(arguments);
+    command
+}
+
+/// Whether that can be done; says so where it cannot.
+fn another_user() -> bool {
+    let there = as_user(&Folder::new(""), "", &["--version"]).output().is_ok_and(|said| said.status.success());
+    if !there {
+        eprintln!("SKIPPED: no setpriv or bash, not root, or another user cannot start the program");
+    }
+    there
+}
+
 #[test]
 fn threads_that_cannot_be_had_are_told_before_anything_is_written() {
-    let folder = Folder::new(SMALL);
-    // The limit is one of users other than root.
-    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o777)).unwrap();
-    let limited = |arguments: &[&str]| {
-        let mut command = Command::new("setpriv");
-        command.current_dir(folder.path("")).args(["--reuid", "65534", "--clear-groups", "bash", "-c"]);
-        command.args(["ulimit -u 2 && exec \"$@\"", "bash", env!("CARGO_BIN_EXE_tisane")]).args(arguments);
-        command
-    };
-    if !limited(&["--version"]).output().is_ok_and(|said| said.status.success()) {
-        return eprintln!("SKIPPED: no setpriv, not root, or another user cannot start the program");
+    if !another_user() {
+        return;
     }
+    let folder = Folder::new(SMALL);
     let before = folder.files();
-    let said = finish(limited(&["run", "run.toml", "-q", "--output", "o", "--threads", "7"])).exits(2);
-    said.says(&["threads: cannot start 7", "ulimit -u", "fewer threads by --threads"]);
+    // A limit that root does not have.
+    let run = as_user(&folder, "ulimit -u 2 &&", &["run", "run.toml", "-q", "--output", "o", "--threads", "7"]);
+    finish(run).exits(2).says(&["threads: cannot start 7", "ulimit -u", "threads by --threads"]);
     assert!(folder.files() == before);
+}
+
+#[test]
+fn a_run_that_cannot_be_removed_whole_is_not_touched() {
+    if !another_user() {
+        return;
+    }
+    let folder = Folder::new(SMALL);
+    let run = ["run", "run.toml", "-q", "--output", "o", "--overwrite"];
+    finish(as_user(&folder, "", &run)).exits(0);
+    let before = folder.files();
+    for locked in ["o/snapshots", "o"] {
+        let said = finish(as_user(&folder, &format!("chmod a-w {locked} &&"), &run)).exits(2);
+        said.says(&[locked, "Permission denied"]);
+        assert!(folder.files() == before, "{locked}");
+        fs::set_permissions(folder.path(locked), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    finish(as_user(&folder, "", &run)).exits(0);
 }
