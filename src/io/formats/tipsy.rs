@@ -90,6 +90,10 @@ pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
             return Err(Error::input(path, problem).with_help("choose larger units: --to-units"));
         }
     }
+    if let Some(i) = (0..p.len()).find(|&i| p.mass[i] > 0.0 && p.mass[i] as f32 == 0.0) {
+        let problem = format!("particle {}: the mass {:e} is zero in the 4-byte floats of Tipsy", p.id[i], p.mass[i]);
+        return Err(Error::input(path, problem).with_help("choose smaller units: --to-units"));
+    }
     write_atomically(path, |temporary| {
         let failed = |e: std::io::Error| Error::storage(path, e);
         let mut file = BufWriter::new(File::create(temporary).map_err(failed)?);
