@@ -255,6 +255,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(config::WallTime::get),
         block_steps: config.limits.block_steps,
+        energy_error: config.limits.energy_error.map(config::Real::get),
         wait_for_space: config.output.on_full == config::OnFull::Wait,
     }
 }

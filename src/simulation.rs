@@ -2,13 +2,14 @@
 
 mod outputs;
 mod patience;
+mod plan;
 mod report;
 mod row;
 
 pub use outputs::Outputs;
+pub use plan::{ExitReason, Plan};
 
 use crate::auditor::Auditor;
-use crate::cluster;
 use crate::diagnostics::conserved::Conserved;
 use crate::error::{Error, Result};
 use crate::force::Field;
@@ -23,60 +24,9 @@ use crate::io::snapshot::{self, Snapshot};
 use crate::motion::Motion;
 use crate::particles::Particles;
 use crate::profile::Profiler;
-use crate::time::{TICKS_PER_DT_MAX, Time};
-use std::path::PathBuf;
+use crate::time::TICKS_PER_DT_MAX;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// What is written when, and when the run ends. Intervals are in units of `dt_max`, so that outputs fall on moments at which
-/// the whole system is synchronised anyway and cannot change the trajectory.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// The output directory.
-    pub directory: PathBuf,
-    /// The end of the run.
-    pub end: Time,
-    /// Interval of the diagnostics.
-    pub diagnostics_every: u64,
-    /// Interval of the snapshots.
-    pub snapshots_every: u64,
-    /// When to look at the cluster, if at all.
-    pub cluster: Option<cluster::Plan>,
-    /// Wall time between checkpoints.
-    pub checkpoint_interval: Duration,
-    /// Wall time after which this session of the run stops with a checkpoint.
-    pub wall_time: Option<Duration>,
-    /// Block steps after which this session of the run stops with a checkpoint.
-    pub block_steps: Option<u64>,
-    /// Whether to wait where a file does not fit on the disk, in place of ending with an error.
-    pub wait_for_space: bool,
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitReason {
-    /// It reached `t_end`.
-    Finished,
-    /// It was asked to stop (SIGINT, SIGTERM).
-    Interrupted,
-    /// Its wall time was up.
-    TimeLimit,
-    /// It had done as many block steps as it was allowed.
-    BlockStepLimit,
-}
-
-impl ExitReason {
-    /// Its name in `summary.json`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::Interrupted => "interrupted",
-            Self::TimeLimit => "time-limit",
-            Self::BlockStepLimit => "block-step-limit",
-        }
-    }
-}
 
 /// Looks on while a run goes on: the face.
 pub trait Watch {
@@ -347,8 +297,12 @@ impl Simulation {
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         watch.output(&row);
-        let (Some(auditor), Some(audit)) = (&self.engines.auditor, &audit) else { return Ok(()) };
-        let verdict = auditor.judge(audit, row.time * self.state.scale.time);
+        let time = row.time * self.state.scale.time;
+        let verdict = row::judge_energy(&row, self.state.references.energy, self.plan.energy_error, time);
+        let verdict = verdict.and_then(|()| match (&self.engines.auditor, &audit) {
+            (Some(auditor), Some(audit)) => auditor.judge(audit, time),
+            _ => Ok(()),
+        });
         if verdict.is_err() {
             self.checkpoint(outputs)?;
             self.finish(outputs)?;

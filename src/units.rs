@@ -215,7 +215,8 @@ impl Scale {
 
 /// The power of two nearest to a positive normal number on a logarithmic scale; 1 for anything else. From the bits, not
 /// by a logarithm, so that every machine chooses the same.
-fn nearest_power_of_two(x: f64) -> f64 {
+#[must_use]
+pub fn nearest_power_of_two(x: f64) -> f64 {
     if !x.is_normal() || x < 0.0 {
         return 1.0;
     }

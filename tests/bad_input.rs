@@ -66,6 +66,16 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
         ("n = 16", "n = 16\nmass = -1.0", &["run.toml:6:", "initial.plummer.mass", "-1"]),
         ("0.01", "-0.01", &["run.toml:7:", "softening.epsilon", "-0.01"]),
         ("t_end = 0.5", "t_end = 0.5\nt_start = 1.0", &["run.toml:3:", "t_end", "1"]),
+        (
+            "t_end = 0.5",
+            "t_end = 10000000000000002\nt_start = 1e16",
+            &["run.toml:3:", "t_end", "too coarse for dt_max", "nearer to 0"],
+        ),
+        (
+            "[softening]",
+            "[limits]\nenergy_error = 0.0\n[softening]",
+            &["run.toml:7:", "limits.energy_error", "above 0"],
+        ),
         ("t_end = 0.5", "t_end = 0.55", &["run.toml:3:", "t_end", "nearest", "0.5", "0.625"]),
         ("[softening]", "[integrator.hermite4]\nnu = 0.0\n[softening]", &["run.toml:7:", "nu", "above 0"]),
         (

@@ -143,21 +143,28 @@ fn particles_that_only_a_mode_takes_for_coincident_are_told_with_the_mode_to_tak
 }
 
 #[test]
-fn a_head_on_collision_without_softening_names_the_pair_or_shows_its_error() {
+fn a_head_on_collision_without_softening_names_the_pair_or_the_energy_that_it_cost() {
     let case = Case::new(&pair(0.5), 0.0, 2.0);
     case.is_refused(ALL, 4, &["particle 0 wants a time step", "nearest neighbour is particle 1", "softening.epsilon"]);
-    // Who asks for a fixed step, or to go on at the floor, goes through the collision and is told what that cost.
-    for integrator in [LEAPFROG, "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-20\"\non_dt_min = \"clamp\""]
-    {
-        for &mode in ALL {
-            let (said, folder) = case.clone().by(integrator).run("cpu", mode);
-            let error = summary(&said.exits_in(&folder))["max_relative_energy_error"].as_f64().unwrap();
-            assert!(error > 1.0, "{mode:?}: {error}");
-        }
+    // Who asks for a fixed step, or to go on at the floor, goes through the collision.
+    let clamp = "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-20\"\non_dt_min = \"clamp\"";
+    for integrator in [LEAPFROG, clamp] {
+        let case = case.clone().by(integrator);
+        case.is_refused(ALL, 4, &["the energy at time 2 is off by", "softening.epsilon", "limits.energy_error"]);
+    }
+    // Who wants to see it all the same can.
+    for &mode in ALL {
+        let (said, folder) =
+            case.clone().by("[integrator.leapfrog]\ndt = \"1/16\"\n[limits]\nenergy_error = 1e9").run("cpu", mode);
+        let error = summary(&said.exits_in(&folder))["max_relative_energy_error"].as_f64().unwrap();
+        assert!(error > 1.0, "{mode:?}: {error}");
     }
     // With softening it is an oscillation.
     let softened = Case::new(&pair(0.5), 0.05, 2.0);
     softened.is_right(ALL, |mode, error, _| assert!(error < 1e-4, "{mode:?}: {error}"));
+    // As good as it is, a run can be asked for better.
+    let strict = softened.by("[integrator.hermite4]\ndt_max = \"1/16\"\n[limits]\nenergy_error = 1e-12");
+    strict.is_refused(ALL, 4, &["is off by", "more than limits.energy_error, 1e-12", "resumed from its checkpoint"]);
 }
 
 #[test]
@@ -261,7 +268,10 @@ fn a_step_at_its_floor_stops_or_is_counted() {
     let case = Case::new(&close, 0.0, 0.25);
     let floor = "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-8\"";
     case.clone().by(floor).is_refused(ALL, 4, &["below the floor of 3.906e-3", "particle 1", "on_dt_min"]);
+    // It goes on with a step far too long, and says what that cost, unless that is wanted.
     let clamp = "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-8\"\non_dt_min = \"clamp\"";
+    case.clone().by(clamp).is_refused(ALL, 4, &["the energy at time 0.25 is off by", "limits.energy_error"]);
+    let clamp = "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-8\"\non_dt_min = \"clamp\"\n[limits]\nenergy_error = 1e9";
     for &mode in ALL {
         let (said, folder) = case.clone().by(clamp).run("cpu", mode);
         assert!(summary(&said.exits_in(&folder))["clamped_steps"].as_u64().unwrap() > 0, "{mode:?}");
@@ -304,6 +314,23 @@ fn what_a_mode_does_not_hold_is_refused_at_the_start_with_the_mode_to_take() {
         2,
         &["force.precision", "in f64,", "no mode holds such numbers", "nearer to its own masses"],
     );
+    // Energies and squares of what f64 holds would not be numbers, or nothing: m v^2, and jerks of an orbit at 1e-170 G.
+    for mass in [1e-170, 1e160] {
+        let case = Case::new(&orbit([mass, mass], 0.0), 0.0, 1.0);
+        case.is_refused(IN_F64, 2, &["in f64, holds masses of 0 or from 1.069e-50 to 9.354e49", "particle 0"]);
+    }
+    with(|bodies| bodies[0][6] = 1e145).is_refused(IN_F64, 2, &["in f64,", "velocities up to 9.354e49", "particle 0"]);
+}
+
+#[test]
+fn accelerations_of_which_no_step_can_be_computed_stop_the_run() {
+    let words = ["steps can be computed for accelerations from 5.527e-76 to 1.809e75", "particle 0", "internal units"];
+    let weak = [[1e-40, 1e20, 0.0, 0.0, 0.0, 0.0, 0.0], [1e-40, -1e20, 0.0, 0.0, 0.0, 0.0, 0.0]];
+    let strong = pair(1e-40);
+    for integrator in ["[integrator.hermite4]\ndt_max = 1e-60", "[integrator.leapfrog]\ndt = 1e-60"] {
+        Case::new(&weak, 0.0, 1e-60).by(integrator).is_refused(IN_F64, 4, &words);
+        Case::new(&strong, 0.0, 1e-60).by(integrator).is_refused(IN_F64, 4, &words);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod file;
 mod initial;
 mod number;
 mod resolve;
+mod safety;
 mod schema;
 mod sections;
 mod templates;
@@ -30,10 +31,11 @@ pub use initial::{
     SemiMajorAxis, Size, TwoBody, UniformSphere,
 };
 pub use number::{Real, WallTime};
+pub use safety::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
-    Audit, Checkpoint, ClusterSection, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, Limits,
-    MAX_DEVICE, MAX_THREADS, OnDtMin, OnFull, Output, Run, Softening, System, UnitsSection,
+    ClusterSection, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, MAX_DEVICE, MAX_THREADS, OnDtMin,
+    OnFull, Output, Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use validate::{above, at_least, whole_multiple};

@@ -25,6 +25,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     at_least(&mut found, "cluster.binary_hardness", Some(config.cluster.binary_hardness), 0.0);
     above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
     at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
+    above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
     let sound = match &config.integrator {
         Integrator::Hermite4(hermite) => steps(hermite, physical(config), &mut found),
         Integrator::Leapfrog(leapfrog) => shared_step(leapfrog, &mut found),
@@ -234,6 +235,14 @@ pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> 
     if end <= start {
         let problem = format!("expected a time after the start at t = {start}, found {end}");
         return Err(Problem::new(key, problem));
+    }
+    let spacing = start.abs().max(end.abs()) * f64::EPSILON;
+    if spacing > dt_max * WHOLE_TOLERANCE_STEPS {
+        let (name, section) = (config.integrator.dt_max_key(), config.integrator.section());
+        let problem =
+            format!("times from {start} to {end} are numbers {spacing:.1e} apart, too coarse for {name} = {dt_max}");
+        let help = format!("let run.t_start be nearer to 0, or choose a longer {section}.{name}");
+        return Err(Problem::new(key, problem).with_help(help));
     }
     whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))
 }

@@ -7,11 +7,14 @@
 use super::precision::Precision;
 use super::{Forces, Targets};
 use crate::particles::{Particles, Vec3};
-use crate::units::Scale;
+use crate::units::{Dimension, Scale};
 use rayon::prelude::*;
 
 /// A thread gets at least so many targets to look at.
 const SHARE: usize = 1024;
+
+/// Least and largest acceleration: step criteria, whatever the mode, square it and its derivatives in f64.
+const ACCELERATION: [f64; 2] = [two_to(-250), two_to(250)];
 
 /// What the pair arithmetic of a mode holds, in internal units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +26,8 @@ pub struct Range {
     pub coordinate: f64,
     /// Largest component of a velocity: products with distances stay finite.
     pub speed: f64,
-    /// Largest mass.
-    pub mass: f64,
+    /// Least mass but none, and largest.
+    pub mass: [f64; 2],
     /// Least softening but none: its square is a normal number.
     pub softening: f64,
     /// Least normal number. A GPU takes what is smaller for zero.
@@ -44,18 +47,18 @@ impl Range {
         name: "f32",
         coordinate: two_to(49),
         speed: two_to(62),
-        mass: two_to(126),
+        mass: [two_to(-126), two_to(126)],
         softening: two_to(-63),
         least: two_to(-126),
         rounding: two_to(-23),
     };
 
-    /// Of modes with pairs in f64.
+    /// Of modes with pairs in f64. Energies and squares of angular momenta are to be numbers too.
     pub const F64: Self = Self {
         name: "f64",
-        coordinate: two_to(498),
-        speed: two_to(510),
-        mass: two_to(1022),
+        coordinate: two_to(166),
+        speed: two_to(166),
+        mass: [two_to(-166), two_to(166)],
         softening: two_to(-511),
         least: two_to(-1022),
         rounding: two_to(-52),
@@ -94,7 +97,8 @@ impl Range {
         if epsilon != 0.0 && !(self.softening..=most).contains(&epsilon) {
             return Err(Outside::Softening(epsilon, most));
         }
-        let holds_mass = |m: &f64| *m == 0.0 || (self.least..=self.mass).contains(m);
+        let [least, most] = self.mass;
+        let holds_mass = |m: &f64| *m == 0.0 || (least..=most).contains(m);
         if let Some(i) = p.mass.iter().position(|m| !holds_mass(m)) {
             return Err(Outside::Mass(i, p.mass[i]));
         }
@@ -132,6 +136,8 @@ pub enum Outside {
     /// The velocity of a particle.
     Velocity(usize, Vec3),
     /// The acceleration of a particle, from which more may be lost than by rounding.
+    Coarse(usize, Vec3),
+    /// The acceleration of a particle, of which step criteria cannot be computed.
     Acceleration(usize, Vec3),
 }
 
@@ -141,6 +147,7 @@ impl Outside {
     pub fn told(&self, p: &Particles, range: &Range, scale: &Scale) -> String {
         let vector = |v: &Vec3, unit: f64| v.map(|x| x * unit);
         let id = |i: &usize| p.id[*i];
+        let unit = scale.of(Dimension::ACCELERATION);
         let arithmetic = format!("the pair arithmetic of this mode, in {},", range.name);
         match self {
             Self::Softening(epsilon, most) => format!(
@@ -151,8 +158,8 @@ impl Outside {
             ),
             Self::Mass(i, mass) => format!(
                 "{arithmetic} holds masses of 0 or from {:.3e} to {:.3e}, and particle {} has {:.3e}",
-                range.least * scale.mass,
-                range.mass * scale.mass,
+                range.mass[0] * scale.mass,
+                range.mass[1] * scale.mass,
                 id(i),
                 mass * scale.mass
             ),
@@ -168,11 +175,18 @@ impl Outside {
                 id(i),
                 vector(vel, scale.velocity)
             ),
-            Self::Acceleration(i, acc) => format!(
+            Self::Coarse(i, acc) => format!(
                 "{arithmetic} is too coarse for the small forces on particle {}: what is below its least number may be more than its \
                  rounding of the acceleration {:?}",
                 id(i),
-                vector(acc, scale.velocity * scale.velocity / scale.length)
+                vector(acc, unit)
+            ),
+            Self::Acceleration(i, acc) => format!(
+                "steps can be computed for accelerations from {:.3e} to {:.3e}, and particle {} has {:?}",
+                ACCELERATION[0] * unit,
+                ACCELERATION[1] * unit,
+                id(i),
+                vector(acc, unit)
             ),
         }
     }
@@ -188,7 +202,7 @@ pub struct Watched {
     massive: usize,
     least_mass: f64,
     total_mass: f64,
-    /// Largest coordinate so far.
+    /// Largest coordinate seen, of what was loaded and of targets since.
     reach: f64,
 }
 
@@ -235,41 +249,57 @@ impl Watched {
         if !each(pos, |x| within(x, self.reach)) {
             self.reach = reach(pos).max(self.reach);
         }
-        // As if the whole system were as far away as anything is: an acceleration above this has nothing to fear.
-        let clear = self.lost(self.massive, self.reach) / self.range.rounding;
+        // As if the whole system were as far away as anything is, and twice that, since particles end their steps a little farther out
+        // than they were seen as targets: an acceleration above this has nothing to fear.
+        let clear = (self.lost(self.massive, 8.0 * self.reach) / self.range.rounding).max(ACCELERATION[0]);
         // Of most blocks this is all that is looked at.
         let fine = each(pos, |x| within(x, self.range.coordinate))
             && each(vel, |v| within(v, self.range.speed))
-            && each(acc, |a| (a[0].abs() > clear) | (a[1].abs() > clear) | (a[2].abs() > clear));
+            && each(acc, |a| {
+                within(a, ACCELERATION[1]) & ((a[0].abs() > clear) | (a[1].abs() > clear) | (a[2].abs() > clear))
+            });
         if fine {
             return None;
         }
+        // From the state alone, not from what was seen before: a resumed run must come to the same.
+        let out_to = reach(&p.pos);
         (0..pos.len()).find_map(|k| {
             let (i, pot) = of(k);
-            self.range.state(i, &pos[k], &vel[k]).or_else(|| self.acceleration(p, i, (&pos[k], &acc[k], pot)))
+            let state = self.range.state(i, &pos[k], &vel[k]);
+            state.or_else(|| self.acceleration(p, i, (&pos[k], &acc[k], pot), out_to))
         })
     }
 
-    /// Most that `sources` can lose of an acceleration to a target with all coordinates up to `at`. Each source: the rounding of its
-    /// term near zero, the same of the jerk over a step, and, where m / s³ may be below the least number, all of it.
-    fn lost(&self, sources: usize, at: f64) -> f64 {
-        let far = 2.0 * (at + self.reach);
+    /// Most that `sources` can lose of an acceleration to a target up to `far` away in each coordinate. Each source: the rounding of
+    /// its term near zero, the same of the jerk over a step, and, where m / s³ may be below the least number, all of it.
+    fn lost(&self, sources: usize, far: f64) -> f64 {
         let whole = if self.least_mass / far.powi(3) < 2.0 * self.range.least { 8.0 * far } else { 0.0 };
         sources as f64 * self.range.least * (1.0 + self.dt_max + whole)
     }
 
     /// Holds what may be lost against the larger of |a| and φ² / M, as the noise of the step criterion is: the latter for
-    /// particles on which forces cancel. Where there is no potential, that of all the mass at the far end takes its place.
-    fn acceleration(&self, p: &Particles, i: usize, (pos, acc, pot): (&Vec3, &Vec3, Option<f64>)) -> Option<Outside> {
+    /// particles on which forces cancel. Where there is no potential, that of all the mass at the far end takes its place: `out_to`
+    /// is the largest coordinate of all particles.
+    fn acceleration(
+        &self,
+        p: &Particles,
+        i: usize,
+        (pos, acc, pot): (&Vec3, &Vec3, Option<f64>),
+        out_to: f64,
+    ) -> Option<Outside> {
         let sources = self.massive - usize::from(p.mass[i] != 0.0);
         // Nothing attracts it, or what does not hold is a number that is not finite: others look for those.
         if sources == 0 || !acc.iter().chain(&pot).all(|x| x.is_finite()) {
             return None;
         }
-        let at = reach(std::slice::from_ref(pos));
-        let pot = pot.unwrap_or((self.total_mass - p.mass[i]) / (2.0 * (at + self.reach)));
-        let largest = acc.iter().fold(0.0f64, |most, a| most.max(a.abs())).max(pot / self.total_mass * pot);
-        (self.lost(sources, at) > self.range.rounding * largest).then_some(Outside::Acceleration(i, *acc))
+        let far = 2.0 * (reach(std::slice::from_ref(pos)) + out_to);
+        let pot = pot.unwrap_or((self.total_mass - p.mass[i]) / far);
+        let most = acc.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+        let largest = most.max(pot / self.total_mass * pot);
+        if self.lost(sources, far) > self.range.rounding * largest {
+            return Some(Outside::Coarse(i, *acc));
+        }
+        (largest < ACCELERATION[0] || most > ACCELERATION[1]).then_some(Outside::Acceleration(i, *acc))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::force::{ForceEngine, Forces, Targets};
 use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
+use crate::units::nearest_power_of_two;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -43,7 +44,7 @@ pub struct Parameters {
     pub floor: Level,
     /// What to do below it.
     pub on_floor: OnFloor,
-    /// Rounding error of an acceleration, relative to the larger of |a| and φ² (the total mass is about 1): 0 for forces in f64.
+    /// Rounding error of an acceleration, relative to the larger of |a| and φ²/M: 0 for forces in f64.
     pub noise: f64,
     /// What the pair arithmetic of the forces holds.
     pub range: range::Range,
@@ -60,6 +61,8 @@ pub struct Hermite4 {
     predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
     watched: Watched,
+    /// 1/M to the nearest power of two, by which nothing is rounded.
+    per_mass: f64,
 }
 
 /// A particle after the corrector: position, velocity, and the scaled derivatives `a⁽²⁾ dt²` and `a⁽³⁾ dt³` at the end of
@@ -174,7 +177,15 @@ impl Hermite4 {
             predicted: Default::default(),
             forces: Forces::default(),
             watched: Watched::new(parameters.range, clock.dt_max),
+            per_mass: 1.0,
         }
+    }
+
+    /// Takes note of all particles.
+    fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
+        self.watched.load(p);
+        self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
+        f.load(p)
     }
 
     /// Predicts the particles `tile` of the block into the targets, each by the time `dt` of its index.
@@ -238,7 +249,7 @@ impl Hermite4 {
 
     /// Moves the targets `part`, whose particles lie in the stretch `p`.
     fn move_part(&self, p: Stretch, part: Range<usize>, now: Time) -> Moved {
-        let Self { clock, forces, targets, parameters, .. } = self;
+        let Self { clock, forces, targets, parameters, per_mass, .. } = self;
         let predicted = match parameters.iterations {
             1 => (&targets.pos, &targets.vel),
             _ => (&self.predicted.0, &self.predicted.1),
@@ -261,7 +272,7 @@ impl Hermite4 {
                 let corrected = correct(dt, (predicted.0[k], predicted.1[k]), (p_acc[i], p_jerk[i]), (acc[k], jerk[k]));
                 (p_pos[i], p_vel[i]) = (corrected.pos, corrected.vel);
                 (p_acc[i], p_jerk[i], p_pot[i], p_time[i]) = (acc[k], jerk[k], pot[k], now);
-                let noise = parameters.noise * norm(acc[k]).max(pot[k] * pot[k]);
+                let noise = parameters.noise * norm(acc[k]).max(pot[k] * pot[k] * per_mass);
                 lanes.set(k - begin, dt, noise, [acc[k], jerk[k], corrected.snap, corrected.crackle]);
             }
             let mut wanted = [0.0; LANES];
@@ -343,8 +354,7 @@ impl Integrator for Hermite4 {
     type Engine = dyn ForceEngine;
 
     fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
-        f.load(p)?;
-        self.watched.load(p);
+        self.load(p, f)?;
         let now = Time::default();
         self.block = (0..p.len() as u32).collect();
         let mut clamped = 0;
@@ -373,8 +383,7 @@ impl Integrator for Hermite4 {
     }
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()> {
-        f.load(p)?;
-        self.watched.load(p);
+        self.load(p, f)?;
         self.scheduler = Scheduler::new(now, &p.step);
         Ok(())
     }

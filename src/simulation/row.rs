@@ -3,10 +3,14 @@
 use crate::auditor::Audit;
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::diagnostics::steps;
+use crate::error::{Error, Result};
 use crate::integrator::timestep::norm;
 use crate::io::checkpoint::RunState;
 use crate::io::fields::{DiagnosticsRow, Spread};
 use crate::particles::{Particles, Vec3};
+
+/// What of the larger of kinetic and potential energy may be an error.
+const LOST: f64 = 0.25;
 
 /// The row for a synchronised state, from its conserved quantities and audit; internal units. What an audit does not compare
 /// is not a number; without an audit the errors are zero.
@@ -59,6 +63,38 @@ pub(super) fn of(
         wall_seconds: state.wall_seconds,
         pairs_per_second: if seconds > 0.0 { pairs / seconds } else { 0.0 },
     }
+}
+
+/// Refuses a row whose energy is off by more than `limit` relative to `first`, that of the start. Without a limit what is off may
+/// be a quarter of the kinetic or potential energy: more is nearly all that a collision without softening left there, in
+/// whichever form. `time` is the row's, for the message.
+///
+/// # Errors
+/// [`Error::Integration`] with what was seen.
+pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
+    let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs());
+    // Not `>`: a NaN must not pass.
+    let (good, allowed) = match limit {
+        Some(limit) => (row.relative_energy_error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
+        None => (
+            (row.energy - first).abs() <= LOST * scale,
+            "a quarter of the larger of kinetic and potential energy".into(),
+        ),
+    };
+    if good {
+        return Ok(());
+    }
+    Err(Error::Integration {
+        problem: format!(
+            "the energy at time {time} is off by {:.3e} of its value at the start, more than {allowed}",
+            row.relative_energy_error
+        ),
+        help: Some(
+            "an encounter needs shorter steps than it had: take softening.epsilon > 0, or lower the steps (integrator), or raise \
+             limits.energy_error if such errors are wanted; the run can be resumed from its checkpoint"
+                .into(),
+        ),
+    })
 }
 
 /// The value, or 1 where it is zero: an error relative to nothing is an absolute one.

@@ -70,6 +70,7 @@ pub fn simulation(
         checkpoint_interval,
         wall_time: None,
         block_steps: None,
+        energy_error: None,
         wait_for_space: false,
     };
     let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };

@@ -120,7 +120,7 @@ impl CudaAccelerations {
     /// The shape that an evaluation of `n` particles takes.
     #[must_use]
     pub fn shape(&self, n: usize) -> AccelerationShape {
-        self.shape.unwrap_or_else(|| AccelerationShape::choose(self.precision, n))
+        self.shape.unwrap_or_else(|| AccelerationShape::choose(self.precision, n, self.device.multiprocessors()))
     }
 
     /// Numbers of targets a thread that there are kernels for in this mode.

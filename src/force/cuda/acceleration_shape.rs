@@ -8,6 +8,8 @@ use crate::force::precision::Precision;
 pub const MAX_THREADS: usize = 256;
 /// Thread blocks that keep every multiprocessor busy to the end.
 const MANY_BLOCKS: usize = 2048;
+/// Up to so many particles `f32-direct` has thread blocks of 64 threads.
+const FEW_FOR_128: usize = 16384;
 
 /// The shape of an evaluation: thread blocks take tiles of targets and spans of bags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,21 +49,22 @@ impl AccelerationShape {
         threads && self.span_bags > 0 && (span || in_order(precision))
     }
 
-    /// The shape for `n` particles. Few particles are split among many thread blocks by their sources; many need no more than
-    /// their targets do.
+    /// The shape for `n` particles on a GPU with so many multiprocessors. Few particles are split among many thread blocks by their
+    /// sources; many need no more than their targets do.
     #[must_use]
-    pub fn choose(precision: Precision, n: usize) -> Self {
+    pub fn choose(precision: Precision, n: usize, multiprocessors: usize) -> Self {
         let most = *Self::targets(precision).last().unwrap_or(&1);
         let all = bags(n).max(1);
         let whole = |targets: usize, threads: usize| Self { targets, threads, span_bags: all.next_power_of_two() };
         match precision {
             // One running sum over all sources: as many threads as there are targets for, few targets a thread.
-            Precision::F32Direct => match n {
-                0..=16384 => whole(1, 64),
-                16385..=32768 => whole(1, 128),
-                32769..=65536 => whole(2, 128),
-                _ => whole(4, 128),
-            },
+            Precision::F32Direct if n <= FEW_FOR_128 => whole(1, 64),
+            Precision::F32Direct => {
+                let blocks = |targets: usize| n.div_ceil(targets * 128);
+                let time = |targets: &&usize| running_sum(**targets, blocks(**targets), multiprocessors);
+                let targets = Self::targets(precision).iter().min_by(|a, b| time(a).total_cmp(&time(b)));
+                whole(targets.copied().unwrap_or(1), 128)
+            }
             // Where bags are added in order each bag's sums are handed on, which costs more than it wins where there are many.
             Precision::F32Chamomile if n > 1 << 15 => whole(4, 64),
             _ => {
@@ -82,16 +85,40 @@ impl AccelerationShape {
     }
 }
 
+/// Relative time of `f32-direct` in so many thread blocks of 128 threads. The busiest multiprocessor counts: it has a whole number of
+/// thread blocks, with 4 targets a thread of pairs of them; and the fewer threads it has, the more they wait. The numbers
+/// were fitted to an H200 at N from 20000 to 262144 (docs/src/kernels.md).
+fn running_sum(targets: usize, blocks: usize, multiprocessors: usize) -> f64 {
+    let (together, rate, wait) = match targets {
+        1 => (1, 0.95, 0.28),
+        2 => (1, 0.98, 0.19),
+        _ => (2, 1.0, 0.0),
+    };
+    let busiest = (together * blocks.div_ceil(together * multiprocessors)) as f64;
+    targets as f64 * busiest / (rate - wait / busiest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_running_sum_takes_the_targets_that_were_measured_to_be_fastest() {
+        let measured =
+            [(16_384, 1), (20_000, 1), (32_768, 1), (50_000, 1), (65_536, 2), (100_000, 2), (131_072, 4), (150_000, 1)];
+        for (n, targets) in measured.into_iter().chain([(200_000, 2), (262_144, 4)]) {
+            assert_eq!(AccelerationShape::choose(Precision::F32Direct, n, 132).targets, targets, "{n}");
+        }
+        // The same blocks on fewer multiprocessors.
+        assert_eq!(AccelerationShape::choose(Precision::F32Direct, 65_536, 66).targets, 4);
+    }
 
     #[test]
     fn what_is_chosen_can_be_launched() {
         for precision in Precision::ALL {
             for log2 in 0..26 {
                 for n in [1 << log2, (1 << log2) + 1] {
-                    let shape = AccelerationShape::choose(precision, n);
+                    let shape = AccelerationShape::choose(precision, n, 132);
                     let there = AccelerationShape::targets(precision).contains(&shape.targets);
                     assert!(there && shape.fits(precision), "{} {n}: {shape:?}", precision.name());
                     // The grid's second side has 65535 rows.

@@ -20,6 +20,8 @@ pub struct About {
     pub name: String,
     /// Its compute capability.
     pub capability: (i32, i32),
+    /// Its multiprocessors.
+    pub multiprocessors: usize,
     /// Bytes of its memory.
     pub memory: usize,
     /// The newest CUDA that the driver knows, as 13000 for 13.0.
@@ -31,6 +33,7 @@ pub struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     ordinal: usize,
+    multiprocessors: usize,
 }
 
 /// True if NVIDIA's driver library is on this machine.
@@ -107,6 +110,7 @@ pub fn list() -> Result<Vec<About>> {
                 ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
                 ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
             ),
+            multiprocessors: ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as usize,
             // SAFETY: likewise.
             memory: unsafe { result::device::total_mem(device) }?,
             cuda,
@@ -139,17 +143,23 @@ impl Device {
     /// # Errors
     /// [`Error::Input`] if it is not there or cannot be used.
     pub fn open(ordinal: usize) -> Result<Self> {
-        find(ordinal)?;
+        let multiprocessors = find(ordinal)?.multiprocessors;
         let unusable = |e: DriverError| missing(format!("device {ordinal} cannot be used: {}", words(e)));
         let context = CudaContext::new(ordinal).map_err(unusable)?;
         let stream = context.new_stream().map_err(unusable)?;
-        Ok(Self { context, stream, ordinal })
+        Ok(Self { context, stream, ordinal, multiprocessors })
     }
 
     /// What it calls itself.
     #[must_use]
     pub fn name(&self) -> String {
         self.context.name().unwrap_or_else(|_| format!("device {}", self.ordinal))
+    }
+
+    /// Its multiprocessors.
+    #[must_use]
+    pub const fn multiprocessors(&self) -> usize {
+        self.multiprocessors
     }
 
     /// Its compute capability.

@@ -175,9 +175,10 @@ mod on_gpu {
         fn ours(&self, n: usize) -> Result<Vec<Build<'_>>> {
             let modes =
                 self.how.precision.map_or(vec![Precision::F32Direct, Precision::F32Chamomile], |mode| vec![mode]);
+            let multiprocessors = crate::force::cuda::find(self.how.device as usize)?.multiprocessors;
             let mut found: Vec<Build<'_>> = Vec::new();
             for mode in modes {
-                let own = AccelerationShape::choose(mode, n);
+                let own = AccelerationShape::choose(mode, n, multiprocessors);
                 for targets in or(&self.targets, &[own.targets]) {
                     for threads in or(&self.p, &[own.threads]) {
                         for span_bags in or(&self.span, &[own.span_bags]) {
