@@ -5,6 +5,7 @@ The seeds named found-… came from runs of the fuzzer, by `scripts/fuzz --keep 
 """
 
 import pathlib
+import random
 import struct
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -132,6 +133,9 @@ def files() -> None:
         put("hdf5", f"whole-{k}", bytes([k]))
         put("hdf5", f"changed-{k}", bytes([k, 5, 0, 3, 2, 1, 7, 0, 0, 7, 0, 1, 3, 4, 0, 0, 255, 17, 9, 1]))
         put("hdf5_damaged", f"file-{k}", bytes([k, 3, 40 + k, 0, 7, 255, 255, 0, 0, 1, 2, 3, 4]))
+    # Likewise fuzz/src/convert.rs.
+    for k in range(12):
+        put("convert", f"random-{k}", random.Random(k).randbytes(240))
 
 
 particles()

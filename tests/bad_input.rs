@@ -118,6 +118,11 @@ fn mistakes_in_overrides_are_told_with_the_override() {
 }
 
 #[test]
+fn a_configuration_is_a_file() {
+    refused(&Folder::new(SMALL), &["/dev/null"], &["/dev/null", "not a regular file"]);
+}
+
+#[test]
 fn an_unknown_vector_width_is_told() {
     let folder = Folder::new(SMALL);
     let before = folder.files();

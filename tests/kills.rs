@@ -317,6 +317,36 @@ fn a_halted_process_keeps_its_lock_and_goes_on_to_the_same_end() {
 }
 
 #[test]
+fn a_run_that_goes_on_and_is_killed_does_not_say_that_it_finished() {
+    let folder = Folder::new(CONFIG);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let output = folder.path("o");
+    let rows = || fs::read_to_string(output.join("diagnostics.csv")).unwrap().lines().count();
+    let (before, exit_reason) = (rows(), || program::summary(&output)["exit_reason"].clone());
+    assert_eq!(exit_reason(), "finished");
+    let mut child = folder.start(&["resume", "o", "-q", "--t-end", "1000"]);
+    while rows() <= before {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!output.join(directory::SUMMARY).exists());
+    folder.tisane(&["plot", "o", "-q"]).exits(0);
+    let report = fs::read_to_string(output.join("plots/report.html")).unwrap();
+    assert!(report.contains("none yet: the run is under way, or was killed"));
+    folder.tisane(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
+    assert_eq!(exit_reason(), "time-limit");
+    // One that is refused has not begun.
+    folder.tisane(&["resume", "o", "-q", "--t-end", "0"]).exits(2);
+    let csv = output.join("diagnostics.csv");
+    let whole = fs::read(&csv).unwrap();
+    fs::write(&csv, &whole[..whole.len() / 2]).unwrap();
+    folder.tisane(&["resume", "o", "-q"]).exits(2);
+    assert_eq!(exit_reason(), "time-limit");
+}
+
+#[test]
 fn the_time_limit_of_the_configuration_stops_every_session() {
     let undisturbed = Folder::new(CONFIG);
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);

@@ -298,11 +298,17 @@ fn dataset<T: H5Type>(u: &mut Unstructured<'_>, file: &File, name: &str, values:
     }
     let chunk: Vec<usize> = shape.iter().map(|n| (*n).clamp(1, 16)).collect();
     let builder = file.new_dataset::<T>();
-    let made = match u.int_in_range(0..=5u8)? {
+    let made = match u.int_in_range(0..=7u8)? {
         _ if shape.is_empty() => builder.create(name),
         0 => builder.shape(shape.as_slice()).create(name),
         1 => builder.chunk(chunk).deflate(9).shape(shape.as_slice()).create(name),
         2 => builder.chunk(chunk).shuffle().fletcher32().shape(shape.as_slice()).create(name),
+        // Filters by number, with parameters that they do not have.
+        6 => {
+            let filter = *u.choose(&[1, 2, 3, 5, 6])?;
+            let parameters = vec![1; *u.choose(&[0usize, 1, 20, 33, 100])?];
+            builder.chunk(chunk).add_filter(filter, &parameters).shape(shape.as_slice()).create(name)
+        }
         // Values that are elsewhere: in another file, in another dataset.
         3 => builder.external("elsewhere", 0, 1 << 40).shape(shape.as_slice()).create(name),
         4 => {

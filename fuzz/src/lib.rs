@@ -1,6 +1,7 @@
 //! What is fuzzed: a function for each kind of input, which takes any bytes and panics only if tisane is wrong. Each is called by
 //! a fuzz target (`fuzz/fuzz_targets/`), which looks for new inputs, and by `tests/fuzz_corpus.rs`, which replays the kept ones.
 
+pub mod convert;
 pub mod hdf5_files;
 mod hdf5_seeds;
 pub mod particles;
@@ -15,8 +16,9 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]);
 
 /// Every target: its name, which is also that of its folders of kept inputs, and its function.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("config", settings::config),
+    ("convert", convert::convert),
     ("hdf5", hdf5_files::changed),
     ("hdf5_damaged", hdf5_files::damaged),
     ("numbers", settings::numbers),

@@ -4,6 +4,7 @@ use super::{Talk, a_format};
 use crate::error::{Error, Result};
 use crate::io::atomic::check_name;
 use crate::io::formats::{self, Accepts, FORMATS, FileState, nearest};
+use crate::particles::Particles;
 use crate::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use crate::units::{Rates, Units};
 use clap::Args;
@@ -114,19 +115,19 @@ fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<V
 
 /// Reads OUT again and holds it to what was written: every bit, or what a 4-byte float keeps.
 fn read_back(output: &Path, to: &str, state: &FileState) -> Result<String> {
-    let again = formats::read(output, Some(to))?.particles;
+    let damaged = |why: &str| Error::storage(output, format!("it does not read back as it was written{why}"));
+    let again = formats::read(output, Some(to)).map_err(|error| damaged(&format!(": {error}")))?.particles;
     let p = &state.particles;
-    let columns = |p: &crate::particles::Particles| {
-        [p.mass.clone(), p.pos.as_flattened().to_vec(), p.vel.as_flattened().to_vec()]
+    let bits = |p: &Particles, kept: fn(f64) -> f64| {
+        let numbers = p.mass.iter().chain(p.pos.as_flattened()).chain(p.vel.as_flattened());
+        numbers.map(|x| kept(*x).to_bits()).collect::<Vec<_>>()
     };
-    let (found, expected) = (columns(&again), columns(p));
-    let damaged = || Error::storage(output, "it does not read back as it was written");
-    if found == expected {
+    let found = bits(&again, |x| x);
+    if found == bits(p, |x| x) {
         return Ok(format!("{} particles, read back with the same bits", p.len()));
     }
-    let rounded = expected.map(|column| column.into_iter().map(|x| f64::from(x as f32)).collect::<Vec<_>>());
-    if found != rounded {
-        return Err(damaged());
+    if found != bits(p, |x| f64::from(x as f32)) {
+        return Err(damaged(""));
     }
     Ok(format!("{} particles, read back as 4-byte floats", p.len()))
 }

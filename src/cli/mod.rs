@@ -225,7 +225,11 @@ fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     TEMPLATES.into_iter().chain(study::TEMPLATES)
 }
 
-fn dispatch(cli: Cli) -> Result<u8> {
+/// Does what a command line says; returns the exit code.
+///
+/// # Errors
+/// Whatever ended it, with the exit code that it has.
+pub fn dispatch(cli: Cli) -> Result<u8> {
     let talk = Talk { verbose: cli.verbose, quiet: cli.quiet };
     match cli.verb {
         Verb::Init { model } => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),

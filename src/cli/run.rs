@@ -113,17 +113,9 @@ fn utf8(dir: &Path) -> Result<String> {
     name.ok_or_else(|| Error::input(dir, "this path is not UTF-8: the configuration cannot name it"))
 }
 
-/// Replacing a run must not remove the file that the new one starts from, nor a configuration that no run wrote.
+/// Replacing a run must not remove the file that the new one starts from.
 fn keep_input(config: &Config) -> Result<()> {
     let dir = config.output_directory();
-    let foreign = dir.join(directory::CONFIG);
-    if foreign.exists() && !dir.join(directory::LOG).exists() {
-        return Err(Error::input(
-            &foreign,
-            "--overwrite would replace this file, which no run wrote: there is no run.log",
-        )
-        .with_help("give another directory with --output"));
-    }
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let Some(real_dir) = real(&dir) else { return Ok(()) };
     match config
@@ -187,6 +179,9 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Talk) 
     tracing::info!("starting {name} in {}: {source}", dir.display());
     for warning in &warnings {
         tracing::warn!("{warning}");
+    }
+    for folder in directory::pictures(&dir) {
+        tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());
     }
     Ok(NewRun { simulation, name, bars, _lock: lock })
 }

@@ -137,6 +137,15 @@ pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a file, if there is one, so that it stays away after a power cut.
+pub(super) fn remove_durably(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        fs::remove_file(path)?;
+        flush_directory_of(path)?;
+    }
+    Ok(())
+}
+
 fn flush_file(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.sync_all()
 }

@@ -5,6 +5,7 @@ use crate::cluster::{self, Journals, Seen};
 use crate::error::Result;
 use crate::force::Field;
 use crate::io::checkpoint::Written;
+use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
 use crate::io::file_units::FileUnits;
 use crate::io::series::{Series, Stopped};
@@ -30,14 +31,17 @@ impl Outputs {
         Ok(Self { diagnostics: Series::create(dir, units)?, cluster, look: None })
     }
 
-    /// Takes up those of a run whose checkpoint says what was written. Later rows are cut off, once all have been looked at.
+    /// Takes up those of a run whose checkpoint says what was written. Once all have been looked at, the summary goes, and
+    /// later rows are cut off.
     ///
     /// # Errors
-    /// As [`Stopped::look`] and [`Stopped::resume`].
+    /// As [`Stopped::look`], [`directory::remove_summary`] and [`Stopped::resume`].
     pub(super) fn resume(plan: &Plan, written: &Written, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let diagnostics = Stopped::look(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
         let cluster = plan.cluster.map(|_| cluster::Stopped::look(dir, written, units)).transpose()?;
+        // From here on it is not true any more.
+        directory::remove_summary(dir)?;
         let cluster = cluster.map(cluster::Stopped::resume).transpose()?;
         Ok(Self { diagnostics: diagnostics.resume()?, cluster, look: None })
     }

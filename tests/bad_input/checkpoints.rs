@@ -1,8 +1,8 @@
 //! Checkpoints that are damaged, or of another run.
 
-use crate::SMALL;
 use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
+use crate::{FROM_FILE, SMALL};
 use std::fs;
 
 const JOURNALS: [&str; 4] = ["diagnostics", "cluster", "binaries", "events"];
@@ -112,6 +112,29 @@ fn another_runs_checkpoint_in_this_directory_is_refused() {
     folder.tisane(&["run", "run.toml", "-q", "--output", "other", "--set", "initial.plummer.n=17"]).exits(0);
     fs::copy(folder.path("other/checkpoint.hdf5"), folder.path("o/checkpoint.hdf5")).unwrap();
     refused(&folder, &["o"], &["17 particles", "16"]);
+}
+
+#[test]
+fn a_checkpoint_of_a_run_from_other_particles_in_a_file_of_the_same_name_is_refused() {
+    let folder = Folder::new(FROM_FILE);
+    for (output, x) in [("a", 1), ("b", 2)] {
+        folder.write("particles", format!("m,x,y,z,vx,vy,vz,id\n1,0,0,0,0,0,0,1\n1,{x},0,0,0,1,0,2\n"));
+        folder.tisane(&["run", "run.toml", "-q", "--output", output]).exits(0);
+    }
+    let own = fs::read(folder.path("b/checkpoint.hdf5")).unwrap();
+    fs::copy(folder.path("a/checkpoint.hdf5"), folder.path("b/checkpoint.hdf5")).unwrap();
+    let on = ["b", "--t-end", "1.0"];
+    refused(&folder, &on, &["b/checkpoint.hdf5", "of another run than snapshots/", "SHA-256", "copied"]);
+    folder.write("b/checkpoint.hdf5", "");
+    fs::copy(folder.path("a/checkpoint.hdf5"), folder.path("b/checkpoint.previous.hdf5")).unwrap();
+    refused(&folder, &on, &["b/checkpoint.previous.hdf5", "of another run than snapshots/"]);
+    fs::rename(folder.path("b/snapshots"), folder.path("archive")).unwrap();
+    refused(&folder, &on, &["of another run than diagnostics.hdf5"]);
+    // Nobody needs the snapshots, the diagnostics beside their CSV, or the particles that the file held.
+    folder.write("b/checkpoint.hdf5", own);
+    fs::remove_file(folder.path("b/diagnostics.hdf5")).unwrap();
+    folder.write("particles", "");
+    folder.tisane(&["resume", "b", "-q", "--t-end", "1.0"]).exits(0);
 }
 
 #[test]

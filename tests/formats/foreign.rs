@@ -214,6 +214,21 @@ fn hdf5_that_claims_what_it_does_not_store_costs_no_memory() {
 }
 
 #[test]
+fn hdf5_of_which_a_part_was_never_written_is_refused() {
+    for packed in [false, true] {
+        let said = refused(|path| {
+            let stars = gadget(path).group("PartType1").expect("a group");
+            stars.unlink("ParticleIDs").expect("a dataset");
+            let builder = stars.new_dataset::<u64>().chunk(1);
+            let builder = if packed { builder.deflate(9) } else { builder };
+            let dataset = builder.shape(2).create("ParticleIDs").expect("a dataset");
+            dataset.write_slice::<_, u64, _, _>(&[3][..], 0..1).expect("the first of two");
+        });
+        assert_says(&said, &["/PartType1/ParticleIDs", "16 bytes claimed, but only", "not written to its end"]);
+    }
+}
+
+#[test]
 fn hdf5_of_others_cut_off_or_overwritten_anywhere_never_panics() {
     for make in [(|path| drop(gadget(path))) as fn(&Path), |path| drop(amuse(path, 2))] {
         let (_folder, path) = file("particles", "");

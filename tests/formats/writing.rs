@@ -104,6 +104,41 @@ fn tipsy_is_written_in_4_byte_floats_and_says_so() {
 }
 
 #[test]
+fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
+    let refused = |format: &str, change: fn(&mut FileState), parts: &[&str]| {
+        let mut state = state();
+        change(&mut state);
+        let (_folder, path) = file("out", "old");
+        let error = formats::write(&path, format, &state).expect_err("out of range");
+        assert_says(&error.to_string(), parts);
+        assert_eq!(std::fs::read(&path).expect("the old file"), b"old");
+    };
+    refused("tipsy", |state| state.particles.mass[1] = 1e-46, &["particle 3: a mass of 1e-46 is below"]);
+    refused("gadget", |state| state.time = Some(1e300), &["the time 1e300 is beyond", "length / velocity"]);
+}
+
+#[test]
+fn numbers_beyond_the_range_of_other_units_are_refused() {
+    let grams =
+        Units::named(MassUnit::Gram, LengthUnit::Centimetre, Rates::Velocity(VelocityUnit::CentimetrePerSecond));
+    for (change, part) in [
+        ((|state| state.particles.mass[1] = 1e300) as fn(&mut FileState), "particle 1 (from 0): the mass"),
+        (|state| state.particles.pos[0][1] = -1e300, "particle 0 (from 0): the position"),
+        (|state| state.particles.vel[1][2] = 1e305, "particle 1 (from 0): the velocity"),
+        (|state| state.time = Some(1e300), "the time"),
+    ] {
+        let mut state = back(&state(), "amuse").0;
+        change(&mut state);
+        let said = state.to_units(&grams).expect_err("out of range");
+        assert_says(&said, &[part, "in Msun, pc, km/s, Myr, is beyond the range of 8-byte floats in g, cm, cm/s"]);
+    }
+    let mut light = back(&state_in(Some(grams)), "amuse").0;
+    light.particles.mass.fill(1e-300);
+    let suns = Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Time(TimeUnit::Megayear));
+    assert_says(&light.to_units(&suns).expect_err("out of range"), &["the total mass, in g"]);
+}
+
+#[test]
 fn nemo_says_when_ids_do_not_fit() {
     let mut big = state();
     big.particles.id[0] = 1 << 31;

@@ -1,6 +1,7 @@
 //! Paths and names in files: where they lead out, they are refused.
 
 use crate::program::Folder;
+use hdf5::file::{FileBuilder, LibraryVersion};
 use hdf5::types::{FixedUnicode, TypeDescriptor};
 use hdf5::{File, Group, H5Type, Location, Selection};
 use std::fs;
@@ -17,9 +18,16 @@ fn array<T: H5Type>(at: &Location, name: &str, values: &[T]) {
     at.new_attr::<T>().shape(values.len()).create(name).and_then(|a| a.write_raw(values)).unwrap();
 }
 
+/// Files of HDF5's first format, which has no checksums that would have to be made anew.
+fn open() -> FileBuilder {
+    let mut builder = File::with_options();
+    builder.with_fapl(|p| p.libver_bounds(LibraryVersion::Earliest, LibraryVersion::V110));
+    builder
+}
+
 /// Two particles as Gadget writes them, their group made by `make`.
 fn gadget(path: &Path, make: impl Fn(&File)) {
-    let file = File::create(path).unwrap();
+    let file = open().create(path).unwrap();
     let header = file.create_group("Header").unwrap();
     array(&header, "NumPart_ThisFile", &[0i32, 0, 0, 0, 2, 0]);
     make(&file);
@@ -127,6 +135,51 @@ fn nor_as_a_snapshots_or_a_tables() {
     file.link_external(good.to_str().unwrap(), "Diagnostics/energy", "Diagnostics/energy").unwrap();
     drop(file);
     says(columns::read(&path), "energy: it leads to another file");
+}
+
+/// Masses packed by HDF5's own deflate, with as many parameters more, each of which is `MARK`.
+fn packed(at: &Group, n: usize, more: usize) {
+    let builder = at.new_dataset::<f64>().chunk(n).add_filter(1, &[&[9], &vec![MARK; more][..]].concat());
+    builder.shape(n).create("Masses").unwrap().write_raw(&vec![0.125; n]).unwrap();
+}
+const MARK: u32 = 0x5ad1_7e5b;
+
+/// Gives the filter with such a parameter the number of a plug-in, which HDF5 makes no file with where it has not the plug-in.
+fn by_a_plug_in(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let mark = bytes.windows(4).position(|four| four == MARK.to_le_bytes()).unwrap();
+    // Number, length of the name, flags, number of parameters, the name, the first parameter.
+    let number = mark - 4 - 8 - 8;
+    assert_eq!((&bytes[number..number + 4], &bytes[mark - 12..mark - 4]), (&[1, 0, 8, 0][..], &b"deflate\0"[..]));
+    bytes[number..number + 2].copy_from_slice(&32_015u16.to_le_bytes());
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn values_packed_by_a_filter_that_may_be_a_plug_in_are_not_read() {
+    const REFUSED: &str = "its values are packed by a filter that tisane has not";
+    let folder = Folder::new(RUN);
+    let path = folder.path("packed.hdf5");
+    // With more than 32 parameters hdf5-metno does not tell the filters of a file but panics.
+    for more in [1, 100] {
+        gadget(&path, |file| {
+            let group = file.create_group("PartType4").unwrap();
+            stars(&group);
+            group.unlink("Masses").unwrap();
+            packed(&group, 2, more);
+        });
+        assert_eq!(formats::read(&path, None).unwrap().particles.mass, [0.125; 2]);
+        by_a_plug_in(&path);
+        says(formats::read(&path, None), REFUSED);
+    }
+    folder.tisane(&["run", "run.toml", "--quiet", "--output", "o"]).exits(0);
+    let path = folder.path("o/snapshots/snapshot_0000.hdf5");
+    let file = open().open_rw(&path).unwrap();
+    file.unlink("PartType4/Masses").unwrap();
+    packed(&file.group("PartType4").unwrap(), 8, 1);
+    drop(file);
+    by_a_plug_in(&path);
+    says(snapshot::read(&path), REFUSED);
 }
 
 #[test]

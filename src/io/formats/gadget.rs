@@ -99,18 +99,27 @@ fn kind_of(group: &Place<'_>, claimed: Option<f64>, mass: f64, all: &mut Columns
 /// Writes a file.
 pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
-    write_for_others(path, |root| fill(root, state, units))?;
+    let time = time_of_header(state, units);
+    if !time.is_finite() {
+        let told = state.time.unwrap_or(0.0);
+        let problem =
+            format!("the time {told:e} is beyond the range of 8-byte floats in Gadget's unit, length / velocity");
+        return Err(Error::input(path, problem).with_help("choose other units: --to-units"));
+    }
+    write_for_others(path, |root| fill(root, state, units, time))?;
     let henon = "the meaning of the units: to readers other than tisane, Henon units look like g, cm, cm/s";
     Ok(if units.is_henon() { vec![henon.into()] } else { Vec::new() })
 }
 
-fn fill(root: &Group, state: &FileState, units: &Units) -> H5Result {
+/// The time of Gadget's header, which is in length / velocity.
+fn time_of_header(state: &FileState, units: &Units) -> f64 {
+    let (time, unit) = (state.time.unwrap_or(0.0), units.length.cgs / units.velocity.cgs);
+    if units.time.cgs == unit { time } else { time * units.time.cgs / unit }
+}
+
+fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     let p = &state.particles;
     let header = new_group(root, "Header")?;
-    // The time of Gadget's header is in length / velocity.
-    let seconds = state.time.unwrap_or(0.0) * units.time.cgs;
-    let unit = units.length.cgs / units.velocity.cgs;
-    let time = if units.time.cgs == unit { state.time.unwrap_or(0.0) } else { seconds / unit };
     // In 32 bits as Gadget itself: some readers have room for no more.
     let mut count = [0u32; TYPES];
     count[OUR_TYPE] = u32::try_from(p.len()).map_err(|_| "more than 2^32 - 1 particles".to_owned())?;
@@ -120,12 +129,12 @@ fn fill(root: &Group, state: &FileState, units: &Units) -> H5Result {
     for (name, value) in [("HubbleParam", 1.0f64), ("Omega0", 0.0), ("OmegaLambda", 0.0)] {
         put(&header, name, &value)?;
     }
-    put(&header, "Time_GYR", &(seconds / SECONDS_PER_GYR))?;
+    put(&header, "Time_GYR", &(state.time.unwrap_or(0.0) * units.time.cgs / SECONDS_PER_GYR))?;
     let group = new_group(root, "Units")?;
     put(&group, "UnitMass_in_g", &units.mass.cgs)?;
     put(&group, "UnitLength_in_cm", &units.length.cgs)?;
     put(&group, "UnitVelocity_in_cm_per_s", &units.velocity.cgs)?;
-    put(&group, "UnitTime_in_s", &unit)?;
+    put(&group, "UnitTime_in_s", &(units.length.cgs / units.velocity.cgs))?;
     put_text(&group, "system", if units.is_henon() { "henon" } else { "physical" })?;
     put_text(&group, "names", &units.told())?;
     let particles = new_group(root, PARTICLES)?;

@@ -53,7 +53,8 @@ impl FileState {
     /// known is taken to be in them already.
     ///
     /// # Errors
-    /// What is wrong: Hénon units have no size, so that they cannot be turned into units that have.
+    /// What is wrong: Hénon units have no size, so that they cannot be turned into units that have; a number is beyond what 8-byte
+    /// floats hold in the other units. The state is then of no use.
     pub fn to_units(&mut self, to: &Units) -> Result<Option<String>, String> {
         let Some(from) = self.units.replace(to.clone()) else { return Ok(None) };
         if from.is_henon() != to.is_henon() {
@@ -72,7 +73,32 @@ impl FileState {
         scale(&mut p.vel, velocity);
         self.time = self.time.map(|t| t * time);
         self.softening = self.softening.map(|range| range.map(|x| x * length));
+        self.check_range([mass, length, velocity, time]).map_err(|what| {
+            format!("{what}, in {}, is beyond the range of 8-byte floats in {}", from.told(), to.told())
+        })?;
         let same = [mass, length, velocity, time].iter().all(|f| *f == 1.0);
         Ok((!same).then(|| format!("converted from {} to {}", from.told(), to.told())))
+    }
+
+    /// Names what is no number any more, or no mass, after it was multiplied by the factors of mass, length, velocity and time.
+    fn check_range(&self, factors: [f64; 4]) -> Result<(), String> {
+        let names = ["mass", "length", "velocity", "time"];
+        if let Some((name, _)) = names.iter().zip(factors).find(|(_, factor)| !factor.is_normal()) {
+            return Err(format!("the unit of {name}"));
+        }
+        let p = &self.particles;
+        for i in 0..p.len() {
+            let columns = [("mass", &p.mass[i..=i]), ("position", &p.pos[i]), ("velocity", &p.vel[i])];
+            if let Some((name, _)) = columns.iter().find(|(_, values)| values.iter().any(|x| !x.is_finite())) {
+                return Err(format!("{}: the {name}", self.place(i)));
+            }
+        }
+        if !(p.total_mass() > 0.0 && p.total_mass().is_finite()) {
+            return Err("the total mass".into());
+        }
+        if self.time.is_some_and(|t| !t.is_finite()) {
+            return Err("the time".into());
+        }
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! What lies in a file itself. HDF5 follows links into other files, and takes a dataset's values from other files, wherever a file
-//! says so: a file from elsewhere could have any file of this machine read as its own. Such members are refused.
+//! says so: a file from elsewhere could have any file of this machine read as its own. For values that are packed in a way it does
+//! not know it looks for a plug-in, which is code. Such members are refused.
 
 use hdf5::dataset::Layout;
 use hdf5::{Dataset, Group, IndexType, IterationOrder, LinkType, Location};
@@ -19,7 +20,8 @@ pub(super) fn group(at: &Group, name: &str) -> Result<Group, String> {
 /// The dataset of that name in a group.
 ///
 /// # Errors
-/// Says that there is none, or that it or its values are in another file or another dataset.
+/// Says that there is none, that it or its values are in another file or another dataset, or that its values are packed as only
+/// a plug-in can read them.
 pub(super) fn dataset(at: &Group, name: &str) -> Result<Dataset, String> {
     here(at, name, "dataset")?;
     let found = at.dataset(name).map_err(|_| "no such dataset".to_owned())?;
@@ -28,6 +30,11 @@ pub(super) fn dataset(at: &Group, name: &str) -> Result<Dataset, String> {
     let external = stored.get_external().map_err(|e| e.to_string())?;
     if !external.is_empty() || stored.layout() == Layout::Virtual {
         return Err("its values are elsewhere, where tisane does not look".into());
+    }
+    if !stored.all_filters_avail() {
+        return Err(
+            "its values are packed by a filter that tisane has not: unpack the file, h5repack -f NONE IN OUT".into()
+        );
     }
     Ok(found)
 }

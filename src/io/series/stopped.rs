@@ -7,6 +7,7 @@ use crate::io::fields::{Row, Value};
 use crate::io::file_units::FileUnits;
 use crate::io::seal::Digest;
 use crate::io::table::{self, Values};
+use crate::regular;
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -141,7 +142,7 @@ fn value(values: &Values, row: usize) -> Option<Value> {
 /// Length in bytes of the header and the first `rows` whole lines of a journal, and their hash.
 fn first_rows(path: &Path, rows: u64, header: &str) -> Result<(u64, Sha256)> {
     let trouble = |e| Error::input(path, e);
-    let mut journal = BufReader::new(File::open(path).map_err(trouble)?);
+    let mut journal = BufReader::new(regular::open(path).map_err(trouble)?);
     let mut text = Vec::new();
     let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
     if text != header.as_bytes() {
