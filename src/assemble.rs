@@ -5,6 +5,7 @@ mod gpu;
 mod initial;
 mod looks;
 mod recipe;
+mod resumed;
 mod sampled;
 mod stars;
 
@@ -12,6 +13,7 @@ pub use engine::{Session, described, force_engine, force_engine_with_bags, forec
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use looks::cluster_settings;
 pub use recipe::{Recipe, recipe};
+pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, OnDtMin, Problem};
 use crate::diagnostics::conserved::Conserved;
@@ -25,7 +27,7 @@ use crate::initial::laws::Laws;
 use crate::initial::{InitialState, coincident_pair, scaling};
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use crate::integrator::leapfrog::Leapfrog;
-use crate::io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use crate::io::checkpoint::{Counters, References, RunState, Written};
 use crate::io::file_units::FileUnits;
 use crate::io::formats;
 use crate::io::provenance::Provenance;
@@ -35,7 +37,6 @@ use crate::simulation::{Engines, Notes, Plan, Simulation};
 use crate::time::{Clock, Level, Time};
 use crate::units::{Scale, Units};
 use engine::Task;
-use std::path::Path;
 
 /// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
 pub const MEMORY_PER_PARTICLE: u64 = 400;
@@ -314,84 +315,4 @@ pub fn engines(set: &Setup, session: Session) -> Result<(Engines, &'static str, 
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
     choose_engines(&set.config, session, None, task)
-}
-
-/// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
-/// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a
-/// warning if the newest checkpoint was damaged and the previous one was taken.
-///
-/// # Errors
-/// [`Error::Input`] if there is no good checkpoint or it belongs to another run; [`Error::Config`].
-pub fn resumed_run(
-    dir: &Path,
-    session: Session,
-    change: impl FnOnce(&mut Config) -> Result<(), Problem>,
-) -> Result<(Simulation, Config, Option<String>)> {
-    let (checkpoint, warning) = checkpoint::read_newest(dir)?;
-    let loaded = Config::from_file(dir.join("config.toml"), &[])?;
-    check_same_run(dir, &checkpoint, &loaded.config)?;
-    let mut config = loaded.config.clone();
-    config.output.directory = Some(dir.display().to_string());
-    change(&mut config).map_err(|problem| loaded.explain(problem))?;
-
-    let Checkpoint { particles, run, history, provenance: of_run } = checkpoint;
-    let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
-    let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
-    if Time::from_dt_max(steps_to_end) < run.now {
-        let reached = run.clock.time(run.now) * run.scale.time;
-        let problem =
-            format!("expected an end after t = {reached}, which the run has reached, found {}", config.t_end());
-        return Err(loaded.explain(Problem::new("run.t_end", problem)));
-    }
-    let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
-    let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
-    let (engines, engine, notes) = choose_engines(&config, session, Some(&of_run.engine), task)?;
-    let units = FileUnits { units: config.units(), scale: run.scale };
-    let of_run = Provenance {
-        config_as_written: of_run.config_as_written,
-        config_overrides: of_run.config_overrides,
-        inputs: of_run.inputs,
-        initial_sha256: of_run.initial_sha256,
-        ..Provenance::of_this_program()
-    };
-    let provenance = provenance(&config, of_run, (engine, &notes))?;
-    let plan = plan(&config, steps_to_end, &run.scale);
-    let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
-    (simulation.history, simulation.notes) = (history, notes);
-    Ok((simulation, config, warning))
-}
-
-/// The checkpoint must come from this configuration, as far as the trajectory depends on it.
-fn check_same_run(dir: &Path, checkpoint: &Checkpoint, config: &Config) -> Result<()> {
-    let refuse = |what: String| {
-        let help = "config.toml or the checkpoint was changed or copied; resume only continues one and the same run";
-        Err(Error::input(dir.join(checkpoint::NEWEST), what).with_help(help))
-    };
-    let of_run = Config::from_str("checkpoint", &checkpoint.provenance.config_resolved, dir, &[])?.config;
-    let n = checkpoint.particles.len();
-    if let Some((Some(said), ..)) = config.initial.sampled()
-        && said != n as u64
-    {
-        return refuse(format!("it holds {n} particles, but config.toml says {said}"));
-    }
-    match differing_section(&of_run, config) {
-        Some(section) => refuse(format!("its run had another [{section}] than config.toml")),
-        None if of_run.run.t_start != config.run.t_start => {
-            refuse("its run had another [run.t_start] than config.toml".into())
-        }
-        None => Ok(()),
-    }
-}
-
-/// The first section, of those that the trajectory depends on, in which two configurations differ. (It depends on the start
-/// too, which a resolved configuration has from its input file.)
-fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
-    let sections = [
-        ("units", one.units == other.units),
-        ("initial", one.initial == other.initial),
-        ("softening", one.softening == other.softening),
-        ("integrator", one.integrator == other.integrator),
-        ("force.precision", one.force.precision() == other.force.precision()),
-    ];
-    sections.into_iter().find_map(|(section, same)| (!same).then_some(section))
 }

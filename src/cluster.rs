@@ -15,7 +15,7 @@ use crate::io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, Stated};
 use crate::io::file_units::FileUnits;
 use crate::io::history::History;
 use crate::io::provenance::Provenance;
-use crate::io::series::Series;
+use crate::io::series::{self, Series};
 use crate::io::snapshot::SnapshotData;
 use crate::particles::{Particles, Vec3};
 use crate::units::{Dimension, Scale};
@@ -152,6 +152,42 @@ pub struct Journals {
     events: Series<EventRow>,
 }
 
+/// The journals about the cluster of a stopped run, before it goes on.
+#[derive(Debug)]
+pub struct Stopped {
+    cluster: series::Stopped<ClusterRow>,
+    binaries: series::Stopped<BinaryRow>,
+    events: series::Stopped<EventRow>,
+}
+
+impl Stopped {
+    /// Looks at them where a checkpoint left them; begins them if it knows of none, as it was written before there were any.
+    ///
+    /// # Errors
+    /// As [`series::Stopped::look`].
+    pub fn look(dir: &Path, written: &Written, units: &FileUnits) -> Result<Self> {
+        use series::Stopped;
+        if written.cluster_rows == 0 {
+            let (cluster, binaries) = (Stopped::unknown(dir, units), Stopped::unknown(dir, units));
+            return Ok(Self { cluster, binaries, events: Stopped::unknown(dir, units) });
+        }
+        Ok(Self {
+            cluster: Stopped::look(dir, (written.cluster_rows, written.cluster_sha256), units)?,
+            binaries: Stopped::look(dir, (written.binaries_rows, written.binaries_sha256), units)?,
+            events: Stopped::look(dir, (written.events, written.events_sha256), units)?,
+        })
+    }
+
+    /// Takes them up.
+    ///
+    /// # Errors
+    /// As [`series::Stopped::resume`].
+    pub fn resume(self) -> Result<Journals> {
+        let (cluster, binaries) = (self.cluster.resume()?, self.binaries.resume()?);
+        Ok(Journals { cluster, binaries, events: self.events.resume()? })
+    }
+}
+
 impl Journals {
     /// Starts them in a directory.
     ///
@@ -162,21 +198,6 @@ impl Journals {
             cluster: Series::create(dir, units)?,
             binaries: Series::create(dir, units)?,
             events: Series::create(dir, units)?,
-        })
-    }
-
-    /// Takes them up where a checkpoint left them; starts them if it knows of none, as it was written before there were any.
-    ///
-    /// # Errors
-    /// As [`Series::resume`] and [`Series::create`].
-    pub fn resume(dir: &Path, written: &Written, units: &FileUnits) -> Result<Self> {
-        if written.cluster_rows == 0 {
-            return Self::create(dir, units);
-        }
-        Ok(Self {
-            cluster: Series::resume(dir, (written.cluster_rows, written.cluster_sha256), units)?,
-            binaries: Series::resume(dir, (written.binaries_rows, written.binaries_sha256), units)?,
-            events: Series::resume(dir, (written.events, written.events_sha256), units)?,
         })
     }
 

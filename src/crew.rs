@@ -3,31 +3,59 @@
 //! While a GPU computes, the threads of a pool go to sleep, and waking them costs more than moving a block of some thousand
 //! particles. A crew does not sleep: its threads look for work until it is dismissed.
 
+use crate::config::MAX_THREADS;
 use crate::error::{Error, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Threads that a run on a GPU keeps awake at most. More move a block hardly faster.
 pub const SIZE: usize = 4;
 
-/// Does `work` on a pool of `threads` threads (0: one a core).
+/// The variable by which rayon lets the number of threads be chosen, where nothing else does.
+const VARIABLE: &str = "RAYON_NUM_THREADS";
+
+/// Does `work` on a pool of `threads` threads (0: what RAYON_NUM_THREADS says, else one a core).
 ///
 /// # Errors
-/// What `work` returns, and [`Error::Integration`] if the threads cannot be started.
+/// What `work` returns, and [`Error::Input`] if the threads cannot be started, or RAYON_NUM_THREADS is no number of them.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool =
-        pool.map_err(|e| Error::Integration { problem: format!("cannot start {threads} threads: {e}"), help: None })?;
-    pool.install(work)
+    let threads = if threads == 0 { chosen(std::env::var(VARIABLE).ok().as_deref())? } else { threads };
+    pool(threads).map_err(|problem| Error::input("threads", problem).with_help(FEW))?.install(work)
+}
+
+/// The number of threads where none is asked for. Rayon would take any number of the variable's, and start so many.
+fn chosen(variable: Option<&str>) -> Result<usize> {
+    let wanted = match variable.map(|text| (text, text.trim().parse::<u32>())) {
+        None | Some(("", _)) => 0,
+        Some((_, Ok(threads))) if threads <= MAX_THREADS => threads as usize,
+        Some((text, _)) => {
+            let problem =
+                format!("expected a number of threads, at most {MAX_THREADS}, or 0 for one a core, found {text:?}");
+            return Err(Error::input(VARIABLE, problem));
+        }
+    };
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS as usize);
+    Ok(if wanted == 0 { cores() } else { wanted })
+}
+
+/// What to do where threads cannot be started.
+const FEW: &str = "the system, the container or the batch job allows too few processes (ulimit -u): raise that, or take fewer \
+                   threads by --threads";
+
+/// A pool of threads.
+fn pool(threads: usize) -> Result<ThreadPool, String> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| format!("cannot start {threads}: {e}"))
 }
 
 /// Does `work` on one of `threads` threads of a new pool, and keeps the others awake for what it hands out through rayon.
 ///
 /// # Errors
-/// If the threads cannot be started.
+/// [`Error::Integration`] if the threads cannot be started.
 pub fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool =
-        pool.map_err(|e| Error::Integration { problem: format!("cannot start {threads} threads: {e}"), help: None })?;
+    let pool = pool(threads)
+        .map_err(|problem| Error::Integration { problem: format!("threads: {problem}"), help: Some(FEW.into()) })?;
     let (ready, dismissed) = (AtomicUsize::new(1), AtomicBool::new(false));
     Ok(pool.in_place_scope(|scope| {
         for _ in 1..threads {
@@ -77,6 +105,19 @@ mod tests {
                 (0..100).map(|_| (0..1000_u32).into_par_iter().with_min_len(10).sum::<u32>()).sum::<u32>()
             });
             assert_eq!(sum.unwrap(), 100 * 499_500);
+        }
+    }
+
+    #[test]
+    fn a_variable_chooses_the_threads_within_reason() {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        for nothing in [None, Some(""), Some("0")] {
+            assert_eq!(chosen(nothing).unwrap(), cores.min(MAX_THREADS as usize));
+        }
+        assert_eq!(chosen(Some("3")).unwrap(), 3);
+        for bad in ["1025", "99999999999", "-1", "two"] {
+            let error = chosen(Some(bad)).unwrap_err();
+            assert!(error.exit_code() == 2 && error.to_string().contains(bad), "{error}");
         }
     }
 

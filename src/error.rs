@@ -47,8 +47,22 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         problem: String,
+        /// What to do about it.
+        #[help]
+        help: Option<&'static str>,
     },
 }
+
+/// What the system says of a storage that can be mended, and what to do about it.
+const MENDED: [(&str, &str); 3] = [
+    ("No space left on device", "make room; a run then goes on by `tisane resume`"),
+    ("Disk quota exceeded", "make room within your quota; a run then goes on by `tisane resume`"),
+    (
+        "File too large",
+        "the limit on the size of files (ulimit -f) or that of the file system is reached: raise it, or write elsewhere; a run then \
+         goes on by `tisane resume`",
+    ),
+];
 
 /// A particle wants a shorter step than the run allows, in whichever units the text is to be read in.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -95,7 +109,9 @@ impl Error {
 
     /// Shorthand for [`Error::Storage`].
     pub fn storage(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
-        Self::Storage { path: path.as_ref().to_owned(), problem: problem.to_string() }
+        let problem = problem.to_string();
+        let help = MENDED.into_iter().find(|(words, _)| problem.contains(words)).map(|(_, help)| help);
+        Self::Storage { path: path.as_ref().to_owned(), problem, help }
     }
 
     /// The same error with advice added, where its kind carries advice.

@@ -38,6 +38,7 @@ pub mod motion;
 pub mod particles;
 pub mod plot;
 pub mod profile;
+pub mod regular;
 pub mod simulation;
 pub mod study;
 pub mod sum;

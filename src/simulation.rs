@@ -171,10 +171,11 @@ impl Simulation {
     }
 
     /// Takes up the run where its checkpoint left it. Rows and snapshots from after the checkpoint are removed: the run will
-    /// write them again, and under another plan not all of them.
+    /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
     ///
     /// # Errors
-    /// As [`Motion::resume`], [`Series::resume`](crate::io::series::Series::resume) and [`directory::remove_snapshots`].
+    /// As [`Motion::resume`], [`Stopped::look`](crate::io::series::Stopped::look), [`directory::remove_summary`] and
+    /// [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.motion.resume(&self.particles, self.state.now)?;
         let written = self.state.written;

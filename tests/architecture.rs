@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What every part may use.
-const GROUND: &[&str] = &["particles", "time", "gravity", "units", "sum"];
+const GROUND: &[&str] = &["particles", "time", "gravity", "units", "sum", "regular"];
 /// The parts of the crate, longest path first where one lies in another, and what else of the crate each may use. A path
 /// stands for all that lies below it.
 const RULES: &[(&str, &[&str])] = &[
@@ -14,9 +14,10 @@ const RULES: &[(&str, &[&str])] = &[
     ("gravity", &[]),
     ("units", &[]),
     ("sum", &[]),
+    ("regular", &[]),
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
-    ("crew", &["error"]),
+    ("crew", &["error", "config::MAX_THREADS"]),
     ("config", &["error", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),

@@ -6,8 +6,12 @@ mod checkpoints;
 mod directories;
 #[path = "common/mount.rs"]
 mod mount;
+#[path = "common/outcome.rs"]
+mod outcome;
 #[path = "common/program.rs"]
 mod program;
+#[path = "bad_input/surroundings.rs"]
+mod surroundings;
 
 use program::Folder;
 
@@ -111,6 +115,11 @@ fn mistakes_in_overrides_are_told_with_the_override() {
     folder.tisane(&["run", "nowhere.toml"]).exits(2).says(&["nowhere.toml", "No such file"]);
     folder.tisane(&["brew"]).exits(2).says(&["brew"]);
     assert!(none() == before);
+}
+
+#[test]
+fn a_configuration_is_a_file() {
+    refused(&Folder::new(SMALL), &["/dev/null"], &["/dev/null", "not a regular file"]);
 }
 
 #[test]

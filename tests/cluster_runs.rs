@@ -155,13 +155,44 @@ fn what_has_no_snapshots_is_told() {
     folder.tisane(&["analyze", "nothing"]).exits(2).says(&["no such directory"]);
     folder.tisane(&["analyze", "run.toml"]).exits(2).says(&["this is a file"]);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    folder.tisane(&["analyze", "o", "--output", "o"]).exits(2).says(&["would replace cluster.csv"]);
+    folder.tisane(&["analyze", "o", "--output", "o"]).exits(2).says(&["would replace its cluster.csv"]);
     folder.tisane(&["analyze", "o", "--set", "cluster.neighbors=7"]).exits(2).says(&["did you mean `neighbours`?"]);
     // A single particle is an answer, not an error.
     folder.tisane(&["analyze", "o"]).exits(0).says(&["9 of 9 snapshots: 0 rows about binaries, 0 events"]);
     assert_eq!(text(&folder.path("o"), Journal::Cluster), text(&folder.path("o/analysis"), Journal::Cluster));
     fs::remove_dir_all(folder.path("o/snapshots")).unwrap();
     folder.tisane(&["analyze", "o"]).exits(2).says(&["a run without snapshots"]);
+}
+
+#[test]
+fn the_journals_of_no_run_are_replaced() {
+    let folder = Folder::new("[run]\nname = \"r\"\nt_end = 1\n[initial.plummer]\nn = 4\n");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "other", "--set", "initial.plummer.seed=3"]).exits(0);
+    let refused = |dir: &str, output: &str, parts: &[&str]| {
+        let before = folder.files();
+        folder.tisane(&["analyze", dir, "--output", output]).exits(2).says(parts);
+        assert!(folder.files() == before, "{dir} to {output} touched a file");
+    };
+    refused("o", "other", &["other", "the directory of a run, as run.log shows", "--output"]);
+    refused("o/snapshots", "o", &["as run.log shows"]);
+    for number in [0, 2, 3] {
+        fs::remove_file(folder.path(&format!("other/snapshots/snapshot_000{number}.hdf5"))).unwrap();
+    }
+    // What is left of a run that somebody tidied up, or took with them in part.
+    for gone in ["run.log", "config.toml", "summary.json", "checkpoint.hdf5", "checkpoint.previous.hdf5"] {
+        let _ = fs::remove_file(folder.path(&format!("other/{gone}")));
+    }
+    refused("o", "other", &["as diagnostics.csv shows"]);
+    folder.tisane(&["resume", "o", "-q", "--t-end", "1.5"]).exits(0);
+    // A result of its own is.
+    folder
+        .tisane(&["analyze", "other"])
+        .exits(0)
+        .says(&["6 of 6 snapshots", "other: snapshots are missing: 0, 2 to 3"]);
+    let said = folder.tisane(&["analyze", "o", "--output", "other/analysis"]).exits(0);
+    assert!(!said.err.contains("missing"), "{}", said.err);
+    assert_eq!(text(&folder.path("o"), Journal::Cluster), text(&folder.path("other/analysis"), Journal::Cluster));
 }
 
 #[test]

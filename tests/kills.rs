@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tisane::io::{checkpoint, directory, snapshot};
 
@@ -317,6 +317,36 @@ fn a_halted_process_keeps_its_lock_and_goes_on_to_the_same_end() {
 }
 
 #[test]
+fn a_run_that_goes_on_and_is_killed_does_not_say_that_it_finished() {
+    let folder = Folder::new(CONFIG);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let output = folder.path("o");
+    let rows = || fs::read_to_string(output.join("diagnostics.csv")).unwrap().lines().count();
+    let (before, exit_reason) = (rows(), || program::summary(&output)["exit_reason"].clone());
+    assert_eq!(exit_reason(), "finished");
+    let mut child = folder.start(&["resume", "o", "-q", "--t-end", "1000"]);
+    while rows() <= before {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!output.join(directory::SUMMARY).exists());
+    folder.tisane(&["plot", "o", "-q"]).exits(0);
+    let report = fs::read_to_string(output.join("plots/report.html")).unwrap();
+    assert!(report.contains("none yet: the run is under way, or was killed"));
+    folder.tisane(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
+    assert_eq!(exit_reason(), "time-limit");
+    // One that is refused has not begun.
+    folder.tisane(&["resume", "o", "-q", "--t-end", "0"]).exits(2);
+    let csv = output.join("diagnostics.csv");
+    let whole = fs::read(&csv).unwrap();
+    fs::write(&csv, &whole[..whole.len() / 2]).unwrap();
+    folder.tisane(&["resume", "o", "-q"]).exits(2);
+    assert_eq!(exit_reason(), "time-limit");
+}
+
+#[test]
 fn the_time_limit_of_the_configuration_stops_every_session() {
     let undisturbed = Folder::new(CONFIG);
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
@@ -333,4 +363,47 @@ fn the_time_limit_of_the_configuration_stops_every_session() {
     assert_eq!(code, 0);
     assert!(stops > 0, "the run was over before the limit");
     Outcome::of(&undisturbed.path("o")).assert_same(&Outcome::of(&folder.path("o")), &format!("{stops} sessions"));
+}
+
+/// A run under way, started by a shell that does something first.
+fn after(first: &str, folder: &Folder) -> Child {
+    let mut shell = Command::new("sh");
+    let run = format!("{first} exec \"$0\" run run.toml -q --output o --set run.t_end=1000000");
+    shell.current_dir(folder.path("")).args(["-c", &run, env!("CARGO_BIN_EXE_tisane")]);
+    let mut child = shell.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !folder.path("o").join(checkpoint::NEWEST).exists() {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn what_a_batch_system_sends_stops_a_run_in_order() {
+    for name in ["-XCPU", "-USR1", "-USR2", "-HUP"] {
+        let folder = Folder::new(CONFIG);
+        let mut child = after("", &folder);
+        signal(&child, name);
+        // Linux sends SIGXCPU every second.
+        if name == "-XCPU" {
+            Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status().unwrap();
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");
+        assert_eq!(program::summary(&folder.path("o"))["exit_reason"], "interrupted");
+        assert_whole(&folder.path("o"));
+    }
+}
+
+#[test]
+fn signals_that_are_ignored_for_the_run_do_not_stop_it() {
+    let folder = Folder::new(CONFIG);
+    // As nohup has it, and a script for what it starts in the background.
+    let mut child = after("trap '' HUP INT;", &folder);
+    for name in ["-HUP", "-INT", "-INT"] {
+        signal(&child, name);
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(child.try_wait().unwrap().is_none(), "{name} ended the run");
+    }
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(3));
 }

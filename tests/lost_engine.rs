@@ -92,7 +92,7 @@ enum Scheme {
 }
 
 fn simulation(dir: &Path, particles: Particles, state: RunState, scheme: Scheme, fate: Fate) -> Simulation {
-    let (epsilon, width, before) = (1.0 / 256.0, Width::choose().unwrap(), Time::default());
+    let (epsilon, width, before) = (1.0 / 16.0, Width::choose().unwrap(), Time::default());
     let engine = cpu::engine(Precision::F64, epsilon, CLOCK, width);
     let motion = match scheme {
         Scheme::Hermite4 => hermite4(Box::new(Doomed { engine, left: 200, fate, before }), None),

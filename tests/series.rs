@@ -10,7 +10,7 @@ use tisane::io::file_units::FileUnits;
 use tisane::io::followed::Followed;
 use tisane::io::inspect;
 use tisane::io::provenance::Provenance;
-use tisane::io::series::Series;
+use tisane::io::series::{Series, Stopped};
 
 const CSV: &str = Journal::Diagnostics.csv();
 const HDF5: &str = Journal::Diagnostics.hdf5();
@@ -41,7 +41,7 @@ fn create(dir: &Path) -> Series<DiagnosticsRow> {
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<Series<DiagnosticsRow>> {
-    Series::resume(dir, (rows, None), &units())
+    Stopped::look(dir, (rows, None), &units())?.resume()
 }
 
 fn append(series: &mut Series<DiagnosticsRow>, rows: std::ops::Range<u64>) {

@@ -6,7 +6,7 @@ use tisane::io::columns::{self, Columns};
 use tisane::io::fields::{DiagnosticsRow, Journal as OfRun};
 use tisane::io::file_units::FileUnits;
 use tisane::io::followed::Followed;
-use tisane::io::series::Series;
+use tisane::io::series::Stopped;
 use tisane::io::{elements, inspect, origin, table};
 use tisane::plot::Theme;
 use tisane::plot::table::{Choice, Source, figure};
@@ -35,7 +35,7 @@ pub fn tables(bytes: &[u8]) {
     // Last: what is after these rows is cut off.
     let units = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
     let rows = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    let _ = is_told(Series::<DiagnosticsRow>::resume(folder.path(), (rows / 2, None), &units));
+    let _ = is_told(Stopped::<DiagnosticsRow>::look(folder.path(), (rows / 2, None), &units).and_then(Stopped::resume));
 }
 
 /// Columns of anything against the first, on both kinds of axis.

@@ -2,6 +2,7 @@
 
 import csv
 import pickle
+import shutil
 import subprocess
 
 import h5py
@@ -109,6 +110,8 @@ def test_names_of_units_are_taken_apart():
 
 def test_files_of_format_1_are_read(old_run):
     run = tisane.load(old_run)
+    with pytest.warns(UserWarning, match="number 0 missing"):
+        assert len(run.snapshots) == 1
     assert run.snapshots[0].rows == 8 and float(run.snapshots[0].time) == pytest.approx(0.25)
     assert run.snapshots[0].provenance["host"] == "workstation"
     assert run.diagnostics.rows == 2 and run.diagnostics["energy"].unit == "Msun (km/s)^2"
@@ -177,6 +180,61 @@ def test_what_is_not_ours_is_told(tmp_path, runs):
         tisane.load(tmp_path / "later")
     with pytest.raises(KeyError, match="there are .*Coordinates"):
         tisane.Snapshot(snapshot)["Positions"]
+
+
+def test_damage_is_told_with_the_name_of_the_file(runs, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(runs["henon"], run)
+
+    def flipped(path, at):
+        content = bytearray(path.read_bytes())
+        content[at] ^= 0x10
+        path.write_bytes(content)
+
+    def values(table):
+        return {name: column.tolist() for name, column in table.items()}
+
+    def is_told(path, read):
+        """Damages a file byte by byte, and asserts that what is read is the same or an error with its name."""
+        whole, expected, told = path.read_bytes(), read(), 0
+        for at in range(0, len(whole) - 80, max(1, len(whole) // 150)):
+            flipped(path, at)
+            try:
+                # NaN is not NaN, but its text is.
+                assert str(read()) == str(expected), at
+            except tisane.FormatError as error:
+                assert str(path) in str(error)
+                told += 1
+            path.write_bytes(whole)
+        assert told > 10
+
+    snapshot = run / "snapshots" / "snapshot_0002.hdf5"
+    is_told(snapshot, lambda: values(tisane.load(snapshot)))
+    is_told(run / "diagnostics.hdf5", lambda: values(tisane.load(run).diagnostics))
+    for name, language, read in [
+        ("summary.json", "JSON", lambda: tisane.load(run).summary),
+        ("config.toml", "TOML", lambda: tisane.load(run).config),
+    ]:
+        content = (run / name).read_bytes()
+        for damaged in (content[: len(content) // 2] + b"\n[", b"\xff" + content):
+            (run / name).write_bytes(damaged)
+            with pytest.raises(tisane.FormatError, match=f"{run / name}: not {language}"):
+                read()
+        (run / name).write_bytes(content)
+    (run / "summary.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"summary.json: .*under way, or was killed"):
+        tisane.load(run).summary  # noqa: B018
+
+
+def test_missing_snapshots_are_told(runs, tmp_path):
+    shutil.copytree(runs["henon"], tmp_path / "run")
+    folder = tmp_path / "run" / "snapshots"
+    (folder / "snapshot_mine.hdf5").write_text("of another program")
+    assert len(tisane.load(tmp_path / "run").snapshots) == 3
+    (folder / "snapshot_0001.hdf5").unlink()
+    with pytest.warns(UserWarning, match="snapshots: number 1 missing"):
+        snapshots = tisane.load(tmp_path / "run").snapshots
+    assert [path.name for path in snapshots.paths] == ["snapshot_0000.hdf5", "snapshot_0002.hdf5"]
 
 
 def test_the_lines_of_the_readme_work(runs, monkeypatch, capsys):

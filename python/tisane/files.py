@@ -1,6 +1,8 @@
 """The HDF5 files of tisane."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,26 +25,30 @@ def text(value) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def open_hdf5(path, *formats: str) -> h5py.File:
-    """Opens a file of one of the `formats` (`tisane snapshot`, …) for reading."""
+@contextmanager
+def open_hdf5(path, *formats: str) -> Iterator[h5py.File]:
+    """Opens a file of one of the `formats` (`tisane snapshot`, …) for reading.
+
+    What h5py finds wrong, also with what is read of the file later on, becomes a `FormatError` with the path.
+    """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise FormatError(f"{path}: not HDF5, cut off or damaged: {error}") from None
-    try:
-        found = text(file.attrs.get("format", ""))
-        if found not in formats:
-            raise FormatError(f"{path}: expected {' or '.join(formats)}, found {found or 'a file of another program'}")
-        version = int(file.attrs["format_version"])
-        if not 1 <= version <= FORMAT_VERSION:
-            raise FormatError(f"{path}: format version {version}, and this package reads 1 to {FORMAT_VERSION}")
-    except BaseException:
-        file.close()
+        with h5py.File(path, "r") as file:
+            found = text(file.attrs.get("format", ""))
+            if found not in formats:
+                raise FormatError(f"{path}: expected {' or '.join(formats)}, found {found or 'a file of another program'}")
+            version = int(file.attrs["format_version"])
+            if not 1 <= version <= FORMAT_VERSION:
+                raise FormatError(f"{path}: format version {version}, and this package reads 1 to {FORMAT_VERSION}")
+            yield file
+    except FormatError:
         raise
-    return file
+    except (OSError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        # A KeyError quotes its text.
+        problem = error.args[0] if isinstance(error, KeyError) and error.args else error
+        raise FormatError(f"{path}: not HDF5, cut off or damaged: {problem}") from error
 
 
 def read_column(dataset: h5py.Dataset) -> Column:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import tomllib
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -29,15 +31,23 @@ class Snapshots(Sequence):
         return f"<{len(self)} snapshots>"
 
 
+def parsed(path: Path, parse: Callable[[str], dict], language: str) -> dict:
+    """The content of a text file; what is wrong with it becomes a `FormatError` with the path."""
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FormatError(f"{path}: not {language}, cut off or damaged: {error}") from error
+
+
 class Run:
     """A run of tisane: what is in its output directory. Everything is read when it is first asked for.
 
-    `snapshots`   a sequence of `Snapshot`
+    `snapshots`   a sequence of `Snapshot`; a warning says which numbers are missing
     `diagnostics` a `Table` with a row an output, from diagnostics.hdf5; while the run goes on, diagnostics.csv may have more
     `cluster`     a `Table` with a row an output: the structure of the cluster, from cluster.hdf5
     `binaries`    a `Table` with a row for each binary and hierarchy at each output, from binaries.hdf5
     `events`      a `Table` with a row an event, from events.hdf5
-    `summary`     summary.json as a dictionary; there when the run has ended or stopped on request
+    `summary`     summary.json as a dictionary; there when the run has ended or stopped on request, not while it goes on
     `config`      config.toml as a dictionary: every parameter, defaults written out
     """
 
@@ -50,9 +60,15 @@ class Run:
 
     @cached_property
     def snapshots(self) -> Snapshots:
-        found = (self.directory / "snapshots").glob("snapshot_*.hdf5")
+        folder = self.directory / "snapshots"
         # By number: 10000 comes after 9999.
-        return Snapshots(sorted(found, key=lambda path: int(path.stem.removeprefix("snapshot_"))))
+        names = ((re.fullmatch(r"snapshot_([0-9]+)\.hdf5", path.name), path) for path in folder.glob("snapshot_*.hdf5"))
+        found = dict(sorted((int(name[1]), path) for name, path in names if name))
+        gap = [number for number in range(max(found, default=0)) if number not in found]
+        if gap:
+            numbers = ", ".join(map(str, gap[:9])) + (", …" if len(gap) > 9 else "")
+            warnings.warn(f"{folder}: number {numbers} missing, so that places in the sequence are not numbers", stacklevel=3)
+        return Snapshots(list(found.values()))
 
     @cached_property
     def diagnostics(self) -> Table:
@@ -72,11 +88,14 @@ class Run:
 
     @cached_property
     def summary(self) -> dict:
-        return json.loads((self.directory / "summary.json").read_text(encoding="utf-8"))
+        path = self.directory / "summary.json"
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such file: the run is under way, or was killed")
+        return parsed(path, json.loads, "JSON")
 
     @cached_property
     def config(self) -> dict:
-        return tomllib.loads((self.directory / "config.toml").read_text(encoding="utf-8"))
+        return parsed(self.directory / "config.toml", tomllib.loads, "TOML")
 
     def __repr__(self) -> str:
         return f"<Run {self.config['run']['name']} in {self.directory}: {len(self.snapshots)} snapshots>"

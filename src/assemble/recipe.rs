@@ -1,6 +1,6 @@
 //! From the provenance of a file back to the run that made it.
 
-use super::differing_section;
+use super::resumed::differing_section;
 use crate::config::{Config, Engine, Loaded};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;

@@ -17,8 +17,6 @@ use clap::Args;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// The folder of the result in a run's directory.
-const ANALYSIS: &str = "analysis";
 /// Snapshots that a thread has in hand before their rows are written.
 const IN_HAND: usize = 2;
 
@@ -39,9 +37,12 @@ pub struct AnalyzeArgs {
 
 pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
-    let output = args.output.clone().unwrap_or_else(|| args.dir.join(ANALYSIS));
+    let output = args.output.clone().unwrap_or_else(|| args.dir.join(directory::ANALYSIS));
     check_output(&args.dir, &output)?;
     let (first, left_out) = first_good(&paths)?;
+    if let Some(missing) = directory::told_missing(&paths).filter(|_| !talk.quiet) {
+        say(&format!("{}: {missing}", args.dir.display()));
+    }
     let config = configuration(&args.dir, &first, &args.sets)?;
     std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
     let _lock = Lock::take(&output)?;
@@ -67,15 +68,15 @@ pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
     Ok(if analysis.left_out.is_empty() { 0 } else { LEFT_OUT })
 }
 
-/// The journals that the run itself wrote are not replaced.
+/// The journals that a run wrote are not replaced: neither those of the run itself nor another's.
 fn check_output(dir: &Path, output: &Path) -> Result<()> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let of_run = dir.join(directory::CONFIG).is_file() || dir.join(Journal::Cluster.csv()).is_file();
-    if of_run && real(output).is_some_and(|output| real(dir) == Some(output)) {
-        let problem = format!("the result would replace {} of the run itself", Journal::Cluster.csv());
-        return Err(Error::input(output, problem).with_help("give another folder with --output"));
-    }
-    Ok(())
+    let journal = Journal::Cluster.csv();
+    // Of a run, perhaps only the snapshots and this journal were copied to where they are looked at.
+    let itself = || real(output).is_some_and(|output| real(dir) == Some(output)) && dir.join(journal).is_file();
+    let Some(sign) = directory::sign_of_run(output).or_else(|| itself().then_some(journal)) else { return Ok(()) };
+    let problem = format!("this is the directory of a run, as {sign} shows: the result would replace its {journal}");
+    Err(Error::input(output, problem).with_help("give another folder with --output"))
 }
 
 /// The first snapshot that is whole, and what is wrong with those before it.

@@ -2,6 +2,7 @@
 
 use super::{Talk, a_format};
 use crate::error::{Error, Result};
+use crate::io::atomic::check_name;
 use crate::io::formats::{self, Accepts, FORMATS, FileState, nearest};
 use crate::particles::Particles;
 use crate::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
@@ -50,6 +51,7 @@ pub fn convert(args: &ConvertArgs, talk: Talk) -> Result<u8> {
         let names: Vec<_> = FORMATS.iter().filter(|f| f.writer.is_some()).map(|f| f.name).collect();
         Error::input(output, "its name does not say a format").with_help(format!("--to {}", names.join(" | ")))
     })?;
+    check_name(output, Some(input))?;
     if output.exists() && !args.overwrite {
         return Err(Error::input(output, "there is such a file already").with_help("--overwrite replaces it"));
     }

@@ -207,6 +207,7 @@ struct Talk {
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    stop::outlive_large_files();
     match dispatch(cli) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

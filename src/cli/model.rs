@@ -6,6 +6,7 @@ use crate::assemble::{self, Setup};
 use crate::config::{Config, Integrator};
 use crate::crew::on_threads;
 use crate::error::{Error, Result};
+use crate::io::atomic::check_name;
 use crate::io::sheet::Sheet;
 use crate::study::config::{CostFile, StudyFile};
 use crate::study::cost;
@@ -47,6 +48,7 @@ pub fn model(args: ModelArgs, talk: Talk) -> Result<u8> {
     let known = Model::read(&path)?;
     match args {
         ModelArgs { fit: Some(from), .. } => {
+            check_name(&path, None)?;
             let newer = match from {
                 Some(dir) => {
                     let missing = || {

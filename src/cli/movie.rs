@@ -14,8 +14,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The folder of the film in a run's directory, the film itself, and what its frames depend on.
-const MOVIE: &str = "movie";
+/// The film, and what its frames depend on.
 const FILM: &str = "movie.mp4";
 const DESCRIPTION: &str = "movie.json";
 /// Seconds of a film of no given length.
@@ -72,7 +71,7 @@ pub struct MovieArgs {
 
 pub fn movie(args: &MovieArgs, talk: Talk) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
-    let folder = args.output.clone().unwrap_or_else(|| args.dir.join(MOVIE));
+    let folder = args.output.clone().unwrap_or_else(|| args.dir.join(directory::MOVIE));
     let frames = match (args.frames, args.per_snapshot) {
         (_, Some(each)) => Frames::PerSnapshot(each),
         (frames, None) => Frames::Whole(frames.unwrap_or(SECONDS * args.fps)),

@@ -3,14 +3,13 @@
 use super::{LEFT_OUT, Talk, one_of, print, say};
 use crate::error::{Error, Result};
 use crate::io::columns;
+use crate::io::directory::PLOTS;
 use crate::plot::run::{self, Gallery};
 use crate::plot::table::{self, Choice, Source};
 use crate::plot::{Figure, Theme, report};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// The folder of the figures in a run's directory.
-const PLOTS: &str = "plots";
 /// All figures of a run in one page.
 const REPORT: &str = "report.html";
 

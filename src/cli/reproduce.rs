@@ -5,7 +5,7 @@ use super::{Talk, a_device, an_engine, on_threads, print};
 use crate::assemble::{self, Recipe, Session};
 use crate::config::{Engine, MAX_THREADS};
 use crate::error::{Error, Result};
-use crate::io::atomic::write_atomically;
+use crate::io::atomic::{check_name, write_atomically};
 use crate::io::origin;
 use crate::io::provenance::{self, Provenance};
 use crate::simulation::ExitReason;
@@ -99,6 +99,7 @@ fn this_program(made: &Provenance) -> String {
 /// Writes the configuration beside the directory of the new run and prints the command.
 fn tell_command(file: &Path, dir: &Path, recipe: &Recipe) -> Result<u8> {
     let config = dir.with_added_extension("toml");
+    check_name(&config, None)?;
     if std::fs::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
         return Err(Error::input(&config, "this file exists and holds something else")
             .with_help("give another directory with --output"));
@@ -107,19 +108,25 @@ fn tell_command(file: &Path, dir: &Path, recipe: &Recipe) -> Result<u8> {
         std::fs::create_dir_all(parent).map_err(|e| Error::input(parent, e))?;
     }
     write_atomically(&config, |path| std::fs::write(path, &recipe.text).map_err(|e| Error::storage(path, e)))?;
-    let mut command = format!("tisane run {}", quoted(&config.display().to_string()));
+    let mut command = format!("tisane run {}", argument(&config));
     for set in &recipe.sets {
         command += &format!(" --set {}", quoted(set));
     }
     if let Some(engine) = recipe.engine {
         command += &format!(" --engine {}", engine.name());
     }
-    let (dir, file) = (quoted(&dir.display().to_string()), quoted(&file.display().to_string()));
+    let (dir, file) = (argument(dir), argument(file));
     print(&format!(
         "\nIts configuration is in {} now. The command:\n  {command} --output {dir}\nThe same with a comparison of the states:\n  \
          tisane reproduce {file} --run --output {dir}\n",
         config.display()
     ))
+}
+
+/// A path as a shell hands it on to a program, which takes what begins with a dash for an option.
+fn argument(path: &Path) -> String {
+    let text = path.display().to_string();
+    quoted(&if text.starts_with('-') { format!("./{text}") } else { text })
 }
 
 /// Text as a shell takes it for one word.
@@ -179,7 +186,8 @@ fn verdict(outcome: Result<(), String>, made: &Provenance) -> Result<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{argument, quoted};
+    use std::path::Path;
 
     #[test]
     fn a_shell_takes_quoted_text_for_one_word() {
@@ -187,6 +195,9 @@ mod tests {
             [("runs/a-b.toml", "runs/a-b.toml"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("", "''")]
         {
             assert_eq!(quoted(text), expected);
+        }
+        for (path, expected) in [("-dash/summary.json", "./-dash/summary.json"), ("-a b", "'./-a b'"), ("a", "a")] {
+            assert_eq!(argument(Path::new(path)), expected);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::io::lock::Lock;
 use crate::io::machine;
 use crate::io::summary::Summary;
 use crate::simulation::{ExitReason, Outputs, Simulation};
-use crate::view::View;
+use crate::view::{Port, View};
 use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
@@ -44,7 +44,7 @@ pub struct ResumeArgs {
     /// Output directory of the run.
     dir: PathBuf,
     /// Another end than the configuration's, in its unit of time.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     t_end: Option<String>,
     /// Engine of this session, in place of force.engine. In f64 every engine has the same bits.
     #[arg(long, value_name = "ENGINE", value_parser = an_engine())]
@@ -84,15 +84,9 @@ impl SessionArgs {
         Session { engine, device: self.device, profile: self.profile }
     }
 
-    /// Serves the view of this session, if it is wanted, and says where: on the screen alone, as whoever can read the log is
-    /// not thereby to be let in.
-    fn view(&self, dir: &Path, bars: &MultiProgress) -> Result<Option<View>> {
-        let Some(port) = self.view else { return Ok(None) };
-        let view = View::start(dir, port)?;
-        let told = super::view::told(&view, dir);
-        // A closed standard error must not end a run.
-        bars.suspend(|| drop(std::io::stderr().write_all(told.as_bytes())));
-        Ok(Some(view))
+    /// The port of the view of this session, if it is wanted.
+    fn port(&self) -> Result<Option<Port>> {
+        self.view.map(Port::take).transpose()
     }
 
     fn limit(&self, simulation: &mut Simulation) {
@@ -102,23 +96,26 @@ impl SessionArgs {
     }
 }
 
+/// Serves the view of a session, if it has a port, and says where: on the screen alone, as whoever can read the log is not
+/// thereby to be let in.
+fn view(dir: &Path, port: Option<Port>, bars: &MultiProgress) -> Result<Option<View>> {
+    let Some(port) = port else { return Ok(None) };
+    let view = View::start(dir, port)?;
+    let told = super::view::told(&view, dir);
+    // A closed standard error must not end a run.
+    bars.suspend(|| drop(std::io::stderr().write_all(told.as_bytes())));
+    Ok(Some(view))
+}
+
 /// The name of an output directory as the configuration can hold it.
 fn utf8(dir: &Path) -> Result<String> {
     let name = dir.to_str().map(str::to_owned);
     name.ok_or_else(|| Error::input(dir, "this path is not UTF-8: the configuration cannot name it"))
 }
 
-/// Replacing a run must not remove the file that the new one starts from, nor a configuration that no run wrote.
+/// Replacing a run must not remove the file that the new one starts from.
 fn keep_input(config: &Config) -> Result<()> {
     let dir = config.output_directory();
-    let foreign = dir.join(directory::CONFIG);
-    if foreign.exists() && !dir.join(directory::LOG).exists() {
-        return Err(Error::input(
-            &foreign,
-            "--overwrite would replace this file, which no run wrote: there is no run.log",
-        )
-        .with_help("give another directory with --output"));
-    }
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let Some(real_dir) = real(&dir) else { return Ok(()) };
     match config
@@ -149,11 +146,12 @@ pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
         keep_input(&loaded.config)?;
     }
     assemble::check_gpu(&loaded.config, args.session.engine(None))?;
+    let port = args.session.port()?;
     on_threads(args.session.threads(&loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
         let mut new = open(setup, args.session.engine(None), args.overwrite, talk)?;
         args.session.limit(&mut new.simulation);
-        let _view = args.session.view(&new.simulation.plan().directory, &new.bars)?;
+        let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
         let reason = new.run(talk)?;
         Ok(exit_code(reason))
     })
@@ -181,6 +179,9 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Talk) 
     tracing::info!("starting {name} in {}: {source}", dir.display());
     for warning in &warnings {
         tracing::warn!("{warning}");
+    }
+    for folder in directory::pictures(&dir) {
+        tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());
     }
     Ok(NewRun { simulation, name, bars, _lock: lock })
 }
@@ -211,13 +212,17 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
     }
     utf8(&dir)?;
+    let port = session.port()?;
     let lock = Lock::take(&dir)?;
-    let (mut simulation, config, warning) = assemble::resumed_run(&dir, session.engine(engine), |config| {
+    let change = |config: &mut Config| {
         if let Some(text) = &t_end {
             config.run.t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
         }
         Ok(())
-    })?;
+    };
+    // How many threads the run has is in its configuration; without a pool, rayon would start one as it sees fit.
+    let (mut simulation, config, warning) =
+        on_threads(1, || assemble::resumed_run(&dir, session.engine(engine), change))?;
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
@@ -234,15 +239,32 @@ pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
         state.counters.block_steps,
         state.clock.time(state.now) * state.scale.time
     );
-    let _view = session.view(&dir, &bars)?;
+    let _view = view(&dir, port, &bars)?;
     on_threads(session.threads(&config), move || {
         let reason = go(&mut simulation, &config.run.name, talk, &bars, |simulation, _| {
             let series = simulation.resume()?;
+            mend_snapshots(&dir, simulation.state.written.snapshots)?;
             simulation.insist(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
         })?;
         Ok(exit_code(reason))
     })
+}
+
+/// Makes the folder of the snapshots where it is missing, and says how many are not in it. Somebody may have moved them away:
+/// the run does not need them.
+fn mend_snapshots(dir: &Path, written: u64) -> Result<()> {
+    directory::make_snapshots(dir)?;
+    let there = directory::snapshot_numbers(dir)?.len() as u64;
+    if there < written {
+        let folder = dir.join(directory::SNAPSHOTS);
+        tracing::warn!(
+            "{}: {} of the {written} snapshots of this run are not there",
+            folder.display(),
+            written - there
+        );
+    }
+    Ok(())
 }
 
 /// Runs a simulation from its `begin` to its end, and says how it went.

@@ -1,11 +1,11 @@
 //! `tisane view`, and the view of a run under way.
 
-use super::print;
+use super::{print, stop};
 use crate::error::{Error, Result};
-use crate::view::View;
+use crate::view::{Port, View};
 use clap::Args;
+use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 
 #[derive(Debug, Args)]
 pub struct ViewArgs {
@@ -17,16 +17,11 @@ pub struct ViewArgs {
 }
 
 pub fn view(args: &ViewArgs) -> Result<u8> {
-    let (end, ended) = mpsc::channel();
-    ctrlc::set_handler(move || {
-        // Nobody listens to a second signal.
-        let _ = end.send(());
-    })
-    .map_err(|e| Error::input(&args.dir, format!("cannot listen to signals, which end the view: {e}")))?;
-    let view = View::start(&args.dir, args.port)?;
+    let mut signals = Signals::new(stop::heeded())
+        .map_err(|e| Error::input(&args.dir, format!("cannot listen to signals, which end the view: {e}")))?;
+    let view = View::start(&args.dir, Port::take(args.port)?)?;
     print(&format!("{}  end it with   Ctrl-C\n", told(&view, &args.dir)))?;
-    // The sender lives in the handler, as long as the process.
-    let _ = ended.recv();
+    signals.forever().next();
     Ok(0)
 }
 

@@ -236,6 +236,7 @@ pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> 
         let problem = format!("expected a time after the start at t = {start}, found {end}");
         return Err(Problem::new(key, problem));
     }
+    let steps = whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))?;
     let spacing = start.abs().max(end.abs()) * f64::EPSILON;
     if spacing > dt_max * WHOLE_TOLERANCE_STEPS {
         let (name, section) = (config.integrator.dt_max_key(), config.integrator.section());
@@ -244,7 +245,7 @@ pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> 
         let help = format!("let run.t_start be nearer to 0, or choose a longer {section}.{name}");
         return Err(Problem::new(key, problem).with_help(help));
     }
-    whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))
+    Ok(steps)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Writes a file so that a kill or a power cut at any instant leaves either the old file or the new one under `path`.
@@ -12,6 +13,41 @@ use std::path::{Path, PathBuf};
 /// What `write` returns, and [`Error::Storage`] if flushing or renaming fails.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     Pending::write(path, write)?.commit()
+}
+
+/// Refuses a name given by the user for a file to be written, unless there is no such file or a regular one, and another than
+/// `read`, which the new one is made from. A device or a pipe would give way to a file; of a link it would not be clear which
+/// of the two is meant.
+///
+/// # Errors
+/// [`Error::Input`].
+pub fn check_name(path: &Path, read: Option<&Path>) -> Result<()> {
+    let refused = |problem: String, help: &str| Err(Error::input(path, problem).with_help(help));
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    if found.is_symlink() {
+        let target = fs::read_link(path).unwrap_or_default();
+        let problem = format!("this is a link to {}, and only regular files are written", target.display());
+        return refused(problem, "name the file itself");
+    }
+    if let Some(what) = no_file(&found) {
+        return refused(format!("this is {what}, and only regular files are written"), "name a file");
+    }
+    let same = |other: fs::Metadata| (other.dev(), other.ino()) == (found.dev(), found.ino());
+    match read {
+        Some(read) if fs::metadata(read).is_ok_and(same) => {
+            refused(format!("this is {} itself, which is read", read.display()), "name another file")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What it is, if neither a regular file nor a link.
+fn no_file(found: &fs::Metadata) -> Option<&'static str> {
+    match found.file_type() {
+        kind if kind.is_dir() => Some("a folder"),
+        kind if kind.is_file() || kind.is_symlink() => None,
+        _ => Some("a device, a pipe or a socket"),
+    }
 }
 
 /// A file that is whole and on the disk, but still under its temporary name. Dropped without [`commit`](Self::commit), it
@@ -27,8 +63,11 @@ impl Pending {
     /// Writes the temporary file and flushes it to the disk. A temporary file left over from a kill is replaced.
     ///
     /// # Errors
-    /// What `write` returns, and [`Error::Storage`] if the file cannot be flushed.
+    /// What `write` returns, and [`Error::Storage`] if the file cannot be flushed, or what has its name now is no file.
     pub fn write(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
+        if let Some(what) = fs::symlink_metadata(path).ok().as_ref().and_then(no_file) {
+            return Err(Error::storage(path, format!("this is {what}")));
+        }
         let pending = Self { temporary: temporary_name(path)?, path: path.to_owned(), committed: false };
         remove_if_present(&pending.temporary).map_err(|e| Error::storage(&pending.temporary, e))?;
         write(&pending.temporary).map_err(|e| e.about(&pending.temporary, path))?;
@@ -98,6 +137,15 @@ pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a file, if there is one, so that it stays away after a power cut.
+pub(super) fn remove_durably(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        fs::remove_file(path)?;
+        flush_directory_of(path)?;
+    }
+    Ok(())
+}
+
 fn flush_file(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.sync_all()
 }
@@ -133,6 +181,33 @@ mod tests {
         write_atomically(&path, |t| fs::write(t, "new").map_err(|e| Error::storage(t, e))).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_file_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, folder, socket, link] = ["file", "folder", "socket", "link"].map(|name| dir.path().join(name));
+        fs::write(&file, "old").unwrap();
+        fs::create_dir(&folder).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let before = fs::read_dir(dir.path()).unwrap().count();
+        for (path, words) in [(&folder, "a folder"), (&socket, "a socket")] {
+            let kind = fs::symlink_metadata(path).unwrap().file_type();
+            let failed = write_atomically(path, |_| panic!("written")).unwrap_err();
+            assert!(failed.exit_code() == 5 && failed.to_string().contains(words), "{failed}");
+            let failed = check_name(path, None).unwrap_err();
+            assert!(failed.exit_code() == 2 && failed.to_string().contains(words), "{failed}");
+            assert_eq!(fs::symlink_metadata(path).unwrap().file_type(), kind);
+        }
+        assert!(check_name(&link, None).unwrap_err().to_string().contains("a link to"));
+        assert!(check_name(&file, Some(&link)).unwrap_err().to_string().contains("link itself"));
+        check_name(&file, Some(&folder)).unwrap();
+        check_name(&dir.path().join("new"), Some(&file)).unwrap();
+        // A link in the place of a file of ours gives way, what it led to stays.
+        write_atomically(&link, |t| fs::write(t, "new").map_err(|e| Error::storage(t, e))).unwrap();
+        assert_eq!([&file, &link].map(|path| fs::read_to_string(path).unwrap()), ["old", "new"]);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before);
     }
 
     #[test]

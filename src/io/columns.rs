@@ -5,7 +5,7 @@ use super::hdf::Kind;
 use super::hdf::read::{Node, SIGNATURE, Tree};
 use super::{formats, provenance, text};
 use crate::error::{Error, Result};
-use std::fs::File;
+use crate::regular;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -82,7 +82,7 @@ impl Column {
 /// [`Error::Input`] with the line or dataset if the file is missing, damaged or no table.
 pub fn read(path: &Path) -> Result<Columns> {
     let head = formats::head(path)?;
-    if head.starts_with(SIGNATURE) { read_hdf5(path, true) } else { parse_csv(path, || File::open(path)) }
+    if head.starts_with(SIGNATURE) { read_hdf5(path, true) } else { parse_csv(path, || regular::open(path)) }
 }
 
 /// Reads a journal of a run that may be under way, such as its diagnostics: all whole lines of the journal `csv`, with units and origin from
@@ -99,7 +99,7 @@ pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Columns> {
     }
     let described = hdf5.is_file().then(|| read_hdf5(hdf5, false)).transpose()?;
     let length = whole_lines(csv).map_err(|e| Error::input(csv, e))?;
-    let mut journal = parse_csv(csv, || Ok(File::open(csv)?.take(length)))?;
+    let mut journal = parse_csv(csv, || Ok(regular::open(csv)?.take(length)))?;
     if let Some(described) = described {
         for column in &mut journal.columns {
             column.unit = described.column(&column.name).map_or(String::new(), |column| column.unit.clone());
@@ -111,7 +111,7 @@ pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Columns> {
 
 /// Length of the file up to its last end of line: a row in the course of being written has none yet.
 fn whole_lines(path: &Path) -> std::io::Result<u64> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let mut end = file.metadata()?.len();
     let mut block = Vec::new();
     while end > 0 {

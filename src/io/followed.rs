@@ -1,7 +1,7 @@
 //! A journal (CSV that grows by whole lines: `diagnostics.csv` and its like) followed while a run writes it.
 
 use crate::error::{Error, Result};
-use std::fs::File;
+use crate::regular;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
@@ -74,7 +74,7 @@ impl Followed {
     /// [`Error::Input`] if the file is there and cannot be read.
     pub fn refresh(&mut self) -> Result<()> {
         let trouble = |e| Error::input(&self.path, e);
-        let file = match File::open(&self.path) {
+        let file = match regular::open(&self.path) {
             Ok(file) => file,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 self.forget();
@@ -138,7 +138,7 @@ impl Followed {
             return Ok(rows);
         };
         let trouble = |e| Error::input(&self.path, e);
-        let mut file = BufReader::with_capacity(1 << 16, File::open(&self.path).map_err(trouble)?);
+        let mut file = BufReader::with_capacity(1 << 16, regular::open(&self.path).map_err(trouble)?);
         file.seek(SeekFrom::Start(mark)).map_err(trouble)?;
         let (mut line, mut taken) = (Vec::new(), 0);
         for row in from - from % ROWS_A_MARK..self.rows {

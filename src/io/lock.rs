@@ -7,6 +7,7 @@
 use super::machine;
 use super::provenance::now_utc;
 use crate::error::{Error, Result};
+use crate::regular;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
@@ -94,7 +95,7 @@ pub fn in_use(dir: &Path) -> bool {
 /// # Errors
 /// [`Error::Input`], as [`Lock::take`].
 pub fn check(dir: &Path) -> Result<()> {
-    let Ok(mut file) = File::open(dir.join(LOCK)) else { return Ok(()) };
+    let Ok(mut file) = regular::open(&dir.join(LOCK)) else { return Ok(()) };
     let lock = file.try_lock_shared();
     let told = told(&mut file);
     let free = match lock {

@@ -54,6 +54,15 @@ pub fn read(path: &Path) -> Result<Provenance> {
     Ok(provenance)
 }
 
+/// The SHA-256 of the initial conditions, as an HDF5 file of a run has it; none where the file is missing or damaged, or of a
+/// version that did not record it.
+#[must_use]
+pub fn initial_sha256(path: &Path) -> Option<String> {
+    let tree = Tree::open(path, &Kind::ALL, false).ok()?;
+    let found = provenance::read(&tree.group("Provenance").ok()?, tree.version).ok()?;
+    Some(found.initial_sha256).filter(|hash| !hash.is_empty())
+}
+
 /// The provenance in a `summary.json`.
 fn of_summary(path: &Path) -> Result<Provenance> {
     let mut text = String::new();

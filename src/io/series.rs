@@ -1,10 +1,15 @@
 //! The journals of a run, such as its diagnostics: a CSV that grows by lines, and HDF5 with the same columns, their units and
 //! descriptions, rewritten from the CSV now and then and at the end.
 
+mod stopped;
+
+pub use stopped::Stopped;
+
+use super::atomic::remove_if_present;
 use super::fields::{Column, ColumnKind, Row, Value};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
-use super::hdf::write::{self as hdf, H5Result, bring_to_file, new_dataset, new_group, put, put_text};
+use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::Digest;
 use super::table::Values;
@@ -14,14 +19,14 @@ use hdf5::{Dataset, Group};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The HDF5 file is rewritten when this many times the cost of the last rewrite has passed: at most 0.5 % of the run.
 const PAUSE_PER_COST: u32 = 200;
-/// Rows that a rewrite holds in memory at a time.
+/// Rows that a rewrite holds in memory at a time, and rows of a chunk.
 const BLOCK_ROWS: usize = 4096;
 
 /// A journal of a run under way.
@@ -55,33 +60,16 @@ impl<R: Row> Series<R> {
     pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
         let begin = || {
+            // Another file of the name, or a link to one, is not written into.
+            remove_if_present(&path)?;
             // Appending, so that a row after a failed one that was cut off lands at the end.
-            let mut csv = OpenOptions::new().create(true).append(true).open(&path)?;
-            csv.set_len(0)?;
+            let mut csv = OpenOptions::new().create_new(true).append(true).open(&path)?;
             csv.write_all(header::<R>().as_bytes())?;
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
         let header = header::<R>();
         Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), units, 0))
-    }
-
-    /// Takes up the journal of a run whose checkpoint says that `rows` rows were written, with the hash `sha256`, where it
-    /// says that. Rows after them, a half-written one among them, are cut off: the run will write them again. That rows were
-    /// changed by somebody is told as a warning: they are kept as they are, and the run's state does not hang on them.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be cut.
-    pub fn resume(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
-        let path = dir.join(R::JOURNAL.csv());
-        let (length, hash) = first_rows(&path, rows, &header::<R>())?;
-        if sha256.is_some_and(|written| written != Digest::of(hash.clone())) {
-            let path = path.display();
-            tracing::warn!("{path}: the first {rows} rows are not those that this run wrote: they were changed since");
-        }
-        let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
-        csv.set_len(length).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, length, hash), units, rows))
     }
 
     fn new(dir: &Path, (csv, length, hash): (File, u64, Sha256), units: &FileUnits, rows: u64) -> Self {
@@ -183,9 +171,9 @@ impl<R: Row> Series<R> {
         let mut targets = Vec::new();
         for column in &columns {
             let dataset = match column.kind {
-                ColumnKind::Float => new_dataset::<f64>(group, &column.name, rows, 1)?,
-                ColumnKind::Count => new_dataset::<u64>(group, &column.name, rows, 1)?,
-                ColumnKind::Text => new_dataset::<text::Cell>(group, &column.name, rows, 1)?,
+                ColumnKind::Float => new_dataset::<f64>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
+                ColumnKind::Count => new_dataset::<u64>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
+                ColumnKind::Text => new_dataset::<text::Cell>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
             };
             file_units::describe(&dataset, &self.units.units, column.dimension, &column.text)?;
             targets.push((dataset, Values::empty(column.kind)));
@@ -205,7 +193,7 @@ impl<R: Row> Series<R> {
         if flush_block(&mut targets, done)? != rows {
             return Err(trouble(&"rows are missing from the journal").into());
         }
-        targets.iter().try_for_each(|(dataset, _)| bring_to_file(dataset))
+        Ok(())
     }
 }
 
@@ -247,25 +235,4 @@ fn line(values: &[Value]) -> String {
     }
     line.push('\n');
     line
-}
-
-/// Length in bytes of the header and the first `rows` whole lines of a journal, and their hash.
-fn first_rows(path: &Path, rows: u64, header: &str) -> Result<(u64, Sha256)> {
-    let trouble = |e| Error::input(path, e);
-    let mut journal = BufReader::new(File::open(path).map_err(trouble)?);
-    let mut text = Vec::new();
-    let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
-    if text != header.as_bytes() {
-        return Err(Error::input(path, "line 1: other columns than this version of tisane writes"));
-    }
-    let mut hash = Sha256::new_with_prefix(header);
-    for row in 0..rows {
-        text.clear();
-        length += journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
-        if !text.ends_with(b"\n") {
-            return Err(Error::input(path, format!("{row} rows, and the checkpoint says that {rows} were written")));
-        }
-        hash.update(&text);
-    }
-    Ok((length, hash))
 }

@@ -3,12 +3,11 @@
 use super::run::{Gallery, Run};
 use super::{Axis, Figure, Heat, Mark, Panel, Series};
 use crate::io::columns::{self, Cells, Columns};
+use crate::io::directory::ANALYSIS;
 use crate::io::fields::Journal;
 use crate::time::LEVELS;
 use std::path::Path;
 
-/// Where `tisane analyze` puts its journals.
-const ANALYSIS: &str = "analysis";
 /// The Lagrangian radii that are drawn, in thousandths of the mass, and what they are called.
 const RADII: [(&str, u16); 7] =
     [("1 %", 10), ("5 %", 50), ("10 %", 100), ("25 %", 250), ("50 %", 500), ("75 %", 750), ("90 %", 900)];

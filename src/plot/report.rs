@@ -5,6 +5,7 @@ use super::run::{Gallery, diagnostics, name};
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
 use crate::io::directory::{CONFIG, SUMMARY};
+use crate::regular;
 use quick_xml::escape::escape;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -99,7 +100,7 @@ fn page(dir: &Path, gallery: &Gallery) -> Result<String> {
         }
         page += "</ul>\n";
     }
-    if let Ok(config) = fs::read_to_string(dir.join(CONFIG)) {
+    if let Ok(config) = regular::read_to_string(&dir.join(CONFIG)) {
         let shown = escape(&*config);
         add(
             &mut page,
@@ -135,7 +136,7 @@ fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
         facts.extend(table.remarks);
         return Ok(facts);
     }
-    let text = fs::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
+    let text = regular::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
     let summary: Value = serde_json::from_str(&text).map_err(|e| Error::input(&path, e))?;
     let told = |at: &str| match summary.pointer(at)? {
         Value::Null => None,

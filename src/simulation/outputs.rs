@@ -1,13 +1,14 @@
 //! The journals that a run writes, and what it says of the cluster.
 
 use super::{Plan, Simulation};
-use crate::cluster::{Journals, Seen};
+use crate::cluster::{self, Journals, Seen};
 use crate::error::Result;
 use crate::force::Field;
 use crate::io::checkpoint::Written;
+use crate::io::directory;
 use crate::io::fields::DiagnosticsRow;
 use crate::io::file_units::FileUnits;
-use crate::io::series::Series;
+use crate::io::series::{Series, Stopped};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 
 /// The journals of a run under way.
@@ -30,15 +31,19 @@ impl Outputs {
         Ok(Self { diagnostics: Series::create(dir, units)?, cluster, look: None })
     }
 
-    /// Takes up those of a run whose checkpoint says what was written. Later rows are cut off.
+    /// Takes up those of a run whose checkpoint says what was written. Once all have been looked at, the summary goes, and
+    /// later rows are cut off.
     ///
     /// # Errors
-    /// As [`Series::resume`].
+    /// As [`Stopped::look`], [`directory::remove_summary`] and [`Stopped::resume`].
     pub(super) fn resume(plan: &Plan, written: &Written, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
-        let diagnostics = Series::resume(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
-        let cluster = plan.cluster.map(|_| Journals::resume(dir, written, units)).transpose()?;
-        Ok(Self { diagnostics, cluster, look: None })
+        let diagnostics = Stopped::look(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
+        let cluster = plan.cluster.map(|_| cluster::Stopped::look(dir, written, units)).transpose()?;
+        // From here on it is not true any more.
+        directory::remove_summary(dir)?;
+        let cluster = cluster.map(cluster::Stopped::resume).transpose()?;
+        Ok(Self { diagnostics: diagnostics.resume()?, cluster, look: None })
     }
 
     /// Flushes them to the disk, all that was seen told.

@@ -5,6 +5,7 @@ use crate::io::directory::{self, CONFIG, SUMMARY};
 use crate::io::followed::Followed;
 use crate::io::lock;
 use crate::io::snapshot::{self, Heading};
+use crate::regular;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,7 +113,7 @@ impl Directory {
             rows.insert((*name).to_owned(), json!([journal.generation(), journal.rows()]));
         }
         let (name, end) = self.name_and_end();
-        // Of a run that was resumed, the summary is that of the session before.
+        // A run that is resumed has the summary of the session before until it has been taken up.
         let ended = if running { None } else { self.exit_reason() };
         Ok(json!({
             "name": name,
@@ -129,7 +130,7 @@ impl Directory {
 
     /// The name of the run and the time at which it ends, as its configuration says now.
     fn name_and_end(&self) -> (String, Option<f64>) {
-        let config = fs::read_to_string(self.dir.join(CONFIG)).unwrap_or_default();
+        let config = regular::read_to_string(&self.dir.join(CONFIG)).unwrap_or_default();
         let config: toml::Table = toml::from_str(&config).unwrap_or_default();
         let run = config.get("run").and_then(toml::Value::as_table);
         let name = run.and_then(|run| run.get("name")?.as_str()).unwrap_or("run").to_owned();
@@ -137,7 +138,7 @@ impl Directory {
     }
 
     fn exit_reason(&self) -> Option<String> {
-        let summary: Value = serde_json::from_slice(&fs::read(self.dir.join(SUMMARY)).ok()?).ok()?;
+        let summary: Value = serde_json::from_slice(&regular::read(&self.dir.join(SUMMARY)).ok()?).ok()?;
         summary.get("exit_reason")?.as_str().map(str::to_owned)
     }
 }

@@ -12,8 +12,9 @@ const HEADERS: usize = 64;
 const HEAD_TIME: Duration = Duration::from_secs(5);
 /// Time in which some of the response must be taken.
 const WRITE_TIME: Duration = Duration::from_secs(20);
-/// What is read of a request that is refused, so that the answer is not lost with the connection.
-const DRAINED: u64 = 1 << 16;
+/// What is read after an answer, and for how long, so that the answer is not lost with the connection.
+const DRAINED: usize = 1 << 16;
+const DRAIN_TIME: Duration = Duration::from_millis(200);
 
 /// A request, as far as the view looks at it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl Response {
 
 impl Request {
     /// Reads a request. The stream must be blocking.
-    pub fn read(stream: &mut TcpStream) -> Result<Self, Refused> {
+    pub fn read(mut stream: &TcpStream) -> Result<Self, Refused> {
         let deadline = Instant::now() + HEAD_TIME;
         let mut head = Vec::new();
         let mut part = [0u8; 2048];
@@ -148,7 +149,7 @@ impl Response {
     ///
     /// # Errors
     /// What the system says, also where the reader has gone.
-    pub fn send(&self, mut stream: TcpStream) -> io::Result<()> {
+    pub fn send(&self, mut stream: &TcpStream) -> io::Result<()> {
         let cookie = self.cookie.as_ref().map_or_else(String::new, |cookie| format!("Set-Cookie: {cookie}\r\n"));
         let head = format!(
             "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{cookie}{GUARDS}\r\n",
@@ -161,11 +162,26 @@ impl Response {
         stream.write_all(head.as_bytes())?;
         stream.write_all(&self.body)?;
         stream.shutdown(Shutdown::Write)?;
-        // Closing with something unread would reset the connection, and the answer might be lost.
-        stream.set_read_timeout(Some(Duration::from_millis(200)))?;
-        io::copy(&mut stream.take(DRAINED), &mut io::sink())?;
-        Ok(())
+        drain(stream)
     }
+}
+
+/// Reads what is left of a request: closing with something unread would reset the connection, and the answer might be lost.
+fn drain(mut stream: &TcpStream) -> io::Result<()> {
+    let deadline = Instant::now() + DRAIN_TIME;
+    let (mut part, mut drained) = ([0u8; 2048], 0);
+    while drained < DRAINED {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut part)? {
+            0 => break,
+            read => drained += read,
+        }
+    }
+    Ok(())
 }
 
 const fn reason(status: u16) -> &'static str {

@@ -13,4 +13,4 @@ pub mod http;
 mod page;
 mod server;
 
-pub use server::View;
+pub use server::{Port, View};

@@ -1,8 +1,11 @@
 //! Checkpoints that are damaged, or of another run.
 
-use crate::SMALL;
+use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
+use crate::{FROM_FILE, SMALL};
 use std::fs;
+
+const JOURNALS: [&str; 4] = ["diagnostics", "cluster", "binaries", "events"];
 
 /// The small run, stopped on its way with two checkpoints in `o`; and the state that it would have ended with.
 fn stopped() -> (Folder, String) {
@@ -112,6 +115,29 @@ fn another_runs_checkpoint_in_this_directory_is_refused() {
 }
 
 #[test]
+fn a_checkpoint_of_a_run_from_other_particles_in_a_file_of_the_same_name_is_refused() {
+    let folder = Folder::new(FROM_FILE);
+    for (output, x) in [("a", 1), ("b", 2)] {
+        folder.write("particles", format!("m,x,y,z,vx,vy,vz,id\n1,0,0,0,0,0,0,1\n1,{x},0,0,0,1,0,2\n"));
+        folder.tisane(&["run", "run.toml", "-q", "--output", output]).exits(0);
+    }
+    let own = fs::read(folder.path("b/checkpoint.hdf5")).unwrap();
+    fs::copy(folder.path("a/checkpoint.hdf5"), folder.path("b/checkpoint.hdf5")).unwrap();
+    let on = ["b", "--t-end", "1.0"];
+    refused(&folder, &on, &["b/checkpoint.hdf5", "of another run than snapshots/", "SHA-256", "copied"]);
+    folder.write("b/checkpoint.hdf5", "");
+    fs::copy(folder.path("a/checkpoint.hdf5"), folder.path("b/checkpoint.previous.hdf5")).unwrap();
+    refused(&folder, &on, &["b/checkpoint.previous.hdf5", "of another run than snapshots/"]);
+    fs::rename(folder.path("b/snapshots"), folder.path("archive")).unwrap();
+    refused(&folder, &on, &["of another run than diagnostics.hdf5"]);
+    // Nobody needs the snapshots, the diagnostics beside their CSV, or the particles that the file held.
+    folder.write("b/checkpoint.hdf5", own);
+    fs::remove_file(folder.path("b/diagnostics.hdf5")).unwrap();
+    folder.write("particles", "");
+    folder.tisane(&["resume", "b", "-q", "--t-end", "1.0"]).exits(0);
+}
+
+#[test]
 fn an_end_before_the_moment_reached_is_refused() {
     let folder = Folder::new(SMALL);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
@@ -128,4 +154,81 @@ fn diagnostics_that_do_not_fit_the_checkpoint_are_refused() {
     let config = fs::read(folder.path("o/config.toml")).unwrap();
     folder.tisane(&["resume", "o", "--t-end", "1.0"]).exits(2).says(&["diagnostics.csv"]);
     assert_eq!(fs::read(folder.path("o/config.toml")).unwrap(), config, "the end was not moved");
+}
+
+fn config_of_behind() -> String {
+    SMALL.replace("n = 16", "n = 64") + "[initial.binaries]\nfraction = 0.5\na_min = 0.01\na_max = 0.02\n"
+}
+
+/// A finished run with all four journals, whose newest checkpoint is lost: the one before counts fewer rows than there are.
+fn behind() -> Folder {
+    let folder = Folder::new(&config_of_behind());
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=100"]).exits(3);
+    let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
+    folder.write("o/config.toml", config.replace("block_steps = 100", "block_steps = 1000000"));
+    folder.tisane(&["resume", "o", "-q"]).exits(0);
+    fs::remove_file(folder.path("o/checkpoint.hdf5")).unwrap();
+    folder
+}
+
+#[test]
+fn where_one_journal_is_lost_no_other_is_cut() {
+    for lost in JOURNALS {
+        let folder = behind();
+        fs::remove_file(folder.path(&format!("o/{lost}.hdf5"))).unwrap();
+        fs::remove_file(folder.path(&format!("o/{lost}.csv"))).unwrap();
+        let before = folder.files();
+        let words = [&format!("{lost}.csv"), "no such file", "the state of the run is whole", "put the file back"];
+        folder.tisane(&["resume", "o", "-q"]).exits(2).says(&words);
+        let mut after = folder.files();
+        // It has a line about the attempt.
+        after.insert(folder.path("o/run.log"), before[&folder.path("o/run.log")].clone());
+        assert!(after == before, "without {lost}.csv a file was touched");
+    }
+}
+
+#[test]
+fn a_journal_that_is_lost_is_made_again_from_its_twin() {
+    let whole = Folder::new(&config_of_behind());
+    whole.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let expected = Outcome::of(&whole.path("o"));
+    for lost in JOURNALS {
+        let folder = behind();
+        let (csv, twin) = (format!("o/{lost}.csv"), format!("o/{lost}.hdf5"));
+        let before = fs::read_to_string(folder.path(&csv)).unwrap();
+        fs::remove_file(folder.path(&csv)).unwrap();
+        // Rows that are not those of the run do not take their place.
+        let own = fs::read(folder.path(&twin)).unwrap();
+        folder.tisane(&["run", "run.toml", "-q", "--output", "other", "--set", "initial.plummer.seed=9"]).exits(0);
+        fs::copy(folder.path(&format!("other/{lost}.hdf5")), folder.path(&twin)).unwrap();
+        folder.tisane(&["resume", "o"]).exits(2).says(&[&csv, "no such file", "has not the", "that the run wrote"]);
+        folder.write(&twin, own);
+        let resumed = ["resume", "o", "--time-limit", "1ns"];
+        folder.tisane(&resumed).exits(3).says(&[&csv, "was missing: made again from", &format!("{lost}.hdf5")]);
+        let after = fs::read_to_string(folder.path(&csv)).unwrap();
+        assert!(before.starts_with(&after) && before.len() > after.len(), "{before}\n{after}");
+        folder.tisane(&["resume", "o", "-q"]).exits(0);
+        expected.assert_same(&Outcome::of(&folder.path("o")), lost);
+    }
+}
+
+#[test]
+fn snapshots_that_were_moved_away_are_told_and_their_folder_made_again() {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    fs::rename(folder.path("o/snapshots"), folder.path("archive")).unwrap();
+    let words = ["o/snapshots: 5 of the 5 snapshots of this run are not there"];
+    folder.tisane(&["resume", "o", "--t-end", "5/8"]).exits(0).says(&words);
+    assert_eq!(tisane::io::directory::snapshot_numbers(&folder.path("o")).unwrap(), [5]);
+}
+
+#[test]
+fn an_end_before_zero_is_no_option() {
+    let folder = Folder::new(&SMALL.replace("t_end = 0.5", "t_start = -2.0\nt_end = -1.5"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    for (end, time) in [("-1.25", -1.25), ("-9/8", -1.125)] {
+        folder.tisane(&["resume", "o", "-q", "--t-end", end]).exits(0);
+        assert_eq!(summary(&folder.path("o"))["time"], time);
+    }
+    folder.tisane(&["resume", "o", "--t-end", "-q"]).exits(2).says(&["--t-end", "-q"]);
 }

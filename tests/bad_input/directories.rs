@@ -45,6 +45,57 @@ fn overwriting_removes_what_a_run_writes_and_nothing_else() {
 }
 
 #[test]
+fn overwriting_leaves_no_results_of_the_old_run_for_those_of_the_new_one() {
+    let folder = Folder::new(SMALL);
+    let again = ["run", "run.toml", "--output", "o", "--overwrite", "--set", "cluster.enabled=false"];
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    folder.tisane(&["analyze", "o", "-q"]).exits(0);
+    folder.tisane(&["plot", "o", "-q", "--theme", "light"]).exits(0);
+    let said = folder.tisane(&again).exits(0).says(&["WARN", "o/plots", "not of this run"]);
+    assert!(!said.err.contains("o/movie") && !folder.path("o/analysis").exists(), "{}", said.err);
+    assert!(
+        fs::read_to_string(folder.path("o/run.log")).unwrap().contains("o/plots: these pictures are not of this run")
+    );
+    folder.tisane(&["plot", "o", "--theme", "light"]).exits(0).says(&["no structure: no cluster.csv"]);
+    // What somebody put into the folder stays, and so does what a link leads to.
+    folder.tisane(&["analyze", "o", "-q"]).exits(0);
+    folder.write("o/analysis/thesis.tex", "years of work");
+    let (held, before) = (Lock::take(&folder.path("o/analysis")).unwrap(), folder.files());
+    folder.tisane(&again).exits(2).says(&["o/analysis", "another tisane is at work"]);
+    assert!(folder.files() == before);
+    drop(held);
+    folder.tisane(&again).exits(0);
+    assert_eq!(files(&folder.path("o/analysis")).len(), 1);
+    fs::remove_dir_all(folder.path("o/analysis")).unwrap();
+    folder.tisane(&["analyze", "o", "-q", "--output", "elsewhere"]).exits(0);
+    let before = files(&folder.path("elsewhere"));
+    std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("o/analysis")).unwrap();
+    folder.tisane(&again).exits(0);
+    assert!(files(&folder.path("elsewhere")) == before && !before.is_empty());
+}
+
+#[test]
+fn overwriting_removes_nothing_where_no_run_was() {
+    let folder = Folder::new(SMALL);
+    fs::create_dir_all(folder.path("mine/snapshots")).unwrap();
+    for name in ["diagnostics.csv", "events.hdf5", "checkpoint.hdf5", "summary.json", "snapshots/snapshot_0003.hdf5"] {
+        let path = format!("mine/{name}");
+        folder.write(&path, "an hour of notes");
+        let before = folder.files();
+        folder.tisane(&["run", "run.toml", "--output", "mine", "--overwrite"]).exits(2).says(&[
+            &path,
+            "no run wrote",
+            "--output",
+        ]);
+        assert!(folder.files() == before, "{name}");
+        fs::remove_file(folder.path(&path)).unwrap();
+    }
+    folder.write("mine/thesis.tex", "years of work");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "mine", "--overwrite"]).exits(0);
+    assert_eq!(fs::read_to_string(folder.path("mine/thesis.tex")).unwrap(), "years of work");
+}
+
+#[test]
 fn overwriting_does_not_remove_the_input_of_the_new_run() {
     let folder = Folder::new(SMALL);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
@@ -61,6 +112,23 @@ fn overwriting_does_not_remove_the_input_of_the_new_run() {
     let over = ["run", "mine/config.toml", "--output", "mine", "--overwrite"];
     folder.tisane(&over).exits(2).says(&["mine/config.toml", "no run wrote", "--output"]);
     assert!(folder.files() == before);
+}
+
+#[test]
+fn a_port_that_cannot_be_had_costs_no_run() {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = format!("--view={}", taken.local_addr().unwrap().port());
+    let before = folder.files();
+    for arguments in [
+        &["run", "run.toml", "-q", "--output", "o", "--overwrite", &port][..],
+        &["run", "run.toml", "-q", "--output", "new", &port],
+        &["resume", "o", "-q", "--t-end", "1.0", &port],
+    ] {
+        folder.tisane(arguments).exits(2).says(&["127.0.0.1", "cannot serve the view", "another port"]);
+        assert!(folder.files() == before, "{arguments:?} touched a file");
+    }
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! `inspect`: any file that tisane reads or writes.
 
 use crate::program::{Folder, data_of_others};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn inspect_knows_every_file_that_a_run_writes() {
@@ -111,6 +115,39 @@ fn convert_says_what_it_does_and_what_is_lost() {
         assert!(folder.files() == before, "{words:?} wrote something");
     }
     convert(&["p.csv", "p.tipsy", "--overwrite"]).exits(0);
+}
+
+#[test]
+fn convert_writes_files_and_nothing_in_their_place() {
+    let folder = Folder::new("");
+    folder.write("p.csv", "m,x,y,z,vx,vy,vz,id\n0.1,0.5,0,0,0,1,0,7\n2,-0.5,0.1,0,0,-1,0,3\n");
+    let [csv, folder_there, pipe, link, lost, twin] =
+        ["p.csv", "folder", "pipe", "link", "lost", "twin"].map(|name| folder.path(name));
+    fs::create_dir(&folder_there).unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    symlink("p.csv", &link).unwrap();
+    symlink("nothing", &lost).unwrap();
+    fs::hard_link(&csv, &twin).unwrap();
+    let about = |path: &Path| {
+        let about = fs::symlink_metadata(path).unwrap();
+        (about.ino(), about.file_type(), about.mtime_nsec(), about.size())
+    };
+    let all = || [&csv, &folder_there, &pipe, &link, &lost, &twin].map(|path| about(path));
+    let (before, count) = (all(), fs::read_dir(folder.path("")).unwrap().count());
+    for (words, parts) in [
+        (["p.csv", "p.csv"], ["p.csv", "itself, which is read", "another file"]),
+        (["link", "p.csv"], ["p.csv", "itself, which is read", "another file"]),
+        (["p.csv", "twin"], ["twin", "itself, which is read", "another file"]),
+        (["p.csv", "link"], ["link", "a link to p.csv", "name the file itself"]),
+        (["p.csv", "lost"], ["lost", "a link to nothing", "name the file itself"]),
+        (["p.csv", "folder"], ["folder", "a folder", "only regular files"]),
+        (["p.csv", "pipe"], ["pipe", "a device, a pipe or a socket", "only regular files"]),
+    ] {
+        for more in [&["--overwrite"][..], &[]] {
+            folder.tisane(&[&["convert"], &words[..], &["--to", "tipsy"], more].concat()).exits(2).says(&parts);
+            assert!(all() == before && fs::read_dir(folder.path("")).unwrap().count() == count, "{words:?}");
+        }
+    }
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Folder {
 
     /// The program with arguments, ready to start.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tisane"));
+        let mut command = program();
         command.args(arguments).current_dir(self.temporary.path()).stdin(Stdio::null()).env_remove("TISANE_SIMD");
         command
     }
@@ -81,6 +81,20 @@ impl Folder {
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         files(self.temporary.path())
     }
+}
+
+/// The program. What whoever started the tests has them ignore (SIGINT, in the background of a script) it does not ignore.
+fn program() -> Command {
+    let (hang_up, interrupt) = (1, 2);
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+    let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
+    if ignored & (1 << (hang_up - 1) | 1 << (interrupt - 1)) == 0 {
+        return Command::new(env!("CARGO_BIN_EXE_tisane"));
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal", env!("CARGO_BIN_EXE_tisane")]);
+    command
 }
 
 /// Runs a command to its end.

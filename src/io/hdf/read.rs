@@ -5,6 +5,7 @@ use super::{Kind, inside};
 use crate::error::{Error, Result};
 use crate::io::FORMAT_VERSION;
 use crate::io::seal::{self, Seal};
+use crate::regular;
 use hdf5::types::{FixedUnicode, TypeDescriptor};
 use hdf5::{Attribute, Dataset, Group, H5Type, Location};
 use std::io::Read;
@@ -87,7 +88,7 @@ fn find_kind(path: &Path, root: &Node<'_>, kinds: &[Kind]) -> Result<Kind> {
 /// The file's length, if it starts as an HDF5 file does.
 fn check_signature(path: &Path) -> Result<u64> {
     let look = || -> std::io::Result<(u64, Vec<u8>)> {
-        let file = std::fs::File::open(path)?;
+        let file = regular::open(path)?;
         let bytes = file.metadata()?.len();
         let mut start = Vec::new();
         file.take(SIGNATURE.len() as u64).read_to_end(&mut start)?;

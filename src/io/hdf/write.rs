@@ -15,13 +15,11 @@ pub(in crate::io) type H5Result<T = ()> = hdf5::Result<T>;
 
 /// Rows in a chunk, at most.
 const CHUNK_ROWS: usize = 65_536;
-/// What a dataset that is being written keeps in memory, at most. The library's own 8 MiB would come to more than half a GiB for the
-/// columns of a long journal, which are written side by side.
-const CACHE_BYTES: usize = 1 << 20;
-/// Slots for chunks in that memory: a prime, as the library advises, and its own default.
-const CACHE_SLOTS: usize = 521;
-/// Chunks written to their end are the first to go.
-const CACHE_POLICY: f64 = 1.0;
+/// Bytes of a column in a chunk, at most.
+const CHUNK_BYTES: usize = 1 << 20;
+/// No memory for chunks, in bytes and in slots: each goes to the file as it is written, whole. What HDF5 held back would be written
+/// as the dataset is closed; where that fails, the dataset stays half closed, and HDF5 2.2 crashes as it closes the file.
+const NO_CACHE: (usize, usize) = (0, 0);
 /// Attributes or members that a group's header may have, as many as HDF5 takes.
 const IN_HEADER: u32 = 65_535;
 /// Longest text that an attribute takes, in bytes.
@@ -57,9 +55,7 @@ fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result
     // The 1.10 format is what h5py, yt and pynbody of today's distributions read. No object times: the same state gives the
     // same bytes. No locks: the name is ours alone, and not every file system has locks.
     let file = hdf5::File::with_options()
-        .with_fapl(|p| {
-            p.libver_bounds(V110, V110).file_locking(false).chunk_cache(CACHE_SLOTS, CACHE_BYTES, CACHE_POLICY)
-        })
+        .with_fapl(|p| p.libver_bounds(V110, V110).file_locking(false).chunk_cache(NO_CACHE.0, NO_CACHE.1, 1.0))
         .with_fcpl(|p| p.obj_track_times(false))
         .create(path)?;
     if let Some(kind) = kind {
@@ -117,9 +113,15 @@ pub(in crate::io) fn put_long_text(at: &Location, name: &str, text: &str) -> H5R
     put(at, name, &value)
 }
 
-/// Makes a chunked, checksummed dataset of `rows` rows, one-dimensional for width 1.
-pub(in crate::io) fn new_dataset<T: H5Type>(at: &Group, name: &str, rows: usize, width: usize) -> H5Result<Dataset> {
-    let chunk = rows.clamp(1, CHUNK_ROWS.min(CACHE_BYTES / size_of::<T>()));
+/// Makes a chunked, checksummed dataset of `rows` rows, one-dimensional for width 1. It is to be written whole, or by as many rows
+/// at a time as a chunk has, `chunk` or all.
+pub(in crate::io) fn new_dataset<T: H5Type>(
+    at: &Group,
+    name: &str,
+    (rows, width): (usize, usize),
+    chunk: usize,
+) -> H5Result<Dataset> {
+    let chunk = rows.clamp(1, chunk);
     let builder = at.new_dataset::<T>().fletcher32();
     if width == 1 {
         builder.chunk(chunk).shape(rows).create(name)
@@ -128,18 +130,12 @@ pub(in crate::io) fn new_dataset<T: H5Type>(at: &Group, name: &str, rows: usize,
     }
 }
 
-/// Writes a whole dataset from values in row order, and brings it to the file.
+/// Writes a whole dataset from values in row order.
 pub(in crate::io) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize, values: &[T]) -> H5Result<Dataset> {
-    let dataset = new_dataset::<T>(at, name, values.len() / width.max(1), width)?;
+    let chunk = CHUNK_ROWS.min(CHUNK_BYTES / size_of::<T>());
+    let dataset = new_dataset::<T>(at, name, (values.len() / width.max(1), width), chunk)?;
     dataset.write_raw(values)?;
-    bring_to_file(&dataset)?;
     Ok(dataset)
-}
-
-/// Has the chunks of a dataset written that HDF5 still holds. Left to be written when the dataset is closed, one that does not
-/// fit is lost without a sign: the error of a closing goes nowhere.
-pub(in crate::io) fn bring_to_file(dataset: &Dataset) -> H5Result {
-    dataset.flush()
 }
 
 #[cfg(test)]
