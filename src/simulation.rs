@@ -9,7 +9,7 @@ mod row;
 pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
 
-use crate::auditor::Auditor;
+use crate::auditor::{Audit, Auditor};
 use crate::diagnostics::conserved::Conserved;
 use crate::error::{Error, Result};
 use crate::force::Field;
@@ -178,6 +178,12 @@ impl Simulation {
     /// [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.motion.resume(&self.particles, self.state.now)?;
+        if self.state.now >= self.plan.end {
+            // No row is to come: the last one must not be passed for good because its run is resumed.
+            let measured = self.engines.motion.field(&self.particles, self.state.now)?;
+            let (row, audit) = self.measure(&measured)?;
+            self.judge(&row, audit.as_ref())?;
+        }
         let written = self.state.written;
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
@@ -277,15 +283,30 @@ impl Simulation {
         Ok(())
     }
 
-    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
-        self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+    /// The row of diagnostics of a synchronised moment, and its audit, if there is one.
+    fn measure(&mut self, measured: &Field) -> Result<(DiagnosticsRow, Option<Audit>)> {
         let Engines { motion, auditor } = &mut self.engines;
         let audit = match auditor {
             Some(auditor) => auditor.audit(&self.particles, self.state.now, motion)?,
             None => None,
         };
         let conserved = Conserved::of(&self.particles, &measured.pot);
-        let row = row::of(&self.particles, &self.state, &conserved, audit.as_ref());
+        Ok((row::of(&self.particles, &self.state, &conserved, audit.as_ref()), audit))
+    }
+
+    /// Refuses a row that says that the run went wrong.
+    fn judge(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
+        let time = row.time * self.state.scale.time;
+        row::judge_energy(row, self.state.references.energy, self.plan.energy_error, time)?;
+        match (&self.engines.auditor, audit) {
+            (Some(auditor), Some(audit)) => auditor.judge(audit, time),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
+        self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+        let (row, audit) = self.measure(measured)?;
         self.insist(|| outputs.diagnostics.append(&row))?;
         self.insist(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
         let state = &mut self.state;
@@ -298,12 +319,7 @@ impl Simulation {
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         watch.output(&row);
-        let time = row.time * self.state.scale.time;
-        let verdict = row::judge_energy(&row, self.state.references.energy, self.plan.energy_error, time);
-        let verdict = verdict.and_then(|()| match (&self.engines.auditor, &audit) {
-            (Some(auditor), Some(audit)) => auditor.judge(audit, time),
-            _ => Ok(()),
-        });
+        let verdict = self.judge(&row, audit.as_ref());
         if verdict.is_err() {
             self.checkpoint(outputs)?;
             self.finish(outputs)?;

@@ -152,6 +152,15 @@ fn a_head_on_collision_without_softening_names_the_pair_or_the_energy_that_it_co
         let case = case.clone().by(integrator);
         case.is_refused(ALL, 4, &["the energy at time 2 is off by", "softening.epsilon", "limits.energy_error"]);
     }
+    // At its end a run has no row more to come: resumed, it says the same, until the limit is raised.
+    let (said, folder) = case.clone().by(LEAPFROG).run("cpu", Precision::F64);
+    said.exits(4);
+    folder.tisane(&["resume", "o", "-q"]).exits(4).says(&["the energy at time 2 is off by"]);
+    assert!(!folder.path("o/summary.json").exists());
+    let config = std::fs::read_to_string(folder.path("o/config.toml")).unwrap();
+    assert!(!config.contains("energy_error"));
+    folder.write("o/config.toml", config.replace("[limits]", "[limits]\nenergy_error = 1e9"));
+    folder.tisane(&["resume", "o", "-q"]).exits(0);
     // Who wants to see it all the same can.
     for &mode in ALL {
         let (said, folder) =
