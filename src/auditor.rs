@@ -4,7 +4,7 @@ use crate::diagnostics::audit::{relative_errors, spread};
 use crate::diagnostics::conserved::relative;
 use crate::error::{Error, Result};
 use crate::force::{ForceEngine, Forces, Targets};
-use crate::io::fields::Spread;
+use tisane_io::fields::Spread;
 use crate::motion::Motion;
 use crate::particles::Particles;
 use crate::time::Time;

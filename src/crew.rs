@@ -3,7 +3,7 @@
 //! While a GPU computes, the threads of a pool go to sleep, and waking them costs more than moving a block of some thousand
 //! particles. A crew does not sleep: its threads look for work until it is dismissed.
 
-use crate::config::MAX_THREADS;
+use tisane_run::config::MAX_THREADS;
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZero;

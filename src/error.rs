@@ -1,6 +1,10 @@
 //! Everything that can go wrong, and the exit code that each kind has.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use miette::{LabeledSpan, NamedSource};
 
 /// Result with this crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -11,7 +15,7 @@ pub enum Error {
     /// The configuration is wrong: points at file, line and key.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Config(#[from] Box<crate::config::ConfigError>),
+    Config(#[from] Box<ConfigError>),
 
     /// A file or directory that the user named cannot be used. Nothing was written.
     #[error("{}: {problem}", path.display())]
@@ -51,6 +55,41 @@ pub enum Error {
         #[help]
         help: Option<&'static str>,
     },
+}
+
+/// A mistake in the configuration. Its plain text is `file:line: section.key: what is wrong`, or `--set …: what is wrong`
+/// where the setting came from the command line; as a diagnostic it shows the place in the text.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub struct ConfigError {
+    /// File and line, or the override, where the setting was written; empty if it was not written anywhere.
+    pub place: String,
+    /// Key path, as `section.key`; empty where the text is not TOML.
+    pub key: String,
+    /// What is wrong and what was expected.
+    pub problem: String,
+    /// Advice.
+    #[help]
+    pub help: Option<String>,
+    /// The whole text of the file, to show the place in.
+    #[source_code]
+    pub text: Option<NamedSource<Arc<str>>>,
+    /// The places in the text.
+    #[label(collection, "here")]
+    pub labels: Vec<LabeledSpan>,
+    /// Further mistakes in the same configuration.
+    #[related]
+    pub others: Vec<ConfigError>,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in [&self.place, &self.key] {
+            if !part.is_empty() {
+                write!(f, "{}: ", shown(part))?;
+            }
+        }
+        f.write_str(&shown(&self.problem))
+    }
 }
 
 /// What the system says of a storage that can be mended, and what to do about it.

@@ -21,11 +21,7 @@
 // What a user hands in may be wrong in any way: it ends in an `Error`, not in a panic.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod assemble;
 pub mod auditor;
-pub mod cli;
-pub mod cluster;
-pub mod config;
 pub mod crew;
 pub mod diagnostics;
 pub mod error;
@@ -33,18 +29,11 @@ pub mod force;
 pub mod gravity;
 pub mod initial;
 pub mod integrator;
-pub mod io;
 pub mod motion;
 pub mod particles;
-pub mod plot;
 pub mod profile;
-pub mod regular;
-pub mod simulation;
-pub mod study;
 pub mod sum;
 pub mod time;
 pub mod units;
-pub mod validate;
-pub mod view;
 
 pub use error::{Error, Result};

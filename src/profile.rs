@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::force::{AccelerationEngine, ForceEngine, Forces, Targets};
-use crate::io::summary::{Bucket, Profile, Spent};
+use tisane_io::summary::{Bucket, Profile, Spent};
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,8 +4,6 @@
 //! `dt_max` may be any length of time while every step `dt_max / 2^level` is a whole number of ticks (method.md, "block
 //! time steps"; the integer time line of block schemes after McMillan 1986 and Makino 1991).
 
-use serde::{Deserialize, Serialize};
-
 /// log₂ of the number of ticks in `dt_max`; also the deepest level there is.
 pub const LOG2_TICKS_PER_DT_MAX: u32 = 36;
 /// Number of block levels, 0 … 36.
@@ -16,7 +14,8 @@ pub const TICKS_PER_DT_MAX: u64 = 1 << LOG2_TICKS_PER_DT_MAX;
 pub const MAX_DT_MAX_STEPS: u64 = u64::MAX >> (LOG2_TICKS_PER_DT_MAX + 1);
 
 /// A moment: whole ticks since the start of the time axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
 pub struct Time(pub u64);
 
 impl Time {
@@ -53,7 +52,8 @@ impl Time {
 }
 
 /// A block level: its step is `dt_max / 2^level`, 0 ≤ level ≤ 36.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
 pub struct Level(pub u8);
 
 impl Level {
@@ -96,7 +96,8 @@ impl Level {
 }
 
 /// Turns ticks into floating-point time: the start of the axis and the length of `dt_max`, in one unit of time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
     /// Time at tick 0.
     pub start: f64,

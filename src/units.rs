@@ -3,7 +3,6 @@
 pub mod names;
 
 use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
-use serde::{Deserialize, Serialize};
 
 /// What a quantity is made of, as powers of the four units a user names. `time` is apart from `length / velocity`, because
 /// people write velocities in km/s and times in Myr.
@@ -48,7 +47,8 @@ impl Dimension {
 }
 
 /// One unit: its name and its size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unit {
     /// The name, for people.
     pub name: String,
@@ -74,7 +74,8 @@ pub enum Rates {
 }
 
 /// The units of everything the user writes and reads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
 pub struct Units {
     /// Unit of mass.
     pub mass: Unit,
@@ -176,7 +177,8 @@ impl Units {
 }
 
 /// The user's value of one internal unit (in which G = 1): `user = internal × scale`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scale {
     /// User masses in one internal mass unit.
     pub mass: f64,

@@ -14,9 +14,9 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
-use tisane::io::checkpoint;
+use tisane_io::checkpoint;
 use tisane::particles::Particles;
-use tisane::simulation::Engines;
+use tisane_run::simulation::Engines;
 use tisane::time::Time;
 use tisane::{Error, Result};
 

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use tisane::io::atomic::temporary_name;
-use tisane::io::checkpoint::{self, Checkpoint, Counters, NEWEST, PREVIOUS, References, RunState, Written};
-use tisane::io::history::History;
-use tisane::io::inspect;
-use tisane::io::provenance::Provenance;
-use tisane::io::seal::Digest;
+use tisane_io::atomic::temporary_name;
+use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, PREVIOUS, References, RunState, Written};
+use tisane_io::history::History;
+use tisane_io::inspect;
+use tisane_io::provenance::Provenance;
+use tisane_io::seal::Digest;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::Path;
 use tisane::initial::kepler::Elements;
 use tisane::initial::plummer;
-use tisane::io::fields::Journal;
-use tisane::io::table::{self, Values};
+use tisane_io::fields::Journal;
+use tisane_io::table::{self, Values};
 
 const JOURNALS: [Journal; 3] = [Journal::Cluster, Journal::Binaries, Journal::Events];
 

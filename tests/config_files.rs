@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 use tisane::Error;
-use tisane::config::{Config, Loaded, TEMPLATES, json_schema, template};
+use tisane_run::config::{Config, Loaded, TEMPLATES, json_schema, template};
 
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tisane::Result;
-use tisane::io::{checkpoint, snapshot};
+use tisane_io::{checkpoint, snapshot};
 
 /// A small run: 16 particles, five outputs.
 const SMALL: &str = "[run]

@@ -18,7 +18,7 @@ use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, Shap
 use tisane::force::precision::Precision;
 use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
 use tisane::particles::{Particles, Vec3};
-use tisane::simulation::Engines;
+use tisane_run::simulation::Engines;
 use tisane::time::Time;
 
 /// An engine that takes another launch shape at each evaluation, in turn; `None` is its own choice.

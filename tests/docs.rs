@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::Error;
-use tisane::assemble::gpu_wins_from;
-use tisane::config::{TEMPLATES, json_schema};
+use tisane_run::assemble::gpu_wins_from;
+use tisane_run::config::{TEMPLATES, json_schema};
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::io::fields::{Journal, SNAPSHOT};
-use tisane::io::formats::FORMATS;
-use tisane::simulation::ExitReason;
+use tisane_io::fields::{Journal, SNAPSHOT};
+use tisane_io::formats::FORMATS;
+use tisane_run::simulation::ExitReason;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
 

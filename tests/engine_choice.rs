@@ -6,9 +6,9 @@ mod program;
 
 use program::{Folder, summary};
 use std::fs;
-use tisane::assemble::{OnGpu, cuda, gpu_wins_from, gpus};
+use tisane_run::assemble::{OnGpu, cuda, gpu_wins_from, gpus};
 use tisane::force::precision::Precision;
-use tisane::io::checkpoint;
+use tisane_io::checkpoint;
 use tisane::time::Clock;
 
 const SMALL: &str = "[run]

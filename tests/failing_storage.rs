@@ -20,7 +20,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
-use tisane::io::{checkpoint, directory, snapshot};
+use tisane_io::{checkpoint, directory, snapshot};
 
 const CONFIG: &str = r#"
 [run]

@@ -9,7 +9,7 @@ use std::fs;
 use tisane::diagnostics::orbit::Orbit;
 use tisane::initial::scaling;
 use tisane::particles::Particles;
-use tisane::{assemble, config::Config};
+use tisane_run::{assemble, config::Config};
 
 const PLANETS: &str = "[run]\nname = \"e\"\nt_start = 0.25\nt_end = 1.25\n[units]\nmass = \"Msun\"\nlength = \"au\"\n\
                        time = \"yr\"\n[initial.elements]\npath = \"table.csv\"\ncentral_mass = 1.0\n[integrator.hermite4]\n\

@@ -6,8 +6,8 @@ mod statistics;
 
 use statistics::{energies, norm};
 use std::path::Path;
-use tisane::assemble::{self, Setup};
-use tisane::config::Config;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::Config;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::lagrangian_radius;
 use tisane::initial::scaling;

@@ -2,7 +2,7 @@
 //! (tisane's own files: see `snapshot_layout`, `checkpoint_file` and `series`.)
 
 use std::fs;
-use tisane::io::inspect;
+use tisane_io::inspect;
 
 fn describe(name: &str, content: &[u8]) -> Result<String, tisane::Error> {
     let folder = tempfile::tempdir().expect("a temporary folder");

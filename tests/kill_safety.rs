@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use tisane::assemble;
-use tisane::config::Config;
-use tisane::io::checkpoint::{self, RunState};
-use tisane::io::fields::{DiagnosticsRow, Journal};
-use tisane::io::{snapshot, table};
-use tisane::simulation::{ExitReason, Watch};
+use tisane_run::assemble;
+use tisane_run::config::Config;
+use tisane_io::checkpoint::{self, RunState};
+use tisane_io::fields::{DiagnosticsRow, Journal};
+use tisane_io::{snapshot, table};
+use tisane_run::simulation::{ExitReason, Watch};
 
 /// Diagnostics and snapshots fall on different moments, and the end on none of either's.
 fn config(dir: &Path, checkpoint_interval: &str) -> String {

@@ -16,7 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tisane::io::{checkpoint, directory, snapshot};
+use tisane_io::{checkpoint, directory, snapshot};
 
 /// Binaries and encounters for the journals of the cluster, and all outputs often.
 const CONFIG: &str = r#"

@@ -15,11 +15,11 @@ use tisane::force::range::Range;
 use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane::io::checkpoint::{self, RunState};
-use tisane::io::table;
+use tisane_io::checkpoint::{self, RunState};
+use tisane_io::table;
 use tisane::motion::Motion;
 use tisane::particles::{Particles, Vec3};
-use tisane::simulation::{Engines, ExitReason, Simulation};
+use tisane_run::simulation::{Engines, ExitReason, Simulation};
 use tisane::time::Time;
 
 /// What happens to an engine.

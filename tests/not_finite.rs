@@ -14,9 +14,9 @@ use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
-use tisane::io::checkpoint;
+use tisane_io::checkpoint;
 use tisane::particles::Particles;
-use tisane::simulation::Engines;
+use tisane_run::simulation::Engines;
 use tisane::time::Time;
 use tisane::{Error, Result};
 

@@ -8,7 +8,7 @@ mod systems;
 
 use systems::{CLOCK, system};
 use tisane::diagnostics::audit::{relative_errors, spread};
-use tisane::force::papers::{Basic, Edges};
+use tisane_lab::literature::cpu_kernels::{Basic, Edges};
 use tisane::force::precision::Precision;
 use tisane::force::{AccelerationEngine, Forces, Targets, reference};
 use tisane::particles::{Particles, Vec3};
@@ -92,7 +92,7 @@ fn other_bodies_than_those_with_masses_are_refused() {
 mod on_gpu {
     use super::{got, gpu, largest_error, synchronised, want};
     use tisane::force::cuda::{PaperKernel, has_cublas};
-    use tisane::force::paper::{Paper, Root, Stage};
+    use tisane_lab::literature::kernel::{Paper, Root, Stage};
 
     const EPSILON: f64 = 1.0 / 256.0;
 

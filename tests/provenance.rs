@@ -8,8 +8,8 @@ mod program;
 use program::{Folder, Said, summary};
 use sha2::{Digest, Sha256};
 use std::fs;
-use tisane::io::origin;
-use tisane::io::provenance::Provenance;
+use tisane_io::origin;
+use tisane_io::provenance::Provenance;
 
 const PLUMMER: &str = "\
 # As its author wrote it, with a comment.

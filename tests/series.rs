@@ -4,17 +4,17 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use tisane::Result;
-use tisane::io::columns::read_journal;
-use tisane::io::fields::{DiagnosticsRow, Journal};
-use tisane::io::file_units::FileUnits;
-use tisane::io::followed::Followed;
-use tisane::io::inspect;
-use tisane::io::provenance::Provenance;
-use tisane::io::series::{Series, Stopped};
+use tisane_io::columns::read_journal;
+use tisane_io::fields::{DiagnosticsRow, Journal};
+use tisane_io::file_units::FileUnits;
+use tisane_io::followed::Followed;
+use tisane_io::inspect;
+use tisane_io::provenance::Provenance;
+use tisane_io::series::{Series, Stopped};
 
 const CSV: &str = Journal::Diagnostics.csv();
 const HDF5: &str = Journal::Diagnostics.hdf5();
-use tisane::io::table::{Values, read_csv, read_hdf5};
+use tisane_io::table::{Values, read_csv, read_hdf5};
 use tisane::units::{Scale, Units};
 
 fn row(i: u64) -> DiagnosticsRow {

@@ -3,10 +3,10 @@
 use hdf5::types::TypeDescriptor;
 use std::fs;
 use std::path::Path;
-use tisane::io::file_units::FileUnits;
-use tisane::io::provenance::Provenance;
-use tisane::io::snapshot::{self, Snapshot};
-use tisane::io::{fields, inspect};
+use tisane_io::file_units::FileUnits;
+use tisane_io::provenance::Provenance;
+use tisane_io::snapshot::{self, Snapshot};
+use tisane_io::{fields, inspect};
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::names::{G_CGS, GM_SUN_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};

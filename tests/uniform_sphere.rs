@@ -5,8 +5,8 @@ mod statistics;
 
 use statistics::{integral, kolmogorov_smirnov, norm};
 use std::path::Path;
-use tisane::assemble;
-use tisane::config::Config;
+use tisane_run::assemble;
+use tisane_run::config::Config;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::initial::uniform_sphere::sample;
 use tisane::particles::Particles;

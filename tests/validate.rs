@@ -249,10 +249,10 @@ fn the_program_holds_the_cases_of_the_repository() {
 
 #[test]
 fn every_configuration_of_the_cases_is_valid() {
-    let entries = tisane::validate::library::all(None).unwrap();
+    let entries = tisane_lab::validate::library::all(None).unwrap();
     assert!(entries.len() > 8, "only {} cases", entries.len());
     for entry in &entries {
-        tisane::validate::run::check_configurations(entry).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        tisane_lab::validate::run::check_configurations(entry).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
     }
 }
 

@@ -5,7 +5,7 @@ use tisane::diagnostics::cluster::{LagrangianMass, Settings, Stars, Survey};
 use tisane::initial::kepler::Elements;
 use tisane::initial::king::{self, King};
 use tisane::initial::plummer;
-use tisane::io::fields::FRACTIONS;
+use tisane_io::fields::FRACTIONS;
 use tisane::particles::{Particles, Vec3};
 
 const A: f64 = 3.0 * PI / 16.0;

@@ -8,7 +8,7 @@ use program::{Folder, Said, summary};
 use std::f64::consts::PI;
 use std::fmt::Write as _;
 use tisane::force::precision::Precision;
-use tisane::io::snapshot::{self, SnapshotData};
+use tisane_io::snapshot::{self, SnapshotData};
 
 /// Mass, position, velocity.
 type Body = [f64; 7];

@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tisane::io::snapshot;
+use tisane_io::snapshot;
 
 const CONFIG: &str = "[run]\nname = \"small\"\nt_end = 1.0\n[initial.plummer]\nn = 64\nseed = 7\n[softening]\nepsilon = 0.01\n\
                       [integrator.hermite4]\nnu = 0.02\ndt_max = \"1/8\"\ndt_min = \"2^-26\"\n[output]\ninterval = \"1/4\"\n";

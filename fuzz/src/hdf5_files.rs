@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 use hdf5::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5::{File, H5Type, Location, Selection};
 use std::path::Path;
-use tisane::io::{checkpoint, columns, elements, formats, inspect, origin, seal, snapshot, table};
+use tisane_io::{checkpoint, columns, elements, formats, inspect, origin, seal, snapshot, table};
 
 /// Most changes to one file.
 const CHANGES: usize = 6;

@@ -2,7 +2,7 @@
 
 use super::{file, is_told};
 use std::path::Path;
-use tisane::io::formats::{self, FileState};
+use tisane_io::formats::{self, FileState};
 
 /// Formats that are not HDF5.
 const FORMATS: [&str; 6] = ["csv", "mcluster", "nbody6", "petar", "nemo", "tipsy"];
@@ -17,7 +17,7 @@ pub fn particles(bytes: &[u8]) {
             come_back(folder.path(), &state);
         }
     }
-    let _ = is_told(tisane::io::inspect::describe(&path));
+    let _ = is_told(tisane_io::inspect::describe(&path));
 }
 
 fn come_back(folder: &Path, state: &FileState) {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use tisane::view::api::Api;
-use tisane::view::door::Door;
-use tisane::view::http::Request;
+use tisane_view::api::Api;
+use tisane_view::door::Door;
+use tisane_view::http::Request;
 
 /// What stands in files beside the run that no request may see.
 const SECRET: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";

@@ -2,16 +2,16 @@
 
 use super::{file, is_told};
 use std::path::{Path, PathBuf};
-use tisane::io::columns::{self, Columns};
-use tisane::io::fields::{DiagnosticsRow, Journal as OfRun};
-use tisane::io::file_units::FileUnits;
-use tisane::io::followed::Followed;
-use tisane::io::series::Stopped;
-use tisane::io::{elements, inspect, origin, table};
-use tisane::plot::Theme;
-use tisane::plot::table::{Choice, Source, figure};
-use tisane::study::journal::{JOURNAL, Journal, Stamp};
-use tisane::study::{force, trial, trials};
+use tisane_io::columns::{self, Columns};
+use tisane_io::fields::{DiagnosticsRow, Journal as OfRun};
+use tisane_io::file_units::FileUnits;
+use tisane_io::followed::Followed;
+use tisane_io::series::Stopped;
+use tisane_io::{elements, inspect, origin, table};
+use tisane_plot::Theme;
+use tisane_plot::table::{Choice, Source, figure};
+use tisane_lab::study::journal::{JOURNAL, Journal, Stamp};
+use tisane_lab::study::{force, trial, trials};
 use tisane::units::{Scale, Units};
 
 /// A table: read as columns, drawn, read as a journal, followed, taken up by a resume, read as orbital elements.

@@ -8,8 +8,6 @@ pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod mode;
-pub mod paper;
-pub mod papers;
 pub mod precision;
 pub mod range;
 pub mod real;

@@ -1,8 +1,5 @@
 //! The precision modes (method.md, "Precision modes").
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 /// In which types forces are computed. Only whole modes exist, not free combinations of stages.
 ///
 /// | mode | position difference | pair | sum in a bag | sum over bags |
@@ -14,8 +11,9 @@ use serde::{Deserialize, Serialize};
 /// | `double-float` | two f32 | f32 | two-sum pairs of f32 | two-sum pairs of f32, tree |
 /// | `f64-fast` | f64 | f64, 1/√ within an ulp or so on GPUs | f64 | f64, tree |
 /// | `f64` | f64 | f64 | f64 | f64, tree |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "kebab-case"))]
 pub enum Precision {
     /// Hamada & Iitaka's (2007) DIRECT: for studies.
     F32Direct,

@@ -4,9 +4,6 @@
 //! (astronomical unit), IAU 2015 Resolution B2 (parsec = 648000/π au), CODATA 2018 (G; unchanged in CODATA 2022),
 //! IAU style manual (Julian year of 365.25 days of 86400 s).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 /// Newton's constant, cm³ g⁻¹ s⁻² (CODATA 2018 and 2022: 6.67430e-11 m³ kg⁻¹ s⁻²).
 pub const G_CGS: f64 = 6.674_30e-8;
 /// Nominal solar mass parameter, cm³ s⁻² (IAU 2015 B3: 1.3271244e20 m³ s⁻²).
@@ -28,9 +25,10 @@ pub const YEAR_CGS: f64 = 365.25 * DAY_CGS;
 macro_rules! unit_names {
     ($(#[$doc:meta])* $enum:ident, $what:literal, $($variant:ident = $name:literal, $value:expr;)+) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
         pub enum $enum {
-            $(#[doc = $name] #[serde(rename = $name)] $variant,)+
+            $(#[doc = $name] #[cfg_attr(feature = "schema", serde(rename = $name))] $variant,)+
         }
 
         impl $enum {

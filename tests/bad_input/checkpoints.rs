@@ -219,7 +219,7 @@ fn snapshots_that_were_moved_away_are_told_and_their_folder_made_again() {
     fs::rename(folder.path("o/snapshots"), folder.path("archive")).unwrap();
     let words = ["o/snapshots: 5 of the 5 snapshots of this run are not there"];
     folder.tisane(&["resume", "o", "--t-end", "5/8"]).exits(0).says(&words);
-    assert_eq!(tisane::io::directory::snapshot_numbers(&folder.path("o")).unwrap(), [5]);
+    assert_eq!(tisane_io::directory::snapshot_numbers(&folder.path("o")).unwrap(), [5]);
 }
 
 #[test]

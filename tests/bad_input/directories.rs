@@ -6,7 +6,7 @@ use crate::program::{Folder, files};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use tisane::io::lock::Lock;
+use tisane_io::lock::Lock;
 
 #[test]
 fn a_directory_that_holds_anything_is_left_alone() {

@@ -6,8 +6,8 @@ use crate::program::{diagnostics, summary};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use tisane::io::fields::Journal;
-use tisane::io::table;
+use tisane_io::fields::Journal;
+use tisane_io::table;
 
 /// All that a run leaves which must not depend on how it was run.
 #[derive(PartialEq)]

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
-use tisane::io::table;
+use tisane_io::table;
 
 /// What the program said, and its exit code.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use tisane::io::file_units::FileUnits;
-use tisane::io::formats::{self, FileState};
-use tisane::io::provenance::Provenance;
+use tisane_io::file_units::FileUnits;
+use tisane_io::formats::{self, FileState};
+use tisane_io::provenance::Provenance;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
@@ -103,8 +103,8 @@ pub(crate) fn snapshot(path: &Path, particles: &Particles) {
     let (units, provenance) = (units(), Provenance::of_this_program());
     let now = Time::from_dt_max(3);
     let content =
-        tisane::io::snapshot::Snapshot { particles, now, clock: &clock, units: &units, provenance: &provenance };
-    tisane::io::snapshot::write(path, &content).expect("a snapshot");
+        tisane_io::snapshot::Snapshot { particles, now, clock: &clock, units: &units, provenance: &provenance };
+    tisane_io::snapshot::write(path, &content).expect("a snapshot");
 }
 
 /// Changes a snapshot as another program would: in place, which drops its seal.

@@ -3,7 +3,7 @@
 use crate::fixtures::{assert_says, complaint_about, file, read};
 use crate::others::{MCLUSTER, Nemo, amuse, gadget, gadget4_parameters, nemo, put_all, put_text, swift_units};
 use std::path::Path;
-use tisane::io::formats::{self, FileState};
+use tisane_io::formats::{self, FileState};
 
 /// Reads a file that `make` makes.
 fn made(make: impl FnOnce(&Path)) -> FileState {

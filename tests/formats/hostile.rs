@@ -7,7 +7,7 @@ use crate::fixtures::{
 use crate::others::{MCLUSTER, nemo};
 use proptest::prelude::*;
 use std::path::Path;
-use tisane::io::formats::{self, FORMATS};
+use tisane_io::formats::{self, FORMATS};
 use tisane::particles::Particles;
 
 /// The complaint about a snapshot made by `make` at the path it is given.

@@ -4,7 +4,7 @@ use crate::fixtures::{
     CSV, NBODY6, POS, TIME, VEL, assert_says, complaint_about, file, read, small_tipsy, snapshot, tamper, two, units,
 };
 use std::path::{Path, PathBuf};
-use tisane::io::formats::{self, FORMATS};
+use tisane_io::formats::{self, FORMATS};
 use tisane::particles::Particles;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::fixtures::{TIME, assert_says, snapshot, two, units};
 use std::path::Path;
-use tisane::assemble::{self, Setup};
-use tisane::config::Config;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::Config;
 use tisane::{Error, Result};
 
 /// A run from `snapshot.hdf5`, with the lines of [units] given.

@@ -3,7 +3,7 @@
 use crate::fixtures::{POS, VEL, assert_says, file, read};
 use std::path::Path;
 use tisane::Error;
-use tisane::io::formats::{self, FORMATS, FileState};
+use tisane_io::formats::{self, FORMATS, FileState};
 use tisane::particles::Particles;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};

@@ -3,7 +3,7 @@
 use crate::program::{Folder, summary};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tisane::io::{checkpoint, inspect, origin, snapshot, table};
+use tisane_io::{checkpoint, inspect, origin, snapshot, table};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-1").join(name)

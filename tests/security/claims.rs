@@ -4,7 +4,7 @@ use crate::program::{Folder, Said, finish};
 use hdf5::{File, H5Type, Location};
 use std::path::Path;
 use std::process::Command;
-use tisane::io::seal;
+use tisane_io::seal;
 
 /// Address space of the program, in bytes: what is claimed below is at least 25 times as much.
 const ROOM: u64 = 2 << 30;

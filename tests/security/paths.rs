@@ -7,7 +7,7 @@ use hdf5::{File, Group, H5Type, Location, Selection};
 use std::fs;
 use std::path::Path;
 use tisane::Result;
-use tisane::io::{columns, formats, snapshot};
+use tisane_io::{columns, formats, snapshot};
 
 /// What a hostile file would like to have read or written.
 const SECRET: &str = "0f1e2d3c4b5a6978";

@@ -1,15 +1,15 @@
 //! What studies make of points is right for planted ones: the fastest repetition counts, the model from N alone is that of the
 //! laws, and figures have the papers' numbers for a time unit.
 
-use tisane::config::Real;
+use tisane_run::config::Real;
 use tisane::force::precision::Precision;
-use tisane::plot::{Figure, Panel};
-use tisane::study::config::Stretch;
-use tisane::study::cost::{Line, lines};
-use tisane::study::figures;
-use tisane::study::journal::Outcome;
-use tisane::study::trial::{Group, Measured};
-use tisane::study::trials::Key;
+use tisane_plot::{Figure, Panel};
+use tisane_lab::study::config::Stretch;
+use tisane_lab::study::cost::{Line, lines};
+use tisane_lab::study::figures;
+use tisane_lab::study::journal::Outcome;
+use tisane_lab::study::trial::{Group, Measured};
+use tisane_lab::study::trials::Key;
 
 /// What a pair takes in the engine and a target on the host.
 const PAIR: f64 = 1e-9;

@@ -6,8 +6,8 @@ use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets, reference};
 use tisane::particles::Particles;
-use tisane::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
-use tisane::study::model::{Fit, Model};
+use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
+use tisane_lab::study::model::{Fit, Model};
 use tisane::time::{Clock, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };

@@ -1,5 +1,4 @@
-//! The device: driver, context, stream and memory. `unsafe` stands here, in
-//! [`super::module`] and in [`super::nvrtc`] alone.
+//! The device: driver, context, stream and memory.
 
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, DriverError};
@@ -178,7 +177,7 @@ impl Device {
         self.context.bind_to_thread().map_err(failed("binding"))
     }
 
-    pub(super) fn stream(&self) -> sys::CUstream {
+    pub fn stream(&self) -> sys::CUstream {
         self.stream.cu_stream()
     }
 
@@ -309,12 +308,12 @@ pub struct Memory {
 
 impl Memory {
     /// Where it is on the device.
-    pub(super) fn address(&self) -> u64 {
+    pub fn address(&self) -> u64 {
         self.address
     }
 
     /// How long it is.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 }

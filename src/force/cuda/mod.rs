@@ -8,12 +8,13 @@
 mod acceleration;
 mod acceleration_shape;
 mod candidates;
-mod cublas;
+#[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device;
 mod launch;
+#[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod module;
+#[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
-mod papers;
 mod room;
 mod shape;
 mod shapes;
@@ -22,12 +23,16 @@ mod staging;
 pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
 pub use candidates::candidates;
-pub use cublas::is_there as has_cublas;
 pub use device::{About, find, list};
-pub use papers::{LEAST_SOFTENING, PaperKernel};
 pub use room::Room;
 pub use shape::Shape;
 pub use shapes::{HEADER, Row, Shapes};
+
+/// The driver as safe types: device, memory, modules and typed launches. For kernels of one's own beside the engine's.
+pub mod driver {
+    pub use super::device::{Device, Memory, Pinned, Stopwatch};
+    pub use super::module::{Image, Kernel, KernelArgument, Module};
+}
 
 use super::canonical::bags;
 use super::precision::Precision;

@@ -1,11 +1,9 @@
-//! Compiled kernels: loading, finding and launching them. `unsafe` stands here, in [`super::device`], [`super::cublas`] and
-//! [`super::nvrtc`] alone.
+//! Compiled kernels: loading, finding and launching them.
 
 use super::acceleration::AccelerationCall;
 use super::device::{Device, failed};
 use super::launch::Call;
 use super::nvrtc;
-use super::papers::PaperCall;
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, module};
 use cudarc::driver::sys::{CUfunction, CUmodule};
@@ -14,34 +12,33 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The compiled kernels, aligned as the driver wants them.
+/// Compiled kernels (a fatbin or cubin), aligned as the driver wants them.
 #[repr(C, align(16))]
-struct Image<T: ?Sized>(T);
+pub struct Image<T: ?Sized>(pub T);
 
 static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/tisane.fatbin"));
-
-/// Those of the papers.
-static PAPERS: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/papers.fatbin"));
 
 /// Environment variable that names a file with other kernels, compiled or (`.cu`) in source: for development.
 pub const VARIABLE: &str = "TISANE_KERNELS";
 
-/// What a kernel is handed, by value: mirrored by a structure of the same layout on the device. Only what is listed here may be.
-pub trait Handed {
+/// The one argument of a kernel, handed over by value.
+///
+/// # Safety
+/// A structure of the same layout is what the kernel takes, and every index that the kernel computes from it lies within the
+/// arrays that it points to.
+pub unsafe trait KernelArgument {
     /// The same, with arrays borrowed for `'a`.
     type For<'a>: Copy;
 }
 
-impl Handed for Call<'static> {
+// SAFETY: has the layout of `Call` in kernels/call.cuh; the engine checks what it points to.
+unsafe impl KernelArgument for Call<'static> {
     type For<'a> = Call<'a>;
 }
 
-impl Handed for AccelerationCall<'static> {
+// SAFETY: has the layout of `AccelerationCall` in kernels/acceleration.cuh; the engine checks what it points to.
+unsafe impl KernelArgument for AccelerationCall<'static> {
     type For<'a> = AccelerationCall<'a>;
-}
-
-impl Handed for PaperCall<'static> {
-    type For<'a> = PaperCall<'a>;
 }
 
 /// Kernels loaded on a device.
@@ -84,19 +81,19 @@ impl Module {
             }
             Some(path) => Some(Arc::new(std::fs::read(&path).map_err(|e| Error::input(&path, e))?)),
         };
-        Self::of(device, from_file.as_ref().map_or(&IMAGE.0, |file| file.as_slice()), from_file.is_some())
+        Self::load_image(device, from_file.as_ref().map_or(&IMAGE.0, |file| file.as_slice()), from_file.is_some())
     }
 
-    /// Loads the kernels of the papers.
+    /// Loads other kernels than the program's.
     ///
     /// # Errors
     /// [`Error::Input`] if they do not run on this device.
-    pub fn load_papers(device: &Device) -> Result<Self> {
+    pub fn from_image(device: &Device, image: &'static Image<[u8]>) -> Result<Self> {
         device.bind()?;
-        Self::of(device, &PAPERS.0, false)
+        Self::load_image(device, &image.0, false)
     }
 
-    fn of(device: &Device, image: &[u8], from_file: bool) -> Result<Self> {
+    fn load_image(device: &Device, image: &[u8], from_file: bool) -> Result<Self> {
         // SAFETY: the image is a whole fatbin or cubin in memory; the driver copies it.
         let module = unsafe { module::load_data(image.as_ptr().cast()) }.map_err(|e| {
             let help = r#"take force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;
@@ -110,7 +107,7 @@ impl Module {
     /// # Errors
     /// If there is none.
     #[allow(clippy::expect_used, reason = "names of kernels are made in this crate, without NUL")]
-    pub fn kernel<C: Handed>(&self, name: &str) -> Result<Kernel<C>> {
+    pub fn kernel<C: KernelArgument>(&self, name: &str) -> Result<Kernel<C>> {
         let name = CString::new(name).expect("a name without NUL");
         // SAFETY: the module is loaded, and unloaded only when it is dropped.
         let function = unsafe { module::get_function(self.module, name) }.map_err(failed("finding a kernel"))?;
@@ -118,7 +115,7 @@ impl Module {
     }
 
     /// The kernels `kind_T` for these numbers T of targets, as far as they are there.
-    pub fn by_targets<C: Handed>(&self, kind: &str, choices: &[usize]) -> Vec<(usize, Kernel<C>)> {
+    pub fn by_targets<C: KernelArgument>(&self, kind: &str, choices: &[usize]) -> Vec<(usize, Kernel<C>)> {
         let load = |t: usize| self.kernel(&format!("{kind}_{t}")).ok().map(|kernel| (t, kernel));
         // A file of one's own may hold more of them.
         if self.from_file {
@@ -136,7 +133,7 @@ impl Drop for Module {
     }
 }
 
-impl<C: Handed> Kernel<C> {
+impl<C: KernelArgument> Kernel<C> {
     /// Starts it on a grid of thread blocks with so many bytes of shared memory each.
     ///
     /// # Errors

@@ -1,0 +1,162 @@
+//! `tisane advise`: which mode and nu to take.
+
+use super::study::{StudyFace, told};
+use super::{ConfigArgs, Talk, a_precision, print};
+use tisane_run::assemble;
+use tisane_run::config::{Config, Engine, Integrator, Real, WallTime};
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+use tisane_io::sheet::Sheet;
+use tisane_lab::study::advise::{Advice, Goal, Promise, Trial, advise, promises, trials};
+use tisane_lab::study::predict;
+use tisane_lab::study::report::Rows;
+use clap::Args;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct AdviseArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    #[command(flatten)]
+    goal: GoalArgs,
+    /// Wall time of all trials together.
+    #[arg(long, value_name = "TIME", value_parser = WallTime::parse, default_value = "1min")]
+    budget: WallTime,
+    /// Modes to try [default: f64 and mixed, on a GPU double-float too].
+    #[arg(long, value_name = "MODE", value_parser = a_precision(), value_delimiter = ',')]
+    modes: Vec<Precision>,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct GoalArgs {
+    /// The relative energy error at the end of the run to be reached, in the least time.
+    #[arg(long, value_name = "ERROR", value_parser = an_error)]
+    energy_error: Option<f64>,
+    /// The wall time that the run may take, with the least error.
+    #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
+    time: Option<WallTime>,
+}
+
+fn an_error(text: &str) -> Result<f64, String> {
+    match Real::parse(text)?.get() {
+        error if error > 0.0 => Ok(error),
+        error => Err(format!("expected a number above 0, found {error}")),
+    }
+}
+
+pub fn advice(args: AdviseArgs, talk: Talk) -> Result<u8> {
+    let goal = match (args.goal.energy_error, args.goal.time) {
+        (Some(error), _) => Goal::Error(error),
+        (None, Some(time)) => Goal::Time(time.get().as_secs_f64()),
+        (None, None) => return Err(Error::input("tisane advise", "give --energy-error or --time")),
+    };
+    let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
+    if matches!(loaded.config.integrator, Integrator::Leapfrog(_)) {
+        let problem = "advice is about nu, the accuracy of block steps, and the leapfrog has one step dt for all";
+        let help = "take [integrator.hermite4]; or run it with two values of dt: the error of the energy goes as dt^2, the time as 1/dt";
+        return Err(Error::input(&args.config.file, problem).with_help(help));
+    }
+    let modes = what_to_try(loaded.config.force.engine, &args.modes);
+    let face = StudyFace::new(talk);
+    let trials = trials((&args.config.file, &args.config.sets), &modes, args.budget.get(), &face)?;
+    let promises = promises(&trials);
+    let mut text = told(&sheet(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
+    let advice = advise(&promises, goal);
+    text += &advice.as_ref().map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, &trials));
+    print(&text)?;
+    Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
+}
+
+/// Exit code if no mode reaches the goal.
+const OUT_OF_REACH: u8 = 7;
+
+/// The engines that are here, with their modes: both, or the one that the configuration names.
+fn what_to_try(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)> {
+    let gpu = assemble::gpus().is_ok_and(|gpus| !gpus.is_empty());
+    let engines = match asked {
+        Engine::Auto if gpu => vec![Engine::Cpu, Engine::Cuda],
+        Engine::Auto => vec![Engine::Cpu],
+        engine => vec![engine],
+    };
+    let usual = |engine: Engine| match engine {
+        Engine::Cuda => vec![Precision::F64, Precision::Mixed, Precision::DoubleFloat],
+        _ => vec![Precision::F64, Precision::Mixed],
+    };
+    let of = |engine| if modes.is_empty() { usual(engine) } else { modes.to_vec() };
+    engines.into_iter().flat_map(|engine| of(engine).into_iter().map(move |mode| (engine, mode))).collect()
+}
+
+fn sheet(trials: &[Trial]) -> Sheet {
+    let rows = Rows(trials);
+    let columns = vec![
+        rows.text("engine", "engine", |it| it.engine.name().into()),
+        rows.text("mode", "precision mode", |it| it.mode.name().into()),
+        rows.numbers("nu", "1", "accuracy of the time step", |it| it.nu),
+        rows.numbers("part", "1", "part of the run that was tried", |it| it.part),
+        rows.numbers("seconds", "s", "wall time of the whole run", |it| it.seconds),
+        rows.numbers("error", "1", "expected energy error at its end", |it| it.error[0]),
+        rows.numbers("least", "1", "it may be as small as this", |it| it.error[1]),
+        rows.numbers("most", "1", "it may be as large as this", |it| it.error[2]),
+    ];
+    Sheet { title: "Trials, scaled to the whole run".into(), remarks: Vec::new(), columns }
+}
+
+/// What an advice promises, with its uncertainty.
+fn promised(it: &Advice) -> String {
+    let ((error, error_within), (seconds, seconds_within)) = (it.error, it.seconds);
+    let time = |seconds: f64| predict::told(seconds);
+    format!(
+        "|dE/E| {error:.1e} ({:.0e} to {:.0e}), wall time {} ({} to {})",
+        error / error_within,
+        error * error_within,
+        time(seconds),
+        time(seconds / seconds_within),
+        time(seconds * seconds_within)
+    )
+}
+
+fn recommended(it: &Advice, trials: &[Trial]) -> String {
+    let part = trials.iter().map(|trial| trial.part).fold(0.0, f64::max);
+    let tried = trials.iter().map(|trial| trial.nu).fold(f64::INFINITY, f64::min);
+    let beyond = if it.nu < tried {
+        format!("\nnu is below {tried}, the least that was tried: the laws are followed beyond.")
+    } else {
+        String::new()
+    };
+    let early = if part < 1.0 {
+        format!(
+            "\nThe trials saw at most {:.2} % of the run: what happens later, as a core collapse, is not in them.",
+            100.0 * part
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "recommended: {}{beyond}{early}\n\n[integrator.hermite4]\nnu = {}\n\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+        promised(it),
+        it.nu,
+        it.engine.name(),
+        it.mode.name()
+    )
+}
+
+fn out_of_reach(promises: &[Promise], goal: Goal) -> String {
+    let goal = match goal {
+        Goal::Error(error) => format!("an energy error of {error:e}"),
+        Goal::Time(seconds) => {
+            format!("a wall time of {}", humantime::format_duration(Duration::from_secs_f64(seconds)))
+        }
+    };
+    let mut text = format!("out of reach: {goal} is not to be had with nu from 0.0001 to 0.1.\n");
+    for promise in promises {
+        let (finest, fastest) = promise.ends();
+        let name = format!("{}, {}", promise.engine.name(), promise.mode.name());
+        text += &format!("  {name}, nu = {}: {}\n", finest.nu, promised(&finest));
+        text += &format!("  {name}, nu = {}: {}\n", fastest.nu, promised(&fastest));
+    }
+    if promises.is_empty() {
+        text += "  too few trials got through: give them more time with --budget\n";
+    }
+    text
+}

@@ -1,0 +1,269 @@
+//! `tisane check`: what a configuration would run, and what looks wrong about it.
+
+use super::{ConfigArgs, on_threads, print};
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::{Config, Integrator};
+use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::orbit::Orbit;
+use tisane::diagnostics::structure::{
+    crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
+};
+use tisane::error::Result;
+use tisane::initial::scaling;
+use tisane_io::directory::{bytes, free_space};
+use tisane::particles::{Particles, Vec3};
+use tisane_plot::Theme;
+use tisane_plot::initial::{Sample, figure};
+use tisane::units::{Dimension, Units};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Memory that the program takes before it has any particles, in bytes.
+const MEMORY_BASE: u64 = 20 << 20;
+/// Bytes that a particle takes in a snapshot and in a checkpoint.
+const SNAPSHOT_PER_PARTICLE: u64 = 104;
+const CHECKPOINT_PER_PARTICLE: u64 = 129;
+/// Bytes of a file beside its particles, with two configurations of a few kB in it.
+const FILE_OVERHEAD: u64 = 48 << 10;
+/// Bytes of a row of diagnostics in both its files.
+const ROW: u64 = 1200;
+/// The same of a row about the cluster.
+const CLUSTER_ROW: u64 = 4000;
+
+/// Bytes that the first snapshot and two checkpoints of `n` particles take.
+pub fn disk_per_output(n: usize) -> u64 {
+    n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
+}
+
+pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
+    let loaded = Config::from_file(&args.file, &args.sets)?;
+    let plot = plot.map(Path::to_owned);
+    on_threads(loaded.config.force.threads as usize, move || {
+        let setup = assemble::prepare(loaded)?;
+        let systems = systems(&setup);
+        let potential = assemble::potential_energy(&systems, setup.epsilon())?;
+        let scales = Scales::of(&systems, potential);
+        let mut text = describe(&setup, &scales, super::model::forecast(&setup)?);
+        for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
+            let _ = writeln!(text, "warning: {warning}");
+        }
+        if let Some(folder) = plot {
+            text += &draw(&setup, &systems, &folder)?;
+        }
+        print(&text)
+    })
+}
+
+/// Draws the initial conditions; says which files it wrote.
+fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
+    let (laws, scale, units) = (&setup.laws, &setup.scale, setup.config.units());
+    let in_units = |mut p: Particles| {
+        scaling::rescale(&mut p, scale.mass, scale.length, scale.velocity);
+        p
+    };
+    let stars = systems.len() - usize::from(laws.central.is_some());
+    let column = |of: &[Vec3]| of[..stars].to_vec();
+    let p = Particles::new(systems.mass[..stars].to_vec(), column(&systems.pos), column(&systems.vel));
+    let orbits = setup.binaries.iter().map(|&i| {
+        let p = &setup.particles;
+        let between = |of: &[Vec3]| [0, 1, 2].map(|k| of[i + 1][k] - of[i][k]);
+        Orbit::of(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
+    });
+    let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
+        orbits.map(|orbit| (orbit.semi_major_axis * scale.length, orbit.eccentricity)).unzip();
+    let masses: Vec<f64> = setup.particles.mass.iter().map(|mass| mass * scale.mass).collect();
+    let masses = &masses[..masses.len() - usize::from(laws.central.is_some())];
+    let drawn = figure(&Sample {
+        title: setup.config.run.name.clone(),
+        caption: setup.source.clone(),
+        units,
+        systems: &in_units(p),
+        centre: laws.centre,
+        central: laws.central.unwrap_or(0.0),
+        enclosed: &laws.enclosed,
+        jeans: laws.jeans,
+        masses: (masses, &laws.masses),
+        semi_major_axes: (&axes, &laws.semi_major_axes),
+        eccentricities: (&eccentricities, &laws.eccentricities),
+    });
+    let Some(drawn) = drawn else { return Ok("  no picture: too few particles\n".into()) };
+    let paths = drawn.write(&folder.join(format!("{}-initial", setup.config.run.name)), &Theme::ALL)?;
+    Ok(paths.iter().map(|path| format!("  {:<20} {}\n", "picture", path.display())).collect())
+}
+
+/// The particles with each primordial binary as one body at its centre of mass: its inner motion says nothing about the
+/// cluster, and may hold most of the energy.
+fn systems(setup: &Setup) -> Cow<'_, Particles> {
+    let p = &setup.particles;
+    if setup.binaries.is_empty() {
+        return Cow::Borrowed(p);
+    }
+    let mut first = vec![false; p.len()];
+    setup.binaries.iter().for_each(|&i| first[i] = true);
+    let (mut mass, mut pos, mut vel, mut i) = (vec![], vec![], vec![], 0);
+    while i < p.len() {
+        let members = i..i + 1 + usize::from(first[i]);
+        let total: f64 = p.mass[members.clone()].iter().sum();
+        let mean = |of: &[Vec3]| [0, 1, 2].map(|k| members.clone().map(|j| p.mass[j] / total * of[j][k]).sum());
+        pos.push(mean(&p.pos));
+        vel.push(mean(&p.vel));
+        mass.push(total);
+        i = members.end;
+    }
+    Cow::Owned(Particles::new(mass, pos, vel))
+}
+
+/// What the systems are like, in internal units.
+struct Scales {
+    conserved: Conserved,
+    half_mass_radius: f64,
+    virial_radius: f64,
+    crossing_time: f64,
+    relaxation_time: f64,
+    mean_separation: f64,
+}
+
+impl Scales {
+    fn of(p: &Particles, potential: f64) -> Self {
+        let conserved = Conserved { potential, ..Conserved::of(p, &p.pot) };
+        let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
+        Self {
+            conserved,
+            half_mass_radius,
+            virial_radius: virial_radius(conserved.mass, potential),
+            crossing_time: crossing_time(conserved.mass, conserved.energy()),
+            relaxation_time: half_mass_relaxation_time(p.len(), conserved.mass, half_mass_radius),
+            mean_separation: mean_separation(p.len(), half_mass_radius),
+        }
+    }
+}
+
+/// Number of outputs at an interval, the first and the end among them.
+fn outputs(steps: u64, every: u64) -> u64 {
+    steps.div_ceil(every) + 1
+}
+
+fn disk(setup: &Setup) -> u64 {
+    let n = setup.particles.len() as u64;
+    let snapshots = outputs(setup.steps_to_end, setup.config.snapshot_every());
+    let rows = outputs(setup.steps_to_end, setup.config.diagnostics_every());
+    snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
+        + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
+        + rows * ROW
+        + if setup.config.cluster.enabled {
+            outputs(setup.steps_to_end, setup.config.cluster_every()) * CLUSTER_ROW
+        } else {
+            0
+        }
+}
+
+fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
+    let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
+    let value = |x: f64, d: Dimension| with_unit(x * scale.of(d), d, &units);
+    let (integrator, steps) = scheme(&config.integrator);
+    let c = &scales.conserved;
+    let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
+    let rows = outputs(setup.steps_to_end, config.diagnostics_every());
+    let start = setup.clock.start * scale.time;
+    let (engine, _) = assemble::forecast(config, setup.particles.len());
+    let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let as_one = if setup.binaries.is_empty() { "" } else { " (each binary as one body)" };
+    let lines = [
+        ("particles", format!("{}", setup.particles.len())),
+        ("total mass", value(c.mass, Dimension::MASS)),
+        ("half-mass radius", value(scales.half_mass_radius, Dimension::LENGTH)),
+        ("virial radius", value(scales.virial_radius, Dimension::LENGTH)),
+        ("virial ratio Q", format!("{:.6}{as_one}", c.virial_ratio())),
+        ("total energy", value(c.energy(), Dimension::ENERGY) + as_one),
+        ("crossing time", value(scales.crossing_time, Dimension::TIME)),
+        ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
+        ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
+        ("softening", value(setup.epsilon(), Dimension::LENGTH)),
+        ("integrator", integrator),
+        ("force", format!("{engine}; precision {}", config.force.precision().name())),
+        ("steps", format!("{steps} {}", units.time.name)),
+        ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
+        ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
+        ("wall time", wall_time),
+        (
+            "memory",
+            format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * assemble::MEMORY_PER_PARTICLE)),
+        ),
+        ("disk", format!("about {}", bytes(disk(setup)))),
+        ("output", config.output_directory().display().to_string()),
+    ];
+    let mut text = format!("{}: this configuration is valid\n", config.run.name);
+    let source = ("initial conditions", setup.source.clone());
+    for (name, value) in [source].into_iter().chain(about).chain(lines) {
+        let _ = writeln!(text, "  {name:<20} {value}");
+    }
+    text
+}
+
+/// The integrator and the lengths of its steps.
+fn scheme(integrator: &Integrator) -> (String, String) {
+    match integrator {
+        Integrator::Hermite4(h) => (
+            format!("hermite4, nu = {}, P(EC)^{}", h.nu.get(), h.iterations),
+            format!("{:.6e} to {:.6e}", h.dt_min(), h.dt_max()),
+        ),
+        Integrator::Leapfrog(l) => ("leapfrog, one step for all".into(), format!("{:.6e}", l.dt.get())),
+    }
+}
+
+fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
+    if !x.is_finite() {
+        return "not defined".into();
+    }
+    format!("{x:.6e} {}", units.label(d))
+}
+
+/// Input that is allowed but implausible.
+fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
+    let (c, n) = (&scales.conserved, setup.particles.len());
+    let (q, epsilon) = (c.virial_ratio(), setup.epsilon());
+    let span = setup.clock.dt_max * setup.steps_to_end as f64;
+    let needed = disk(setup);
+    let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
+    let (step, nu, fixed) = match &setup.config.integrator {
+        Integrator::Hermite4(h) => ("dt_max", h.nu.get(), false),
+        Integrator::Leapfrog(_) => ("dt", 0.0, true),
+    };
+    let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
+    let doubts = [
+        (
+            n > 1 && q >= 1.0,
+            format!("the system is not bound (Q = {q:.4}): are velocities and masses in the units that [units] says?"),
+        ),
+        (
+            n > 2 && q < 1.0 && !(0.25..=0.75).contains(&q),
+            format!(
+                "the virial ratio Q = {q:.4} is far from 0.5: the system will first {}",
+                if q < 0.5 { "collapse" } else { "expand" }
+            ),
+        ),
+        (
+            n > 10 && epsilon > scales.mean_separation,
+            "the softening is longer than the mean separation: the system is smoothed out".into(),
+        ),
+        (
+            n > 10 && setup.clock.dt_max > scales.crossing_time / 2.0,
+            format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
+        ),
+        (
+            fixed && n > 10 && crossed > epsilon,
+            "within one step of the leapfrog a particle of typical velocity crosses the softening length: expect large energy \
+             errors from close encounters"
+                .into(),
+        ),
+        (nu > 0.1, format!("nu = {nu} is large: expect large energy errors (0.01 is usual)")),
+        (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
+        (
+            n > 10 && span < scales.crossing_time / 10.0,
+            "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
+        ),
+    ];
+    let (_, of_engine) = assemble::forecast(&setup.config, n);
+    doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text).chain(of_engine).collect()
+}

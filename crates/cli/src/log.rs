@@ -1,0 +1,89 @@
+//! Logging: `run.log` always, the screen as much as asked for, and nothing across the progress bar.
+
+use super::Talk;
+use tisane::error::{Error, Result};
+use tisane_io::directory::LOG;
+use indicatif::MultiProgress;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::prelude::*;
+
+/// Opens the log of a run for appending.
+///
+/// # Errors
+/// [`Error::Input`] if it cannot be opened.
+pub fn open(dir: &Path) -> Result<Log> {
+    let path = dir.join(LOG);
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    opened.map_err(|e| Error::input(&path, e)).map(|file| Log { path, file, failed: false })
+}
+
+/// The log of a run. Lines that it has no room for are lost, which is said once: no run ends for that.
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    failed: bool,
+}
+
+impl Write for Log {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let written = self.file.write_all(line);
+        if let (Err(e), false) = (&written, self.failed) {
+            super::say(&format!("cannot write {}: {e}; the run goes on without", self.path.display()));
+        }
+        self.failed = written.is_err();
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Sends log lines to the screen and to a run's log.
+pub fn start(talk: Talk, log: Log, bars: &MultiProgress) {
+    let screen_level = match talk {
+        Talk { quiet: true, .. } => LevelFilter::OFF,
+        Talk { verbose: 0, .. } => LevelFilter::WARN,
+        Talk { verbose: 1, .. } => LevelFilter::INFO,
+        Talk { .. } => LevelFilter::TRACE,
+    };
+    let screen = tracing_subscriber::fmt::layer()
+        .without_time()
+        .with_target(false)
+        .with_ansi(io::stderr().is_terminal())
+        .with_writer(Screen(bars.clone()))
+        // Errors end the program and are then printed in full.
+        .with_filter(tracing_subscriber::filter::filter_fn(|line| *line.level() != tracing::Level::ERROR))
+        .with_filter(screen_level);
+    let file = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false);
+    let file = file.with_writer(Mutex::new(log)).with_filter(LevelFilter::DEBUG);
+    // A second start in one process (a library user's) keeps the first.
+    let _ = tracing_subscriber::registry().with(screen).with(file).try_init();
+}
+
+/// Standard error, with the bars taken off while a line is written.
+#[derive(Clone)]
+struct Screen(MultiProgress);
+
+impl Write for Screen {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.suspend(|| io::stderr().write_all(line))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+impl<'a> MakeWriter<'a> for Screen {
+    type Writer = Self;
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}

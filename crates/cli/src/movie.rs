@@ -1,0 +1,188 @@
+//! `tisane movie`.
+
+use super::{LEFT_OUT, Talk, face, on_threads, one_of, print, say};
+use tisane_run::config::MAX_THREADS;
+use tisane::error::{Error, Result};
+use tisane_io::atomic::write_atomically;
+use tisane_io::directory;
+use tisane_io::lock::Lock;
+use tisane_plot::Theme;
+use tisane_plot::movie::{Centre, Colour, Film, Frames, Settings};
+use clap::Args;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The film, and what its frames depend on.
+const FILM: &str = "movie.mp4";
+const DESCRIPTION: &str = "movie.json";
+/// Seconds of a film of no given length.
+const SECONDS: u64 = 10;
+/// The longest side of a picture in pixels, and the shortest.
+const SIDE: std::ops::RangeInclusive<i64> = 64..=7680;
+
+const PLANES: [(&str, (usize, usize)); 3] = [("xy", (0, 1)), ("xz", (0, 2)), ("yz", (1, 2))];
+const CENTRES: [(&str, Centre); 3] = [("density", Centre::Density), ("mass", Centre::Mass), ("origin", Centre::Origin)];
+const COLOURS: [(&str, Colour); 2] = [("speed", Colour::Speed), ("mass", Colour::Mass)];
+const THEMES: [(&str, Theme); 2] = [("dark", Theme::Dark), ("light", Theme::Light)];
+
+#[derive(Debug, Args)]
+pub struct MovieArgs {
+    /// Directory of a run, or a folder of its snapshots.
+    dir: PathBuf,
+    /// Folder for the frames and the film [default: movie/ in DIR].
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Frames per second.
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u64).range(1..=240))]
+    fps: u64,
+    /// Frames in all, at equal steps of time [default: 10 seconds].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=999_999))]
+    frames: Option<u64>,
+    /// Frames from each snapshot to the next.
+    #[arg(long, value_name = "K", conflicts_with = "frames", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    per_snapshot: Option<u64>,
+    /// The plane that is looked at.
+    #[arg(long, default_value = "xy", value_parser = one_of(PLANES, |plane| plane.0))]
+    plane: (&'static str, (usize, usize)),
+    /// Pixels across.
+    #[arg(long, default_value_t = 1280, value_parser = clap::value_parser!(u32).range(SIDE))]
+    width: u32,
+    /// Pixels from top to bottom.
+    #[arg(long, default_value_t = 720, value_parser = clap::value_parser!(u32).range(SIDE))]
+    height: u32,
+    /// What stays in the middle.
+    #[arg(long, default_value = "density", value_parser = one_of(CENTRES, |centre| centre.0))]
+    centre: (&'static str, Centre),
+    /// What the colours mean.
+    #[arg(long, default_value = "speed", value_parser = one_of(COLOURS, |colour| colour.0))]
+    colour: (&'static str, Colour),
+    /// Ground of the pictures.
+    #[arg(long, default_value = "dark", value_parser = one_of(THEMES, |theme| theme.0))]
+    theme: (&'static str, Theme),
+    /// Threads [default: one a core]. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
+    threads: Option<u32>,
+    /// Replace the frames of another film in the folder.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+pub fn movie(args: &MovieArgs, talk: Talk) -> Result<u8> {
+    let paths = directory::snapshots(&args.dir)?;
+    let folder = args.output.clone().unwrap_or_else(|| args.dir.join(directory::MOVIE));
+    let frames = match (args.frames, args.per_snapshot) {
+        (_, Some(each)) => Frames::PerSnapshot(each),
+        (frames, None) => Frames::Whole(frames.unwrap_or(SECONDS * args.fps)),
+    };
+    let settings = Settings {
+        plane: args.plane.1,
+        centre: args.centre.1,
+        colour: args.colour.1,
+        width: args.width as usize,
+        height: args.height as usize,
+        theme: args.theme.1,
+        frames,
+    };
+    on_threads(args.threads.unwrap_or(0) as usize, || {
+        let (bar, lines) = face::bar(talk, paths.len() as u64);
+        bar.set_message("looking at the snapshots");
+        let (film, left_out) = Film::survey(&paths, settings, || bar.inc(1))?;
+        bar.finish_and_clear();
+        left_out.iter().for_each(|why| say(&format!("left out: {why}")));
+        fs::create_dir_all(&folder).map_err(|e| Error::input(&folder, e))?;
+        let _lock = Lock::take(&folder)?;
+        prepare(&folder, &film.description(), args.overwrite)?;
+        let kept = (0..film.frames()).filter(|frame| Film::path(&folder, *frame).is_file()).count() as u64;
+        render(&film, &folder, kept, lines, talk)?;
+        let fresh = film.frames() - kept;
+        let word = if film.frames() == 1 { "frame" } else { "frames" };
+        let told = format!("{} {word} in {}, {fresh} rendered now\n", film.frames(), folder.display());
+        print(&told)?;
+        print(&encode(&folder, args.fps)?)?;
+        Ok(if left_out.is_empty() { 0 } else { LEFT_OUT })
+    })
+}
+
+/// Renders what is missing, with a bar on a terminal and a line every tenth elsewhere.
+fn render(film: &Film, folder: &Path, kept: u64, lines: bool, talk: Talk) -> Result<()> {
+    let missing = film.frames() - kept;
+    let (bar, _) = face::bar(talk, missing);
+    let every = missing.div_ceil(10).max(1);
+    film.render(folder, |frame| {
+        bar.set_message(format!("{:.1} frames/s", bar.per_sec()));
+        bar.inc(1);
+        if lines && (bar.position() % every == 0 || bar.position() == missing) {
+            let eta = humantime::format_duration(std::time::Duration::from_secs(bar.eta().as_secs()));
+            say(&format!("frame {} of {missing}, {}, {eta} left", bar.position(), film.told(frame)));
+        }
+    })?;
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Makes the folder ready: frames of the same film stay, those of another are removed if that was asked for.
+fn prepare(folder: &Path, description: &str, overwrite: bool) -> Result<()> {
+    let path = folder.join(DESCRIPTION);
+    if fs::read_to_string(&path).is_ok_and(|before| before == description) {
+        return Ok(());
+    }
+    let frames = frames_in(folder)?;
+    if !frames.is_empty() && !overwrite {
+        let problem = "the folder holds frames of another film: other settings, other snapshots or another tisane";
+        return Err(
+            Error::input(folder, problem).with_help("give another with --output, or replace them with --overwrite")
+        );
+    }
+    for path in frames {
+        fs::remove_file(&path).map_err(|e| Error::storage(&path, e))?;
+    }
+    write_atomically(&path, |t| fs::write(t, description).map_err(|e| Error::storage(t, e)))
+}
+
+/// The frames in a folder.
+fn frames_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|e| Error::input(folder, e))? {
+        let path = entry.map_err(|e| Error::input(folder, e))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let digits = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
+        if digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit())) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes the film of the frames with ffmpeg; where there is none, says how.
+fn encode(folder: &Path, fps: u64) -> Result<String> {
+    let (path, frames) = (folder.join(FILM), folder.join("frame_%06d.png"));
+    let rate = fps.to_string();
+    // Sides of an odd number of pixels have no half for the colours.
+    let how = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18"];
+    let mut lacking = false;
+    let made = write_atomically(&path, |t| {
+        let mut command = Command::new("ffmpeg");
+        command.args(["-nostdin", "-loglevel", "error", "-y", "-framerate", &rate, "-i"]).arg(&frames).args(how);
+        command.args(["-movflags", "+faststart", "-f", "mp4"]).arg(t).stdin(Stdio::null());
+        match command.output() {
+            Ok(said) if said.status.success() => Ok(()),
+            Ok(said) => Err(Error::storage(t, format!("ffmpeg: {}", String::from_utf8_lossy(&said.stderr).trim()))),
+            Err(e) => {
+                lacking = e.kind() == ErrorKind::NotFound;
+                Err(Error::storage("ffmpeg", e))
+            }
+        }
+    });
+    match made {
+        Ok(()) => Ok(format!("{}\n", path.display())),
+        Err(_) if lacking => Ok(format!(
+            "no ffmpeg on the PATH; with it: ffmpeg -framerate {fps} -i {} {} {}\n",
+            frames.display(),
+            how.join(" "),
+            path.display()
+        )),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,354 @@
+//! `tisane run` and `tisane resume`.
+
+use super::face::Face;
+use super::stop::{STOP, listen};
+use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
+use tisane_run::assemble::{self, Session, Setup};
+use tisane_run::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
+use tisane::crew;
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+use tisane_io::directory;
+use tisane_io::lock::Lock;
+use tisane_io::machine;
+use tisane_io::summary::Summary;
+use tisane_run::simulation::{ExitReason, Outputs, Simulation};
+use tisane_view::{Port, View};
+use clap::Args;
+use indicatif::MultiProgress;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Output directory [default: runs/<name>, or [output] directory].
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Engine, in place of force.engine.
+    #[arg(long, value_name = "ENGINE", value_parser = an_engine())]
+    engine: Option<Engine>,
+    /// Precision mode, in place of force.precision.
+    #[arg(long, value_name = "MODE", value_parser = a_precision())]
+    precision: Option<Precision>,
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Replace an existing run in the output directory.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// Output directory of the run.
+    dir: PathBuf,
+    /// Another end than the configuration's, in its unit of time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    t_end: Option<String>,
+    /// Engine of this session, in place of force.engine. In f64 every engine has the same bits.
+    #[arg(long, value_name = "ENGINE", value_parser = an_engine())]
+    engine: Option<Engine>,
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+/// How this session runs: in place of what the configuration says, and not written into it, so that a resume does not inherit
+/// it.
+#[derive(Debug, Args)]
+struct SessionArgs {
+    /// Threads [default: force.threads, one a core]. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
+    threads: Option<u32>,
+    /// Stop with a checkpoint after so much wall time of this session, as 90s or 1h30m [default: limits.wall_time].
+    #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
+    time_limit: Option<WallTime>,
+    /// GPU that the engine cuda computes on [default: force.device]. `tisane verify` lists them.
+    #[arg(long, value_name = "K", value_parser = a_device())]
+    device: Option<u32>,
+    /// Measure where the time of the block steps goes; the result is in summary.json.
+    #[arg(long)]
+    profile: bool,
+    /// Show the run in a browser while it goes on, as `tisane view` does, at this port of 127.0.0.1 [default: any free one].
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    view: Option<u16>,
+}
+
+impl SessionArgs {
+    fn threads(&self, config: &Config) -> usize {
+        self.threads.unwrap_or(config.force.threads) as usize
+    }
+
+    /// What the engine is built for.
+    fn engine(&self, engine: Option<Engine>) -> Session {
+        Session { engine, device: self.device, profile: self.profile }
+    }
+
+    /// The port of the view of this session, if it is wanted.
+    fn port(&self) -> Result<Option<Port>> {
+        self.view.map(Port::take).transpose()
+    }
+
+    fn limit(&self, simulation: &mut Simulation) {
+        if let Some(limit) = self.time_limit {
+            simulation.limit_wall_time(limit.get());
+        }
+    }
+}
+
+/// Serves the view of a session, if it has a port, and says where: on the screen alone, as whoever can read the log is not
+/// thereby to be let in.
+fn view(dir: &Path, port: Option<Port>, bars: &MultiProgress) -> Result<Option<View>> {
+    let Some(port) = port else { return Ok(None) };
+    let view = View::start(dir, port)?;
+    let told = super::view::told(&view, dir);
+    // A closed standard error must not end a run.
+    bars.suspend(|| drop(std::io::stderr().write_all(told.as_bytes())));
+    Ok(Some(view))
+}
+
+/// The name of an output directory as the configuration can hold it.
+fn utf8(dir: &Path) -> Result<String> {
+    let name = dir.to_str().map(str::to_owned);
+    name.ok_or_else(|| Error::input(dir, "this path is not UTF-8: the configuration cannot name it"))
+}
+
+/// Replacing a run must not remove the file that the new one starts from.
+fn keep_input(config: &Config) -> Result<()> {
+    let dir = config.output_directory();
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let Some(real_dir) = real(&dir) else { return Ok(()) };
+    match config
+        .initial
+        .inputs()
+        .into_iter()
+        .map(|(_, path)| path)
+        .find(|path| real(path).is_some_and(|path| path.starts_with(&real_dir)))
+    {
+        Some(input) => Err(Error::input(
+            input,
+            format!("--overwrite would remove this input, as it is inside {}", real_dir.display()),
+        )
+        .with_help("give another directory with --output")),
+        None => Ok(()),
+    }
+}
+
+pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
+    let mut sets = args.config.sets;
+    sets.extend(args.engine.map(|engine| format!("force.engine={}", engine.name())));
+    sets.extend(args.precision.map(|mode| format!("force.precision={}", mode.name())));
+    let mut loaded = Config::from_file(&args.config.file, &sets)?;
+    if let Some(directory) = args.output {
+        loaded.config.output.directory = Some(utf8(&directory)?);
+    }
+    if args.overwrite {
+        keep_input(&loaded.config)?;
+    }
+    assemble::check_gpu(&loaded.config, args.session.engine(None))?;
+    let port = args.session.port()?;
+    on_threads(args.session.threads(&loaded.config), move || {
+        let setup = assemble::prepare(loaded)?;
+        let mut new = open(setup, args.session.engine(None), args.overwrite, talk)?;
+        args.session.limit(&mut new.simulation);
+        let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
+        let reason = new.run(talk)?;
+        Ok(exit_code(reason))
+    })
+}
+
+/// A new run, its directory made and its log open.
+pub(super) struct NewRun {
+    pub(super) simulation: Simulation,
+    name: String,
+    bars: MultiProgress,
+    /// Held as long as the run is.
+    _lock: Lock,
+}
+
+/// Makes the directory of a new run.
+pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Talk) -> Result<NewRun> {
+    let (name, config, dir) =
+        (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
+    let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
+    let simulation = assemble::new_run(setup, session)?;
+    let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
+    let bars = MultiProgress::new();
+    log::start(talk, log::open(&dir)?, &bars);
+    tell_of_lock(&lock);
+    tracing::info!("starting {name} in {}: {source}", dir.display());
+    for warning in &warnings {
+        tracing::warn!("{warning}");
+    }
+    for folder in directory::pictures(&dir) {
+        tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());
+    }
+    Ok(NewRun { simulation, name, bars, _lock: lock })
+}
+
+/// Logs which process this is, and whose stale lock it took over.
+fn tell_of_lock(lock: &Lock) {
+    if let Some(who) = &lock.left_by {
+        tracing::info!("{who}, did not end in order: its lock is stale");
+    }
+    tracing::info!("process {} on {}", std::process::id(), machine::host());
+}
+
+impl NewRun {
+    /// Runs it from its start to its end.
+    pub(super) fn run(&mut self, talk: Talk) -> Result<ExitReason> {
+        go(&mut self.simulation, &self.name, talk, &self.bars, |simulation, face| simulation.start(face))
+    }
+}
+
+/// Exit code of a run that ended in order.
+pub(super) fn exit_code(reason: ExitReason) -> u8 {
+    if reason == ExitReason::Finished { 0 } else { 3 }
+}
+
+pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
+    let ResumeArgs { dir, t_end, engine, session } = args;
+    if !dir.is_dir() {
+        return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
+    }
+    utf8(&dir)?;
+    let port = session.port()?;
+    let lock = Lock::take(&dir)?;
+    let change = |config: &mut Config| {
+        if let Some(text) = &t_end {
+            config.run.t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
+        }
+        Ok(())
+    };
+    // How many threads the run has is in its configuration; without a pool, rayon would start one as it sees fit.
+    let (mut simulation, config, warning) =
+        on_threads(1, || assemble::resumed_run(&dir, session.engine(engine), change))?;
+    session.limit(&mut simulation);
+    let resolved = config.resolved_toml()?;
+    let bars = MultiProgress::new();
+    log::start(talk, log::open(&dir)?, &bars);
+    tell_of_lock(&lock);
+    if let Some(warning) = warning {
+        tracing::warn!("{warning}");
+    }
+    let state = simulation.state;
+    tracing::info!(
+        "resuming {} in {} after {} block steps, at t = {}",
+        config.run.name,
+        dir.display(),
+        state.counters.block_steps,
+        state.clock.time(state.now) * state.scale.time
+    );
+    let _view = view(&dir, port, &bars)?;
+    on_threads(session.threads(&config), move || {
+        let reason = go(&mut simulation, &config.run.name, talk, &bars, |simulation, _| {
+            let series = simulation.resume()?;
+            mend_snapshots(&dir, simulation.state.written.snapshots)?;
+            simulation.insist(|| directory::write_config(&dir, &resolved))?;
+            Ok(series)
+        })?;
+        Ok(exit_code(reason))
+    })
+}
+
+/// Makes the folder of the snapshots where it is missing, and says how many are not in it. Somebody may have moved them away:
+/// the run does not need them.
+fn mend_snapshots(dir: &Path, written: u64) -> Result<()> {
+    directory::make_snapshots(dir)?;
+    let there = directory::snapshot_numbers(dir)?.len() as u64;
+    if there < written {
+        let folder = dir.join(directory::SNAPSHOTS);
+        tracing::warn!(
+            "{}: {} of the {written} snapshots of this run are not there",
+            folder.display(),
+            written - there
+        );
+    }
+    Ok(())
+}
+
+/// Runs a simulation from its `begin` to its end, and says how it went.
+fn go(
+    simulation: &mut Simulation,
+    name: &str,
+    talk: Talk,
+    bars: &MultiProgress,
+    begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Outputs>,
+) -> Result<ExitReason> {
+    listen();
+    simulation.stop_on(&STOP);
+    tracing::info!(
+        "engine {}, precision {}, {} threads",
+        simulation.provenance().engine,
+        simulation.provenance().precision,
+        rayon::current_num_threads()
+    );
+    tracing::info!("{}", simulation.notes.choice);
+    for warning in &simulation.notes.warnings {
+        tracing::warn!("{warning}");
+    }
+    let unit = simulation.units().units.time.name.clone();
+    let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
+    let mut series = begin(simulation, &mut face)?;
+    let reason = match simulation.provenance().engine.as_str() {
+        "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?,
+        _ => simulation.run(&mut series, &mut face),
+    }?;
+    face.finish();
+    let summary = simulation.summary(name, reason);
+    simulation.insist(|| summary.write(&simulation.plan().directory))?;
+    tracing::info!(
+        "{}: {} block steps, dE/E {:e}",
+        summary.exit_reason,
+        summary.block_steps,
+        summary.relative_energy_error
+    );
+    if let Some(profile) = &summary.profile {
+        tracing::info!("profile of {:.3} s: {}", profile.total.all(), profile.total.shares());
+    }
+    if !talk.quiet {
+        print(&table(&summary, simulation, &unit))?;
+    }
+    Ok(reason)
+}
+
+/// The end of a run, for people.
+fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
+    let dir = simulation.plan().directory.display();
+    let how = match s.exit_reason {
+        "finished" => "finished".to_owned(),
+        reason => format!("stopped ({reason}); continue with: tisane resume {dir}"),
+    };
+    let mean_block = s.particle_steps as f64 / s.block_steps.max(1) as f64;
+    let wall = humantime::format_duration(std::time::Duration::from_millis((s.wall_seconds * 1e3) as u64));
+    format!(
+        "\n{name} {how}\n\
+         \x20 time             {time} {unit}, N = {n}\n\
+         \x20 energy           {e0:.12e} -> {e1:.12e}\n\
+         \x20 relative error   {de:+.3e} (largest {max:.3e}), angular momentum {dl:.3e}\n\
+         \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
+         \x20 speed            {wall} wall time, {rate:.3e} pairs/s, engine {engine}, {precision}, {threads} threads\n\
+         \x20 engine           {choice}\n\
+         {profile}\
+         \x20 state            sha256 {hash}\n\
+         \x20 output           {dir}\n",
+        name = s.name,
+        time = s.time,
+        n = s.n,
+        e0 = s.energy_initial,
+        e1 = s.energy_final,
+        de = s.relative_energy_error,
+        max = s.max_relative_energy_error,
+        dl = s.angular_momentum_error,
+        blocks = s.block_steps,
+        rate = s.pairs_per_second,
+        engine = s.engine,
+        precision = s.precision,
+        threads = s.threads,
+        choice = s.engine_choice,
+        profile = s.profile.as_ref().map_or_else(String::new, |profile| {
+            format!("\x20 profile          {:.3} s: {}\n", profile.total.all(), profile.total.shares())
+        }),
+        hash = s.state_sha256,
+    )
+}

@@ -1,0 +1,277 @@
+//! `tisane study`: sweeps that end in tables and figures.
+
+use super::{Talk, face, print};
+use tisane_run::config::read_text;
+use tisane::error::{Error, Result};
+use tisane_io::atomic::write_atomically;
+use tisane_io::sheet::{Cells, Sheet};
+use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
+use tisane_lab::study::journal::{Journal, Stamp};
+use tisane_lab::study::points::{Progress, Work};
+use tisane_lab::study::report::Report;
+use tisane_lab::study::{cost, energy, force};
+use clap::{Args, Subcommand};
+use comfy_table::{CellAlignment, Table, presets};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What to study.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Errors of forces against f64 over N, bag size and mode, beside Hamada & Iitaka (2007, table 2) and the growth laws of
+    /// rounding.
+    Force(StudyArgs),
+    /// Energy error against nu over modes, N and engines, split into truncation and round-off, with the cost of each point
+    /// (Portegies Zwart et al. 2007, figure 2); ends in the mode and nu to take for an energy error.
+    Energy(StudyArgs),
+    /// Wall time over N, block statistics, and the performance model, beside Portegies Zwart et al. (2007): table 2, figures 1, 3
+    /// and 4, eqs 10 to 17.
+    Cost(StudyArgs),
+}
+
+/// A study and where its result goes.
+#[derive(Debug, Args)]
+pub struct StudyArgs {
+    /// What to sweep over (TOML; `tisane init study-force` and its like print one) [default: the built-in sweep].
+    file: Option<PathBuf>,
+    /// Override a key, as in --set force.n=[1024,2048]; may be given several times.
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    sets: Vec<String>,
+    /// Directory of the result; finished points that are there are kept [default: studies/<study>].
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Measure everything again.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// Commented sweeps to start from: `tisane init`.
+pub const TEMPLATES: [(&str, &str); 3] =
+    [("study-force", ForceFile::TEMPLATE), ("study-energy", EnergyFile::TEMPLATE), ("study-cost", CostFile::TEMPLATE)];
+
+pub fn study(what: What, talk: Talk) -> Result<u8> {
+    match what {
+        What::Force(args) => go("force", &args, talk, force::study),
+        What::Energy(args) => go("energy", &args, talk, energy::study),
+        What::Cost(args) => go("cost", &args, talk, cost::study),
+    }
+}
+
+/// Columns that are printed of each table; the files have all.
+const SHOWN: [(&str, &str, &[&str]); 5] = [
+    (
+        "force",
+        "table",
+        &[
+            "n",
+            "engine",
+            "mode",
+            "bag",
+            "acc_max",
+            "acc_rms",
+            "jerk_rms",
+            "pot_rms",
+            "pot_rms_law",
+            "paper_direct",
+            "paper_chamomile",
+        ],
+    ),
+    (
+        "energy",
+        "laws",
+        &[
+            "n",
+            "engine",
+            "mode",
+            "truncation_at_1",
+            "truncation_power",
+            "round_off",
+            "scatter",
+            "seconds_at_1",
+            "seconds_power",
+        ],
+    ),
+    ("energy", "choice", &["n", "engine", "goal", "mode", "nu", "energy_error", "seconds"]),
+    (
+        "cost",
+        "table",
+        &[
+            "n",
+            "engine",
+            "mode",
+            "wall_seconds",
+            "model_seconds",
+            "host_fraction",
+            "block_steps",
+            "block_steps_eq17",
+            "mean_block",
+            "mean_block_eq14",
+            "paper_grape_6af",
+            "paper_8800gtx",
+        ],
+    ),
+    (
+        "cost",
+        "fits",
+        &[
+            "engine",
+            "mode",
+            "block_steps_at_1",
+            "block_steps_power",
+            "mean_block_at_1",
+            "mean_block_power",
+            "host_target",
+            "force_step",
+            "force_source",
+            "force_target",
+            "force_pair",
+            "model_scatter",
+        ],
+    ),
+];
+
+fn go<F, K, R>(
+    name: &'static str,
+    args: &StudyArgs,
+    talk: Talk,
+    study: impl FnOnce(&F, &mut Journal<K, R>, &Work<'_>) -> Result<Report>,
+) -> Result<u8>
+where
+    F: StudyFile,
+    K: PartialEq + Serialize + DeserializeOwned,
+    R: Serialize + DeserializeOwned,
+{
+    let file: F = match &args.file {
+        Some(path) => F::from_text(&path.display().to_string(), &read_text(path)?, &args.sets)?,
+        None => F::from_text(&format!("the built-in study of {name}"), F::TEMPLATE, &args.sets)?,
+    };
+    let dir = args.output.clone().unwrap_or_else(|| Path::new("studies").join(name));
+    let mut journal = Journal::open(&dir, Stamp::now(name), args.overwrite)?;
+    let resolved = file.resolved()?;
+    write_atomically(&dir.join("study.toml"), |path| {
+        std::fs::write(path, &resolved).map_err(|e| Error::storage(path, e))
+    })?;
+    let face = StudyFace::new(talk);
+    let report = study(&file, &mut journal, &Work { at_once: 1, progress: &face })?;
+    let written = report.write(&dir)?;
+    if talk.quiet {
+        return Ok(0);
+    }
+    let mut text = String::new();
+    for (_, sheet, columns) in SHOWN.iter().filter(|(of, ..)| *of == name) {
+        if let Some((_, sheet)) = report.sheets.iter().find(|(stem, _)| stem == sheet) {
+            text += &told(sheet, columns);
+        }
+    }
+    text += &format!("{} files in {}\n", written.len() + 2, dir.display());
+    print(&text)
+}
+
+/// Some columns of a table, for people; columns without a value are left out.
+pub fn told(sheet: &Sheet, columns: &[&str]) -> String {
+    let has_value = |cells: &Cells| match cells {
+        Cells::Numbers(values) => values.iter().any(|value| !value.is_nan()),
+        _ => true,
+    };
+    let shown: Vec<usize> = columns
+        .iter()
+        .filter_map(|name| sheet.columns.iter().position(|column| column.name == *name))
+        .filter(|&k| has_value(&sheet.columns[k].cells))
+        .collect();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(shown.iter().map(|&k| sheet.columns[k].header()));
+    for row in 0..sheet.rows() {
+        table.add_row(shown.iter().map(|&k| match &sheet.columns[k].cells {
+            Cells::Numbers(values) => number(values[row]),
+            _ => sheet.cell(k, row),
+        }));
+    }
+    for (&k, column) in shown.iter().zip(table.column_iter_mut()) {
+        let is_text = matches!(sheet.columns[k].cells, Cells::Text(_));
+        column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    format!("{}\n{table}\n\n", sheet.title)
+}
+
+/// Three or four digits.
+fn number(x: f64) -> String {
+    match x.abs() {
+        _ if x.is_nan() => "-".into(),
+        0.0 => "0".into(),
+        1e-3..1e5 => {
+            let digits = (3.0 - x.abs().log10().floor()).clamp(0.0, 6.0) as usize;
+            format!("{x:.digits$}")
+        }
+        _ => format!("{x:.2e}"),
+    }
+}
+
+/// A bar on a terminal, elsewhere a line a point.
+pub struct StudyFace {
+    talk: Talk,
+    state: Mutex<State>,
+}
+
+struct State {
+    bar: ProgressBar,
+    lines: bool,
+    began: Instant,
+    points: (usize, usize),
+    cost: (f64, f64),
+}
+
+/// Length of the bar: parts of the whole cost.
+const PARTS: f64 = 1e4;
+
+impl StudyFace {
+    pub fn new(talk: Talk) -> Self {
+        let state =
+            State { bar: ProgressBar::hidden(), lines: false, began: Instant::now(), points: (0, 0), cost: (0.0, 1.0) };
+        Self { talk, state: Mutex::new(state) }
+    }
+
+    fn with(&self, work: impl FnOnce(&mut State)) {
+        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Progress for StudyFace {
+    fn begin(&self, missing: usize, finished: usize, cost: f64) {
+        self.with(|state| {
+            let (bar, lines) = face::bar(self.talk, PARTS as u64);
+            *state = State { bar, lines, began: Instant::now(), points: (0, missing), cost: (0.0, cost.max(1e-300)) };
+            if state.lines && finished > 0 {
+                // A closed pipe must not end a study, so failures to print are let go.
+                let _ = writeln!(std::io::stderr(), "{finished} points are finished already, {missing} are missing");
+            }
+            // The bar shows that something goes on before the first point is through.
+            state.bar.enable_steady_tick(Duration::from_millis(500));
+        });
+    }
+
+    fn point(&self, told: &str, cost: f64) {
+        self.with(|state| {
+            state.points.0 += 1;
+            state.cost.0 += cost;
+            let (done, all) = state.points;
+            let part = state.cost.0 / state.cost.1;
+            state.bar.set_position((PARTS * part) as u64);
+            state.bar.set_message(format!("{done}/{all}  {told}"));
+            if state.lines {
+                let left = state.began.elapsed().as_secs_f64() * (1.0 / part.max(1e-9) - 1.0).max(0.0);
+                let left = humantime::format_duration(Duration::from_secs(left as u64));
+                let _ = writeln!(std::io::stderr(), "{done}/{all}  {told}  ETA {left}");
+            }
+        });
+    }
+
+    fn end(&self) {
+        self.with(|state| state.bar.finish_and_clear());
+    }
+}

@@ -1,0 +1,345 @@
+//! Checkpoints: everything needed to go on bit for bit, after any block step.
+//!
+//! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two is
+//! whole: see [`write()`].
+
+use super::atomic::{remove_if_present, rename_durably, temporary_name};
+use super::hdf::Kind;
+use super::hdf::read::{Node, Tree};
+use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
+use super::history::{self, History};
+use super::provenance::{self, Provenance};
+use super::seal::{self, Digest, Seal};
+use tisane::error::{Error, Result};
+use tisane::particles::{Particles, Vec3};
+use tisane::time::{Clock, Level, Time};
+use tisane::units::Scale;
+use hdf5::Group;
+use std::fs;
+use std::path::Path;
+
+/// Name of the newest checkpoint in an output directory.
+pub const NEWEST: &str = "checkpoint.hdf5";
+/// Name of the checkpoint before it.
+pub const PREVIOUS: &str = "checkpoint.previous.hdf5";
+
+/// The state of a run after a block step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// All particles, each at its own time, in internal units.
+    pub particles: Particles,
+    /// Everything about the run that is a number.
+    pub run: RunState,
+    /// What has been told of in the events.
+    pub history: History,
+    /// Where it comes from, the resolved configuration among it.
+    pub provenance: Provenance,
+}
+
+/// The numbers of a run, in internal units (G = 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunState {
+    /// The moment of the last block step.
+    pub now: Time,
+    /// The time axis.
+    pub clock: Clock,
+    /// User units in one internal unit.
+    pub scale: Scale,
+    /// Work done since the start of the run.
+    pub counters: Counters,
+    /// Output written since the start of the run.
+    pub written: Written,
+    /// What errors are measured from.
+    pub references: References,
+    /// Wall time spent so far, in s.
+    pub wall_seconds: f64,
+}
+
+/// Work done since the start of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Block steps.
+    pub block_steps: u64,
+    /// Particle steps.
+    pub particle_steps: u64,
+    /// Pair interactions evaluated.
+    pub pair_interactions: u64,
+    /// Particle steps held at dt_min.
+    pub clamped_steps: u64,
+}
+
+/// Output written since the start of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Snapshots.
+    pub snapshots: u64,
+    /// Rows of the diagnostics.
+    pub diagnostics_rows: u64,
+    /// Rows about the cluster.
+    pub cluster_rows: u64,
+    /// Rows about binaries.
+    pub binaries_rows: u64,
+    /// Events.
+    pub events: u64,
+    /// Hashes of the CSV files of these rows; none in a checkpoint of a version that did not record them.
+    pub diagnostics_sha256: Option<Digest>,
+    /// Likewise.
+    pub cluster_sha256: Option<Digest>,
+    /// Likewise.
+    pub binaries_sha256: Option<Digest>,
+    /// Likewise.
+    pub events_sha256: Option<Digest>,
+}
+
+/// What errors are measured from, and the state at the last row of the diagnostics.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct References {
+    /// Energy at the start.
+    pub energy: f64,
+    /// Energy at the last row of the diagnostics.
+    pub previous_energy: f64,
+    /// Largest |relative energy error| of any row so far.
+    pub max_relative_energy_error: f64,
+    /// |L − L0| / |L0| at the last row of the diagnostics.
+    pub angular_momentum_error: f64,
+    /// Angular momentum at the start.
+    pub angular_momentum: Vec3,
+    /// Momentum at the start.
+    pub momentum: Vec3,
+    /// Centre of mass at the start.
+    pub centre_of_mass: Vec3,
+    /// Counters at the last row of the diagnostics.
+    pub previous_counters: Counters,
+    /// Wall time at the last row of the diagnostics, in s.
+    pub previous_wall_seconds: f64,
+}
+
+/// Writes or reads the numbers of a run: one list of names for both ways.
+trait Numbers<E> {
+    fn count(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
+    /// A count that older checkpoints than of format version 2 do not have.
+    fn count_since_2(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
+    /// A hash, where there is one.
+    fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> std::result::Result<(), E>;
+    fn float(&mut self, name: &str, value: &mut f64) -> std::result::Result<(), E>;
+    fn vector(&mut self, name: &str, value: &mut Vec3) -> std::result::Result<(), E>;
+}
+
+fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<(), E> {
+    v.count("now_ticks", &mut run.now.0)?;
+    v.float("clock_start", &mut run.clock.start)?;
+    v.float("clock_dt_max", &mut run.clock.dt_max)?;
+    v.float("scale_mass", &mut run.scale.mass)?;
+    v.float("scale_length", &mut run.scale.length)?;
+    v.float("scale_velocity", &mut run.scale.velocity)?;
+    v.float("scale_time", &mut run.scale.time)?;
+    visit_counters("", &mut run.counters, v)?;
+    v.count("snapshots_written", &mut run.written.snapshots)?;
+    v.count("diagnostics_rows_written", &mut run.written.diagnostics_rows)?;
+    v.count_since_2("cluster_rows_written", &mut run.written.cluster_rows)?;
+    v.count_since_2("binaries_rows_written", &mut run.written.binaries_rows)?;
+    v.count_since_2("events_written", &mut run.written.events)?;
+    v.digest("diagnostics_csv_sha256", &mut run.written.diagnostics_sha256)?;
+    v.digest("cluster_csv_sha256", &mut run.written.cluster_sha256)?;
+    v.digest("binaries_csv_sha256", &mut run.written.binaries_sha256)?;
+    v.digest("events_csv_sha256", &mut run.written.events_sha256)?;
+    let first = &mut run.references;
+    v.float("initial_energy", &mut first.energy)?;
+    v.float("previous_energy", &mut first.previous_energy)?;
+    v.float("max_relative_energy_error", &mut first.max_relative_energy_error)?;
+    v.float("angular_momentum_error", &mut first.angular_momentum_error)?;
+    v.vector("initial_angular_momentum", &mut first.angular_momentum)?;
+    v.vector("initial_momentum", &mut first.momentum)?;
+    v.vector("initial_centre_of_mass", &mut first.centre_of_mass)?;
+    visit_counters("previous_", &mut first.previous_counters, v)?;
+    v.float("previous_wall_seconds", &mut first.previous_wall_seconds)?;
+    v.float("wall_seconds", &mut run.wall_seconds)
+}
+
+fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl Numbers<E>) -> std::result::Result<(), E> {
+    v.count(&format!("{prefix}block_steps"), &mut c.block_steps)?;
+    v.count(&format!("{prefix}particle_steps"), &mut c.particle_steps)?;
+    v.count(&format!("{prefix}pair_interactions"), &mut c.pair_interactions)?;
+    v.count(&format!("{prefix}clamped_steps"), &mut c.clamped_steps)
+}
+
+struct ToFile<'a>(&'a Group);
+
+impl Numbers<hdf5::Error> for ToFile<'_> {
+    fn count(&mut self, name: &str, value: &mut u64) -> H5Result {
+        put(self.0, name, value)
+    }
+    fn count_since_2(&mut self, name: &str, value: &mut u64) -> H5Result {
+        self.count(name, value)
+    }
+    fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> H5Result {
+        value.map_or(Ok(()), |digest| put_text(self.0, name, &digest.to_string()))
+    }
+    fn float(&mut self, name: &str, value: &mut f64) -> H5Result {
+        put(self.0, name, value)
+    }
+    fn vector(&mut self, name: &str, value: &mut Vec3) -> H5Result {
+        put_array(self.0, name, value)
+    }
+}
+
+struct FromFile<'a>(Node<'a>, u64);
+
+impl FromFile<'_> {
+    fn finite(&self, name: &str, values: &[f64]) -> Result<()> {
+        if values.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(self.0.error(name, "not finite")) }
+    }
+}
+
+impl Numbers<Error> for FromFile<'_> {
+    fn count(&mut self, name: &str, value: &mut u64) -> Result<()> {
+        *value = self.0.get(name)?;
+        Ok(())
+    }
+    fn count_since_2(&mut self, name: &str, value: &mut u64) -> Result<()> {
+        if self.1 < 2 { Ok(()) } else { self.count(name, value) }
+    }
+    fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> Result<()> {
+        if self.0.attributes()?.iter().any(|attribute| attribute == name) {
+            let text = self.0.text(name)?;
+            *value = Some(Digest::parse(&text).ok_or_else(|| self.0.error(name, "not a SHA-256 in hexadecimal"))?);
+        }
+        Ok(())
+    }
+    fn float(&mut self, name: &str, value: &mut f64) -> Result<()> {
+        *value = self.0.get(name)?;
+        self.finite(name, &[*value])
+    }
+    fn vector(&mut self, name: &str, value: &mut Vec3) -> Result<()> {
+        *value = self.0.get_array(name)?;
+        self.finite(name, value)
+    }
+}
+
+/// Writes `checkpoint.hdf5` in `dir` and keeps the former one as `checkpoint.previous.hdf5`.
+///
+/// The order leaves a whole checkpoint under one of the two names at any instant: the new one is written and flushed under a
+/// temporary name; the former newest, if it is whole, gets its second name by a hard link that replaces the previous one in
+/// one rename; then the new one replaces the newest in one rename. A damaged newest never displaces a good previous one.
+///
+/// # Errors
+/// [`Error::Storage`]; the former checkpoints are still there.
+pub fn write(dir: &Path, checkpoint: &Checkpoint) -> Result<()> {
+    let newest = dir.join(NEWEST);
+    let pending = hdf::write_pending(&newest, Kind::Checkpoint, |root| fill(root, checkpoint))?;
+    if seal::check(&newest).is_ok_and(|seal| seal == Seal::Whole) {
+        keep_as_previous(&newest, &dir.join(PREVIOUS))?;
+    }
+    pending.commit()
+}
+
+fn keep_as_previous(newest: &Path, previous: &Path) -> Result<()> {
+    let link = temporary_name(previous)?;
+    remove_if_present(&link).map_err(|e| Error::storage(&link, e))?;
+    if fs::hard_link(newest, &link).is_err() {
+        // A file system without hard links: between this rename and the next, the whole checkpoint is the previous one.
+        return rename_durably(newest, previous);
+    }
+    rename_durably(&link, previous)?;
+    // Renaming one name of a file to another name of the same file leaves both: so after a kill between the two renames.
+    remove_if_present(&link).map_err(|e| Error::storage(&link, e))
+}
+
+fn fill(root: &Group, c: &Checkpoint) -> H5Result {
+    put_text(root, "note", "internal units: G = 1; user units = internal units times the scale_* attributes of /Run")?;
+    visit(&mut c.run.clone(), &mut ToFile(&new_group(root, "Run")?))?;
+    let p = &c.particles;
+    let g = new_group(root, "Particles")?;
+    put(&g, "n", &(p.len() as u64))?;
+    put_dataset(&g, "id", 1, &p.id)?;
+    put_dataset(&g, "mass", 1, &p.mass)?;
+    put_dataset(&g, "position", 3, p.pos.as_flattened())?;
+    put_dataset(&g, "velocity", 3, p.vel.as_flattened())?;
+    put_dataset(&g, "acceleration", 3, p.acc.as_flattened())?;
+    put_dataset(&g, "jerk", 3, p.jerk.as_flattened())?;
+    put_dataset(&g, "potential", 1, &p.pot)?;
+    put_dataset(&g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
+    put_dataset(&g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
+    history::write(&c.history, &new_group(root, "History")?)?;
+    provenance::write(&c.provenance, &new_group(root, "Provenance")?)
+}
+
+/// Reads a checkpoint and checks that it is whole and makes sense.
+///
+/// # Errors
+/// [`Error::Input`]: missing, cut off, damaged, of another kind or a newer version, or with values that no run leaves.
+pub fn read(path: &Path) -> Result<Checkpoint> {
+    let tree = Tree::open(path, &[Kind::Checkpoint], true)?;
+    let mut run = RunState {
+        now: Time(0),
+        clock: Clock { start: 0.0, dt_max: 0.0 },
+        scale: Scale::IDENTITY,
+        counters: Counters::default(),
+        written: Written::default(),
+        references: References::default(),
+        wall_seconds: 0.0,
+    };
+    visit(&mut run, &mut FromFile(tree.group("Run")?, tree.version))?;
+    let particles = read_particles(&tree.group("Particles")?)?;
+    check_times(path, &particles, run.now)?;
+    let history = if tree.version < 2 { History::default() } else { history::read(&tree.group("History")?)? };
+    Ok(Checkpoint { particles, run, history, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
+}
+
+fn read_particles(g: &Node<'_>) -> Result<Particles> {
+    let n = usize::try_from(g.get::<u64>("n")?).map_err(|e| g.error("n", e))?;
+    let floats = |name: &str, width| {
+        let values: Vec<f64> = g.column(name, Some(n), width)?;
+        if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(g.error(name, "a value is not finite")) }
+    };
+    let vectors = |name: &str| Ok::<_, Error>(floats(name, 3)?.as_chunks::<3>().0.to_vec());
+    let level: Vec<u8> = g.column("level", Some(n), 1)?;
+    if level.iter().any(|&level| level > Level::DEEPEST.0) {
+        return Err(g.error("level", format!("a level beyond {}", Level::DEEPEST.0)));
+    }
+    let id: Vec<u64> = g.column("id", Some(n), 1)?;
+    let mut sorted = id.clone();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair.first() == pair.last()) {
+        return Err(g.error("id", "two particles with one id"));
+    }
+    Ok(Particles {
+        id,
+        mass: floats("mass", 1)?,
+        pos: vectors("position")?,
+        vel: vectors("velocity")?,
+        acc: vectors("acceleration")?,
+        jerk: vectors("jerk")?,
+        pot: floats("potential", 1)?,
+        time: g.column::<u64>("time_ticks", Some(n), 1)?.into_iter().map(Time).collect(),
+        step: level.into_iter().map(Level).collect(),
+    })
+}
+
+/// Block steps leave every particle at a multiple of its own step, none ahead of the run.
+fn check_times(path: &Path, p: &Particles, now: Time) -> Result<()> {
+    let bad = p.time.iter().zip(&p.step).position(|(time, step)| *time > now || !time.is_multiple_of(*step));
+    match bad.and_then(|i| p.id.get(i)) {
+        Some(id) => Err(Error::input(path, format!("/Particles/time_ticks: particle {id} is off its block steps"))),
+        None => Ok(()),
+    }
+}
+
+/// Reads the newest good checkpoint of an output directory: `checkpoint.hdf5`, or the previous one if that is missing or
+/// damaged; then the text says why.
+///
+/// # Errors
+/// [`Error::Input`] if neither is good, with both reasons.
+pub fn read_newest(dir: &Path) -> Result<(Checkpoint, Option<String>)> {
+    let newest = match read(&dir.join(NEWEST)) {
+        Ok(checkpoint) => return Ok((checkpoint, None)),
+        Err(why) => why,
+    };
+    match read(&dir.join(PREVIOUS)) {
+        Ok(checkpoint) => Ok((checkpoint, Some(format!("{newest}; taking {PREVIOUS} instead")))),
+        Err(previous) => {
+            let problem = format!("no good checkpoint here:\n  {newest}\n  {previous}");
+            Err(Error::input(dir, problem).with_help("name the output directory of a run that wrote checkpoints"))
+        }
+    }
+}

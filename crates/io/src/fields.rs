@@ -1,0 +1,69 @@
+//! Every output quantity, declared once: name, dimension, description. Files, docs and readers follow these tables.
+
+mod cluster;
+mod rows;
+
+pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
+pub use rows::{Column, ColumnKind, DiagnosticsRow, Journal, Row, Spread, Stated, Value};
+
+use tisane::particles::{Particles, Vec3};
+use tisane::time::Clock;
+use tisane::units::Dimension;
+
+/// One dataset of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Name of the dataset.
+    pub name: &'static str,
+    /// What it is made of.
+    pub dimension: Dimension,
+    /// Values a particle: 1 or 3.
+    pub width: usize,
+    /// Description.
+    pub text: &'static str,
+    /// Its values.
+    pub values: fn(&Particles, &Clock) -> FieldValues,
+}
+
+/// The values of a snapshot's field, in row order and internal units.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldValues {
+    /// Quantities.
+    Floats(Vec<f64>),
+    /// Identities.
+    Counts(Vec<u64>),
+}
+
+fn vectors(column: &[Vec3]) -> FieldValues {
+    FieldValues::Floats(column.as_flattened().to_vec())
+}
+
+macro_rules! fields {
+    ($($constant:ident = $name:literal, $dimension:ident, $width:literal, $text:literal, $values:expr;)*) => {
+        $(
+            #[doc = concat!("Snapshot: ", $text, ".")]
+            pub const $constant: Field = Field {
+                name: $name,
+                dimension: Dimension::$dimension,
+                width: $width,
+                text: $text,
+                values: $values,
+            };
+        )*
+        /// All datasets of a snapshot, in the order in which they are written and hashed.
+        pub const SNAPSHOT: &[Field] = &[$($constant),*];
+    };
+}
+
+fields! {
+    COORDINATES = "Coordinates", LENGTH, 3, "position", |p, _| vectors(&p.pos);
+    VELOCITIES = "Velocities", VELOCITY, 3, "velocity", |p, _| vectors(&p.vel);
+    MASSES = "Masses", MASS, 1, "mass", |p, _| FieldValues::Floats(p.mass.clone());
+    PARTICLE_IDS = "ParticleIDs", NONE, 1, "identity, unique, kept from the initial conditions",
+        |p, _| FieldValues::Counts(p.id.clone());
+    POTENTIAL = "Potential", POTENTIAL, 1, "potential per unit mass, without the self term",
+        |p, _| FieldValues::Floats(p.pot.clone());
+    ACCELERATION = "Acceleration", ACCELERATION, 3, "acceleration", |p, _| vectors(&p.acc);
+    TIME_STEP = "TimeStep", TIME, 1, "length of the next step, dt_max / 2^level",
+        |p, clock| FieldValues::Floats(p.step.iter().map(|level| level.step(clock.dt_max)).collect());
+}

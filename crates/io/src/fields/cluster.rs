@@ -1,0 +1,115 @@
+//! The rows about the cluster: its structure, its binaries, what happened to its particles.
+
+use super::rows::{Cell, Column, ColumnKind, Journal, Row, Stated, Value, row};
+use tisane::units::{Dimension, Scale};
+
+/// The mass fractions of the Lagrangian radii, in thousandths.
+pub const FRACTIONS: [u16; 21] =
+    [1, 3, 5, 10, 20, 30, 50, 100, 200, 250, 300, 400, 500, 600, 700, 750, 800, 900, 950, 990, 1000];
+
+/// What is appended to a name for each of [`FRACTIONS`].
+fn thousandths() -> Vec<String> {
+    FRACTIONS.iter().map(|fraction| format!("_{fraction:04}")).collect()
+}
+
+impl Cell for [f64; FRACTIONS.len()] {
+    const ZERO: Self = [0.0; FRACTIONS.len()];
+    const KIND: ColumnKind = ColumnKind::Float;
+    fn suffixes() -> Vec<String> {
+        thousandths()
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.map(|x| Value::Float(x * scale)));
+    }
+}
+
+impl Cell for [u64; FRACTIONS.len()] {
+    const ZERO: Self = [0; FRACTIONS.len()];
+    const KIND: ColumnKind = ColumnKind::Count;
+    fn suffixes() -> Vec<String> {
+        thousandths()
+    }
+    fn push(&self, _scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.map(Value::Count));
+    }
+}
+
+row! {
+    /// One row about the structure of the cluster, in internal units.
+    ClusterRow in Cluster {
+        time: Stated, TIME, "time";
+        density_centre: [f64; 3], LENGTH, "density centre, sum rho x / sum rho with the density rho at each particle from its j nearest neighbours, the last of them and the particle itself left out: mass of j - 1 neighbours / volume out to the j-th (Casertano & Hut 1985); j is cluster.neighbours";
+        centre_velocity: [f64; 3], VELOCITY, "mean velocity, mass-weighted, of the half of the mass nearest to the density centre: what velocities below are relative to";
+        core_density: f64, DENSITY, "mass density of the core, sum rho^2 / sum rho (Casertano & Hut 1985)";
+        core_radius: f64, LENGTH, "core radius: the density radius, sum rho |x - density centre| / sum rho (Casertano & Hut 1985)";
+        core_mass: f64, MASS, "mass within the core radius";
+        core_number: u64, NONE, "particles within the core radius";
+        core_dispersion: f64, VELOCITY, "velocity dispersion in one dimension of the particles within the core radius, mass-weighted";
+        bound_mass: f64, MASS, "mass of the bound particles: v^2/2 + phi < 0 with v relative to centre_velocity; for the particles of a binary or hierarchy, that of its centre of mass in the potential of all others";
+        bound_number: u64, NONE, "bound particles";
+        unbound_number: u64, NONE, "the others";
+        escapers: u64, NONE, "unbound particles beyond cluster.escape_radius half-mass radii from the density centre";
+        kinetic_energy: f64, ENERGY, "kinetic energy T of the bound particles relative to centre_velocity, binaries and hierarchies as points";
+        potential_energy: f64, ENERGY, "potential energy U of the bound particles in the potential of all, sum m phi / 2, without what is inside binaries and hierarchies; softened as the forces are";
+        virial_ratio: f64, NONE, "T / |U| of these two";
+        virial_radius: f64, LENGTH, "virial radius G M^2 / (2 |U|) with the bound mass M";
+        crossing_time: f64, TIME, "crossing time G M^(5/2) / (2 |T + U|)^(3/2) with the bound mass M (Heggie & Mathieu 1986)";
+        relaxation_time: f64, TIME, "half-mass relaxation time 0.138 sqrt(N r_h^3 / (G m)) / ln(0.11 N) of the N bound particles of mean mass m (Spitzer 1987, eq. 2-63; Giersz & Heggie 1994); r_h is lagrangian_radius_0500; NaN for N < 10";
+        thermal_energy: f64, ENERGY, "kT: 2/3 of the mean kinetic energy of the bound particles, binaries and hierarchies as one particle each (Heggie & Hut 2003); 0 where nothing is bound";
+        angular_momentum: [f64; 3], ANGULAR_MOMENTUM, "angular momentum of the bound particles about the density centre: its direction is the axis of rotation";
+        anisotropy: f64, NONE, "1 - sigma_t^2 / sigma_r^2 of the bound particles, with the tangential dispersion sigma_t in one dimension (Binney & Tremaine 2008, eq. 4.61)";
+        mass_segregation: f64, NONE, "Lambda_MSR: mean length of the minimum spanning trees of 50 random sets of 10 bound particles / that of the 10 most massive (Allison et al. 2009); NaN for fewer than 20 bound particles, and for equal masses";
+        mass_segregation_error: f64, NONE, "its standard error: the spread of the random sets / length for the most massive";
+        binaries: u64, NONE, "binaries: pairs bound to each other by at least cluster.binary_hardness kT; those inside hierarchies count";
+        hierarchies: u64, NONE, "hierarchies: bound systems with a binary or hierarchy as one of two components; those inside others count";
+        binding_energy: f64, ENERGY, "binding energy of all binaries and hierarchies, positive";
+        encounters: u64, NONE, "pairs of particles in a close encounter: nearer to each other than cluster.encounter_radius times 4 r_h / N, and not in one binary or hierarchy";
+        lagrangian_radius: [f64; FRACTIONS.len()], LENGTH, "Lagrangian radius: of the smallest sphere about the density centre that holds the mass fraction at the end of the name, in thousandths; of all particles or of the bound ones, as cluster.lagrangian_mass says; NaN where the innermost particle is more than that";
+        shell_number: [u64; FRACTIONS.len()], NONE, "particles in the shell between the Lagrangian radius before and this one";
+        shell_mean_mass: [f64; FRACTIONS.len()], MASS, "mean mass of a particle in the shell; NaN where it is empty";
+        shell_dispersion_radial: [f64; FRACTIONS.len()], VELOCITY, "radial velocity dispersion in the shell, mass-weighted, about the mean radial velocity; NaN for fewer than 2 particles";
+        shell_dispersion_tangential: [f64; FRACTIONS.len()], VELOCITY, "tangential velocity dispersion in the shell in one dimension, mass-weighted, about the mean rotation; NaN for fewer than 2 particles";
+        shell_rotation: [f64; FRACTIONS.len()], VELOCITY, "mean rotation velocity in the shell, mass-weighted, about the axis of angular_momentum; NaN where it is empty";
+    }
+}
+
+row! {
+    /// One binary or hierarchy at one output, in internal units.
+    BinaryRow in Binaries {
+        time: Stated, TIME, "time";
+        members: String, NONE, "the particles by their ids, each pair in brackets: (3+7), ((3+7)+12); the pair with the smaller id first";
+        number: u64, NONE, "how many they are";
+        mass_1: f64, MASS, "mass of the first component";
+        mass_2: f64, MASS, "mass of the second component";
+        semi_major_axis: f64, LENGTH, "semi-major axis of the Kepler orbit with this energy; the energy is softened as the forces are";
+        eccentricity: f64, NONE, "eccentricity of the Kepler orbit with this energy and angular momentum";
+        period: f64, TIME, "period of that orbit";
+        hardness: f64, NONE, "binding energy / kT, with kT as in thermal_energy of the cluster; inf where kT is zero";
+        inclination: f64, NONE, "angle between the orbits of a hierarchy, inner and outer, in radians; of two inner ones the wider counts; NaN for binaries";
+        stable: u64, NONE, "1 if the pericentre of a hierarchy is beyond the limit of stability for its inner orbits (Mardling & Aarseth 2001, eq. 90, with the factor 1 - 0.3 i/180 deg), 0 if not; 1 for binaries";
+        bound: u64, NONE, "1 if its centre of mass is bound to the cluster, 0 if not";
+        distance: f64, LENGTH, "distance of its centre of mass from the density centre";
+        speed: f64, VELOCITY, "speed of its centre of mass relative to centre_velocity";
+    }
+}
+
+row! {
+    /// Something that happened to particles, in internal units.
+    EventRow in Events {
+        id: u64, NONE, "number of the event, from 0 in order of time";
+        time: Stated, TIME, "time of the output at which it was seen";
+        kind: String, NONE, "what happened: binary-initial, binary-formed, binary-dissolved, binary-exchange, hierarchy-initial, hierarchy-formed, hierarchy-dissolved, escape, close-encounter";
+        members: String, NONE, "the particles as in binaries.csv; of a close encounter 3+7";
+        former: String, NONE, "members of the binary before an exchange; else empty";
+        mass_1: f64, MASS, "mass of the first component, of an escaper its mass";
+        mass_2: f64, MASS, "mass of the second component; NaN for the escape of a single particle";
+        semi_major_axis: f64, LENGTH, "semi-major axis of the orbit of the two components, negative where they are not bound; NaN where there is none, and of what has dissolved";
+        eccentricity: f64, NONE, "its eccentricity";
+        period: f64, TIME, "its period; NaN where they are not bound";
+        hardness: f64, NONE, "binding energy / kT; negative where they are not bound";
+        pericentre: f64, LENGTH, "pericentre of that orbit";
+        distance: f64, LENGTH, "of a close encounter the separation, else the distance of the centre of mass from the density centre";
+        speed: f64, VELOCITY, "of a close encounter the relative speed, else the speed of the centre of mass relative to centre_velocity";
+        energy: f64, POTENTIAL, "energy per unit mass of the centre of mass in the cluster: positive for what escapes";
+    }
+}

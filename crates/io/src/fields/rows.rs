@@ -1,0 +1,336 @@
+//! The rows of a run's journals: their columns, declared once.
+
+use tisane::time::LEVELS;
+use tisane::units::{Dimension, Scale};
+
+/// What a column of a journal holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// f64.
+    Float,
+    /// u64.
+    Count,
+    /// Words, without commas, quotes and line ends.
+    Text,
+}
+
+/// One column of a journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name, the same in the CSV and the HDF5 file.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+    /// What it is made of.
+    pub dimension: Dimension,
+    /// Description.
+    pub text: String,
+}
+
+/// One value of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A measured quantity.
+    Float(f64),
+    /// A count.
+    Count(u64),
+    /// Words.
+    Text(String),
+}
+
+/// A field of a [`Row`]: one column, or several.
+pub(super) trait Cell {
+    /// Nothing yet ([`Default`] stops at arrays of 32).
+    const ZERO: Self;
+    const KIND: ColumnKind;
+    /// What is appended to the field's name for each column.
+    fn suffixes() -> Vec<String>;
+    /// One value a column; `scale` turns internal units into the user's.
+    fn push(&self, scale: f64, values: &mut Vec<Value>);
+}
+
+impl Cell for f64 {
+    const ZERO: Self = 0.0;
+    const KIND: ColumnKind = ColumnKind::Float;
+    fn suffixes() -> Vec<String> {
+        vec![String::new()]
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.push(Value::Float(self * scale));
+    }
+}
+
+impl Cell for [f64; 3] {
+    const ZERO: Self = [0.0; 3];
+    const KIND: ColumnKind = ColumnKind::Float;
+    fn suffixes() -> Vec<String> {
+        ["_x", "_y", "_z"].map(String::from).to_vec()
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.map(|x| Value::Float(x * scale)));
+    }
+}
+
+/// Maximum, root mean square and 99th percentile of an error over many particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The largest.
+    pub max: f64,
+    /// Root mean square.
+    pub rms: f64,
+    /// 99 of 100 are no larger.
+    pub p99: f64,
+}
+
+impl Spread {
+    /// Of an error that has no meaning.
+    pub const NOT_COMPARED: Self = Self { max: f64::NAN, rms: f64::NAN, p99: f64::NAN };
+}
+
+impl Cell for Spread {
+    const ZERO: Self = Self { max: 0.0, rms: 0.0, p99: 0.0 };
+    const KIND: ColumnKind = ColumnKind::Float;
+    fn suffixes() -> Vec<String> {
+        ["_max", "_rms", "_p99"].map(String::from).to_vec()
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.extend([self.max, self.rms, self.p99].map(|x| Value::Float(x * scale)));
+    }
+}
+
+impl Cell for u64 {
+    const ZERO: Self = 0;
+    const KIND: ColumnKind = ColumnKind::Count;
+    fn suffixes() -> Vec<String> {
+        vec![String::new()]
+    }
+    fn push(&self, _scale: f64, values: &mut Vec<Value>) {
+        values.push(Value::Count(*self));
+    }
+}
+
+impl Cell for [u64; LEVELS] {
+    const ZERO: Self = [0; LEVELS];
+    const KIND: ColumnKind = ColumnKind::Count;
+    fn suffixes() -> Vec<String> {
+        (0..LEVELS).map(|level| format!("_{level:02}")).collect()
+    }
+    fn push(&self, _scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.map(Value::Count));
+    }
+}
+
+/// A number in the user's unit already: the time of a row, which must be that of the snapshot to the bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stated(pub f64);
+
+impl Cell for Stated {
+    const ZERO: Self = Self(0.0);
+    const KIND: ColumnKind = ColumnKind::Float;
+    fn suffixes() -> Vec<String> {
+        vec![String::new()]
+    }
+    fn push(&self, _scale: f64, values: &mut Vec<Value>) {
+        values.push(Value::Float(self.0));
+    }
+}
+
+impl Cell for String {
+    const ZERO: Self = Self::new();
+    const KIND: ColumnKind = ColumnKind::Text;
+    fn suffixes() -> Vec<String> {
+        vec![String::new()]
+    }
+    fn push(&self, _scale: f64, values: &mut Vec<Value>) {
+        values.push(Value::Text(self.clone()));
+    }
+}
+
+/// A journal of a run: a CSV that grows by lines, and the same columns in HDF5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Journal {
+    /// Energies, drifts, time steps, work.
+    Diagnostics,
+    /// Structure of the cluster.
+    Cluster,
+    /// Binaries and hierarchies.
+    Binaries,
+    /// What happened to particles.
+    Events,
+}
+
+impl Journal {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events];
+
+    /// Name of the CSV in an output directory.
+    #[must_use]
+    pub const fn csv(self) -> &'static str {
+        match self {
+            Self::Diagnostics => "diagnostics.csv",
+            Self::Cluster => "cluster.csv",
+            Self::Binaries => "binaries.csv",
+            Self::Events => "events.csv",
+        }
+    }
+
+    /// Name of the HDF5 file in an output directory.
+    #[must_use]
+    pub const fn hdf5(self) -> &'static str {
+        match self {
+            Self::Diagnostics => "diagnostics.hdf5",
+            Self::Cluster => "cluster.hdf5",
+            Self::Binaries => "binaries.hdf5",
+            Self::Events => "events.hdf5",
+        }
+    }
+
+    /// The group of the HDF5 file that has the columns.
+    #[must_use]
+    pub const fn group(self) -> &'static str {
+        match self {
+            Self::Diagnostics => "Diagnostics",
+            Self::Cluster => "Cluster",
+            Self::Binaries => "Binaries",
+            Self::Events => "Events",
+        }
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn columns(self) -> Vec<Column> {
+        match self {
+            Self::Diagnostics => DiagnosticsRow::columns(),
+            Self::Cluster => super::ClusterRow::columns(),
+            Self::Binaries => super::BinaryRow::columns(),
+            Self::Events => super::EventRow::columns(),
+        }
+    }
+}
+
+/// A row of a journal, in internal units.
+pub trait Row {
+    /// The journal.
+    const JOURNAL: Journal;
+
+    /// The columns, in file order. A vector is three columns (`_x`, `_y`, `_z`), a histogram one a bin.
+    #[must_use]
+    fn columns() -> Vec<Column>;
+
+    /// The values, in the order of [`columns`](Self::columns), in the user's units.
+    #[must_use]
+    fn values(&self, scale: &Scale) -> Vec<Value>;
+}
+
+/// Makes a row and its table of columns from one list, so that no name is written twice.
+macro_rules! row {
+    ($(#[$doc:meta])* $row:ident in $journal:ident { $($name:ident: $type:ty, $dimension:ident, $text:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $row {
+            $(#[doc = $text] pub $name: $type,)*
+        }
+
+        impl Row for $row {
+            const JOURNAL: Journal = Journal::$journal;
+
+            fn columns() -> Vec<Column> {
+                let mut columns = Vec::new();
+                $(for suffix in <$type as Cell>::suffixes() {
+                    columns.push(Column {
+                        name: format!("{}{suffix}", stringify!($name)),
+                        kind: <$type as Cell>::KIND,
+                        dimension: Dimension::$dimension,
+                        text: $text.to_string(),
+                    });
+                })*
+                columns
+            }
+
+            fn values(&self, scale: &Scale) -> Vec<Value> {
+                let mut values = Vec::new();
+                $(self.$name.push(scale.of(Dimension::$dimension), &mut values);)*
+                values
+            }
+        }
+
+        impl Default for $row {
+            fn default() -> Self {
+                Self { $($name: <$type as Cell>::ZERO,)* }
+            }
+        }
+    };
+}
+pub(super) use row;
+
+row! {
+    /// One row of the diagnostics, in internal units: what the simulation fills at every output.
+    DiagnosticsRow in Diagnostics {
+        time: f64, TIME, "time";
+        kinetic_energy: f64, ENERGY, "kinetic energy T";
+        potential_energy: f64, ENERGY, "potential energy U, softened as the forces are";
+        energy: f64, ENERGY, "total energy E = T + U";
+        relative_energy_error: f64, NONE, "(E - E0) / |E0| since the start of the run, signed";
+        relative_energy_error_step: f64, NONE, "energy change since the row before, divided by |E0|, signed";
+        virial_ratio: f64, NONE, "T / |U|";
+        momentum: [f64; 3], MOMENTUM, "total momentum";
+        momentum_drift: f64, MOMENTUM, "length of the change of the total momentum since the start of the run";
+        angular_momentum: [f64; 3], ANGULAR_MOMENTUM, "total angular momentum L about the origin";
+        angular_momentum_error: f64, NONE, "|L - L0| / |L0| since the start of the run; where L0 = 0, |L - L0| in internal units (G = 1)";
+        centre_of_mass: [f64; 3], LENGTH, "centre of mass";
+        centre_of_mass_drift: f64, LENGTH, "distance of the centre of mass from the initial one moved on with its initial velocity";
+        audit_sample: u64, NONE, "particles whose forces were computed again by the f64 CPU path; 0 where the run uses that path";
+        audit_acceleration: Spread, NONE, "relative error |a - a64| / |a64| of the acceleration over the audited particles: maximum, root mean square, 99th percentile";
+        audit_jerk: Spread, NONE, "relative error of the jerk, likewise; NaN where the integrator needs no jerk";
+        audit_potential: Spread, NONE, "relative error of the potential, likewise; NaN where the integrator needs no potential";
+        step_min: f64, TIME, "shortest step in use";
+        step_mean: f64, TIME, "mean step over the particles";
+        step_max: f64, TIME, "longest step in use";
+        steps_level: [u64; LEVELS], NONE, "particles whose step is dt_max / 2^level, the level being the number at the end of the name; with the leapfrog all have level 0, the step dt";
+        block_steps: u64, NONE, "block steps since the start of the run";
+        particle_steps: u64, NONE, "particle steps since the start of the run";
+        clamped_steps: u64, NONE, "particle steps held at dt_min since the start of the run";
+        pair_interactions: u64, NONE, "pair interactions evaluated since the start of the run";
+        mean_block_size: f64, NONE, "particle steps per block step since the row before";
+        wall_seconds: f64, NONE, "wall time since the start of the run, in s, all its parts added";
+        pairs_per_second: f64, NONE, "pair interactions per second of wall time since the row before";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BinaryRow, ClusterRow, EventRow};
+    use super::*;
+
+    #[test]
+    fn columns_and_values_go_together() {
+        let columns = DiagnosticsRow::columns();
+        let scale = Scale { mass: 2.0, length: 4.0, velocity: 8.0, time: 16.0 };
+        let row = DiagnosticsRow { time: 1.0, energy: -0.25, momentum: [0.0, 1.0, 0.0], ..Default::default() };
+        let values = row.values(&scale);
+        assert_eq!(columns.len(), values.len());
+        let at = |name: &str| values[columns.iter().position(|c| c.name == name).unwrap()].clone();
+        assert_eq!(at("time"), Value::Float(16.0));
+        assert_eq!(at("energy"), Value::Float(-0.25 * 2.0 * 64.0));
+        assert_eq!(at("momentum_y"), Value::Float(16.0));
+        assert_eq!(at("steps_level_36"), Value::Count(0));
+        for (column, value) in columns.iter().zip(values) {
+            assert_eq!(column.kind == ColumnKind::Count, matches!(value, Value::Count(_)), "{}", column.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_rows_have_a_value_a_column() {
+        for journal in Journal::ALL {
+            let mut names: Vec<String> = journal.columns().into_iter().map(|c| c.name).collect();
+            let columns = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), columns, "{journal:?}");
+            assert!(journal.columns().iter().all(|c| !c.text.is_empty() && !c.name.contains(',')), "{journal:?}");
+        }
+        assert_eq!(ClusterRow::default().values(&Scale::IDENTITY).len(), ClusterRow::columns().len());
+        assert_eq!(EventRow::default().values(&Scale::IDENTITY).len(), EventRow::columns().len());
+        assert_eq!(BinaryRow::default().values(&Scale::IDENTITY).len(), BinaryRow::columns().len());
+    }
+}

@@ -1,0 +1,265 @@
+//! A journal (CSV that grows by whole lines: `diagnostics.csv` and its like) followed while a run writes it.
+
+use tisane::error::{Error, Result};
+use crate::regular;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+/// The place of every row whose number is a multiple of this is kept.
+const ROWS_A_MARK: u64 = 256;
+
+/// A journal and how far it has been followed. Of the rows only places are kept: memory does not grow with the values.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    path: PathBuf,
+    /// The header line, with its end; empty as long as there is none.
+    header: Vec<u8>,
+    names: Vec<String>,
+    /// Offset in bytes of rows 0, [`ROWS_A_MARK`], 2 [`ROWS_A_MARK`], …
+    marks: Vec<u64>,
+    rows: u64,
+    /// Bytes of the header and all whole lines.
+    length: u64,
+    /// The last whole line.
+    last: Vec<u8>,
+    generation: u64,
+}
+
+/// Some rows of some columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Number of the row to ask from for those after these.
+    pub next: u64,
+    /// Names and values; NaN for a cell that is no number.
+    pub columns: Vec<(String, Vec<f64>)>,
+}
+
+impl Followed {
+    /// Follows the journal of that name, which need not be there yet.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            header: Vec::new(),
+            names: Vec::new(),
+            marks: Vec::new(),
+            rows: 0,
+            length: 0,
+            last: Vec::new(),
+            generation: 0,
+        }
+    }
+
+    /// The whole rows so far.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Grows whenever rows that were there have been taken back: by a resume from an earlier checkpoint, or a new run.
+    #[must_use]
+    pub const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Takes in the lines written since the last time.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file is there and cannot be read.
+    pub fn refresh(&mut self) -> Result<()> {
+        let trouble = |e| Error::input(&self.path, e);
+        let file = match regular::open(&self.path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                self.forget();
+                return Ok(());
+            }
+            Err(e) => return Err(trouble(e)),
+        };
+        let mut file = BufReader::with_capacity(1 << 16, file);
+        if !self.is_continued(&mut file).map_err(trouble)? {
+            self.forget();
+        }
+        file.seek(SeekFrom::Start(self.length)).map_err(|e| Error::input(&self.path, e))?;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            file.read_until(b'\n', &mut line).map_err(|e| Error::input(&self.path, e))?;
+            // A row in the course of being written has no end of line yet.
+            if !line.ends_with(b"\n") {
+                return Ok(());
+            }
+            self.take(&line);
+        }
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        if self.header.is_empty() {
+            line.clone_into(&mut self.header);
+            self.names = cells(line).map(str::to_owned).collect();
+        } else {
+            if self.rows.is_multiple_of(ROWS_A_MARK) {
+                self.marks.push(self.length);
+            }
+            self.rows += 1;
+            line.clone_into(&mut self.last);
+        }
+        self.length += line.len() as u64;
+    }
+
+    fn forget(&mut self) {
+        if self.length > 0 {
+            *self = Self { generation: self.generation + 1, ..Self::new(std::mem::take(&mut self.path)) };
+        }
+    }
+
+    /// True if the header and the last row known are where they were.
+    fn is_continued(&self, file: &mut (impl Read + Seek)) -> std::io::Result<bool> {
+        Ok(has(file, 0, &self.header)? && has(file, self.length - self.last.len() as u64, &self.last)?)
+    }
+
+    /// At most `most` rows from row `from` on, of the columns that are `wanted`; fewer where the file has fewer. Of all rows those
+    /// whose number is a multiple of `every` are taken: fewer than there are of a long run.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file cannot be read.
+    pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<Rows> {
+        let every = every.max(1);
+        let chosen: Vec<usize> = (0..self.names.len()).filter(|&i| wanted(&self.names[i])).collect();
+        let mut rows =
+            Rows { next: from, columns: chosen.iter().map(|&i| (self.names[i].clone(), Vec::new())).collect() };
+        let Some(&mark) = usize::try_from(from / ROWS_A_MARK).ok().and_then(|mark| self.marks.get(mark)) else {
+            return Ok(rows);
+        };
+        let trouble = |e| Error::input(&self.path, e);
+        let mut file = BufReader::with_capacity(1 << 16, regular::open(&self.path).map_err(trouble)?);
+        file.seek(SeekFrom::Start(mark)).map_err(trouble)?;
+        let (mut line, mut taken) = (Vec::new(), 0);
+        for row in from - from % ROWS_A_MARK..self.rows {
+            if taken == most {
+                break;
+            }
+            line.clear();
+            file.read_until(b'\n', &mut line).map_err(trouble)?;
+            if !line.ends_with(b"\n") {
+                break;
+            }
+            if row < from {
+                continue;
+            }
+            rows.next = row + 1;
+            if row.is_multiple_of(every) {
+                taken += 1;
+                let cells: Vec<&str> = cells(&line).collect();
+                for (&i, (_, values)) in chosen.iter().zip(&mut rows.columns) {
+                    values.push(cells.get(i).and_then(|cell| cell.parse().ok()).unwrap_or(f64::NAN));
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The cells of a line. The numbers and plain names of a journal are never quoted.
+fn cells(line: &[u8]) -> impl Iterator<Item = &str> {
+    line.trim_ascii_end().split(|&byte| byte == b',').map(|cell| std::str::from_utf8(cell).unwrap_or_default())
+}
+
+/// True if a file has these bytes at an offset.
+fn has(file: &mut (impl Read + Seek), at: u64, expected: &[u8]) -> std::io::Result<bool> {
+    file.seek(SeekFrom::Start(at))?;
+    let mut found = Vec::new();
+    file.take(expected.len() as u64).read_to_end(&mut found)?;
+    Ok(found == expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::path::Path;
+
+    fn append(path: &Path, text: &str) {
+        let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// All values of the column `time`.
+    fn times(journal: &Followed, from: u64, most: usize) -> Vec<f64> {
+        journal.read(from, 1, most, |name| name == "time").unwrap().columns.swap_remove(0).1
+    }
+
+    #[test]
+    fn rows_appear_when_they_are_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("diagnostics.csv");
+        let mut journal = Followed::new(path.clone());
+        journal.refresh().unwrap();
+        assert_eq!(journal.rows(), 0);
+        append(&path, "time,ene");
+        journal.refresh().unwrap();
+        assert!(journal.names().is_empty());
+        append(&path, "rgy\n0.0,-0.25\n1.0,-0.");
+        journal.refresh().unwrap();
+        assert_eq!((journal.names(), journal.rows()), (&["time".to_owned(), "energy".to_owned()][..], 1));
+        append(&path, "24\n2.0,NaN\n");
+        journal.refresh().unwrap();
+        assert_eq!(
+            (times(&journal, 0, 9), times(&journal, 1, 1), times(&journal, 7, 9)),
+            (vec![0., 1., 2.], vec![1.], vec![])
+        );
+        let energy = journal.read(1, 1, 9, |name| name == "energy").unwrap();
+        assert!(energy.next == 3 && energy.columns[0].1[0] == -0.24 && energy.columns[0].1[1].is_nan());
+        assert_eq!(journal.generation(), 0);
+    }
+
+    #[test]
+    fn rows_far_in_are_found_by_their_marks() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("diagnostics.csv");
+        let mut journal = Followed::new(path.clone());
+        append(&path, "time\n");
+        for part in 0..5 {
+            append(&path, &(0..200).map(|i| format!("{}\n", 200 * part + i)).collect::<String>());
+            journal.refresh().unwrap();
+        }
+        for from in [0, 1, 255, 256, 257, 511, 512, 999] {
+            assert_eq!(times(&journal, from, 1), [from as f64]);
+        }
+        assert_eq!(times(&journal, 990, 100).len(), 10);
+        // Every 300th of them, two at a time.
+        let (mut found, mut from) = (Vec::new(), 0);
+        while from < journal.rows() {
+            let rows = journal.read(from, 300, 2, |_| true).unwrap();
+            assert!(rows.next > from);
+            (from, found) = (rows.next, [found, rows.columns[0].1.clone()].concat());
+        }
+        assert_eq!(found, [0.0, 300.0, 600.0, 900.0]);
+    }
+
+    #[test]
+    fn rows_taken_back_are_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("diagnostics.csv");
+        let mut journal = Followed::new(path.clone());
+        append(&path, "time\n0.0\n1.0\n2.0\n");
+        journal.refresh().unwrap();
+        // Cut, and already longer than before.
+        fs::write(&path, "time\n0.0\n1.5\n2.5\n3.5\n").unwrap();
+        journal.refresh().unwrap();
+        assert_eq!((journal.generation(), times(&journal, 0, 9)), (1, vec![0.0, 1.5, 2.5, 3.5]));
+        fs::write(&path, "time\n").unwrap();
+        journal.refresh().unwrap();
+        assert_eq!((journal.generation(), journal.rows()), (2, 0));
+        fs::remove_file(&path).unwrap();
+        journal.refresh().unwrap();
+        assert_eq!((journal.generation(), journal.names().len()), (3, 0));
+    }
+}

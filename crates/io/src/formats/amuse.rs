@@ -1,0 +1,230 @@
+//! AMUSE's HDF5 files, versions 1 and 2 (Portegies Zwart & McMillan 2018): a set of particles, one dataset an attribute with
+//! its unit as text. AMUSE keeps pickled Python in an attribute; it is not looked at.
+
+use super::amuse_units::{self, AmuseUnit, LENGTH, MASS, System, TIME, VELOCITY};
+use super::look::{Guess, Look};
+use super::physical::from_cgs;
+use super::state::{FileState, Places};
+use crate::elements::{ElementTable, Phase};
+use crate::hdf::foreign::{Foreign, Place};
+use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
+use tisane::particles::Particles;
+use tisane::units::Units;
+use tisane::{Error, Result};
+use hdf5::Group;
+use std::path::Path;
+
+/// The group that says the version; version 1 has none.
+const INFO: &str = "AMUSE_INF";
+/// Where version 2 and version 1 put a set without a name.
+const UNNAMED: [&str; 2] = ["data", "particles"];
+/// The attributes of a particle that are read, with what they are made of.
+const WANTED: [(&str, [i32; 3]); 7] =
+    [("mass", MASS), ("x", LENGTH), ("y", LENGTH), ("z", LENGTH), ("vx", VELOCITY), ("vy", VELOCITY), ("vz", VELOCITY)];
+
+/// HDF5 with AMUSE's group of information, or a set as version 1 writes it.
+pub(super) fn detect(look: &Look) -> Option<Guess> {
+    let root = look.hdf5.as_ref()?.root();
+    if let Some(version) = root.group(INFO).and_then(|info| info.text("version").ok().flatten()) {
+        return Guess::sure(format!("HDF5 with /{INFO}, version {version}"));
+    }
+    let set = root.group("particles")?.group("0000000001")?;
+    set.group("attributes").and_then(|_| Guess::sure("HDF5 with /particles/0000000001/attributes, AMUSE's version 1"))
+}
+
+/// Reads the last state of the file's one set.
+pub(super) fn read(path: &Path) -> Result<FileState> {
+    let file = Foreign::open(path)?;
+    let (set, mut notes) = last_state(&file)?;
+    let n = set.rows("keys")?;
+    let id = set.ids("keys", n)?;
+    if let Some(claimed) = set.number("number_of_particles")?.filter(|claimed| *claimed != n as f64) {
+        return Err(set.error("keys", format!("number_of_particles is {claimed}, found {n} keys")));
+    }
+    let attributes = set.group("attributes").ok_or_else(|| set.error("attributes", "no such group"))?;
+    let mut others = check_attributes(&set, &attributes)?;
+    let mut units = Vec::new();
+    for (name, powers) in WANTED {
+        units.push(unit_of(&attributes, name, powers)?);
+    }
+    // One unit for the three components; AMUSE may give each its own.
+    let column = |k: usize, first: usize| -> Result<Vec<f64>> {
+        let values = attributes.floats(WANTED[k].0, n, 1)?;
+        let factor = units[k].factor / units[first].factor;
+        Ok(if factor == 1.0 { values } else { values.into_iter().map(|x| x * factor).collect() })
+    };
+    let mass = column(0, 0)?;
+    let vectors = |first: usize| -> Result<Vec<[f64; 3]>> {
+        let [x, y, z] = [column(first, first)?, column(first + 1, first)?, column(first + 2, first)?];
+        Ok(x.into_iter().zip(y).zip(z).map(|((x, y), z)| [x, y, z]).collect())
+    };
+    let particles = Particles { id, ..Particles::new(mass, vectors(1)?, vectors(4)?) };
+    let time = set.number("timestamp")?;
+    let time_unit = time.map(|_| text_unit(&set, "timestamp_unit", TIME)).transpose()?;
+    others.retain(|name| !WANTED.iter().any(|(wanted, _)| wanted == name));
+    if !others.is_empty() {
+        notes.push(format!("attributes that tisane has no use for were passed over: {}", others.join(", ")));
+    }
+    let state = FileState { time, notes, ..FileState::new("amuse", particles, Places::Records) };
+    let of = [units[0], units[1], units[4]];
+    in_units(state, of, time_unit).map_err(|problem| attributes.error("", problem))
+}
+
+/// The last state of the only set in the file.
+fn last_state(file: &Foreign) -> Result<(Place<'_>, Vec<String>)> {
+    let (root, mut notes) = (file.root(), Vec::new());
+    let unnamed =
+        UNNAMED.into_iter().filter_map(|name| root.group(name)).find(|group| group.group("0000000001").is_some());
+    let container = match unnamed {
+        Some(container) => container,
+        None => {
+            let names: Vec<_> = root.members()?.into_iter().filter(|name| name != INFO).collect();
+            match names.as_slice() {
+                [one] => root.group(one).ok_or_else(|| root.error(one, "expected a group"))?,
+                _ => {
+                    let problem = format!("expected one set of particles, found {}: {}", names.len(), names.join(", "));
+                    return Err(root
+                        .error("", problem)
+                        .with_help("write the set that you want into a file of its own"));
+                }
+            }
+        }
+    };
+    let states = container.members()?;
+    let last = states.last().ok_or_else(|| container.error("", "expected a set of particles, found nothing"))?;
+    let set = container.group(last).ok_or_else(|| container.error(last, "expected a group"))?;
+    if let Some(kind) = set.text("type")?.filter(|kind| kind != "particles") {
+        return Err(set.error("type", format!("expected particles, found a {kind}")));
+    }
+    if states.len() > 1 {
+        notes.push(format!("{} states are in the file: the last was taken", states.len()));
+    }
+    Ok((set, notes))
+}
+
+/// Reads a set of orbital elements, in the names of AMUSE's table of the stars about the Galactic centre (after Gillessen et al. 2009,
+/// table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node and `Omega` for the argument of the
+/// pericentre.
+pub(in crate) fn elements(path: &Path) -> Result<ElementTable> {
+    let file = Foreign::open(path)?;
+    let (set, _) = last_state(&file)?;
+    let attributes = set.group("attributes").ok_or_else(|| set.error("attributes", "no such group"))?;
+    let (axis, time) = ("semimajor_axis", "time_of_pericenter");
+    let n = attributes.rows(axis)?;
+    let column = |name: &str| -> Result<Vec<f64>> {
+        let values = attributes.floats(name, n, 1)?;
+        match values.iter().position(|x| !x.is_finite()) {
+            Some(row) => Err(attributes.error(name, format!("row {row}: expected a finite number"))),
+            None => Ok(values),
+        }
+    };
+    let angle = attributes.text_of(axis, "units")?.is_none_or(|unit| unit == "none");
+    let length = if angle { None } else { Some(unit_of(&attributes, axis, LENGTH)?.cgs()) };
+    Ok(ElementTable {
+        semi_major_axis: column(axis)?,
+        eccentricity: column("eccentricity")?,
+        inclination: column("inclination")?,
+        node: column("omra")?,
+        pericentre: column("Omega")?,
+        phase: Phase::TimeOfPericentre(column(time)?),
+        mass: Vec::new(),
+        units: [length, Some(unit_of(&attributes, time, TIME)?.cgs())],
+    })
+}
+
+/// The names of all attributes; an error if one that is needed is missing.
+fn check_attributes(set: &Place<'_>, attributes: &Place<'_>) -> Result<Vec<String>> {
+    let found = attributes.members()?;
+    let missing: Vec<_> =
+        WANTED.into_iter().map(|(name, _)| name).filter(|name| !found.iter().any(|f| f == name)).collect();
+    if missing.is_empty() {
+        return Ok(found);
+    }
+    let problem =
+        format!("expected mass, x, y, z, vx, vy, vz; {} not there, found {}", missing.join(", "), found.join(", "));
+    let elements = ["eccentricity", "inclination"].iter().all(|name| found.iter().any(|f| f == name));
+    let help = if elements {
+        "these are orbital elements: [initial.elements] makes bodies of them, with the central mass and the distance"
+    } else {
+        "set them in AMUSE and write the set again"
+    };
+    Err(set.error("attributes", problem).with_help(help))
+}
+
+/// The unit of an attribute, which must be made of the given powers.
+fn unit_of(attributes: &Place<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
+    let text = attributes.text_of(name, "units")?.ok_or_else(|| attributes.error(name, "no attribute `units`"))?;
+    checked_unit(attributes, name, &text, powers)
+}
+
+fn text_unit(set: &Place<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
+    let text = set.text(name)?.ok_or_else(|| set.error(name, "no such attribute"))?;
+    checked_unit(set, name, &text, powers)
+}
+
+fn checked_unit(at: &Place<'_>, name: &str, text: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
+    if text == "none" {
+        return Err(at.error(name, "expected a unit, found none"));
+    }
+    let unit = amuse_units::parse(text).map_err(|problem| at.error(name, problem))?;
+    if unit.powers != powers || unit.system.is_none() || !(unit.factor > 0.0 && unit.factor.is_finite()) {
+        let [m, l, t] = powers;
+        return Err(at.error(name, format!("expected a unit of mass^{m} length^{l} time^{t}, found {text}")));
+    }
+    Ok(unit)
+}
+
+/// The state with its units: those of SI by their sizes, N-body units by scaling the values where a number stands before them.
+fn in_units(mut state: FileState, of: [AmuseUnit; 3], time: Option<AmuseUnit>) -> Result<FileState, String> {
+    let [mass, length, velocity] = of;
+    let mut systems = of.iter().chain(&time).map(|unit| unit.system);
+    let system = systems.next().flatten();
+    if systems.any(|other| other != system) {
+        return Err("expected all attributes in SI or all in N-body units, found both".into());
+    }
+    if system == Some(System::Nbody) {
+        let p = &mut state.particles;
+        if (mass.factor, length.factor, velocity.factor) != (1.0, 1.0, 1.0) {
+            p.mass.iter_mut().for_each(|m| *m *= mass.factor);
+            p.pos.as_flattened_mut().iter_mut().for_each(|x| *x *= length.factor);
+            p.vel.as_flattened_mut().iter_mut().for_each(|x| *x *= velocity.factor);
+        }
+        state.time = state.time.map(|t| t * time.map_or(1.0, |unit| unit.factor));
+        state.units = Some(Units::henon());
+    } else {
+        let units = from_cgs(mass.cgs(), length.cgs(), velocity.cgs(), time.map(|unit| unit.cgs()));
+        state.units = Some(units.ok_or("expected sizes of units above zero, and finite")?);
+    }
+    Ok(state)
+}
+
+/// Writes a set without a name, version 2. The ids become AMUSE's keys.
+pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
+    write_for_others(path, |root| fill(root, state, units))?;
+    Ok(Vec::new())
+}
+
+fn fill(root: &Group, state: &FileState, units: &Units) -> H5Result {
+    let p = &state.particles;
+    put_long_text(&*new_group(root, INFO)?, "version", "2.0")?;
+    let set = new_group(&new_group(root, UNNAMED[0])?, "0000000001")?;
+    put_long_text(&set, "type", "particles")?;
+    put(&set, "number_of_particles", &(p.len() as i64))?;
+    if let Some(time) = state.time {
+        put(&set, "timestamp", &time)?;
+        put_long_text(&set, "timestamp_unit", &amuse_units::write(units, TIME, units.time.cgs))?;
+    }
+    put_dataset(&set, "keys", 1, &p.id)?;
+    let attributes = new_group(&set, "attributes")?;
+    for (k, (name, powers)) in WANTED.into_iter().enumerate() {
+        let (values, cgs): (Vec<f64>, f64) = match k {
+            0 => (p.mass.clone(), units.mass.cgs),
+            1..=3 => (p.pos.iter().map(|r| r[k - 1]).collect(), units.length.cgs),
+            _ => (p.vel.iter().map(|v| v[k - 4]).collect(), units.velocity.cgs),
+        };
+        let dataset = put_dataset(&attributes, name, 1, &values)?;
+        put_long_text(&dataset, "units", &amuse_units::write(units, powers, cgs))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! AMUSE's unit strings, such as `((1000.0 * system.get('S.I.').base('length')) * (system.get('S.I.').base('time')**-1))`.
+//! AMUSE evaluates them as Python; here a grammar of numbers, base units, `*`, `/`, `**` and brackets reads them, and anything
+//! else is refused.
+
+use tisane::units::Units;
+
+/// The longest unit string that is read, in bytes, and how deep its brackets may go.
+const LONGEST: usize = 1024;
+const DEEPEST: u32 = 32;
+
+/// Base units by AMUSE's names; others (electric current, temperature, …) have no place in gravity.
+const BASES: [&str; 3] = ["mass", "length", "time"];
+
+/// A unit: a number times powers of base units of one system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct AmuseUnit {
+    /// The number.
+    pub(super) factor: f64,
+    /// Powers of mass, length, time.
+    pub(super) powers: [i32; 3],
+    /// The system of the base units; [`None`] for a pure number.
+    pub(super) system: Option<System>,
+}
+
+/// A system of base units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum System {
+    /// kg, m, s.
+    Si,
+    /// N-body units: G = 1.
+    Nbody,
+}
+
+/// Powers of mass, length and time.
+pub(super) const MASS: [i32; 3] = [1, 0, 0];
+pub(super) const LENGTH: [i32; 3] = [0, 1, 0];
+pub(super) const TIME: [i32; 3] = [0, 0, 1];
+pub(super) const VELOCITY: [i32; 3] = [0, 1, -1];
+
+impl AmuseUnit {
+    const ONE: Self = Self { factor: 1.0, powers: [0; 3], system: None };
+
+    fn times(self, other: Self, sign: i32) -> Result<Self, String> {
+        let system = match (self.system, other.system) {
+            (Some(a), Some(b)) if a != b => return Err("units of two systems in one".into()),
+            (a, b) => a.or(b),
+        };
+        let mut powers = self.powers;
+        for (power, add) in powers.iter_mut().zip(other.powers) {
+            *power += sign * add;
+        }
+        let factor = if sign > 0 { self.factor * other.factor } else { self.factor / other.factor };
+        Ok(Self { factor, powers, system })
+    }
+
+    fn to_the(self, power: i32) -> Self {
+        Self { factor: self.factor.powi(power), powers: self.powers.map(|p| p * power), ..self }
+    }
+
+    /// The size in cgs, for units of SI.
+    pub(super) fn cgs(&self) -> f64 {
+        self.factor * 1e3f64.powi(self.powers[0]) * 1e2f64.powi(self.powers[1])
+    }
+}
+
+/// Reads a unit string.
+///
+/// # Errors
+/// What was expected and where.
+pub(super) fn parse(text: &str) -> Result<AmuseUnit, String> {
+    if text.len() > LONGEST {
+        return Err(format!("expected a unit of at most {LONGEST} bytes, found {}", text.len()));
+    }
+    let mut parser = Parser { rest: text, text, depth: 0 };
+    let unit = parser.product()?;
+    parser.skip();
+    if parser.rest.is_empty() { Ok(unit) } else { Err(parser.expected("an operator or the end")) }
+}
+
+/// A unit as AMUSE writes it: a number of base units of SI, or of N-body units.
+pub(super) fn write(units: &Units, powers: [i32; 3], cgs: f64) -> String {
+    let system = if units.is_henon() { "generic" } else { "S.I." };
+    let factor = if units.is_henon() { 1.0 } else { cgs / (1e3f64.powi(powers[0]) * 1e2f64.powi(powers[1])) };
+    let mut parts = Vec::new();
+    for (base, power) in BASES.into_iter().zip(powers).filter(|(_, power)| *power != 0) {
+        let base = format!("system.get('{system}').base('{base}')");
+        parts.push(if power == 1 { base } else { format!("({base}**{power})") });
+    }
+    if factor != 1.0 {
+        parts[0] = format!("({factor:?} * {})", parts[0]);
+    }
+    if parts.len() == 1 { parts.remove(0) } else { format!("({})", parts.join(" * ")) }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+    text: &'a str,
+    depth: u32,
+}
+
+impl Parser<'_> {
+    fn skip(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        self.skip();
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn expected(&self, what: &str) -> String {
+        let at = self.text.len() - self.rest.len();
+        format!("expected {what} at character {at} of the unit {:?}", self.text)
+    }
+
+    fn product(&mut self) -> Result<AmuseUnit, String> {
+        let mut unit = self.power()?;
+        loop {
+            if self.take("*") {
+                unit = unit.times(self.power()?, 1)?;
+            } else if self.take("/") {
+                unit = unit.times(self.power()?, -1)?;
+            } else {
+                return Ok(unit);
+            }
+        }
+    }
+
+    fn power(&mut self) -> Result<AmuseUnit, String> {
+        let unit = self.atom()?;
+        if !self.take("**") {
+            return Ok(unit);
+        }
+        let power = self.number()?;
+        if power.fract() != 0.0 || power.abs() > 9.0 {
+            return Err(self.expected("a whole power from -9 to 9"));
+        }
+        Ok(unit.to_the(power as i32))
+    }
+
+    fn atom(&mut self) -> Result<AmuseUnit, String> {
+        if self.take("(") {
+            self.depth += 1;
+            if self.depth > DEEPEST {
+                return Err(self.expected(&format!("at most {DEEPEST} brackets")));
+            }
+            let unit = self.product()?;
+            self.depth -= 1;
+            return if self.take(")") { Ok(unit) } else { Err(self.expected("a closing bracket")) };
+        }
+        if self.take("system.get(") {
+            return self.base();
+        }
+        Ok(AmuseUnit { factor: self.number()?, ..AmuseUnit::ONE })
+    }
+
+    /// A base unit, after `system.get(`.
+    fn base(&mut self) -> Result<AmuseUnit, String> {
+        let system = match self.quoted()? {
+            "S.I." => System::Si,
+            // N-body units are the generic ones.
+            "generic" | "nbody" => System::Nbody,
+            _ => return Err(self.expected("the system 'S.I.' or 'generic'")),
+        };
+        if !self.take(").base(") {
+            return Err(self.expected(").base("));
+        }
+        let name = self.quoted()?;
+        let base = BASES.iter().position(|base| *base == name);
+        let base = base.ok_or_else(|| self.expected("mass, length or time"))?;
+        if !self.take(")") {
+            return Err(self.expected(")"));
+        }
+        let mut powers = [0; 3];
+        powers[base] = 1;
+        Ok(AmuseUnit { factor: 1.0, powers, system: Some(system) })
+    }
+
+    fn quoted(&mut self) -> Result<&str, String> {
+        self.skip();
+        let found = self.rest.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
+        let (word, rest) = found.ok_or_else(|| self.expected("a name in quotes"))?;
+        self.rest = rest;
+        Ok(word)
+    }
+
+    fn number(&mut self) -> Result<f64, String> {
+        self.skip();
+        let part_of = |(i, c): (usize, char)| {
+            c.is_ascii_digit()
+                || c == '.'
+                || matches!(c, 'e' | 'E')
+                || (matches!(c, '+' | '-') && (i == 0 || self.rest[..i].ends_with(['e', 'E'])))
+        };
+        let end = self.rest.char_indices().find(|at| !part_of(*at)).map_or(self.rest.len(), |(i, _)| i);
+        let number = self.rest[..end].parse().ok().filter(|x: &f64| x.is_finite());
+        let number = number.ok_or_else(|| self.expected("a number or system.get(...)"))?;
+        self.rest = &self.rest[end..];
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane::units::Rates;
+    use tisane::units::names::{LengthUnit, MassUnit, VelocityUnit};
+
+    #[test]
+    fn units_as_amuse_writes_them_are_read() {
+        let km_s =
+            parse("((1000.0 * system.get('S.I.').base('length')) * (system.get('S.I.').base('time')**-1))").unwrap();
+        assert_eq!((km_s.powers, km_s.system, km_s.cgs()), (VELOCITY, Some(System::Si), 1e5));
+        let sun = parse("(1.98892e+30 * system.get('S.I.').base('mass'))").unwrap();
+        assert_eq!((sun.powers, sun.cgs()), (MASS, 1.98892e33));
+        let nbody = parse("(system.get('generic').base('length') / system.get('generic').base('time'))").unwrap();
+        assert_eq!((nbody.powers, nbody.factor, nbody.system), (VELOCITY, 1.0, Some(System::Nbody)));
+        assert_eq!(parse(" -2.5e-3 ").unwrap().factor, -2.5e-3);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for (bad, expected) in [
+            ("", "a number"),
+            ("__import__('os').system('true')", "a number or system.get"),
+            ("system.get('S.I.').base('length').__class__", "an operator or the end"),
+            ("system.get('S.I.').base('temperature')", "mass, length or time"),
+            ("system.get('cgs').base('length')", "'S.I.' or 'generic'"),
+            ("system.get('S.I.').base('length') * system.get('generic').base('time')", "two systems"),
+            ("2**9**9", "a number"),
+            ("2**1e9", "whole power"),
+            ("(1", "closing bracket"),
+            ("1e999", "a number"),
+            ("system.get('S.I", "in quotes"),
+        ] {
+            let message = parse(bad).unwrap_err();
+            assert!(message.contains(expected), "{bad}: {message}");
+        }
+        assert!(parse(&"(".repeat(1000)).unwrap_err().contains("at most 32 brackets"));
+        assert!(parse(&" ".repeat(2000)).unwrap_err().contains("1024 bytes"));
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let rates = Rates::Velocity(VelocityUnit::KilometrePerSecond);
+        let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, rates);
+        for (powers, cgs) in
+            [(MASS, units.mass.cgs), (LENGTH, units.length.cgs), (VELOCITY, units.velocity.cgs), (TIME, units.time.cgs)]
+        {
+            let read = parse(&write(&units, powers, cgs)).unwrap();
+            assert_eq!((read.powers, read.system), (powers, Some(System::Si)));
+            assert!((read.cgs() / cgs - 1.0).abs() < 1e-14);
+            let henon = parse(&write(&Units::henon(), powers, 1.0)).unwrap();
+            assert_eq!((henon.powers, henon.system, henon.factor), (powers, Some(System::Nbody), 1.0));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Comma-separated text with a header: m, x, y, z, vx, vy, vz and optionally id, in any order. Blank lines and lines that
+//! start with `#` are passed over; a field may stand in double quotes. Fields are numbers and names, so that commas and
+//! line breaks inside quotes do not occur: lines are split here, which keeps the line numbers of messages right.
+
+use super::columns::{self, COLUMNS as REQUIRED, Columns};
+use super::look::{Guess, Look};
+use super::nearest;
+use super::state::{FileState, Places};
+use super::text::{Lines, first_content_line, number_at, shown};
+use tisane::{Error, Result};
+use std::path::Path;
+
+const ID: &str = "id";
+
+/// Text with a comma in its first content line.
+pub(super) fn detect(look: &Look) -> Option<Guess> {
+    let comma = first_content_line(&look.head).is_some_and(|line| line.contains(','));
+    comma.then(|| Guess::sure("text with commas"))?
+}
+
+/// Where the header puts each column.
+struct Header {
+    required: [usize; 7],
+    id: Option<usize>,
+}
+
+/// Reads the file.
+pub(super) fn read(path: &Path) -> Result<FileState> {
+    let mut lines = Lines::open(path)?;
+    let first = lines.next()?.ok_or_else(|| Error::input(path, "expected a header line, found none"))?;
+    let header = header(path, first)?;
+    let width = REQUIRED.len() + usize::from(header.id.is_some());
+    let (mut columns, mut ids, mut places) = (Columns::default(), Vec::new(), Vec::new());
+    while let Some((line, text)) = lines.next()? {
+        let words: Vec<&str> = fields(text).collect();
+        if words.len() != width {
+            let problem = format!("line {line}: expected {width} columns as in the header, found {}", words.len());
+            return Err(Error::input(path, problem));
+        }
+        let mut values = [0.0; 7];
+        for ((value, name), &column) in values.iter_mut().zip(REQUIRED).zip(&header.required) {
+            *value = number_at(path, line, name, words[column])?;
+        }
+        columns.push(values);
+        if let Some(column) = header.id {
+            ids.push(id_at(path, line, words[column])?);
+        }
+        places.push(line);
+    }
+    let (mut particles, places) = (columns.finish(), Places::Lines(places));
+    if header.id.is_some() {
+        particles.id = ids;
+    }
+    Ok(FileState::new("csv", particles, places))
+}
+
+/// Writes a file with ids.
+pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+    let p = &state.particles;
+    let header = format!("{},{ID}\n", REQUIRED.join(","));
+    columns::write(path, &header, p, |text, i| {
+        columns::join(text, columns::row(p, i), ",");
+        text.push_str(&format!(",{}", p.id[i]));
+    })?;
+    Ok(columns::lost_time(state).into_iter().collect())
+}
+
+/// The fields of a line, without blanks and quotes around them.
+fn fields(line: &str) -> impl Iterator<Item = &str> {
+    line.split(',').map(str::trim).map(|word| unquoted(word).unwrap_or(word))
+}
+
+/// What stands in quotes.
+fn unquoted(word: &str) -> Option<&str> {
+    word.strip_prefix('"')?.strip_suffix('"').map(str::trim)
+}
+
+/// Reads the header line: every required name once, `id` at most once, nothing else.
+fn header(path: &Path, (line, text): (u64, &str)) -> Result<Header> {
+    let names: Vec<&str> = fields(text).collect();
+    let wrong = |problem: String| {
+        let help = format!("the header is {}[,{ID}] in any order", REQUIRED.join(","));
+        Error::input(path, format!("line {line}, header: {problem}")).with_help(help)
+    };
+    for (column, name) in names.iter().enumerate() {
+        if !REQUIRED.contains(name) && *name != ID {
+            // A number is no misspelt name: there it is the header that is missing.
+            let is_number = name.parse::<f64>().is_ok();
+            let guess = nearest(name, REQUIRED.into_iter().chain([ID]));
+            let guess = if is_number { String::new() } else { format!(" (nearest: {guess})") };
+            return Err(wrong(format!("column {} is {}: not a column of this format{guess}", column + 1, shown(name))));
+        }
+        if names[..column].contains(name) {
+            return Err(wrong(format!("column {name} occurs twice")));
+        }
+    }
+    let position = |name: &str| names.iter().position(|found| *found == name);
+    let mut required = [0; 7];
+    for (place, name) in required.iter_mut().zip(REQUIRED) {
+        let missing = || wrong(format!("expected a column {name}, found {}", names.join(",")));
+        *place = position(name).ok_or_else(missing)?;
+    }
+    Ok(Header { required, id: position(ID) })
+}
+
+/// An id in a given line.
+fn id_at(path: &Path, line: u64, word: &str) -> Result<u64> {
+    word.parse().map_err(|_| {
+        let found = shown(word);
+        let problem = format!("line {line}, column {ID}: expected a whole number from 0 to 2^64 - 1, found {found}");
+        Error::input(path, problem)
+    })
+}

@@ -1,0 +1,146 @@
+//! Gadget's HDF5 files (Springel 2005, MNRAS 364, 1105), as Gadget, AREPO, GIZMO and SWIFT write them: groups `PartType0` …
+//! `PartType5`, one a kind of particle. All become point masses here. Written are stars, type 4, in double precision.
+
+use super::gadget_header::{self, Header};
+use super::look::{Guess, Look};
+use super::state::{FileState, Places};
+use crate::hdf::foreign::{Foreign, Place};
+use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
+use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
+use tisane::particles::{Particles, Vec3};
+use tisane::units::Units;
+use tisane::{Error, Result};
+use hdf5::Group;
+use std::path::Path;
+
+/// Kinds by number; SWIFT has a seventh.
+const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];
+
+/// HDF5 with a header of counts.
+pub(super) fn detect(look: &Look) -> Option<Guess> {
+    let root = look.hdf5.as_ref()?.root();
+    let counts = root.group("Header")?.numbers("NumPart_ThisFile").ok()??;
+    if look.is_from_tisane() {
+        return Guess::unsure("HDF5 with /Header/NumPart_ThisFile");
+    }
+    let swift = root.group("SubgridScheme").is_some() || root.group("InternalCodeUnits").is_some();
+    let by = if swift { ", from SWIFT" } else { "" };
+    Guess::sure(format!("HDF5 with /Header/NumPart_ThisFile of {} types{by}", counts.len()))
+}
+
+/// Reads the file.
+pub(super) fn read(path: &Path) -> Result<FileState> {
+    let file = Foreign::open(path)?;
+    let Header { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
+    let root = file.root();
+    let (mut all, mut merged, mut ids) = (Columns::default(), Vec::new(), Some(Vec::new()));
+    for (number, kind) in KINDS.iter().enumerate() {
+        let claimed = counts.get(number).copied();
+        let Some(group) = root.group(&format!("PartType{number}")) else {
+            if let Some(n) = claimed.filter(|n| *n > 0.0) {
+                let problem = format!("no such group, but the header announces {n} particles in it");
+                return Err(root.error(&format!("PartType{number}"), problem));
+            }
+            continue;
+        };
+        let n = kind_of(&group, claimed, masses.get(number).copied().unwrap_or(0.0), &mut all)?;
+        if n > 0 {
+            merged.push(format!("{n} {kind} (PartType{number})"));
+        }
+        match &mut ids {
+            Some(ids) if group.has("ParticleIDs") => ids.extend(group.ids("ParticleIDs", n)?),
+            _ if n > 0 => ids = None,
+            _ => {}
+        }
+    }
+    if merged.len() > 1 {
+        notes.push(format!("{} were merged: all become point masses", merged.join(", ")));
+    }
+    if h != 1.0 {
+        all.mass.iter_mut().for_each(|m| *m /= h);
+        all.pos.iter_mut().for_each(|x| *x /= h);
+    }
+    let vectors = |values: Vec<f64>| -> Vec<Vec3> { values.as_chunks::<3>().0.to_vec() };
+    let mut particles = Particles::new(all.mass, vectors(all.pos), vectors(all.vel));
+    match ids {
+        Some(ids) => particles.id = ids,
+        None => notes.push("not every particle has an id: all are numbered from 0".into()),
+    }
+    Ok(FileState { time, units, notes, ..FileState::new("gadget", particles, Places::Records) })
+}
+
+#[derive(Default)]
+struct Columns {
+    mass: Vec<f64>,
+    pos: Vec<f64>,
+    vel: Vec<f64>,
+}
+
+/// Reads the particles of a kind; returns their number.
+fn kind_of(group: &Place<'_>, claimed: Option<f64>, mass: f64, all: &mut Columns) -> Result<usize> {
+    if !group.has("Coordinates") && claimed.is_none_or(|n| n == 0.0) {
+        return Ok(0);
+    }
+    let n = group.rows("Coordinates")?;
+    if let Some(claimed) = claimed.filter(|claimed| *claimed != n as f64) {
+        let problem = format!("the header announces {claimed} particles, found {n}");
+        return Err(group.error("Coordinates", problem));
+    }
+    all.pos.extend(group.floats("Coordinates", n, 3)?);
+    all.vel.extend(group.floats("Velocities", n, 3)?);
+    match ["Masses", "DynamicalMasses"].into_iter().find(|name| group.has(name)) {
+        Some(name) => all.mass.extend(group.floats(name, n, 1)?),
+        None if mass > 0.0 => all.mass.extend(std::iter::repeat_n(mass, n)),
+        None => return Err(group.error("Masses", "no such dataset, and no mass in /Header/MassTable")),
+    }
+    Ok(n)
+}
+
+/// Writes a file.
+pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
+    let time = time_of_header(state, units);
+    if !time.is_finite() {
+        let told = state.time.unwrap_or(0.0);
+        let problem =
+            format!("the time {told:e} is beyond the range of 8-byte floats in Gadget's unit, length / velocity");
+        return Err(Error::input(path, problem).with_help("choose other units: --to-units"));
+    }
+    write_for_others(path, |root| fill(root, state, units, time))?;
+    let henon = "the meaning of the units: to readers other than tisane, Henon units look like g, cm, cm/s";
+    Ok(if units.is_henon() { vec![henon.into()] } else { Vec::new() })
+}
+
+/// The time of Gadget's header, which is in length / velocity.
+fn time_of_header(state: &FileState, units: &Units) -> f64 {
+    let (time, unit) = (state.time.unwrap_or(0.0), units.length.cgs / units.velocity.cgs);
+    if units.time.cgs == unit { time } else { time * units.time.cgs / unit }
+}
+
+fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
+    let p = &state.particles;
+    let header = new_group(root, "Header")?;
+    // In 32 bits as Gadget itself: some readers have room for no more.
+    let mut count = [0u32; TYPES];
+    count[OUR_TYPE] = u32::try_from(p.len()).map_err(|_| "more than 2^32 - 1 particles".to_owned())?;
+    put_array(&header, COUNTS, &count)?;
+    write_header(&header, p.len() as u64, time)?;
+    // Gadget's readers ask for them; none of it changes a number.
+    for (name, value) in [("HubbleParam", 1.0f64), ("Omega0", 0.0), ("OmegaLambda", 0.0)] {
+        put(&header, name, &value)?;
+    }
+    put(&header, "Time_GYR", &(state.time.unwrap_or(0.0) * units.time.cgs / SECONDS_PER_GYR))?;
+    let group = new_group(root, "Units")?;
+    put(&group, "UnitMass_in_g", &units.mass.cgs)?;
+    put(&group, "UnitLength_in_cm", &units.length.cgs)?;
+    put(&group, "UnitVelocity_in_cm_per_s", &units.velocity.cgs)?;
+    put(&group, "UnitTime_in_s", &(units.length.cgs / units.velocity.cgs))?;
+    put_text(&group, "system", if units.is_henon() { "henon" } else { "physical" })?;
+    put_text(&group, "names", &units.told())?;
+    let particles = new_group(root, PARTICLES)?;
+    put_dataset(&particles, "Coordinates", 3, p.pos.as_flattened())?;
+    put_dataset(&particles, "Velocities", 3, p.vel.as_flattened())?;
+    put_dataset(&particles, "Masses", 1, &p.mass)?;
+    put_dataset(&particles, "ParticleIDs", 1, &p.id)?;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! What the header groups of Gadget's HDF5 files say: counts, masses, time, units, h. Gadget-2 and -4, AREPO, GIZMO, SWIFT and
+//! tisane put them in different places.
+
+use super::physical::from_cgs;
+use tisane::Result;
+use crate::hdf::foreign::{Foreign, Place};
+use tisane::units::Units;
+
+/// The header of a file.
+pub(super) struct Header {
+    /// Particles of each type in this file.
+    pub(super) counts: Vec<f64>,
+    /// Mass of each particle of a type, where above zero.
+    pub(super) masses: Vec<f64>,
+    /// Time, in length / velocity; without h.
+    pub(super) time: Option<f64>,
+    /// The units, where the file says them.
+    pub(super) units: Option<Units>,
+    /// Masses, lengths and times are to be divided by it.
+    pub(super) h: f64,
+    /// What was found that the file's owner should know.
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads the header groups. Cosmological and split files are refused.
+pub(super) fn read(file: &Foreign) -> Result<Header> {
+    let root = file.root();
+    let header = root.group("Header").ok_or_else(|| root.error("Header", "no such group"))?;
+    let parameters = root.group("Parameters");
+    refuse_cosmology(&root, &header, parameters.as_ref())?;
+    if let Some(files) = header.number("NumFilesPerSnapshot")?.filter(|n| *n > 1.0) {
+        let problem = format!("this is one of {files} files of a snapshot");
+        return Err(header.error("NumFilesPerSnapshot", problem).with_help("join them into one file first"));
+    }
+    let counts = header.numbers("NumPart_ThisFile")?.unwrap_or_default();
+    let masses = header.numbers("MassTable")?.unwrap_or_default();
+    let (mut notes, swift) =
+        (Vec::new(), root.group("Units").filter(|units| units.numbers(SWIFT[0]).ok().flatten().is_some()));
+    let h = if swift.is_some() { None } else { hubble(&header, parameters.as_ref())? };
+    if let Some(h) = h {
+        notes.push(format!("HubbleParam = {h}: masses, lengths and the time were divided by it"));
+    }
+    if let Some(size) = header.numbers("BoxSize")?.and_then(|size| size.into_iter().find(|size| *size > 0.0)) {
+        notes.push(format!("BoxSize = {size}: taken as an isolated system, there are no periodic boundaries"));
+    }
+    let units = match &swift {
+        Some(group) => swift_units(group)?,
+        None => stated_units(&root, &header, parameters.as_ref())?,
+    };
+    if units.is_none() {
+        notes.push("the file does not say its units; Gadget's habit is 1e10 Msun/h, kpc/h, km/s".into());
+    }
+    let h = h.unwrap_or(1.0);
+    let time = header.numbers("Time")?.and_then(|time| time.first().copied()).map(|time| time / h);
+    Ok(Header { counts, masses, time, units, h, notes })
+}
+
+/// Comoving coordinates in an expanding background are not what tisane integrates.
+fn refuse_cosmology(root: &Place<'_>, header: &Place<'_>, parameters: Option<&Place<'_>>) -> Result<()> {
+    let on = |group: Option<&Place<'_>>, name: &str| -> Result<bool> {
+        let numbers = group.map(|group| group.numbers(name)).transpose()?.flatten();
+        Ok(numbers.is_some_and(|numbers| numbers.first().is_some_and(|value| *value != 0.0)))
+    };
+    let cosmology = root.group("Cosmology");
+    let redshift = header.numbers("Redshift")?.and_then(|z| z.first().copied()).filter(|z| *z > 1e-9);
+    let why = if on(parameters, "ComovingIntegrationOn")? {
+        "ComovingIntegrationOn is set".to_owned()
+    } else if on(cosmology.as_ref(), "Cosmological run")? {
+        "it is a cosmological run".to_owned()
+    } else if let Some(z) = redshift {
+        format!("its redshift is {z}")
+    } else {
+        return Ok(());
+    };
+    Err(root
+        .error("Header", format!("expected a system in physical coordinates, but {why}: they are comoving"))
+        .with_help("write the system in physical coordinates first, for instance by pynbody's physical_units()"))
+}
+
+/// h, where it is neither absent, nor 0 (not set), nor 1.
+fn hubble(header: &Place<'_>, parameters: Option<&Place<'_>>) -> Result<Option<f64>> {
+    let in_parameters = parameters.map(|group| group.number("HubbleParam")).transpose()?.flatten();
+    let h = header.number("HubbleParam")?.or(in_parameters).filter(|h| *h != 0.0 && *h != 1.0);
+    match h {
+        Some(h) if !(h > 0.0 && h.is_finite()) => {
+            Err(header.error("HubbleParam", format!("expected above zero, found {h}")))
+        }
+        other => Ok(other),
+    }
+}
+
+/// SWIFT's names in `/Units`: mass, length, time.
+const SWIFT: [&str; 3] = ["Unit mass in cgs (U_M)", "Unit length in cgs (U_L)", "Unit time in cgs (U_t)"];
+/// Everyone else's: mass, length, velocity.
+const GADGET: [&str; 3] = ["UnitMass_in_g", "UnitLength_in_cm", "UnitVelocity_in_cm_per_s"];
+const GIZMO: [&str; 3] = ["UnitMass_In_CGS", "UnitLength_In_CGS", "UnitVelocity_In_CGS"];
+
+fn swift_units(group: &Place<'_>) -> Result<Option<Units>> {
+    let one = |name: &str| group.number(name)?.ok_or_else(|| group.error(name, "no such attribute"));
+    let (mass, length, time) = (one(SWIFT[0])?, one(SWIFT[1])?, one(SWIFT[2])?);
+    checked(group, mass, length, length / time)
+}
+
+/// From `/Units`, `/Parameters` (Gadget-4) or `/Header` (AREPO, GIZMO).
+fn stated_units(root: &Place<'_>, header: &Place<'_>, parameters: Option<&Place<'_>>) -> Result<Option<Units>> {
+    let units = root.group("Units");
+    if let Some(group) = &units
+        && group.text("system").ok().flatten().as_deref() == Some("henon")
+    {
+        return Ok(Some(Units::henon()));
+    }
+    for group in [units.as_ref(), parameters, Some(header)].into_iter().flatten() {
+        for names in [GADGET, GIZMO] {
+            let [mass, length, velocity] = names.map(|name| group.number(name));
+            if let (Some(mass), Some(length), Some(velocity)) = (mass?, length?, velocity?) {
+                return checked(group, mass, length, velocity);
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn checked(group: &Place<'_>, mass: f64, length: f64, velocity: f64) -> Result<Option<Units>> {
+    match from_cgs(mass, length, velocity, None) {
+        None => Err(group.error("", "expected sizes of units above zero, and finite")),
+        units => Ok(units),
+    }
+}

@@ -1,0 +1,260 @@
+//! Files of particles that tisane reads and writes: one file a format, one entry a format in [`FORMATS`].
+//!
+//! A reader never trusts a file: nothing is allocated beyond what the file's own size supports, and every mistake is an
+//! [`Error::Input`] that names the place, what was expected and what was found.
+
+mod amuse;
+mod amuse_units;
+mod columns;
+mod csv;
+mod gadget;
+mod gadget_header;
+mod look;
+mod mcluster;
+mod nbody6;
+mod nemo;
+mod nemo_items;
+mod petar;
+mod physical;
+mod state;
+mod text;
+mod tipsy;
+mod tisane;
+mod validate;
+
+pub(in crate) use amuse::elements as amuse_elements;
+pub use look::Guess;
+pub(in crate) use look::{Look, head};
+pub use state::FileState;
+pub use validate::validate;
+
+use tisane::units::Units;
+use tisane::{Error, Result};
+use std::path::Path;
+
+/// A file format.
+#[derive(Debug)]
+pub struct Format {
+    /// The name that configurations and messages use.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub description: &'static str,
+    /// Why a file looks like the format, whole or damaged; [`None`] if it does not.
+    detect: fn(&Look) -> Option<Guess>,
+    /// Reads a regular, non-empty file.
+    read: fn(&Path) -> Result<FileState>,
+    /// Writes a state, if tisane writes the format.
+    pub writer: Option<Writer>,
+}
+
+/// How a format is written.
+#[derive(Debug)]
+pub struct Writer {
+    /// Which units the file can be in.
+    pub units: Accepts,
+    /// What of a particle (mass, position, velocity, id), of the time and of the units the format has no place for, and what
+    /// it rounds: one line for people.
+    pub loses: &'static str,
+    /// Writes a file atomically and says what was lost of this very state.
+    write: fn(&Path, &FileState) -> Result<Vec<String>>,
+}
+
+/// The units that a format can be written in.
+#[derive(Clone, Copy, Debug)]
+pub enum Accepts {
+    /// Numbers alone: any units, and none are told.
+    Numbers,
+    /// The file tells its units: any, but they must be known.
+    Told,
+    /// These, or Hénon units.
+    Only(fn() -> Units),
+}
+
+/// Every format. Detection takes the first that fits, so that the more particular come before the more general.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "amuse",
+        description: "AMUSE's HDF5, versions 1 and 2",
+        detect: amuse::detect,
+        read: amuse::read,
+        writer: Some(Writer { units: Accepts::Told, loses: "nothing", write: amuse::write }),
+    },
+    Format {
+        name: "gadget",
+        description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
+        detect: gadget::detect,
+        read: gadget::read,
+        writer: Some(Writer { units: Accepts::Told, loses: "nothing", write: gadget::write }),
+    },
+    Format {
+        name: "tisane",
+        description: "tisane's HDF5 snapshot",
+        detect: tisane::detect,
+        read: tisane::read,
+        writer: None,
+    },
+    Format {
+        name: "nemo",
+        description: "NEMO's structured binary, either byte order",
+        detect: nemo::detect,
+        read: nemo::read,
+        writer: Some(Writer {
+            units: Accepts::Numbers,
+            loses: "units; ids, where one is 2^31 or more",
+            write: nemo::write,
+        }),
+    },
+    Format {
+        name: "tipsy",
+        description: "Tipsy binary, either byte order, 28- or 32-byte header",
+        detect: tipsy::detect,
+        read: tipsy::read,
+        writer: Some(Writer {
+            units: Accepts::Numbers,
+            loses: "half the digits (4-byte floats), ids, units",
+            write: tipsy::write,
+        }),
+    },
+    Format {
+        name: "csv",
+        description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
+        detect: csv::detect,
+        read: csv::read,
+        writer: Some(Writer { units: Accepts::Numbers, loses: "time, units", write: csv::write }),
+    },
+    Format {
+        name: "mcluster",
+        description: "McLuster's table (-C 3): a header #Mass_[Msun] x_[pc] ... and a star a line",
+        detect: mcluster::detect,
+        read: mcluster::read,
+        writer: None,
+    },
+    Format {
+        name: "nbody6",
+        description: "McLuster/NBODY6 dat.10: one star a line, m x y z vx vy vz",
+        detect: nbody6::detect,
+        read: nbody6::read,
+        writer: Some(Writer { units: Accepts::Numbers, loses: "ids, time, units", write: nbody6::write }),
+    },
+    Format {
+        name: "petar",
+        description: "PeTar's raw input: one star a line, m x y z vx vy vz in Msun, pc, pc/Myr",
+        detect: petar::detect,
+        read: petar::read,
+        writer: Some(Writer { units: Accepts::Only(petar::units), loses: "ids, time", write: petar::write }),
+    },
+];
+
+/// Reads a file of particles and checks it with [`validate()`]. `format` is a name of [`FORMATS`]; without one it is told by
+/// the content.
+///
+/// # Errors
+/// [`Error::Input`]: the file is missing, not a regular file, empty, of no known format or of another than the one named,
+/// damaged, or holds values that are not physical.
+pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
+    let named = format.map(|name| by_name(path, name)).transpose()?;
+    let look = Look::at(path)?;
+    let (chosen, guess) = match (named, guesses(&look)) {
+        (Some(named), found) => match found.first() {
+            // Where the named format cannot be, and another surely is.
+            Some((other, Guess { sure: true, .. })) if (named.detect)(&look).is_none() => {
+                return Err(mismatch(path, named, other));
+            }
+            // A named format that nothing else claims: its own reader tells best what is wrong.
+            _ => (named, "as named".to_owned()),
+        },
+        (None, found) => told(&found).ok_or_else(|| unknown(path))?,
+    };
+    drop(look);
+    let state = FileState { guess, ..(chosen.read)(path)? };
+    validate(path, &state)?;
+    Ok(state)
+}
+
+/// The formats that a file's content looks like, the likeliest first, and why.
+///
+/// # Errors
+/// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
+pub fn detect(path: &Path) -> Result<Vec<(&'static Format, Guess)>> {
+    Ok(guesses(&Look::at(path)?))
+}
+
+/// The formats that a file looks like: one that is sure, or all that it may be.
+fn guesses(look: &Look) -> Vec<(&'static Format, Guess)> {
+    let all = FORMATS.iter().filter_map(|format| Some((format, (format.detect)(look)?)));
+    let all: Vec<_> = all.collect();
+    let sure = all.iter().position(|(_, guess)| guess.sure);
+    sure.map_or_else(|| all.clone(), |at| vec![all[at].clone()])
+}
+
+/// The likeliest of the formats, and in words why, and what else it may be.
+fn told(found: &[(&'static Format, Guess)]) -> Option<(&'static Format, String)> {
+    let ((format, guess), others) = found.split_first()?;
+    let others: Vec<_> = others.iter().map(|(other, guess)| format!("{} ({})", other.name, guess.why)).collect();
+    let text = if others.is_empty() {
+        format!("from the content: {}", guess.why)
+    } else {
+        let (name, others) = (format.name, others.join(" or "));
+        format!(
+            "from the content: {}; could also be {others}: name the format to force one, {name} was taken",
+            guess.why
+        )
+    };
+    Some((format, text))
+}
+
+/// Writes a state to a file in the format of that name, atomically, and says what was lost of it.
+///
+/// # Errors
+/// [`Error::Input`]: no such format, one that is only read, or units that it cannot be in. [`Error::Storage`].
+pub fn write(path: &Path, format: &str, state: &FileState) -> Result<Vec<String>> {
+    let format = by_name(path, format)?;
+    let writer = format.writer.as_ref().ok_or_else(|| {
+        let names: Vec<_> = FORMATS.iter().filter(|f| f.writer.is_some()).map(|f| f.name).collect();
+        Error::input(path, format!("{} is read, not written", format.name))
+            .with_help(format!("tisane writes {}", names.join(", ")))
+    })?;
+    if state.units.is_none() && matches!(writer.units, Accepts::Told | Accepts::Only(_)) {
+        let problem =
+            format!("a {} file is in units that everyone can tell, and those of this state are not known", format.name);
+        return Err(Error::input(path, problem)
+            .with_help("say which they are: --units mass=Msun,length=pc,velocity=km/s, or --units henon"));
+    }
+    (writer.write)(path, state)
+}
+
+/// The format of a name.
+///
+/// # Errors
+/// [`Error::Input`] with the nearest name.
+pub fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+        let nearest = nearest(name, FORMATS.iter().map(|format| format.name));
+        let error = Error::input(path, format!("there is no file format \"{name}\""));
+        error.with_help(format!("did you mean \"{nearest}\"? {}", known()))
+    })
+}
+
+/// The name most like `word`; empty where there are no names.
+#[must_use]
+pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
+    let like = |name: &str| strsim::jaro_winkler(word, name);
+    names.max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default()
+}
+
+/// The named format and the content disagree.
+fn mismatch(path: &Path, named: &Format, found: &Format) -> Error {
+    let problem = format!("expected {} ({}), found what looks like {}", named.name, named.description, found.name);
+    Error::input(path, problem).with_help(format!("format = \"{}\", or leave the format out", found.name))
+}
+
+/// No format fits.
+fn unknown(path: &Path) -> Error {
+    Error::input(path, "this is none of the formats that tisane reads").with_help(known())
+}
+
+/// The formats, as one line of advice.
+pub(super) fn known() -> String {
+    let names: Vec<_> = FORMATS.iter().map(|f| format!("{} ({})", f.name, f.description)).collect();
+    format!("tisane reads {}", names.join("; "))
+}

@@ -1,0 +1,180 @@
+//! Tipsy binary files (Katz & Quinn, TIPSY; the same layout in PKDGRAV, Gasoline and Bonsai): a header, then gas, dark and
+//! star records of 4-byte floats. All become masses here. Either byte order; the header is 28 bytes, or 32 where a C
+//! compiler padded it to 8.
+
+use super::columns::{Columns, lost_ids, row};
+use super::look::{Guess, Look};
+use super::state::{FileState, Places};
+use crate::atomic::write_atomically;
+use tisane::{Error, Result};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+/// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with
+/// m, x, y, z, vx, vy, vz.
+const KINDS: [(&str, usize, usize); 3] = [("gas", 12, 9), ("dark", 9, 7), ("star", 11, 9)];
+const HEADER: usize = 28;
+const LONGEST_RECORD: usize = 12 * 4;
+
+/// The header: double time; int nbodies, ndim, nsph, ndark, nstar.
+struct Header {
+    big_endian: bool,
+    time: f64,
+    total: u32,
+    counts: [u32; 3],
+}
+
+impl Header {
+    /// Reads the header in the byte order in which it makes sense: three dimensions, and kinds that add up to the total.
+    fn parse(head: &[u8]) -> Option<Self> {
+        let head: &[u8; HEADER] = head.first_chunk()?;
+        [false, true].into_iter().map(|big_endian| Self::in_order(head, big_endian)).find_map(|(header, dimensions)| {
+            let sum: u64 = header.counts.iter().map(|&n| u64::from(n)).sum();
+            (dimensions == 3 && sum == u64::from(header.total)).then_some(header)
+        })
+    }
+
+    /// The header and its number of dimensions in one byte order.
+    fn in_order(head: &[u8; HEADER], big_endian: bool) -> (Self, u32) {
+        let word = |at: usize| [head[at], head[at + 1], head[at + 2], head[at + 3]];
+        let int = |at: usize| if big_endian { u32::from_be_bytes(word(at)) } else { u32::from_le_bytes(word(at)) };
+        let (first, second) = (u64::from(int(0)), u64::from(int(4)));
+        let time = f64::from_bits(if big_endian { first << 32 | second } else { second << 32 | first });
+        (Self { big_endian, time, total: int(8), counts: [int(16), int(20), int(24)] }, int(12))
+    }
+
+    /// Bytes of all records: below 2³² · 3 · 48, no overflow.
+    fn body(&self) -> u64 {
+        self.counts.iter().zip(KINDS).map(|(&n, (_, floats, _))| u64::from(n) * floats as u64 * 4).sum()
+    }
+}
+
+/// A header that makes sense in either byte order.
+pub(super) fn detect(look: &Look) -> Option<Guess> {
+    let order = if Header::parse(&look.head)?.big_endian { "big" } else { "little" };
+    Guess::sure(format!("a Tipsy header in {order}-endian order: 3 dimensions, counts that add up"))
+}
+
+/// Reads the file.
+pub(super) fn read(path: &Path) -> Result<FileState> {
+    let failed = |e: std::io::Error| Error::input(path, e);
+    let file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut file = BufReader::new(file);
+    let mut head = Vec::new();
+    file.by_ref().take(HEADER as u64).read_to_end(&mut head).map_err(failed)?;
+    let header = Header::parse(&head).ok_or_else(|| not_tipsy(path, length))?;
+    // The size must fit exactly before anything is allocated: a header may claim any number.
+    let padding = length.checked_sub(HEADER as u64 + header.body()).filter(|&rest| rest == 0 || rest == 4);
+    let padding = padding.ok_or_else(|| wrong_size(path, &header, length))?;
+    file.by_ref().take(padding).read_exact(&mut [0; 4][..padding as usize]).map_err(failed)?;
+    let (columns, softening) = records(&mut file, &header).map_err(failed)?;
+    let merged: Vec<_> = header.counts.iter().zip(KINDS).filter(|(n, _)| **n > 0).collect();
+    let mut notes = Vec::new();
+    if merged.len() > 1 {
+        let kinds: Vec<_> = merged.iter().map(|(n, (name, ..))| format!("{n} {name}")).collect();
+        notes.push(format!("{} particles were merged: all become point masses", kinds.join(", ")));
+    }
+    let state = FileState::new("tipsy", columns.finish(), Places::Records);
+    Ok(FileState { time: Some(header.time), softening, notes, ..state })
+}
+
+/// Writes a standard Tipsy file: big-endian, the header of 32 bytes, all particles dark, softening 0.
+pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+    let p = &state.particles;
+    let n = u32::try_from(p.len()).map_err(|_| Error::input(path, "a Tipsy file holds fewer than 2^32 particles"))?;
+    check_range(path, state)?;
+    write_atomically(path, |temporary| {
+        let failed = |e: std::io::Error| Error::storage(path, e);
+        let mut file = BufWriter::new(File::create(temporary).map_err(failed)?);
+        file.write_all(&state.time.unwrap_or(0.0).to_be_bytes()).map_err(failed)?;
+        for word in [n, 3, 0, n, 0, 0] {
+            file.write_all(&word.to_be_bytes()).map_err(failed)?;
+        }
+        for i in 0..p.len() {
+            // Softening and potential follow.
+            for value in row(p, i).into_iter().chain([0.0; 2]) {
+                file.write_all(&(value as f32).to_be_bytes()).map_err(failed)?;
+            }
+        }
+        file.flush().map_err(failed)
+    })?;
+    let values = || (0..p.len()).flat_map(|i| row(p, i));
+    let error = values().filter(|x| !vanishes(*x)).map(rounding).fold(0.0, f64::max);
+    let rounded = (error > 0.0).then(|| format!("digits: 4-byte floats, a relative change of up to {error:.1e}"));
+    let vanished = values().filter(|x| vanishes(*x)).count();
+    let gone = format!(
+        "{vanished} of the components of positions and velocities, too small for 4-byte floats: they are 0 now"
+    );
+    Ok(rounded.into_iter().chain((vanished > 0).then_some(gone)).chain(lost_ids(p)).collect())
+}
+
+/// Refuses values that 4-byte floats cannot hold, and masses that would become 0.
+fn check_range(path: &Path, state: &FileState) -> Result<()> {
+    let p = &state.particles;
+    let refused = |i: usize, what: String, help: &str| {
+        let problem = format!("particle {}: {what} the range of the 4-byte floats of Tipsy", p.id[i]);
+        Err(Error::input(path, problem).with_help(help))
+    };
+    for i in 0..p.len() {
+        if vanishes(p.mass[i]) {
+            return refused(i, format!("a mass of {:e} is below", p.mass[i]), "choose smaller units: --to-units");
+        }
+        if let Some(value) = row(p, i).into_iter().find(|value| (*value as f32).is_infinite()) {
+            return refused(i, format!("{value:e} is beyond"), "choose larger units: --to-units");
+        }
+    }
+    Ok(())
+}
+
+/// True for a number that is 0 as a 4-byte float, and was not.
+fn vanishes(x: f64) -> bool {
+    x != 0.0 && x as f32 == 0.0
+}
+
+/// The relative change of a number stored as a 4-byte float.
+fn rounding(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { ((f64::from(x as f32) - x) / x).abs() }
+}
+
+/// Reads all records, and the range of their softening lengths ([`None`] if there are none or they are not numbers).
+fn records(file: &mut impl Read, header: &Header) -> std::io::Result<(Columns, Option<[f64; 2]>)> {
+    let mut columns = Columns::default();
+    let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+    let mut buffer = [0; LONGEST_RECORD];
+    for (&count, (_, floats, softening)) in header.counts.iter().zip(KINDS) {
+        let record = &mut buffer[..floats * 4];
+        for _ in 0..count {
+            file.read_exact(record)?;
+            let value = |k: usize| {
+                let bytes = [record[4 * k], record[4 * k + 1], record[4 * k + 2], record[4 * k + 3]];
+                f64::from(if header.big_endian { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) })
+            };
+            columns.push([0, 1, 2, 3, 4, 5, 6].map(value));
+            range = [range[0].min(value(softening)), range[1].max(value(softening))];
+        }
+    }
+    Ok((columns, (range[0] <= range[1]).then_some(range)))
+}
+
+/// No byte order gives a header.
+fn not_tipsy(path: &Path, length: u64) -> Error {
+    let expected = "a Tipsy header of 28 bytes with 3 dimensions and counts that add up, in either byte order";
+    Error::input(path, format!("expected {expected}; found none in {length} bytes"))
+}
+
+/// The file's size is not what its header says.
+fn wrong_size(path: &Path, header: &Header, length: u64) -> Error {
+    let counts: Vec<_> = header.counts.iter().zip(KINDS).map(|(n, (name, ..))| format!("{n} {name}")).collect();
+    let size = HEADER as u64 + header.body();
+    let problem = format!(
+        "the Tipsy header announces {} ({}): expected {size} bytes (or {} with a padded header), found {length}",
+        header.total,
+        counts.join(", "),
+        size + 4
+    );
+    let cut_off = length < size + 4;
+    let help = if cut_off { "the file is cut off: copy it again" } else { "the file goes on after its last particle" };
+    Error::input(path, problem).with_help(help)
+}

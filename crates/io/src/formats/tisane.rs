@@ -1,0 +1,27 @@
+//! tisane's own snapshots, as initial conditions.
+
+use super::look::{Guess, Look};
+use super::state::{FileState, Places};
+use tisane::Result;
+use crate::snapshot;
+use tisane::particles::Particles;
+use std::path::Path;
+
+/// The root attribute `format`; and any HDF5 file that no other format knows, so that the message can say what it is.
+pub(super) fn detect(look: &Look) -> Option<Guess> {
+    if look.is_from_tisane() {
+        Guess::sure("HDF5 with tisane's root attribute `format`")
+    } else if look.is_hdf5() {
+        Guess::unsure("HDF5")
+    } else {
+        None
+    }
+}
+
+/// Reads the file as [`snapshot::read`] does, with all of its checks.
+pub(super) fn read(path: &Path) -> Result<FileState> {
+    let s = snapshot::read(path)?;
+    let particles = Particles { id: s.id, ..Particles::new(s.mass, s.pos, s.vel) };
+    let (time, units) = (Some(s.time), Some(s.units.units));
+    Ok(FileState { time, units, ..FileState::new("tisane", particles, Places::Records) })
+}

@@ -1,0 +1,55 @@
+//! What every file of particles must satisfy, whatever its format.
+
+use super::state::FileState;
+use tisane::{Error, Result};
+use std::path::Path;
+
+/// Checks a state read from `path`: at least one particle; mass, position and velocity finite; no negative mass; a total
+/// mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
+///
+/// # Errors
+/// [`Error::Input`] with the place of the first mistake, what was expected and what was found.
+pub fn validate(path: &Path, state: &FileState) -> Result<()> {
+    let p = &state.particles;
+    if p.is_empty() {
+        return Err(Error::input(path, format!("expected at least one particle, found none ({} file)", state.format)));
+    }
+    if let Some(time) = state.time.filter(|t| !t.is_finite()) {
+        return Err(Error::input(path, format!("the time of the file is {time}: expected a finite number")));
+    }
+    for i in 0..p.len() {
+        let columns = [("mass", [p.mass[i]; 3]), ("position", p.pos[i]), ("velocity", p.vel[i])];
+        if let Some((name, value)) =
+            columns.iter().find_map(|(name, v)| Some((name, v.iter().find(|x| !x.is_finite())?)))
+        {
+            let problem = format!("{}: {name} is {value}: expected a finite number", state.place(i));
+            return Err(
+                Error::input(path, problem).with_help("the program that wrote the file failed for this particle")
+            );
+        }
+        if p.mass[i] < 0.0 {
+            let problem = format!("{}: mass is {}: expected zero or more", state.place(i), p.mass[i]);
+            return Err(Error::input(path, problem).with_help("check the order of the columns: the mass comes first"));
+        }
+    }
+    let total = p.total_mass();
+    if !(total > 0.0 && total.is_finite()) {
+        return Err(Error::input(path, format!("the total mass is {total}: expected more than zero, and finite")));
+    }
+    unique_ids(path, state)
+}
+
+/// No id occurs twice.
+fn unique_ids(path: &Path, state: &FileState) -> Result<()> {
+    let id = &state.particles.id;
+    let mut order: Vec<usize> = (0..id.len()).collect();
+    order.sort_by_key(|&i| (id[i], i));
+    match order.windows(2).find(|pair| id[pair[0]] == id[pair[1]]) {
+        None => Ok(()),
+        Some(pair) => {
+            let (first, second) = (state.place(pair[0]), state.place(pair[1]));
+            let problem = format!("{second}: id {} again, first used at {first}: ids must be unique", id[pair[1]]);
+            Err(Error::input(path, problem))
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! One screen about a file that tisane wrote or reads.
+
+use super::fields::Value;
+use super::file_units;
+use super::formats::{self, FileState, Look};
+use super::hdf::Kind;
+use super::hdf::read::{Node, Tree};
+use super::provenance::{self, Provenance};
+use super::seal::Seal;
+use super::table::{self, Table};
+use super::{checkpoint, snapshot};
+use tisane::error::{Error, Result};
+use tisane::particles::Vec3;
+use tisane::sum::sum;
+use tisane::units::{Dimension, Units};
+use std::fmt::Display;
+use std::path::Path;
+
+/// Describes a snapshot, a checkpoint, a journal such as the diagnostics (CSV or HDF5) or particles in any of the [`formats`], checking all of it:
+/// kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as it has them.
+///
+/// # Errors
+/// [`Error::Input`] if the file is missing, damaged, or not one that tisane reads.
+pub fn describe(path: &Path) -> Result<String> {
+    let mut page = Page::default();
+    page.line("file", path.display());
+    let look = Look::at(path)?;
+    let guesses = formats::detect(path)?;
+    let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !look.is_from_tisane();
+    if look.is_hdf5() && !of_others {
+        describe_hdf5(&mut page, path)?;
+    } else if let Some(journal) = table::journal_of(&look.head) {
+        page.line("kind", format!("{}, CSV", Kind::of(journal).text()));
+        describe_table(&mut page, &table::read_csv(path)?, None);
+    } else if !guesses.is_empty() {
+        describe_particles(&mut page, &formats::read(path, None)?);
+    } else {
+        let help = format!("{}; and the checkpoints and diagnostics of its runs", formats::known());
+        return Err(Error::input(path, "this is none of the files that tisane reads").with_help(help));
+    }
+    Ok(page.0)
+}
+
+/// Describes particles in the format of that name, where the content alone does not tell it.
+///
+/// # Errors
+/// [`Error::Input`] if there is no such format, or the file is not of it.
+pub fn describe_as(path: &Path, format: &str) -> Result<String> {
+    let mut page = Page::default();
+    page.line("file", path.display());
+    describe_particles(&mut page, &formats::read(path, Some(format))?);
+    Ok(page.0)
+}
+
+fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
+    let tree = Tree::open(path, &Kind::ALL, false)?;
+    page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.version));
+    match tree.kind {
+        Kind::Snapshot => describe_snapshot(page, path, &tree)?,
+        Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
+        Kind::Diagnostics | Kind::Cluster | Kind::Binaries | Kind::Events => {
+            let units = file_units::read(&tree.group("Units")?)?.units;
+            describe_table(page, &table::read_hdf5(path)?, Some(&units));
+            page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
+        }
+        Kind::Table => describe_sheet(page, &tree)?,
+    }
+    page.line(
+        "bytes",
+        match tree.seal {
+            Seal::Whole => "match the SHA-256 at the end of the file",
+            _ => "no SHA-256 at the end of the file: repacked or changed by another program",
+        },
+    );
+    Ok(())
+}
+
+/// A table of results: what it shows, where it comes from, and its columns.
+fn describe_sheet(page: &mut Page, tree: &Tree) -> Result<()> {
+    let (remarks, table) = (tree.group("Remarks")?, tree.group("Table")?);
+    for name in remarks.attributes()? {
+        page.line(&name, remarks.text(&name)?);
+    }
+    for name in table.text("columns")?.split(',') {
+        page.line(name, format!("[{}] {}", table.text_of(name, "unit")?, table.text_of(name, "description")?));
+    }
+    Ok(())
+}
+
+/// Lines of a name and a value.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, name: &str, value: impl Display) {
+        self.0.push_str(&format!("{name:<28} {value}\n"));
+    }
+
+    fn provenance(&mut self, p: &Provenance) {
+        self.line("written by", format!("tisane {} ({}) on {}, {}", p.version, p.git_commit, p.host, p.created));
+        if !p.build_rustc.is_empty() {
+            let features = if p.build_features.is_empty() { "none" } else { &p.build_features };
+            let build = format!("{}, {}, opt-level {}", p.build_rustc, p.build_target, p.build_opt_level);
+            self.line("built", format!("by {build}, features {features}"));
+            self.line("machine", format!("{} ({})", p.cpu, p.cpu_features));
+        }
+        self.line("force", format!("engine {}, precision {}", p.engine, p.precision));
+        if !p.gpu.is_empty() {
+            self.line("gpu", &p.gpu);
+        }
+        for input in p.inputs().unwrap_or_default() {
+            self.line("input file", input.file);
+        }
+        if !p.initial_sha256.is_empty() {
+            self.line("initial_sha256", &p.initial_sha256);
+        }
+        if let Some(seed) = p.seed {
+            self.line("seed", seed);
+        }
+    }
+
+    fn units(&mut self, units: &Units) {
+        let system = if units.is_henon() { "Henon" } else { "physical" };
+        let [mass, length, velocity, time] =
+            [&units.mass, &units.length, &units.velocity, &units.time].map(|u| &u.name);
+        self.line("units", format!("{system}: mass {mass}, length {length}, velocity {velocity}, time {time}"));
+    }
+
+    /// What particles of any file have; quantities get their units where the file names them.
+    fn particles(&mut self, mass: &[f64], pos: &[Vec3], vel: &[Vec3], units: Option<&Units>) {
+        let unit = |d| units.map_or(String::new(), |units| format!(" {}", units.label(d)));
+        self.line("particles", mass.len());
+        self.line("total mass", format!("{}{}", sum(mass.iter().copied()), unit(Dimension::MASS)));
+        self.line("  of one particle", told(mass.iter().copied()) + &unit(Dimension::MASS));
+        for (k, axis) in ["extent in x", "  in y", "  in z"].into_iter().enumerate() {
+            self.line(axis, told(pos.iter().map(|r| r[k])) + &unit(Dimension::LENGTH));
+        }
+        let speeds = vel.iter().map(|[x, y, z]| (x * x + y * y + z * z).sqrt());
+        self.line("speeds", told(speeds) + &unit(Dimension::VELOCITY));
+    }
+
+    fn datasets(&mut self, group: &Node<'_>, unit: bool) -> Result<()> {
+        for name in group.members()? {
+            let shape = group.shape(&name)?.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+            let unit = if unit { format!(", in {}", group.text_of(&name, "unit")?) } else { String::new() };
+            self.line(&format!("  {name}"), shape + &unit);
+        }
+        Ok(())
+    }
+}
+
+fn describe_snapshot(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
+    let s = snapshot::read(path)?;
+    let units = &s.units.units;
+    page.line("time", format!("{} {}", s.time, units.label(Dimension::TIME)));
+    page.units(units);
+    page.particles(&s.mass, &s.pos, &s.vel, Some(units));
+    let (kinetic, potential) = energies(&s.mass, &s.vel, &s.pot);
+    page.line("energy", format!("{} {}", kinetic + potential, units.label(Dimension::ENERGY)));
+    page.line("  kinetic, potential", format!("{kinetic}, {potential}; T/|U| = {}", kinetic / potential.abs()));
+    page.line("values", format!("match their SHA-256 {}", s.content_sha256));
+    page.provenance(&s.provenance);
+    page.line("datasets", "");
+    page.datasets(&tree.group(snapshot::PARTICLES)?, true)
+}
+
+/// Particles of another program's format.
+fn describe_particles(page: &mut Page, state: &FileState) {
+    page.line("kind", format!("particles, {} format", state.format));
+    page.line("format", &state.guess);
+    let unit = |d| state.units.as_ref().map_or(String::new(), |units| format!(" {}", units.label(d)));
+    if let Some(time) = state.time {
+        page.line("time", format!("{time}{}", unit(Dimension::TIME)));
+    }
+    match &state.units {
+        Some(units) => page.units(units),
+        None => page.line("units", "the file does not say them"),
+    }
+    if let Some([smallest, largest]) = state.softening {
+        page.line("softening of one particle", format!("{smallest} to {largest}{}", unit(Dimension::LENGTH)));
+    }
+    let p = &state.particles;
+    page.particles(&p.mass, &p.pos, &p.vel, state.units.as_ref());
+    let ids = p.id.iter().fold([u64::MAX, 0], |[least, most], &id| [least.min(id), most.max(id)]);
+    page.line("ids", format!("{} to {}", ids[0], ids[1]));
+    for note in &state.notes {
+        page.line("note", note);
+    }
+}
+
+fn describe_checkpoint(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
+    let c = checkpoint::read(path)?;
+    let (p, run) = (&c.particles, &c.run);
+    page.line("particles", p.len());
+    let time = run.clock.time(run.now) * run.scale.of(Dimension::TIME);
+    let synchronised = if run.now.is_synchronised() { "synchronised" } else { "between synchronised times" };
+    page.line("time", format!("{time} in the user's unit, {synchronised}"));
+    page.line("initial energy", format!("{} in internal units (G = 1)", run.references.energy));
+    page.line("max |dE/E0|", format!("{:e}", run.references.max_relative_energy_error));
+    let counters = run.counters;
+    page.line("block steps", counters.block_steps);
+    page.line("particle steps", counters.particle_steps);
+    page.line("pair interactions", counters.pair_interactions);
+    page.line("snapshots, rows", format!("{}, {}", run.written.snapshots, run.written.diagnostics_rows));
+    page.line("wall time", format!("{:.1} s", run.wall_seconds));
+    page.line("state_sha256", p.state_sha256(&run.clock));
+    page.provenance(&c.provenance);
+    page.line("datasets", "in internal units (G = 1)");
+    page.datasets(&tree.group("Particles")?, false)
+}
+
+fn describe_table(page: &mut Page, table: &Table, units: Option<&Units>) {
+    page.line("rows", table.rows());
+    page.line("columns", table.columns.len());
+    if let Some(units) = units {
+        page.units(units);
+    }
+    page.line("last row", "");
+    for (name, values) in &table.columns {
+        match values.last() {
+            // Most of the 37 levels are empty.
+            Some(Value::Count(0)) | None => {}
+            Some(Value::Count(n)) => page.line(&format!("  {name}"), n),
+            Some(Value::Float(x)) => page.line(&format!("  {name}"), format!("{x:?}")),
+            Some(Value::Text(words)) => page.line(&format!("  {name}"), words),
+        }
+    }
+}
+
+/// Kinetic and potential energy.
+fn energies(mass: &[f64], vel: &[Vec3], pot: &[f64]) -> (f64, f64) {
+    let kinetic = mass.iter().zip(vel).map(|(m, [x, y, z])| 0.5 * m * (x * x + y * y + z * z));
+    let potential = mass.iter().zip(pot).map(|(m, phi)| 0.5 * m * phi);
+    (sum(kinetic), sum(potential))
+}
+
+/// Smallest and largest of some values.
+fn told(values: impl Iterator<Item = f64>) -> String {
+    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    format!("{least} to {most}")
+}

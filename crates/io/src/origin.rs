@@ -1,0 +1,85 @@
+//! Where any file of a run comes from: the provenance that it carries.
+
+use super::hdf::Kind;
+use super::hdf::read::{SIGNATURE, Tree};
+use super::provenance::{self, Provenance};
+use super::{directory, formats, table};
+use tisane::error::{Error, Result};
+use std::io::Read;
+use std::path::Path;
+
+/// More bytes than any `summary.json` has.
+const LONGEST_SUMMARY: u64 = 1 << 24;
+/// What to name instead of a file without provenance.
+const WHICH: &str = "name a snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run";
+
+/// Reads the provenance of a snapshot, a checkpoint, `diagnostics.hdf5` or `summary.json`, with the state that the file was
+/// written from.
+///
+/// # Errors
+/// [`Error::Input`]: no such file, damaged, without provenance, or from a version that did not record the state.
+pub fn read(path: &Path) -> Result<Provenance> {
+    if path.is_dir() {
+        return Err(Error::input(path, "this is a directory").with_help(WHICH));
+    }
+    let head = formats::head(path).map_err(|e| match e {
+        Error::Input { path, problem, .. } => Error::input(path, problem).with_help(WHICH),
+        other => other,
+    })?;
+    let provenance = if head.starts_with(SIGNATURE) {
+        let tree = Tree::open(path, &Kind::ALL, false)?;
+        let found = provenance::read(&tree.group("Provenance")?, tree.version)?;
+        if found.state_sha256.is_empty() && tree.version < 2 {
+            let problem =
+                format!("format version {} (tisane {}) recorded no hash of the state", tree.version, found.version);
+            return Err(Error::input(path, problem).with_help(
+                "there is nothing to compare with; its configuration is in the attributes of /Provenance, and `tisane \
+                 resume` or a run from it writes files that can be reproduced",
+            ));
+        }
+        found
+    } else if head.first() == Some(&b'{') {
+        of_summary(path)?
+    } else if let Some(journal) = table::journal_of(&head) {
+        return Err(Error::input(path, "the CSV carries no provenance")
+            .with_help(format!("name {} beside it, which has the same rows", journal.hdf5())));
+    } else {
+        return Err(
+            Error::input(path, "no run of tisane wrote this, or it is a file without provenance").with_help(WHICH)
+        );
+    };
+    if provenance.state_sha256.is_empty() || provenance.state_block_steps.is_none() {
+        return Err(Error::input(path, "its provenance names no state to come to").with_help(WHICH));
+    }
+    Ok(provenance)
+}
+
+/// The SHA-256 of the initial conditions, as an HDF5 file of a run has it; none where the file is missing or damaged, or of a
+/// version that did not record it.
+#[must_use]
+pub fn initial_sha256(path: &Path) -> Option<String> {
+    let tree = Tree::open(path, &Kind::ALL, false).ok()?;
+    let found = provenance::read(&tree.group("Provenance").ok()?, tree.version).ok()?;
+    Some(found.initial_sha256).filter(|hash| !hash.is_empty())
+}
+
+/// The provenance in a `summary.json`.
+fn of_summary(path: &Path) -> Result<Provenance> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
+    file.take(LONGEST_SUMMARY).read_to_string(&mut text).map_err(|e| Error::input(path, e))?;
+    let summary: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| Error::input(path, format!("not JSON: {e}")))?;
+    match summary.get("provenance") {
+        Some(found) => serde_json::from_value(found.clone())
+            .map_err(|e| Error::input(path, format!("provenance: {e}")).with_help(WHICH)),
+        None if summary.get("state_sha256").is_some() => {
+            let version = summary.get("version").and_then(serde_json::Value::as_str).unwrap_or("of an unknown version");
+            Err(Error::input(path, format!("tisane {version} wrote this {} without provenance", directory::SUMMARY))
+                .with_help(
+                    "its version recorded it in snapshots and checkpoints only, and without a hash of the state",
+                ))
+        }
+        None => Err(Error::input(path, "JSON, but not the summary of a run").with_help(WHICH)),
+    }
+}

@@ -1,0 +1,238 @@
+//! The journals of a run, such as its diagnostics: a CSV that grows by lines, and HDF5 with the same columns, their units and
+//! descriptions, rewritten from the CSV now and then and at the end.
+
+mod stopped;
+
+pub use stopped::Stopped;
+
+use super::atomic::remove_if_present;
+use super::fields::{Column, ColumnKind, Row, Value};
+use super::file_units::{self, FileUnits};
+use super::hdf::Kind;
+use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
+use super::provenance::{self, Provenance};
+use super::seal::Digest;
+use super::table::Values;
+use super::text;
+use tisane::error::{Error, Result};
+use hdf5::{Dataset, Group};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The HDF5 file is rewritten when this many times the cost of the last rewrite has passed: at most 0.5 % of the run.
+const PAUSE_PER_COST: u32 = 200;
+/// Rows that a rewrite holds in memory at a time, and rows of a chunk.
+const BLOCK_ROWS: usize = 4096;
+
+/// A journal of a run under way.
+#[derive(Debug)]
+pub struct Series<R> {
+    csv_path: PathBuf,
+    hdf5_path: PathBuf,
+    csv: File,
+    length: u64,
+    /// Of the whole CSV so far.
+    hash: Sha256,
+    units: FileUnits,
+    rows: u64,
+    next_rewrite: Instant,
+    of: PhantomData<R>,
+}
+
+/// How far a journal goes.
+#[derive(Clone, Debug)]
+pub struct End {
+    length: u64,
+    rows: u64,
+    hash: Sha256,
+}
+
+impl<R: Row> Series<R> {
+    /// Starts the journal of a new run: the CSV with its header line and no rows.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
+        let path = dir.join(R::JOURNAL.csv());
+        let begin = || {
+            // Another file of the name, or a link to one, is not written into.
+            remove_if_present(&path)?;
+            // Appending, so that a row after a failed one that was cut off lands at the end.
+            let mut csv = OpenOptions::new().create_new(true).append(true).open(&path)?;
+            csv.write_all(header::<R>().as_bytes())?;
+            Ok(csv)
+        };
+        let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
+        let header = header::<R>();
+        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), units, 0))
+    }
+
+    fn new(dir: &Path, (csv, length, hash): (File, u64, Sha256), units: &FileUnits, rows: u64) -> Self {
+        Self {
+            csv_path: dir.join(R::JOURNAL.csv()),
+            hdf5_path: dir.join(R::JOURNAL.hdf5()),
+            csv,
+            length,
+            hash,
+            units: units.clone(),
+            rows,
+            next_rewrite: Instant::now(),
+            of: PhantomData,
+        }
+    }
+
+    /// The number of rows so far.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The hash of the CSV so far.
+    #[must_use]
+    pub fn sha256(&self) -> Digest {
+        Digest::of(self.hash.clone())
+    }
+
+    /// Adds a row (in internal units) to the journal, in one write.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if it cannot be written. A row that did not fit is cut off again: the journal has whole rows.
+    pub fn append(&mut self, row: &R) -> Result<()> {
+        let line = line(&row.values(&self.units.scale));
+        if let Err(e) = self.csv.write_all(line.as_bytes()) {
+            // If cutting fails too, resume cuts.
+            let _ = self.csv.set_len(self.length);
+            return Err(Error::storage(&self.csv_path, e));
+        }
+        self.length += line.len() as u64;
+        self.hash.update(line);
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Where the journal ends now, for [`cut`](Self::cut).
+    #[must_use]
+    pub fn end(&self) -> End {
+        End { length: self.length, rows: self.rows, hash: self.hash.clone() }
+    }
+
+    /// Takes back the rows after an [`end`](Self::end).
+    pub fn cut(&mut self, end: End) {
+        (self.length, self.rows, self.hash) = (end.length, end.rows, end.hash);
+        // If that fails, a resume cuts.
+        let _ = self.csv.set_len(self.length);
+    }
+
+    /// Brings the HDF5 file up to date if that is due: only then is its provenance asked for.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn refresh(&mut self, provenance: impl FnOnce() -> Provenance) -> Result<()> {
+        if Instant::now() >= self.next_rewrite { self.rewrite(&provenance()) } else { Ok(()) }
+    }
+
+    /// Flushes the journal to the disk: before a checkpoint that counts its rows, or a power cut could leave fewer.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if that fails. It must not be tried again: the system may have dropped what it could not write, and
+    /// tells so once.
+    pub fn sync(&self) -> Result<()> {
+        self.csv.sync_data().map_err(|e| Error::storage(&self.csv_path, e))
+    }
+
+    /// Brings the HDF5 file up to date.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if it cannot be written.
+    pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
+        let begun = Instant::now();
+        let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
+        hdf::write(&self.hdf5_path, Kind::of(R::JOURNAL), |root| {
+            provenance::write(provenance, &new_group(root, "Provenance")?)?;
+            file_units::write(&self.units, &new_group(root, "Units")?)?;
+            self.fill(&new_group(root, R::JOURNAL.group())?, rows)
+        })?;
+        let pause = begun.elapsed().saturating_mul(PAUSE_PER_COST);
+        self.next_rewrite = Instant::now() + pause.min(Duration::from_secs(86_400));
+        Ok(())
+    }
+
+    /// Copies the journal into datasets, a block of rows at a time.
+    fn fill(&self, group: &Group, rows: usize) -> H5Result {
+        let columns = R::columns();
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        put(group, "rows", &(rows as u64))?;
+        put_text(group, "columns", &names.join(","))?;
+        let mut targets = Vec::new();
+        for column in &columns {
+            let dataset = match column.kind {
+                ColumnKind::Float => new_dataset::<f64>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
+                ColumnKind::Count => new_dataset::<u64>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
+                ColumnKind::Text => new_dataset::<text::Cell>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
+            };
+            file_units::describe(&dataset, &self.units.units, column.dimension, &column.text)?;
+            targets.push((dataset, Values::empty(column.kind)));
+        }
+        let trouble = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());
+        let mut journal = csv::Reader::from_path(&self.csv_path).map_err(|e| trouble(&e))?;
+        let mut done = 0;
+        for (row, record) in journal.records().take(rows).enumerate() {
+            let record = record.map_err(|e| trouble(&e))?;
+            for ((_, values), text) in targets.iter_mut().zip(&record) {
+                values.push_text(text).map_err(|e| trouble(&e))?;
+            }
+            if (row + 1) % BLOCK_ROWS == 0 {
+                done = flush_block(&mut targets, done)?;
+            }
+        }
+        if flush_block(&mut targets, done)? != rows {
+            return Err(trouble(&"rows are missing from the journal").into());
+        }
+        Ok(())
+    }
+}
+
+/// Writes the collected values of every column after the first `done` rows; returns the new number of rows done.
+fn flush_block(targets: &mut [(Dataset, Values)], done: usize) -> H5Result<usize> {
+    let mut next = done;
+    for (dataset, values) in targets {
+        next = done + values.len();
+        match values {
+            Values::Floats(block) => dataset.write_slice(block.as_slice(), done..next)?,
+            Values::Counts(block) => dataset.write_slice(block.as_slice(), done..next)?,
+            Values::Text(block) => {
+                let cells = block.iter().map(|word| text::cell(word)).collect::<Result<Vec<_>, _>>()?;
+                dataset.write_slice(cells.as_slice(), done..next)?
+            }
+        }
+        values.clear();
+    }
+    Ok(next)
+}
+
+/// The header line: plain names, as pandas and numpy read them.
+fn header<R: Row>() -> String {
+    let names: Vec<String> = R::columns().into_iter().map(|Column { name, .. }| name).collect();
+    names.join(",") + "\n"
+}
+
+/// A row as a line, every number in its shortest form that reads back to the same bits.
+fn line(values: &[Value]) -> String {
+    let mut line = String::new();
+    for (i, value) in values.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        // Writing to a String cannot fail.
+        let _ = match value {
+            Value::Float(x) => write!(line, "{comma}{x:?}"),
+            Value::Count(n) => write!(line, "{comma}{n}"),
+            Value::Text(words) => write!(line, "{comma}{words}"),
+        };
+    }
+    line.push('\n');
+    line
+}

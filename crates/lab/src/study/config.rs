@@ -1,0 +1,358 @@
+//! What a study sweeps over, as one TOML file. The documentation of each key is also its text in the resolved file.
+
+use tisane_run::config::{Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read, whole_multiple};
+use tisane::error::Result;
+use tisane::force::canonical::BAG;
+use tisane::force::precision::Precision;
+use tisane::time::LOG2_TICKS_PER_DT_MAX;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A file of a study: read, checked and written like the configuration of a run.
+pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema {
+    /// The commented file to start from: `configs/studies/`.
+    const TEMPLATE: &'static str;
+
+    /// What is wrong with its values.
+    fn problems(&self) -> Vec<Problem>;
+
+    /// Reads one from text, with overrides on top. `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`tisane::Error::Config`] for every mistake, at file, line and key.
+    fn from_text(name: &str, text: &str, sets: &[String]) -> Result<Self> {
+        read::<Self>((name, text), sets, Self::problems).map(|(file, _)| file)
+    }
+
+    /// The file with every default written out.
+    ///
+    /// # Errors
+    /// As [`commented`].
+    fn resolved(&self) -> Result<String> {
+        commented(self, "Every parameter of the study, defaults written out.")
+    }
+}
+
+/// A study of the error of forces.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForceFile {
+    /// The sweep of `tisane study force`.
+    #[serde(default)]
+    pub force: ForceSweep,
+}
+
+/// A study of the error of the energy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EnergyFile {
+    /// The sweep of `tisane study energy`.
+    #[serde(default)]
+    pub energy: EnergySweep,
+}
+
+/// A study of wall time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CostFile {
+    /// The sweep of `tisane study cost`.
+    #[serde(default)]
+    pub cost: CostSweep,
+}
+
+/// The sweep of `tisane study force`: forces on Plummer spheres against f64.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForceSweep {
+    /// Numbers of particles.
+    #[schemars(length(min = 1), inner(range(min = 2)))]
+    pub n: Vec<u32>,
+    /// Precision modes.
+    #[schemars(length(min = 1))]
+    pub modes: Vec<Precision>,
+    /// Force engines: cpu, cuda or reference.
+    #[schemars(length(min = 1))]
+    pub engines: Vec<Engine>,
+    /// GPU of the engine cuda.
+    #[schemars(range(max = MAX_DEVICE))]
+    pub device: u32,
+    /// Sources in a bag. The engines have 64; other sizes are summed by the reference, whatever the engine.
+    #[schemars(length(min = 1), inner(range(min = 1)))]
+    pub bags: Vec<u32>,
+    /// Numbers of particles for bags other than 64, among those of n. Default: the largest up to 4096.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(range(min = 2)))]
+    pub n_of_bags: Option<Vec<u32>>,
+    /// Plummer softening length.
+    pub epsilon: Real,
+    /// Seeds of the Plummer spheres.
+    #[schemars(length(min = 1))]
+    pub seeds: Vec<u64>,
+    /// Most particles on which forces are compared, spread over all; 0 for everyone.
+    pub targets: u32,
+    /// Threads; 0 for one per core. The errors do not depend on it.
+    #[schemars(range(max = MAX_THREADS))]
+    pub threads: u32,
+}
+
+impl Default for ForceSweep {
+    fn default() -> Self {
+        Self {
+            n: vec![256, 512, 1024, 2048, 4096, 8192, 16384],
+            modes: Precision::ALL.into_iter().filter(|mode| !mode.in_f64()).collect(),
+            engines: vec![Engine::Cpu],
+            device: 0,
+            bags: vec![1, 4, 16, 64, 256, 1024],
+            n_of_bags: None,
+            epsilon: Real::new(0.1),
+            seeds: vec![1],
+            targets: 0,
+            threads: 0,
+        }
+    }
+}
+
+impl ForceSweep {
+    /// Numbers of particles for bags other than 64.
+    #[must_use]
+    pub fn n_of_bags(&self) -> Vec<u32> {
+        let largest = || self.n.iter().copied().filter(|n| *n <= 4096).max().into_iter().collect();
+        self.n_of_bags.clone().unwrap_or_else(largest)
+    }
+}
+
+/// The stretch of a Plummer sphere's life that is measured: that of Portegies Zwart et al. (2007) by default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stretch {
+    /// Plummer softening length.
+    pub epsilon: Real,
+    /// Longest time step.
+    pub dt_max: Real,
+    /// Shortest time step.
+    pub dt_min: Real,
+    /// Time at which measuring begins; a multiple of dt_max.
+    pub t_start: Real,
+    /// Time at which it ends; a multiple of dt_max.
+    pub t_end: Real,
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        let [epsilon, dt_max, dt_min] = [1.0 / 256.0, 0.125, 2f64.powi(-26)].map(Real::new);
+        Self { epsilon, dt_max, dt_min, t_start: Real::new(0.25), t_end: Real::new(0.5) }
+    }
+}
+
+/// The sweep of `tisane study energy`: energy errors of Plummer spheres.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EnergySweep {
+    /// Numbers of particles.
+    #[schemars(length(min = 1), inner(range(min = 2)))]
+    pub n: Vec<u32>,
+    /// Precision modes.
+    #[schemars(length(min = 1))]
+    pub modes: Vec<Precision>,
+    /// Force engines: cpu, cuda or reference.
+    #[schemars(length(min = 1))]
+    pub engines: Vec<Engine>,
+    /// GPU of the engine cuda.
+    #[schemars(range(max = MAX_DEVICE))]
+    pub device: u32,
+    /// Accuracies of the time step.
+    #[schemars(length(min = 1))]
+    pub nu: Vec<Real>,
+    /// Seeds of the Plummer spheres: the error of a single one may be small by chance.
+    #[schemars(length(min = 1))]
+    pub seeds: Vec<u64>,
+    /// Energy errors to be reached, for the table of what to take.
+    pub goals: Vec<Real>,
+    /// Threads of each point; 0 for one per core. The errors do not depend on it, the wall time does.
+    #[schemars(range(max = MAX_THREADS))]
+    pub threads: u32,
+    /// Points measured at once. Above 1 they disturb each other, and no wall time is kept.
+    #[schemars(range(min = 1, max = MAX_THREADS))]
+    pub at_once: u32,
+    /// The stretch that is measured.
+    pub stretch: Stretch,
+}
+
+impl Default for EnergySweep {
+    fn default() -> Self {
+        Self {
+            n: vec![1024],
+            modes: Precision::ALL.into_iter().filter(|mode| *mode != Precision::F64Fast).collect(),
+            engines: vec![Engine::Cpu],
+            device: 0,
+            nu: (0..=8).map(|k| Real::new(0.1 / f64::from(1 << k))).collect(),
+            seeds: vec![1, 2, 3],
+            goals: [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11].map(Real::new).to_vec(),
+            threads: 1,
+            at_once: 1,
+            stretch: Stretch::default(),
+        }
+    }
+}
+
+/// The sweep of `tisane study cost`: wall time of Plummer spheres.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CostSweep {
+    /// Numbers of particles.
+    #[schemars(length(min = 1), inner(range(min = 2)))]
+    pub n: Vec<u32>,
+    /// Precision modes.
+    #[schemars(length(min = 1))]
+    pub modes: Vec<Precision>,
+    /// Force engines: cpu, cuda or reference.
+    #[schemars(length(min = 1))]
+    pub engines: Vec<Engine>,
+    /// GPU of the engine cuda.
+    #[schemars(range(max = MAX_DEVICE))]
+    pub device: u32,
+    /// Accuracy of the time step.
+    pub nu: Real,
+    /// Seeds of the Plummer spheres.
+    #[schemars(length(min = 1))]
+    pub seeds: Vec<u64>,
+    /// Measurements of each point; the fastest counts.
+    #[schemars(range(min = 1, max = 1000))]
+    pub repeat: u32,
+    /// Threads; 0 for one per core.
+    #[schemars(range(max = MAX_THREADS))]
+    pub threads: u32,
+    /// The stretch that is measured.
+    pub stretch: Stretch,
+}
+
+impl Default for CostSweep {
+    fn default() -> Self {
+        Self {
+            n: vec![256, 512, 1024, 2048, 4096],
+            modes: vec![Precision::F64, Precision::Mixed],
+            engines: vec![Engine::Cpu],
+            device: 0,
+            nu: Real::new(0.01),
+            seeds: vec![1],
+            repeat: 3,
+            threads: 0,
+            stretch: Stretch::default(),
+        }
+    }
+}
+
+/// What every sweep has.
+struct Axes<'a> {
+    section: &'static str,
+    n: &'a [u32],
+    modes: &'a [Precision],
+    engines: &'a [Engine],
+    seeds: &'a [u64],
+}
+
+impl Axes<'_> {
+    fn problems(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        let key = |name: &str| format!("{}.{name}", self.section);
+        // It chooses by N: a table of engines would not say which.
+        if self.engines.contains(&Engine::Auto) {
+            let problem = "expected \"cpu\", \"cuda\" or \"reference\", found \"auto\"";
+            found.push(Problem::new(key("engines"), problem));
+        }
+        once(&key("n"), self.n, &mut found);
+        once(&key("modes"), self.modes, &mut found);
+        once(&key("engines"), self.engines, &mut found);
+        once(&key("seeds"), self.seeds, &mut found);
+        found
+    }
+}
+
+/// A value that stands twice would be one point and two rows.
+fn once<T: PartialEq + std::fmt::Debug>(key: &str, values: &[T], found: &mut Vec<Problem>) {
+    if let Some((_, again)) = values.iter().enumerate().find(|(k, value)| values[..*k].contains(value)) {
+        found.push(Problem::new(key, format!("{again:?} stands twice in the list")));
+    }
+}
+
+fn stretch(section: &str, it: &Stretch, found: &mut Vec<Problem>) {
+    let key = |name: &str| format!("{section}.stretch.{name}");
+    at_least(found, key("epsilon"), Some(it.epsilon), 0.0);
+    let before = found.len();
+    above(found, key("dt_max"), Some(it.dt_max), 0.0);
+    above(found, key("dt_min"), Some(it.dt_min), 0.0);
+    at_least(found, key("t_start"), Some(it.t_start), 0.0);
+    if found.len() > before {
+        return;
+    }
+    let (dt_max, dt_min) = (it.dt_max.get(), it.dt_min.get());
+    let deepest = dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64;
+    if !(deepest..=dt_max).contains(&dt_min) {
+        found.push(Problem::new(key("dt_min"), format!("expected {deepest:e} to dt_max = {dt_max}, found {dt_min}")));
+    }
+    for (name, time) in [("t_start", it.t_start.get()), ("t_end", it.t_end.get())] {
+        if time != 0.0 && whole_multiple(time, dt_max).is_none() {
+            found.push(Problem::new(key(name), format!("{time} is not a whole multiple of dt_max = {dt_max}")));
+        }
+    }
+    if it.t_end <= it.t_start {
+        found.push(Problem::new(
+            key("t_end"),
+            format!("expected a time after t_start = {}, found {}", it.t_start, it.t_end),
+        ));
+    }
+}
+
+impl StudyFile for ForceFile {
+    const TEMPLATE: &'static str = include_str!("../../../../configs/studies/force.toml");
+
+    fn problems(&self) -> Vec<Problem> {
+        let it = &self.force;
+        let axes = Axes { section: "force", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
+        let mut found = axes.problems();
+        at_least(&mut found, "force.epsilon", Some(it.epsilon), 0.0);
+        once("force.bags", &it.bags, &mut found);
+        if let Some(n) = it.n_of_bags().iter().find(|n| !it.n.contains(n)) {
+            found.push(Problem::new("force.n_of_bags", format!("expected numbers among those of n, found {n}")));
+        }
+        if !it.bags.contains(&(BAG as u32)) && it.n_of_bags().is_empty() {
+            let problem =
+                format!("expected {BAG} among them, or numbers of particles in n_of_bags: else there is nothing to do");
+            found.push(Problem::new("force.bags", problem));
+        }
+        found
+    }
+}
+
+impl StudyFile for EnergyFile {
+    const TEMPLATE: &'static str = include_str!("../../../../configs/studies/energy.toml");
+
+    fn problems(&self) -> Vec<Problem> {
+        let it = &self.energy;
+        let axes = Axes { section: "energy", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
+        let mut found = axes.problems();
+        for (key, values) in [("energy.nu", &it.nu), ("energy.goals", &it.goals)] {
+            values.iter().for_each(|value| above(&mut found, key, Some(*value), 0.0));
+            once(key, values, &mut found);
+        }
+        if it.at_once > 1 && it.engines.contains(&Engine::Cuda) {
+            found.push(Problem::new("energy.at_once", "expected 1 with the engine cuda: points would share the GPU"));
+        }
+        stretch("energy", &it.stretch, &mut found);
+        found
+    }
+}
+
+impl StudyFile for CostFile {
+    const TEMPLATE: &'static str = include_str!("../../../../configs/studies/cost.toml");
+
+    fn problems(&self) -> Vec<Problem> {
+        let it = &self.cost;
+        let axes = Axes { section: "cost", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
+        let mut found = axes.problems();
+        above(&mut found, "cost.nu", Some(it.nu), 0.0);
+        stretch("cost", &it.stretch, &mut found);
+        found
+    }
+}

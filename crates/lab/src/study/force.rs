@@ -1,0 +1,250 @@
+//! `tisane study force`: how far forces are from f64, over N, bag size and mode.
+
+use super::config::{ForceFile, ForceSweep};
+use super::journal::{Journal, Outcome};
+use crate::literature::tables::HI_TABLE_2;
+use super::plummer::{self, Sphere};
+use super::points::{self, Work};
+use super::report::{Report, Rows, mode_names};
+use super::{config::Stretch, laws};
+use tisane_run::assemble::{self, OnGpu, Setup};
+use tisane_run::config::Engine;
+use tisane::crew;
+use tisane::diagnostics::audit::{relative_errors, spread};
+use tisane::diagnostics::conserved::relative;
+use tisane::error::{Error, Result};
+use tisane::force::canonical::BAG;
+use tisane::force::precision::Precision;
+use tisane::force::{ForceEngine, Forces, Targets};
+use tisane_io::sheet::Sheet;
+use tisane::particles::Particles;
+use tisane::time::{Clock, Time};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the error of forces depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// Number of particles.
+    pub n: u32,
+    /// Seed of the Plummer sphere.
+    pub seed: u64,
+    /// Softening.
+    pub epsilon: f64,
+    /// Engine, with what it computes on.
+    pub engine: String,
+    /// Precision mode.
+    pub mode: Precision,
+    /// Sources in a bag.
+    pub bag: u32,
+    /// Particles compared.
+    pub targets: u32,
+}
+
+/// Relative errors of one point: maximum, root mean square, 99th percentile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Errors {
+    /// Of the acceleration.
+    pub acc: [f64; 3],
+    /// Of the jerk.
+    pub jerk: [f64; 3],
+    /// Of the potential.
+    pub pot: [f64; 3],
+}
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+
+/// A point with what measures it.
+struct Point {
+    key: Key,
+    engine: Engine,
+}
+
+fn points_of(it: &ForceSweep) -> Result<Vec<Point>> {
+    let mut points = Vec::new();
+    for &engine in &it.engines {
+        let described = assemble::described(engine, it.device)?;
+        for (&n, &seed) in it.n.iter().flat_map(|n| it.seeds.iter().map(move |seed| (n, seed))) {
+            for (&mode, &bag) in it.modes.iter().flat_map(|mode| it.bags.iter().map(move |bag| (mode, bag))) {
+                let canonical = bag as usize == BAG;
+                // The running sum of f32-direct knows no bags.
+                if !canonical && (!it.n_of_bags().contains(&n) || mode == Precision::F32Direct) {
+                    continue;
+                }
+                let (engine, name) =
+                    if canonical { (engine, described.clone()) } else { (Engine::Reference, "reference".into()) };
+                let targets = if it.targets == 0 { n } else { n.min(it.targets) };
+                let key = Key { n, seed, epsilon: it.epsilon.get(), engine: name, mode, bag, targets };
+                if !points.iter().any(|point: &Point| point.key == key) {
+                    points.push(Point { key, engine });
+                }
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// Does the study, with its points kept in `journal`.
+///
+/// # Errors
+/// As the engines, and [`Error::Storage`].
+pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'_>) -> Result<Report> {
+    let it = &file.force;
+    let points = points_of(it)?;
+    let keys: Vec<Key> = points.iter().map(|point| point.key.clone()).collect();
+    let exact = Exact::default();
+    let gpu = OnGpu { device: it.device, ..OnGpu::default() };
+    let measure = |key: &Key| {
+        let engine = points.iter().find(|point| point.key == *key).map_or(Engine::Cpu, |point| point.engine);
+        crew::on_threads(it.threads as usize, || errors(key, engine, gpu, &exact))
+    };
+    let cost = |key: &Key| {
+        let pair = if key.engine == "reference" { 30.0 } else { 1.0 };
+        f64::from(key.n) * f64::from(key.targets) * pair
+    };
+    let results = points::finish(journal, &keys, work, cost, told, measure)?;
+    let rows: Vec<(Key, Errors)> =
+        keys.into_iter().zip(results).filter_map(|(key, result)| Some((key, result.done()?.clone()))).collect();
+    let sheet = sheet(&rows, journal.stamp().remarks());
+    Ok(Report { figures: super::figures::force(&rows, &sheet.remarks), sheets: vec![("table", sheet)], model: None })
+}
+
+fn told(key: &Key, outcome: &Outcome<Errors>) -> String {
+    let Key { n, seed, mode, bag, engine, .. } = key;
+    let what = outcome.done().map_or(String::new(), |errors| format!("acceleration {:.1e} at most", errors.acc[0]));
+    format!("N = {n}, seed {seed}, {}, bags of {bag}, {engine}: {what}", mode.name())
+}
+
+/// Forces in f64 of the sphere that was asked for last: the modes of a sphere follow each other.
+#[derive(Default)]
+struct Exact(Mutex<Option<(Sphere, u32, Arc<Problem>)>>);
+
+struct Problem {
+    particles: Particles,
+    targets: Targets,
+    forces: Forces,
+}
+
+impl Exact {
+    fn of(&self, key: &Key) -> Result<Arc<Problem>> {
+        let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, targets, problem)) = &*last
+            && (*of, *targets) == (sphere, key.targets)
+        {
+            return Ok(Arc::clone(problem));
+        }
+        let Setup { particles, .. } = plummer::setup(sphere, &Stretch::default(), 0.01, (Engine::Cpu, Precision::F64))?;
+        let targets = spread_over(&particles, key.targets as usize);
+        let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, key.epsilon, CLOCK, OnGpu::default())?;
+        let forces = evaluate(&mut *engine, &particles, &targets)?;
+        let problem = Arc::new(Problem { particles, targets, forces });
+        *last = Some((sphere, key.targets, Arc::clone(&problem)));
+        Ok(problem)
+    }
+}
+
+/// So many particles, spread over the whole range.
+fn spread_over(p: &Particles, size: usize) -> Targets {
+    let index: Vec<u32> = (0..size).map(|k| (k * p.len() / size) as u32).collect();
+    some(p, index)
+}
+
+fn some(p: &Particles, index: Vec<u32>) -> Targets {
+    Targets {
+        pos: index.iter().map(|&i| p.pos[i as usize]).collect(),
+        vel: index.iter().map(|&i| p.vel[i as usize]).collect(),
+        index,
+    }
+}
+
+fn evaluate(engine: &mut dyn ForceEngine, p: &Particles, targets: &Targets) -> Result<Forces> {
+    let mut forces = Forces::default();
+    engine.load(p)?;
+    engine.evaluate(Time::default(), targets, &mut forces)?;
+    Ok(forces)
+}
+
+/// The forces of a point. The reference works on one thread: here each thread has one of its own.
+fn found(key: &Key, engine: Engine, gpu: OnGpu, problem: &Problem) -> Result<Forces> {
+    const TARGETS: usize = 64;
+    let Problem { particles, targets, .. } = problem;
+    if engine != Engine::Reference {
+        let mut engine = assemble::force_engine(engine, key.mode, key.epsilon, CLOCK, gpu)?;
+        return evaluate(&mut *engine, particles, targets);
+    }
+    let parts: Vec<Forces> = targets
+        .index
+        .par_chunks(TARGETS)
+        .map(|index| {
+            let mut engine = assemble::force_engine_with_bags(key.mode, key.epsilon, CLOCK, key.bag as usize);
+            evaluate(&mut *engine, particles, &some(particles, index.to_vec()))
+        })
+        .collect::<Result<_>>()?;
+    let mut all = Forces::default();
+    for part in parts {
+        all.acc.extend(part.acc);
+        all.jerk.extend(part.jerk);
+        all.pot.extend(part.pot);
+    }
+    Ok(all)
+}
+
+fn errors(key: &Key, engine: Engine, gpu: OnGpu, exact: &Exact) -> Result<Errors> {
+    let problem = exact.of(key)?;
+    let found = found(key, engine, gpu, &problem)?;
+    let exact = &problem.forces;
+    let potentials = found.pot.iter().zip(&exact.pot).map(|(x, x0)| relative(*x, *x0).abs()).collect();
+    let errors = Errors {
+        acc: spread(relative_errors(&found.acc, &exact.acc)),
+        jerk: spread(relative_errors(&found.jerk, &exact.jerk)),
+        pot: spread(potentials),
+    };
+    if [errors.acc, errors.jerk, errors.pot].as_flattened().iter().any(|error| !error.is_finite()) {
+        let problem = format!("N = {}, {}: a force is not a finite number", key.n, key.mode.name());
+        return Err(Error::Integration { problem, help: None });
+    }
+    Ok(errors)
+}
+
+fn sheet(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Sheet {
+    let rows = Rows(rows);
+    let paper = |n: u32| HI_TABLE_2.iter().find(|row| row.n == n as usize);
+    let mut columns = vec![
+        rows.counts("n", "1", "number of particles", |(key, _)| u64::from(key.n)),
+        rows.counts("seed", "1", "seed of the Plummer sphere", |(key, _)| key.seed),
+        rows.numbers("epsilon", "length", "softening, Hénon units", |(key, _)| key.epsilon),
+        rows.text("engine", "engine and what it computes on", |(key, _)| key.engine.clone()),
+        rows.text("mode", "precision mode", |(key, _)| key.mode.name().into()),
+        rows.counts("bag", "1", "sources in a bag", |(key, _)| u64::from(key.bag)),
+        rows.counts("targets", "1", "particles compared", |(key, _)| u64::from(key.targets)),
+    ];
+    type Of = fn(&Errors) -> [f64; 3];
+    let quantities: [(&str, &str, Of); 3] =
+        [("acc", "acceleration", |e| e.acc), ("jerk", "jerk", |e| e.jerk), ("pot", "potential", |e| e.pot)];
+    for (name, what, of) in quantities {
+        for (k, (suffix, measure)) in
+            [("max", "largest"), ("rms", "root mean square"), ("p99", "99th percentile")].into_iter().enumerate()
+        {
+            let text = format!("relative error of the {what} against f64: {measure}");
+            columns.push(rows.numbers(&format!("{name}_{suffix}"), "1", &text, |(_, errors)| of(errors)[k]));
+        }
+    }
+    columns.push(rows.numbers(
+        "pot_rms_law",
+        "1",
+        "growth law of the potential's rms error (docs: studies)",
+        |(key, _)| laws::potential(key.mode, f64::from(key.n), f64::from(key.bag)).unwrap_or(f64::NAN),
+    ));
+    let direct = "Hamada & Iitaka (2007), table 2, DIRECT: largest error of the acceleration";
+    columns.push(rows.numbers("paper_direct", "1", direct, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.direct)));
+    let chamomile = "the same, Chamomile";
+    columns.push(
+        rows.numbers("paper_chamomile", "1", chamomile, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.chamomile)),
+    );
+    let modes = mode_names(rows.0.iter().map(|(key, _)| key.mode));
+    Sheet { title: format!("Errors of forces against f64, Plummer spheres: {modes}"), remarks, columns }
+}

@@ -1,0 +1,233 @@
+//! The performance model of PZ section 5 (eqs 10–17), fitted to a machine, and what it says about a run before it starts.
+//!
+//! A block step of n particles among N takes t = t_host + t_force + t_comm (eq. 10). The paper has t_host = t_pred N + t_corr n
+//! (eqs 11, 12), t_force = t_pair N n (eq. 15) and t_comm proportional to the particles sent (eq. 13). Here the engine predicts its
+//! sources, so the term in N is measured inside it; and each part has a constant: what starting a step and an evaluation takes.
+//! Host and engine are timed apart, so the two terms in n, correction and communication, do not mix.
+
+use super::cost::Row;
+use super::fit;
+use super::journal::Stamp;
+use super::trial::Group;
+use tisane_run::config::{Problem, commented, read, read_text};
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+use tisane_io::atomic::write_atomically;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Variable that names the file of the model.
+pub const VARIABLE: &str = "TISANE_MODEL";
+
+/// The fitted parameters of a machine: the file of `tisane model`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// One for each engine, mode and number of threads.
+    #[serde(default)]
+    pub fit: Vec<Fit>,
+}
+
+/// An engine in a mode, fitted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// Engine, with what it computes on.
+    pub engine: String,
+    /// Precision mode.
+    pub mode: Precision,
+    /// Threads.
+    pub threads: u32,
+    /// Machine.
+    pub host: String,
+    /// Its processor.
+    pub processor: String,
+    /// Commit of tisane.
+    pub git_commit: String,
+    /// When it was fitted.
+    pub created: String,
+    /// Least N measured.
+    pub n_least: u32,
+    /// Largest N measured.
+    pub n_most: u32,
+    /// Seconds of the host for a block step.
+    pub host_step: f64,
+    /// Seconds of the host for a block step and particle of the system.
+    pub host_source: f64,
+    /// Seconds of the host for a particle of the block (eq. 12).
+    pub host_target: f64,
+    /// Seconds of the engine for an evaluation.
+    pub force_step: f64,
+    /// Seconds of the engine for a source: its prediction (eq. 11).
+    pub force_source: f64,
+    /// Seconds of the engine for a target: communication (eq. 13).
+    pub force_target: f64,
+    /// Seconds of the engine for a pair (eq. 15).
+    pub force_pair: f64,
+    /// Root mean square of ln(measured / model) over the spheres.
+    pub scatter: f64,
+    /// Steps are this times sqrt(nu) |a| / |jerk| of the start, rounded down to a power of two.
+    pub step_factor: f64,
+    /// Root mean square of ln(measured / predicted) of the wall time from the particles alone.
+    pub prediction_scatter: f64,
+}
+
+impl Fit {
+    /// Names and meanings of [`Self::parameters`].
+    pub const PARAMETERS: [(&'static str, &'static str); 7] = [
+        ("host_step", "host, for a block step"),
+        ("host_source", "host, for a block step and particle of the system"),
+        ("host_target", "host, for a particle of the block (eq. 12)"),
+        ("force_step", "engine, for an evaluation"),
+        ("force_source", "engine, for a source: its prediction (eq. 11)"),
+        ("force_target", "engine, for a target: communication (eq. 13)"),
+        ("force_pair", "engine, for a pair (eq. 15)"),
+    ];
+
+    /// The parameters of the model, in s.
+    #[must_use]
+    pub const fn parameters(&self) -> [f64; 7] {
+        [
+            self.host_step,
+            self.host_source,
+            self.host_target,
+            self.force_step,
+            self.force_source,
+            self.force_target,
+            self.force_pair,
+        ]
+    }
+
+    /// Seconds of a block step of `block` particles among `n` (eq. 10).
+    #[must_use]
+    pub fn step(&self, n: f64, block: f64) -> f64 {
+        self.host_step
+            + self.host_source * n
+            + self.host_target * block
+            + self.force_step
+            + self.force_source * n
+            + self.force_target * block
+            + self.force_pair * n * block
+    }
+
+    /// Seconds of counted block steps among `n` particles: the model is linear, so their mean size serves.
+    #[must_use]
+    pub fn seconds_of(&self, n: f64, groups: &[Group]) -> f64 {
+        let of = |group: &Group| {
+            let steps = group.block_steps as f64;
+            if steps > 0.0 { steps * self.step(n, group.particle_steps as f64 / steps) } else { 0.0 }
+        };
+        groups.iter().map(of).sum()
+    }
+
+    /// Fits the model to spheres of one engine and mode. Every group of block steps of like size counts by its share in the wall
+    /// time of its sphere.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is nothing to fit.
+    pub fn of(rows: &[Row]) -> Result<Self> {
+        let Some(first) = rows.first() else {
+            return Err(Error::input("the performance model", "there are no measurements to fit it to"));
+        };
+        let (mut host, mut force) = (Vec::new(), Vec::new());
+        for row in rows {
+            let n = f64::from(row.key.n);
+            for group in row.best.groups.iter().filter(|group| group.block_steps > 0) {
+                let steps = group.block_steps as f64;
+                let block = group.particle_steps as f64 / steps;
+                let weight = steps / row.best.seconds;
+                host.push(([1.0, n, block].map(|x| x * weight), weight * group.host / steps));
+                force.push(([1.0, n, block, n * block].map(|x| x * weight), weight * group.force / steps));
+            }
+        }
+        let [host_step, host_source, host_target] = fit::nonnegative(&host);
+        let [force_step, force_source, force_target, force_pair] = fit::nonnegative(&force);
+        let stamp = Stamp::now("model");
+        let mut fit = Self {
+            engine: first.key.engine.clone(),
+            mode: first.key.mode,
+            threads: first.key.threads as u32,
+            host: stamp.host,
+            processor: stamp.processor,
+            git_commit: stamp.git_commit,
+            created: stamp.created,
+            n_least: rows.iter().map(|row| row.key.n).min().unwrap_or_default(),
+            n_most: rows.iter().map(|row| row.key.n).max().unwrap_or_default(),
+            host_step,
+            host_source,
+            host_target,
+            force_step,
+            force_source,
+            force_target,
+            force_pair,
+            ..Self::default()
+        };
+        let misfit = |row: &Row| (row.best.seconds / fit.seconds_of(f64::from(row.key.n), &row.best.groups)).ln();
+        fit.scatter = (rows.iter().map(|row| misfit(row).powi(2)).sum::<f64>() / rows.len() as f64).sqrt();
+        Ok(fit)
+    }
+}
+
+impl Model {
+    /// The user's file: `TISANE_MODEL`, else `tisane/model.toml` in `XDG_CONFIG_HOME` or `~/.config`.
+    #[must_use]
+    pub fn path() -> Option<PathBuf> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let config = || set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
+        set(VARIABLE).or_else(|| Some(config()?.join("tisane").join("model.toml")))
+    }
+
+    /// Reads a model; [`None`] if there is no such file.
+    ///
+    /// # Errors
+    /// [`Error::Input`] or [`Error::Config`] if it cannot be read.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = read_text(path)?;
+        Ok(Some(read::<Self>((&path.display().to_string(), &text), &[], Self::problems)?.0))
+    }
+
+    /// What no measurement gives.
+    fn problems(&self) -> Vec<Problem> {
+        let wrong = |fit: &Fit| {
+            let negative = Fit::PARAMETERS.into_iter().zip(fit.parameters()).find(|(_, value)| *value < 0.0);
+            match negative {
+                Some(((name, _), value)) => {
+                    Some(Problem::new(format!("fit.{name}"), format!("expected a time of at least 0, found {value:e}")))
+                }
+                None if fit.step_factor <= 0.0 => {
+                    let problem = format!("expected a number above 0, found {}", fit.step_factor);
+                    Some(Problem::new("fit.step_factor", problem))
+                }
+                None => None,
+            }
+        };
+        self.fit.iter().filter_map(wrong).collect()
+    }
+
+    /// Writes it, its folder too.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = commented(self, "Performance model of tisane on this machine: `tisane model`. Times in s.")?;
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|e| Error::storage(folder, e))?;
+        }
+        write_atomically(path, |path| std::fs::write(path, &text).map_err(|e| Error::storage(path, e)))
+    }
+
+    /// Takes over other fits, in the place of older ones of the same engine, mode, threads and machine.
+    pub fn merge(&mut self, newer: Self) {
+        for fit in newer.fit {
+            let same = |old: &Fit| {
+                (&old.engine, old.mode, old.threads, &old.host) == (&fit.engine, fit.mode, fit.threads, &fit.host)
+            };
+            self.fit.retain(|old| !same(old));
+            self.fit.push(fit);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Working through the points of a study: what is finished is kept, what is missing is measured.
+
+use super::journal::{Journal, Outcome};
+use tisane::error::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Looks on while points are measured: the face of a study.
+pub trait Progress: Sync {
+    /// So many points are to be measured beside those that are finished, at such a cost in all.
+    fn begin(&self, missing: usize, finished: usize, cost: f64);
+    /// A point of this cost is finished; `told` says which and what came out.
+    fn point(&self, told: &str, cost: f64);
+    /// All are.
+    fn end(&self);
+}
+
+/// How the points of a study are measured.
+pub struct Work<'a> {
+    /// Points measured at once.
+    pub at_once: usize,
+    /// Who looks on.
+    pub progress: &'a dyn Progress,
+}
+
+/// Measures what the journal lacks of `keys`, and gives all results in the order of `keys`. `cost` need only be in proportion.
+///
+/// # Errors
+/// What `measure` returns, but for a step below dt_min: that belongs to the parameters and is kept as the point's result.
+/// [`Error::Storage`] if a point cannot be kept.
+pub fn finish<K, R>(
+    journal: &mut Journal<K, R>,
+    keys: &[K],
+    work: &Work<'_>,
+    cost: impl Fn(&K) -> f64 + Sync,
+    told: impl Fn(&K, &Outcome<R>) -> String + Sync,
+    measure: impl Fn(&K) -> Result<R> + Sync,
+) -> Result<Vec<Outcome<R>>>
+where
+    K: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync,
+    R: Clone + Serialize + DeserializeOwned + Send,
+{
+    let missing: Vec<&K> = keys.iter().filter(|key| journal.get(key).is_none()).collect();
+    work.progress.begin(missing.len(), keys.len() - missing.len(), missing.iter().map(|key| cost(key)).sum());
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let shared = Mutex::new((&mut *journal, Ok(())));
+    let worker = || {
+        while !failed.load(Ordering::Relaxed) {
+            let Some(key) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            let outcome = match measure(key) {
+                Ok(result) => Ok(Outcome::Done(result)),
+                Err(error @ Error::StepBelowFloor(_)) => Ok(Outcome::Failed(error.to_string())),
+                Err(error) => Err(error),
+            };
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let line = outcome.as_ref().map_or_else(|_| String::new(), |outcome| told(key, outcome));
+            match outcome.and_then(|outcome| shared.0.keep((*key).clone(), outcome)) {
+                Ok(()) => work.progress.point(&line, cost(key)),
+                Err(error) => {
+                    // Of several errors the first is told: the others may follow from it.
+                    if shared.1.is_ok() {
+                        shared.1 = Err(error);
+                    }
+                    failed.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    if work.at_once > 1 {
+        std::thread::scope(|scope| (0..work.at_once).for_each(|_| drop(scope.spawn(worker))));
+    } else {
+        worker();
+    }
+    let (_, result) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    work.progress.end();
+    result?;
+    let lost = || Error::Integration { problem: "a point was not measured".into(), help: None };
+    keys.iter().map(|key| journal.get(key).cloned().ok_or_else(lost)).collect()
+}

@@ -1,0 +1,193 @@
+//! What a run will take, before it starts: block steps from the particles, their cost from the performance model.
+//!
+//! A particle's step follows Aarseth's criterion, whose derivatives are not known before the first step. Its natural time |a|/|jerk|
+//! is, and steps are taken to be κ √ν |a|/|jerk|, rounded down to dt_max/2^k. κ is fitted with the performance model, to the wall time of
+//! its Plummer spheres. The levels give the sizes of all blocks: in each dt_max, 2^(k−1) block steps move whoever stands at level k or
+//! deeper, for k from 1 to the deepest level in use, and one moves everybody.
+
+use super::config::Stretch;
+use super::cost::Row;
+use super::model::{Fit, Model};
+use super::plummer::{self, Sphere};
+use tisane_run::assemble::{self, OnGpu, Setup};
+use tisane_run::config::{Config, Engine, Integrator, Real};
+use tisane::error::Result;
+use tisane::force::precision::Precision;
+use tisane::force::{Forces, Targets};
+use tisane_io::machine;
+use tisane::time::{LOG2_TICKS_PER_DT_MAX, Time};
+
+/// Least relative uncertainty of a prediction, whatever the fit says: machines are never alike twice.
+const LEAST_SCATTER: f64 = 0.2;
+
+/// |a| / |jerk| of every particle at the start, in internal units; infinite where there is no force.
+///
+/// # Errors
+/// As the CPU engine.
+pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
+    const TILE: usize = 1 << 14;
+    let p = &set.particles;
+    let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, set.epsilon(), set.clock, OnGpu::default())?;
+    engine.load(p)?;
+    let norm = |v: &[f64; 3]| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
+    let (mut forces, mut times) = (Forces::default(), Vec::with_capacity(p.len()));
+    for first in (0..p.len()).step_by(TILE) {
+        let tile = first..p.len().min(first + TILE);
+        let index = (tile.start as u32..tile.end as u32).collect();
+        let targets = Targets { index, pos: p.pos[tile.clone()].to_vec(), vel: p.vel[tile].to_vec() };
+        engine.evaluate(Time::default(), &targets, &mut forces)?;
+        times.extend(forces.acc.iter().zip(&forces.jerk).map(|(acc, jerk)| match norm(acc) / norm(jerk) {
+            time if time.is_nan() => f64::INFINITY,
+            time => time,
+        }));
+    }
+    Ok(times)
+}
+
+/// How many particles stand at each level, if steps are `factor` times the natural times; none deeper than `deepest`.
+#[must_use]
+pub fn levels(times: &[f64], factor: f64, dt_max: f64, deepest: u32) -> Vec<u64> {
+    let mut count = vec![0; deepest as usize + 1];
+    for time in times {
+        let halvings = (dt_max / (factor * time)).log2().ceil();
+        // Infinite times and none at all end at the ends.
+        count[halvings.clamp(0.0, f64::from(deepest)) as usize] += 1;
+    }
+    count
+}
+
+impl Fit {
+    /// Seconds of one dt_max, for particles at these levels.
+    #[must_use]
+    pub fn seconds_per_dt_max(&self, levels: &[u64]) -> f64 {
+        let n = levels.iter().sum::<u64>() as f64;
+        let mut seconds = self.step(n, n);
+        let mut block = 0.0;
+        for (level, count) in levels.iter().enumerate().skip(1).rev() {
+            block += *count as f64;
+            if block > 0.0 {
+                seconds += 2f64.powi(level as i32 - 1) * self.step(n, block);
+            }
+        }
+        seconds
+    }
+}
+
+/// Fits κ of `fit` to the wall times of its spheres.
+///
+/// # Errors
+/// As [`natural_times`].
+pub fn calibrate(fit: &mut Fit, rows: &[Row]) -> Result<()> {
+    let mut spheres = Vec::new();
+    for row in rows {
+        let key = &row.key;
+        let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
+        let [epsilon, dt_max, dt_min] = [key.epsilon, key.dt_max, key.dt_min].map(Real::new);
+        let stretch = Stretch { epsilon, dt_max, dt_min, ..Stretch::default() };
+        let set = plummer::setup(sphere, &stretch, key.nu, (Engine::Cpu, Precision::F64))?;
+        let deepest = (key.dt_max / key.dt_min).log2().floor() as u32;
+        let measured = row.best.seconds / row.best.span * key.dt_max;
+        spheres.push((natural_times(&set)?, key.nu.sqrt(), key.dt_max, deepest, measured));
+    }
+    let scatter = |fit: &Fit, factor: f64| {
+        let misfit = |(times, root, dt_max, deepest, measured): &(Vec<f64>, f64, f64, u32, f64)| {
+            let predicted = fit.seconds_per_dt_max(&levels(times, factor * root, *dt_max, *deepest));
+            (measured / predicted).ln().powi(2)
+        };
+        (spheres.iter().map(misfit).sum::<f64>() / spheres.len() as f64).sqrt()
+    };
+    // Levels make the misfit a staircase: looked at everywhere, in steps of 2 %.
+    let factors = (0..200).map(|k| 0.05 * 1.02f64.powi(k));
+    let best = factors.map(|factor| (scatter(fit, factor), factor)).min_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((scatter, factor)) = best {
+        (fit.step_factor, fit.prediction_scatter) = (factor, scatter);
+    }
+    Ok(())
+}
+
+/// What a run will take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Wall time, in s.
+    pub seconds: f64,
+    /// It lies within a factor of this of `seconds`, with some 95 %.
+    pub within: f64,
+    /// Block steps of the whole run.
+    pub block_steps: f64,
+    /// Particle steps of the whole run.
+    pub particle_steps: f64,
+}
+
+impl Prediction {
+    /// The wall time with its range, for people.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let Self { seconds, within, .. } = self;
+        format!("about {} ({} to {})", told(*seconds), told(seconds / within), told(seconds * within))
+    }
+}
+
+/// A span of wall time for people: two significant digits are all that a prediction has.
+#[must_use]
+pub fn told(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
+        ..90.0 => format!("{seconds:.0} s"),
+        ..5400.0 => format!("{:.0} min", seconds / 60.0),
+        ..172_800.0 => format!("{:.1} h", seconds / 3600.0),
+        _ => format!("{:.1} d", seconds / 86400.0),
+    }
+}
+
+/// What a run of `set` takes by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without block steps.
+#[must_use]
+pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
+    let Integrator::Hermite4(h) = &set.config.integrator else { return None };
+    let deepest = (h.dt_max() / h.dt_min()).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
+    let levels = levels(times, fit.step_factor * h.nu.get().sqrt(), set.clock.dt_max, deepest);
+    let steps = set.steps_to_end as f64;
+    let used = levels.iter().rposition(|count| *count > 0).unwrap_or(0);
+    let particle_steps: f64 = levels.iter().enumerate().map(|(k, count)| *count as f64 * 2f64.powi(k as i32)).sum();
+    Some(Prediction {
+        // Each iteration beyond the first is an evaluation and a correction more.
+        seconds: steps * fit.seconds_per_dt_max(&levels) * f64::from(h.iterations),
+        within: (2.0 * fit.prediction_scatter.max(LEAST_SCATTER)).exp(),
+        block_steps: steps * 2f64.powi(used as i32),
+        particle_steps: steps * particle_steps,
+    })
+}
+
+/// The fit that fits a configuration of `n` particles: of the engine that it would take here, its mode and threads.
+#[must_use]
+pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fit> {
+    let engine = assemble::forecast_engine(config, n);
+    let described = assemble::described(engine, config.force.device).ok()?;
+    let threads = super::trials::threads(config.force.threads) as u32;
+    // On the CPU f64-fast is f64.
+    let mode = match config.force.precision() {
+        Precision::F64Fast if engine != Engine::Cuda => Precision::F64,
+        mode => mode,
+    };
+    let host = machine::host();
+    let fits = |fit: &&Fit| (&fit.engine, fit.mode, fit.threads, &fit.host) == (&described, mode, threads, &host);
+    model.fit.iter().find(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_powers_of_two_of_the_step() {
+        let times = [f64::INFINITY, 1.0, 0.51, 0.5, 0.25, 0.1, 1e-30, 0.0];
+        assert_eq!(levels(&times, 1.0, 0.5, 4), [4, 1, 0, 1, 2]);
+    }
+
+    #[test]
+    fn the_cost_of_a_dt_max_is_that_of_its_blocks() {
+        let fit = Fit { host_step: 1.0, force_pair: 0.1, ..Fit::default() };
+        // Two at level 0, one at 1, three at 3: blocks in eighths of dt_max: 3, 3, 3, 4, 3, 3, 3, 6.
+        let expected = 8.0 + 0.1 * 6.0 * f64::from(3 + 3 + 3 + 4 + 3 + 3 + 3 + 6);
+        assert!((fit.seconds_per_dt_max(&[2, 1, 0, 3, 0, 0]) - expected).abs() < 1e-12);
+    }
+}

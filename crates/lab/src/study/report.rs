@@ -1,0 +1,78 @@
+//! What a study leaves: tables and figures.
+
+use super::model::Model;
+use tisane::error::Result;
+use tisane::force::precision::Precision;
+use tisane_io::sheet::{Cells, Column, Sheet};
+use tisane_plot::{Figure, Theme};
+use std::path::{Path, PathBuf};
+
+/// Name of the file of a fitted performance model.
+pub const MODEL: &str = "model.toml";
+
+/// The result of a study.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Tables by the names of their files.
+    pub sheets: Vec<(&'static str, Sheet)>,
+    /// Figures by the names of their files.
+    pub figures: Vec<(&'static str, Figure)>,
+    /// The performance model, where the study fits one.
+    pub model: Option<Model>,
+}
+
+impl Report {
+    /// Writes every table as CSV and HDF5 and every figure as SVG and PNG, light and dark. Returns the paths.
+    ///
+    /// # Errors
+    /// [`tisane::Error::Storage`].
+    pub fn write(&self, dir: &Path) -> Result<Vec<PathBuf>> {
+        let mut paths = Vec::new();
+        for (name, sheet) in &self.sheets {
+            let (csv, hdf5) = (dir.join(format!("{name}.csv")), dir.join(format!("{name}.hdf5")));
+            sheet.write_csv(&csv)?;
+            sheet.write_hdf5(&hdf5)?;
+            paths.extend([csv, hdf5]);
+        }
+        for (name, figure) in &self.figures {
+            paths.extend(figure.write(&dir.join(name), &Theme::ALL)?);
+        }
+        if let Some(model) = &self.model {
+            paths.push(dir.join(MODEL));
+            model.write(&dir.join(MODEL))?;
+        }
+        Ok(paths)
+    }
+}
+
+/// Rows that become columns.
+pub struct Rows<'a, T>(pub &'a [T]);
+
+impl<T> Rows<'_, T> {
+    fn column(name: &str, unit: &str, text: &str, cells: Cells) -> Column {
+        Column { name: name.into(), unit: unit.into(), text: text.into(), cells }
+    }
+
+    /// A column of names.
+    pub fn text(&self, name: &str, text: &str, of: impl Fn(&T) -> String) -> Column {
+        Self::column(name, "", text, Cells::Text(self.0.iter().map(of).collect()))
+    }
+
+    /// A column of whole numbers.
+    pub fn counts(&self, name: &str, unit: &str, text: &str, of: impl Fn(&T) -> u64) -> Column {
+        Self::column(name, unit, text, Cells::Counts(self.0.iter().map(of).collect()))
+    }
+
+    /// A column of measured quantities.
+    pub fn numbers(&self, name: &str, unit: &str, text: &str, of: impl Fn(&T) -> f64) -> Column {
+        Self::column(name, unit, text, Cells::Numbers(self.0.iter().map(of).collect()))
+    }
+}
+
+/// The names of some modes, each once, in their usual order.
+pub fn mode_names(modes: impl Iterator<Item = Precision>) -> String {
+    let there: Vec<Precision> = modes.collect();
+    let names: Vec<&str> =
+        Precision::ALL.into_iter().filter(|mode| there.contains(mode)).map(Precision::name).collect();
+    names.join(", ")
+}

@@ -1,0 +1,240 @@
+//! A run without files: a stretch of a system's life, timed, with its energy error.
+
+use tisane_run::assemble::{self, Session, Setup};
+use tisane::crew;
+use tisane::diagnostics::conserved::{Conserved, relative};
+use tisane::error::{Error, Result};
+use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
+use tisane_io::summary::Profile;
+use tisane::motion::Motion;
+use tisane::particles::{Particles, Vec3};
+use tisane::profile::Profiler;
+use tisane::time::Time;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a stretch took and cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Wall time of the block steps, in s; energies are measured beside it.
+    pub seconds: f64,
+    /// That outside the engine: scheduler, prediction of the block, corrector.
+    pub host_seconds: f64,
+    /// Length of the stretch in the user's unit of time.
+    pub span: f64,
+    /// Block steps.
+    pub block_steps: u64,
+    /// Particle steps: the sizes of all blocks.
+    pub particle_steps: u64,
+    /// Pairs evaluated.
+    pub pairs: u64,
+    /// (E − E₀) / |E₀| over the stretch, energies in f64 whatever the mode.
+    pub energy_error: f64,
+    /// (E − E₀) / |E₀| at each multiple of dt_max after the beginning.
+    pub errors: Vec<f64>,
+    /// Block steps by size: group k has those of 2^k to 2^(k+1) − 1 particles.
+    pub groups: Vec<Group>,
+    /// Where the time went, where that was measured.
+    #[serde(skip)]
+    pub profile: Option<Profile>,
+}
+
+/// Block steps of about one size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// How many.
+    pub block_steps: u64,
+    /// Particles in them.
+    pub particle_steps: u64,
+    /// Seconds outside the engine.
+    pub host: f64,
+    /// Seconds in it.
+    pub force: f64,
+}
+
+impl Measured {
+    /// Largest of |E − E₀| / |E₀| at the multiples of dt_max.
+    #[must_use]
+    pub fn max_energy_error(&self) -> f64 {
+        self.errors.iter().fold(0.0, |most, error| error.abs().max(most))
+    }
+
+    /// Mean number of particles in a block.
+    #[must_use]
+    pub fn mean_block(&self) -> f64 {
+        self.particle_steps as f64 / self.block_steps.max(1) as f64
+    }
+
+    /// Block steps in a unit of time.
+    #[must_use]
+    pub fn block_steps_per_time_unit(&self) -> f64 {
+        self.block_steps as f64 / self.span
+    }
+
+    fn add(&mut self, block: u64, host: f64, force: f64) {
+        let k = block.max(1).ilog2() as usize;
+        if self.groups.len() <= k {
+            self.groups.resize(k + 1, Group::default());
+        }
+        let group = &mut self.groups[k];
+        *group = Group {
+            block_steps: group.block_steps + 1,
+            particle_steps: group.particle_steps + block,
+            host: group.host + host,
+            force: group.force + force,
+        };
+        self.seconds += host + force;
+        self.host_seconds += host;
+        self.block_steps += 1;
+        self.particle_steps += block;
+    }
+}
+
+/// Integrates from the start and measures over the stretch `span`, in steps of dt_max. A trial that has taken longer than
+/// `budget` ends at the next multiple of dt_max within the stretch, and before it without a result.
+///
+/// # Errors
+/// As the engine and the integrator; the particles of `set` stay as they are.
+pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Duration>) -> Result<Option<Measured>> {
+    let (engines, name, notes) = assemble::engines(set, session)?;
+    let spent = Arc::new(AtomicU64::new(0));
+    let trial = Trial {
+        particles: set.particles.clone(),
+        motion: watched(engines.motion, &spent),
+        spent,
+        profiler: notes.profiler,
+        now: Time::default(),
+        deadline: budget.map(|budget| Instant::now() + budget),
+    };
+    let measured = if name == "cuda" {
+        crew::awake(rayon::current_num_threads().min(crew::SIZE), || trial.over(span))?
+    } else {
+        trial.over(span)
+    };
+    let measured = measured.map_err(|error| error.in_user_units(&set.scale))?;
+    Ok(measured.map(|mut measured| {
+        measured.span *= set.clock.dt_max * set.scale.time;
+        measured
+    }))
+}
+
+/// The motion with a stop watch around its engine, that adds up nanoseconds.
+fn watched(motion: Motion, spent: &Arc<AtomicU64>) -> Motion {
+    let spent = Arc::clone(spent);
+    match motion {
+        Motion::Forces { integrator, engine, meter } => {
+            Motion::Forces { integrator, engine: Box::new(Watched { engine, spent }), meter }
+        }
+        Motion::Accelerations { integrator, engine, meter } => {
+            Motion::Accelerations { integrator, engine: Box::new(Watched { engine, spent }), meter }
+        }
+    }
+}
+
+/// An engine with a stop watch.
+struct Watched<E: ?Sized> {
+    engine: Box<E>,
+    spent: Arc<AtomicU64>,
+}
+
+impl<E: ?Sized> Watched<E> {
+    fn watch<T>(&mut self, work: impl FnOnce(&mut E) -> T) -> T {
+        let began = Instant::now();
+        let result = work(&mut *self.engine);
+        self.spent.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        result
+    }
+}
+
+impl ForceEngine for Watched<dyn ForceEngine> {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.watch(|engine| engine.load(all))
+    }
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.watch(|engine| engine.update(all, changed))
+    }
+    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+        self.watch(|engine| engine.evaluate(now, targets, out))
+    }
+}
+
+impl AccelerationEngine for Watched<dyn AccelerationEngine> {
+    fn load(&mut self, mass: &[f64]) -> Result<()> {
+        self.watch(|engine| engine.load(mass))
+    }
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+        self.watch(|engine| engine.accelerate(pos, acc))
+    }
+}
+
+struct Trial {
+    particles: Particles,
+    motion: Motion,
+    spent: Arc<AtomicU64>,
+    profiler: Option<Profiler>,
+    now: Time,
+    deadline: Option<Instant>,
+}
+
+impl Trial {
+    fn over(mut self, span: Range<u64>) -> Result<Option<Measured>> {
+        let [from, to] = [span.start, span.end].map(Time::from_dt_max);
+        self.motion.start(&mut self.particles)?;
+        while self.now < from {
+            self.now = self.motion.step(&mut self.particles)?.now;
+            if self.is_late() {
+                return Ok(None);
+            }
+        }
+        let before = self.energy()?;
+        let mut it = Measured::default();
+        while self.now < to {
+            self.step(&mut it)?;
+            let late = self.is_late();
+            if self.now.is_synchronised() {
+                it.energy_error = relative(self.energy()?, before);
+                it.errors.push(it.energy_error);
+                it.span = (self.now.0 - from.0) as f64 / Time::from_dt_max(1).0 as f64;
+                if late {
+                    break;
+                }
+            } else if late && it.span == 0.0 {
+                return Ok(None);
+            }
+        }
+        if !it.errors.iter().all(|error| error.is_finite()) {
+            return Err(Error::Integration { problem: "the energy is not a finite number".into(), help: None });
+        }
+        it.profile = self.profiler.as_ref().map(Profiler::profile);
+        Ok(Some(it))
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn step(&mut self, it: &mut Measured) -> Result<()> {
+        self.spent.store(0, Ordering::Relaxed);
+        let watch = self.profiler.as_ref().map(Profiler::begin);
+        let began = Instant::now();
+        let report = self.motion.step(&mut self.particles)?;
+        let whole = began.elapsed().as_secs_f64();
+        let force = Duration::from_nanos(self.spent.load(Ordering::Relaxed)).as_secs_f64();
+        if let Some(watch) = watch {
+            watch.end(report.block);
+        }
+        it.add(report.block, (whole - force).max(0.0), force);
+        it.pairs += report.pairs;
+        self.now = report.now;
+        Ok(())
+    }
+
+    /// Total energy of the synchronised system, in f64.
+    fn energy(&mut self) -> Result<f64> {
+        let field = self.motion.field(&self.particles, self.now)?;
+        Ok(Conserved::of(&self.particles, &field.pot).energy())
+    }
+}

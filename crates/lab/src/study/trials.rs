@@ -1,0 +1,138 @@
+//! The points of studies that integrate: which stretch, how, on what.
+
+use super::config::Stretch;
+use super::journal::Outcome;
+use super::plummer::{self, Sphere};
+use super::trial::{self, Measured};
+use tisane_run::assemble::{self, Session};
+use tisane_run::config::{Engine, Real};
+use tisane::crew;
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+use serde::{Deserialize, Serialize};
+
+/// What a trial depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// Number of particles.
+    pub n: u32,
+    /// Seed of the Plummer sphere.
+    pub seed: u64,
+    /// Engine, with what it computes on.
+    pub engine: String,
+    /// Precision mode.
+    pub mode: Precision,
+    /// Accuracy of the time step.
+    pub nu: f64,
+    /// Softening.
+    pub epsilon: f64,
+    /// Longest time step.
+    pub dt_max: f64,
+    /// Shortest time step.
+    pub dt_min: f64,
+    /// Where measuring begins and ends.
+    pub span: [f64; 2],
+    /// Threads.
+    pub threads: usize,
+    /// Number of the repetition; [`None`] if other points were measured at the same time, so that its time says nothing.
+    pub repetition: Option<u32>,
+}
+
+/// The same threads, by their number.
+#[must_use]
+pub fn threads(asked: u32) -> usize {
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads as usize,
+    }
+}
+
+/// Everything of a sweep of trials but what each point has for itself.
+#[derive(Clone, Debug)]
+pub struct Common {
+    /// Engines with their descriptions.
+    pub engines: Vec<(Engine, String)>,
+    /// GPU of the engine cuda.
+    pub device: u32,
+    /// The stretch.
+    pub stretch: Stretch,
+    /// Threads of a point.
+    pub threads: usize,
+}
+
+impl Common {
+    /// Looks up what the engines compute on.
+    ///
+    /// # Errors
+    /// If one is not there.
+    pub fn new(engines: &[Engine], device: u32, stretch: &Stretch, threads_asked: u32) -> Result<Self> {
+        let described = |engine: &Engine| Ok((*engine, assemble::described(*engine, device)?));
+        let engines = engines.iter().map(described).collect::<Result<_>>()?;
+        Ok(Self { engines, device, stretch: stretch.clone(), threads: threads(threads_asked) })
+    }
+
+    /// A point.
+    #[must_use]
+    pub fn key(
+        &self,
+        engine: &str,
+        (n, seed): (u32, u64),
+        (mode, nu): (Precision, f64),
+        repetition: Option<u32>,
+    ) -> Key {
+        let it = &self.stretch;
+        Key {
+            n,
+            seed,
+            engine: engine.into(),
+            mode,
+            nu,
+            epsilon: it.epsilon.get(),
+            dt_max: it.dt_max.get(),
+            dt_min: it.dt_min.get(),
+            span: [it.t_start.get(), it.t_end.get()],
+            threads: self.threads,
+            repetition,
+        }
+    }
+
+    /// Measures a point.
+    ///
+    /// # Errors
+    /// As [`trial::run`].
+    pub fn measure(&self, key: &Key) -> Result<Measured> {
+        let engine =
+            self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine);
+        let [epsilon, dt_max, dt_min] = [key.epsilon, key.dt_max, key.dt_min].map(Real::new);
+        let [t_start, t_end] = key.span.map(Real::new);
+        let stretch = Stretch { epsilon, dt_max, dt_min, t_start, t_end };
+        let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
+        crew::on_threads(key.threads, || {
+            let set = plummer::setup(sphere, &stretch, key.nu, (engine, key.mode))?;
+            let session = Session { device: Some(self.device), ..Session::default() };
+            let measured = trial::run(&set, session, plummer::steps(&stretch), None)?;
+            measured
+                .ok_or_else(|| Error::Integration { problem: "a trial without a limit ended early".into(), help: None })
+        })
+    }
+}
+
+/// What a point costs in proportion to others: particle steps times N, as PZ eqs 14 and 17 have them, and dt ∝ √ν.
+#[must_use]
+pub fn cost(key: &Key) -> f64 {
+    let n = f64::from(key.n);
+    // What each block step takes beside its pairs is that of some hundred thousand.
+    n.powf(0.35) * (n.powf(1.81) * 0.2 + 2e4) / key.nu.sqrt() * key.span[1]
+}
+
+/// A point and what came out, in one line.
+#[must_use]
+pub fn told(key: &Key, outcome: &Outcome<Measured>) -> String {
+    let Key { n, seed, engine, mode, nu, .. } = key;
+    let what = match outcome {
+        Outcome::Done(it) => format!("{:.3} s, dE/E {:+.2e}", it.seconds, it.energy_error),
+        Outcome::Failed(why) => why.clone(),
+    };
+    format!("N = {n}, seed {seed}, {engine}, {}, nu = {nu:.3e}: {what}", mode.name())
+}

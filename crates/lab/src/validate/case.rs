@@ -1,0 +1,238 @@
+//! A case as it is written: `case.toml`.
+
+use super::quantity::{Over, Quantity};
+use super::verdict::Kind;
+use tisane_run::config::{Problem, Real, nearest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::Path;
+
+/// What stands for the folder of a command's files in its arguments.
+pub(super) const OUT: &str = "{out}";
+
+/// A result and what must be reproduced of it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What is reproduced, in one line.
+    pub title: String,
+    /// Whether it is part of `tisane validate --quick`.
+    #[serde(default)]
+    pub quick: bool,
+    /// What the case needs beside this program; it is skipped where that is missing.
+    #[serde(default)]
+    pub needs: Needs,
+    /// The runs.
+    #[schemars(length(min = 1))]
+    pub runs: Vec<Run>,
+    /// What is taken from the runs, and what it should be.
+    #[schemars(length(min = 1))]
+    pub checks: Vec<Check>,
+}
+
+/// What a case needs beside this program.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Needs {
+    /// An NVIDIA GPU.
+    pub gpu: bool,
+    /// A file of another program, in the folder that `--data` names. Configurations find it beside them.
+    pub data: Option<String>,
+}
+
+/// A run of a case.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// What checks call it.
+    pub name: String,
+    /// The configuration, in the folder of the case.
+    pub config: Option<String>,
+    /// In place of a configuration: the arguments of a command of this program that prints JSON with a list of rows, or
+    /// writes a table into the folder that `{out}` stands for.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// The table that the command writes: name of a CSV file in `{out}`.
+    pub table: Option<String>,
+    /// Overrides of single keys, as `section.key=value`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The abscissa of the run in fits.
+    pub x: Option<Real>,
+}
+
+/// A number that a run must have.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// What it is, with its unit, for the table.
+    pub what: String,
+    /// The run it is taken from.
+    pub run: Option<String>,
+    /// Several runs: what is compared is the exponent p of the power law, quantity ∝ x^p, through them.
+    #[serde(default)]
+    pub fit: Vec<String>,
+    /// What is taken.
+    pub quantity: Quantity,
+    /// How a quantity that changes in time becomes one number.
+    pub over: Option<Over>,
+    /// Ids of the particles whose centre of mass moves.
+    #[serde(default)]
+    pub body: Vec<u32>,
+    /// Ids of the particles about whose centre of mass it moves.
+    #[serde(default)]
+    pub about: Vec<u32>,
+    /// Share of the mass inside a Lagrangian radius.
+    pub fraction: Option<Real>,
+    /// Of a command's rows: where the number stands in a row, as a JSON pointer. Its absolute value counts.
+    pub value: Option<String>,
+    /// Of a command's rows: only those in which a key has a value, as `key = value`.
+    #[serde(default)]
+    pub rows: Vec<String>,
+    /// Of a command's rows: what is compared is the exponent p of value ∝ x^p, x standing at this JSON pointer.
+    pub against: Option<String>,
+    /// What is compared is the ratio to the same number of this run.
+    pub per: Option<String>,
+    /// Only moments from this time on; unit: time.
+    pub from: Option<Real>,
+    /// Only moments up to this time; unit: time.
+    pub to: Option<Real>,
+    /// Positions to compare with: a CSV file in the folder of the case.
+    pub table: Option<String>,
+    /// What it should be.
+    pub reference: Real,
+    /// Where the reference comes from.
+    pub source: String,
+    /// How far it may be off.
+    pub tolerance: Real,
+    /// What the tolerance means.
+    pub kind: Kind,
+}
+
+impl Check {
+    /// The runs that it needs.
+    pub fn runs(&self) -> impl Iterator<Item = &str> {
+        self.run.iter().chain(&self.fit).chain(&self.per).map(String::as_str)
+    }
+}
+
+impl Case {
+    /// All mistakes in a case whose shape is right. `files` are the names of the files in its folder.
+    #[must_use]
+    pub fn problems(&self, files: &[&str]) -> Vec<Problem> {
+        let mut found = Vec::new();
+        let names: Vec<&str> = self.runs.iter().map(|run| run.name.as_str()).collect();
+        for (k, run) in self.runs.iter().enumerate() {
+            let key = format!("runs[{}]", k + 1);
+            if names[..k].contains(&run.name.as_str()) {
+                found.push(Problem::new(format!("{key}.name"), format!("there is a run \"{}\" already", run.name)));
+            }
+            match (&run.config, run.command.is_empty()) {
+                (Some(config), true) => {
+                    one_of(&mut found, format!("{key}.config"), "file in the folder of the case", config, files);
+                }
+                (None, false) => {}
+                _ => found.push(Problem::new(key.clone(), "expected either `config` or `command`")),
+            }
+            if let Some(problem) = wrong_command(&run.command) {
+                found.push(Problem::new(format!("{key}.command"), problem));
+            }
+            found.extend(run.table.iter().filter_map(|table| no_file_name(format!("{key}.table"), table)));
+        }
+        found.extend(self.needs.data.iter().filter_map(|name| no_file_name("needs.data".into(), name)));
+        for (k, check) in self.checks.iter().enumerate() {
+            self.check(check, &format!("checks[{}]", k + 1), (&names, files), &mut found);
+        }
+        found
+    }
+
+    fn check(&self, check: &Check, key: &str, (names, files): (&[&str], &[&str]), found: &mut Vec<Problem>) {
+        let mut say = |name: &str, problem: String| found.push(Problem::new(format!("{key}.{name}"), problem));
+        match (&check.run, check.fit.len()) {
+            (Some(_), 0) | (None, 2..) => {}
+            (None, 1) => say("fit", "a power law needs at least two runs".into()),
+            _ => say("run", format!("expected either `run` or `fit` in [{key}]")),
+        }
+        let needs = check.quantity.needs();
+        for (name, needed, written) in [
+            ("body", needs.bodies, !check.body.is_empty()),
+            ("about", needs.bodies, !check.about.is_empty()),
+            ("fraction", needs.fraction, check.fraction.is_some()),
+            ("table", needs.table, check.table.is_some()),
+            ("over", needs.over, check.over.is_some() && check.quantity != Quantity::Row),
+            ("value", needs.value, check.value.is_some()),
+            ("rows", false, !needs.value && !check.rows.is_empty()),
+            ("against", false, !needs.value && check.against.is_some()),
+        ] {
+            if needed && !written {
+                say(name, format!("missing key `{name}`: `{}` needs it", check.quantity.name()));
+            } else if written && !needed {
+                say(name, format!("`{}` has no use for it", check.quantity.name()));
+            }
+        }
+        if check.tolerance.get() < 0.0 || (check.kind == Kind::Factor && check.tolerance.get() < 1.0) {
+            let least = if check.kind == Kind::Factor { 1 } else { 0 };
+            say("tolerance", format!("expected at least {least}, found {}", check.tolerance));
+        }
+        for run in check.runs() {
+            let of = if check.per.as_deref() == Some(run) {
+                "per"
+            } else if check.run.is_some() {
+                "run"
+            } else {
+                "fit"
+            };
+            one_of(found, format!("{key}.{of}"), "run of this case", run, names);
+        }
+        for run in self.runs.iter().filter(|run| check.runs().any(|name| name == run.name)) {
+            if run.command.is_empty() == needs.value {
+                let kind = if needs.value {
+                    "has no rows: it is a configuration"
+                } else {
+                    "is a command: its numbers are rows"
+                };
+                let of = if check.run.is_some() { "run" } else { "fit" };
+                found.push(Problem::new(format!("{key}.{of}"), format!("the run \"{}\" {kind}", run.name)));
+            }
+        }
+        for run in self.runs.iter().filter(|run| check.fit.contains(&run.name) && run.x.is_none()) {
+            found.push(Problem::new(format!("{key}.fit"), format!("the run \"{}\" has no `x`", run.name)));
+        }
+        if let Some(table) = &check.table {
+            one_of(found, format!("{key}.table"), "file in the folder of the case", table, files);
+        }
+    }
+}
+
+/// What is wrong with a command: it measures, writes into its own folder alone, and names no file elsewhere.
+fn wrong_command(command: &[String]) -> Option<String> {
+    let outside = |word: &&String| {
+        let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+        [word.as_str(), value].into_iter().any(|path| path.starts_with('/') || path.split('/').any(|part| part == ".."))
+    };
+    if let Some(word) = command.iter().find(outside) {
+        return Some(format!("\"{word}\" leads out of the case: expected {OUT} or names in it"));
+    }
+    let first: &str = command.first()?;
+    let writes_inside = match first {
+        "bench" => command.iter().any(|word| word == "--json"),
+        "study" => command.windows(2).any(|pair| pair[0] == "--output" && pair[1] == OUT),
+        _ => false,
+    };
+    (!writes_inside).then(|| format!("expected `bench` with --json or `study` with --output {OUT}, found `{first}`"))
+}
+
+/// A name that would lead out of its folder.
+fn no_file_name(key: String, name: &str) -> Option<Problem> {
+    let inside = Path::new(name).file_name().is_some_and(|last| last == name);
+    (!inside).then(|| Problem::new(key, format!("expected the name of a file, found \"{name}\"")))
+}
+
+/// Notes a name that is none of the valid ones.
+fn one_of(found: &mut Vec<Problem>, key: String, what: &str, name: &str, valid: &[&str]) {
+    if !valid.contains(&name) {
+        let near = nearest(name, valid).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+        let problem = Problem::new(key, format!("there is no {what} \"{name}\"{near}"));
+        found.push(problem.with_help(format!("valid here: {}", valid.join(", "))));
+    }
+}

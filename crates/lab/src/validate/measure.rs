@@ -1,0 +1,121 @@
+//! The particles of a run as they moved.
+
+use tisane_run::assemble::{self, Session, Setup};
+use tisane::diagnostics::conserved::{Conserved, relative};
+use tisane::error::Result;
+use tisane::motion::Motion;
+use tisane::particles::{Particles, Vec3};
+use tisane::time::{Clock, TICKS_PER_DT_MAX, Time};
+use tisane::units::Scale;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A run in memory, in the units of its configuration: what a run writes into snapshots and diagnostics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    /// The gravitational constant in these units.
+    pub g: f64,
+    /// Masses, in the order of ids.
+    pub mass: Vec<f64>,
+    /// The system at the start and at every snapshot interval.
+    pub moments: Vec<Moment>,
+    /// Largest |E/E₀ − 1| of any row of diagnostics.
+    pub energy_error: f64,
+    /// |E/E₀ − 1| at the end.
+    pub final_energy_error: f64,
+    /// Largest |L − L₀| / |L₀|, or |L − L₀| where L₀ = 0.
+    pub angular_momentum_error: f64,
+}
+
+/// The system at a moment; particles in the order of ids.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// Time.
+    pub time: f64,
+    /// Positions.
+    pub pos: Vec<Vec3>,
+    /// Velocities.
+    pub vel: Vec<Vec3>,
+}
+
+/// Runs what a configuration describes; snapshots and diagnostics are taken at the moments that its `[output]` says, but kept.
+/// `progress` hears the share that is done. [`None`] if `stop` was set on the way.
+///
+/// # Errors
+/// As the engine and the integrator.
+pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Option<Track>> {
+    let mut motion = assemble::motion(set, session)?;
+    let mut p = set.particles.clone();
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by_key(|&i| p.id[i]);
+    let take = Taker { order: &order, scale: &set.scale, clock: &set.clock };
+    let mut now = motion.start(&mut p)?.now;
+    let start = conserved(&p, now, &mut motion)?;
+    let mut track = Track {
+        g: set.config.units().g(),
+        mass: order.iter().map(|&i| p.mass[i] * set.scale.mass).collect(),
+        moments: vec![take.moment(&p, now)],
+        energy_error: 0.0,
+        final_energy_error: 0.0,
+        angular_momentum_error: 0.0,
+    };
+    let (end, rows, snapshots) =
+        (Time::from_dt_max(set.steps_to_end), set.config.diagnostics_every(), set.config.snapshot_every());
+    while now < end {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        now = motion.step(&mut p).map_err(|e| e.in_user_units(&set.scale))?.now;
+        if !now.is_synchronised() {
+            continue;
+        }
+        let due = |every: u64| (now.0 / TICKS_PER_DT_MAX).is_multiple_of(every) || now >= end;
+        if due(rows) {
+            let c = conserved(&p, now, &mut motion)?;
+            track.final_energy_error = relative(c.energy(), start.energy()).abs();
+            track.energy_error = track.energy_error.max(track.final_energy_error);
+            let off = difference(c.angular_momentum, start.angular_momentum) / nonzero(length(start.angular_momentum));
+            track.angular_momentum_error = track.angular_momentum_error.max(off);
+        }
+        if due(snapshots) {
+            track.moments.push(take.moment(&p, now));
+        }
+        progress(now.0 as f64 / end.0 as f64);
+    }
+    Ok(Some(track))
+}
+
+/// Brings particles into the order of ids and the user's units.
+struct Taker<'a> {
+    order: &'a [usize],
+    scale: &'a Scale,
+    clock: &'a Clock,
+}
+
+impl Taker<'_> {
+    fn moment(&self, p: &Particles, now: Time) -> Moment {
+        let column = |column: &[Vec3], unit: f64| self.order.iter().map(|&i| column[i].map(|x| x * unit)).collect();
+        Moment {
+            time: self.clock.time(now) * self.scale.time,
+            pos: column(&p.pos, self.scale.length),
+            vel: column(&p.vel, self.scale.velocity),
+        }
+    }
+}
+
+fn conserved(p: &Particles, now: Time, motion: &mut Motion) -> Result<Conserved> {
+    let field = motion.field(p, now)?;
+    Ok(Conserved::of(p, &field.pot))
+}
+
+fn length(v: Vec3) -> f64 {
+    difference(v, [0.0; 3])
+}
+
+fn difference(a: Vec3, b: Vec3) -> f64 {
+    [0, 1, 2].map(|k| (a[k] - b[k]).powi(2)).iter().sum::<f64>().sqrt()
+}
+
+/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
+fn nonzero(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x }
+}

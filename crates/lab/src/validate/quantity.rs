@@ -1,0 +1,321 @@
+//! The vocabulary of checks: pure functions of a run.
+
+use super::case::Check;
+use super::measure::{Moment, Track};
+use tisane_run::config::Real;
+use tisane::diagnostics::orbit::Orbit;
+use tisane::diagnostics::structure::lagrangian_radius;
+use tisane::particles::{Particles, Vec3};
+use tisane::sum::{sum, sum3};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::f64::consts::TAU;
+
+/// What is taken from a run. Lengths, times and velocities are in the units of its configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Largest relative energy error of any row of diagnostics.
+    EnergyError,
+    /// Relative energy error at the end.
+    FinalEnergyError,
+    /// Largest relative error of the angular momentum; its absolute error where it is zero at the start.
+    AngularMomentumError,
+    /// Semi-major axis of a relative orbit; negative for a hyperbola.
+    SemiMajorAxis,
+    /// Eccentricity of a relative orbit.
+    Eccentricity,
+    /// Inclination of a relative orbit to the x-y plane, in degrees.
+    Inclination,
+    /// Distance of the pericentre of a relative orbit.
+    Pericentre,
+    /// Distance.
+    Distance,
+    /// Relative speed.
+    Speed,
+    /// Radius about the centre of mass that holds a share of the mass.
+    LagrangianRadius,
+    /// Mean sidereal period: the time of a turn of the mean longitude, from the first moment to the last.
+    Period,
+    /// Mean longitude at the last moment less that of an undisturbed Kepler orbit through the first, in radians; the absolute
+    /// value, with whole turns in it.
+    PhaseError,
+    /// Largest distance of any particle from where it was at the first moment.
+    Closure,
+    /// Largest distance of any particle from its place in a table with the columns time, id, x, y, z, at the times of the table.
+    PositionError,
+    /// A number of the rows that a command prints.
+    Row,
+}
+
+/// How a quantity that changes in time becomes one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// At the first moment.
+    Start,
+    /// At the last moment.
+    End,
+    /// Its least value.
+    Smallest,
+    /// Its greatest value.
+    Largest,
+    /// Its mean.
+    Mean,
+    /// When it is smallest.
+    TimeOfSmallest,
+    /// Largest relative change against the first moment.
+    Change,
+}
+
+/// Which keys of a check a quantity needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeysNeeded {
+    /// `body` and `about`.
+    pub bodies: bool,
+    /// `fraction`.
+    pub fraction: bool,
+    /// `table`.
+    pub table: bool,
+    /// `over`.
+    pub over: bool,
+    /// `value`, of the rows of a command.
+    pub value: bool,
+}
+
+impl Quantity {
+    /// The name in `case.toml`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EnergyError => "energy-error",
+            Self::FinalEnergyError => "final-energy-error",
+            Self::AngularMomentumError => "angular-momentum-error",
+            Self::SemiMajorAxis => "semi-major-axis",
+            Self::Eccentricity => "eccentricity",
+            Self::Inclination => "inclination",
+            Self::Pericentre => "pericentre",
+            Self::Distance => "distance",
+            Self::Speed => "speed",
+            Self::LagrangianRadius => "lagrangian-radius",
+            Self::Period => "period",
+            Self::PhaseError => "phase-error",
+            Self::Closure => "closure",
+            Self::PositionError => "position-error",
+            Self::Row => "row",
+        }
+    }
+
+    /// The keys that it needs; it has no use for the others.
+    #[must_use]
+    pub const fn needs(self) -> KeysNeeded {
+        const NONE: KeysNeeded = KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false };
+        match self {
+            Self::EnergyError | Self::FinalEnergyError | Self::AngularMomentumError | Self::Closure => NONE,
+            Self::SemiMajorAxis
+            | Self::Eccentricity
+            | Self::Inclination
+            | Self::Pericentre
+            | Self::Distance
+            | Self::Speed => KeysNeeded { bodies: true, over: true, ..NONE },
+            Self::LagrangianRadius => KeysNeeded { fraction: true, over: true, ..NONE },
+            Self::Period | Self::PhaseError => KeysNeeded { bodies: true, ..NONE },
+            Self::PositionError => KeysNeeded { table: true, ..NONE },
+            Self::Row => KeysNeeded { value: true, ..NONE },
+        }
+    }
+
+    /// The quantity of a run, as a check asks for it. `table` is the text of its table.
+    ///
+    /// # Errors
+    /// Says why the run has no such number: no such particle, no moment in the interval, a table that does not fit.
+    pub fn of(self, track: &Track, check: &Check, table: Option<&str>) -> Result<f64, String> {
+        let moments = window(track, check)?;
+        let Some((first, last)) = moments.first().zip(moments.last()) else {
+            return Err("the run has no moment in this interval".into());
+        };
+        match self {
+            Self::EnergyError => Ok(track.energy_error),
+            Self::FinalEnergyError => Ok(track.final_energy_error),
+            Self::AngularMomentumError => Ok(track.angular_momentum_error),
+            Self::Closure => Ok(largest(first.pos.iter().zip(&last.pos).map(|(a, b)| length(minus(*a, *b))))),
+            Self::PositionError => position_error(moments, table.unwrap_or_default()),
+            Self::Period => longitudes(track, moments, check).map(|turned| TAU * (last.time - first.time) / turned),
+            Self::PhaseError => {
+                let rate = mean_motion(track, first, check)?;
+                longitudes(track, moments, check).map(|turned| (turned - rate * (last.time - first.time)).abs())
+            }
+            _ => {
+                let values =
+                    moments.iter().map(|moment| self.at(track, moment, check)).collect::<Result<Vec<_>, _>>()?;
+                Ok(reduced(check.over.unwrap_or(Over::End), moments, &values))
+            }
+        }
+    }
+
+    /// A quantity that changes in time, at a moment.
+    fn at(self, track: &Track, moment: &Moment, check: &Check) -> Result<f64, String> {
+        if self == Self::LagrangianRadius {
+            let p = Particles::new(track.mass.clone(), moment.pos.clone(), moment.vel.clone());
+            let everyone: Vec<u32> = (0..p.len() as u32).collect();
+            let (centre, _, _) = centre(track, moment, &everyone)?;
+            return Ok(lagrangian_radius(&p, centre, check.fraction.map_or(0.5, Real::get)));
+        }
+        let (x, v, mu) = relative_motion(track, moment, check)?;
+        let orbit = || Orbit::of(x, v, mu);
+        Ok(match self {
+            Self::SemiMajorAxis => orbit().semi_major_axis,
+            Self::Eccentricity => orbit().eccentricity,
+            Self::Inclination => orbit().inclination.to_degrees(),
+            Self::Pericentre => orbit().semi_major_axis * (1.0 - orbit().eccentricity),
+            Self::Speed => length(v),
+            _ => length(x),
+        })
+    }
+}
+
+/// The moments that a check looks at.
+fn window<'a>(track: &'a Track, check: &Check) -> Result<&'a [Moment], String> {
+    let (from, to) = (check.from.map_or(f64::NEG_INFINITY, Real::get), check.to.map_or(f64::INFINITY, Real::get));
+    let start = track.moments.partition_point(|moment| moment.time < from);
+    let end = track.moments.partition_point(|moment| moment.time <= to);
+    track.moments.get(start..end).ok_or_else(|| "`to` is before `from`".into())
+}
+
+/// One number of the values at some moments.
+pub(super) fn reduced(over: Over, moments: &[Moment], values: &[f64]) -> f64 {
+    let first = values.first().copied().unwrap_or(f64::NAN);
+    match over {
+        Over::Start => first,
+        Over::End => values.last().copied().unwrap_or(f64::NAN),
+        Over::Smallest => -largest(values.iter().map(|x| -x)),
+        Over::Largest => largest(values.iter().copied()),
+        Over::Mean => sum(values.iter().copied()) / values.len() as f64,
+        Over::TimeOfSmallest => {
+            let when = moments.iter().zip(values).min_by(|(_, a), (_, b)| a.total_cmp(b));
+            when.map_or(f64::NAN, |(moment, _)| moment.time)
+        }
+        Over::Change => largest(values.iter().map(|x| (x / first - 1.0).abs())),
+    }
+}
+
+/// The largest of some numbers; NaN if there are none or one of them is.
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
+}
+
+/// Mass, position and velocity of the centre of mass of some particles; for massless ones each counts the same.
+fn centre(track: &Track, moment: &Moment, ids: &[u32]) -> Result<(Vec3, Vec3, f64), String> {
+    let n = track.mass.len();
+    if let Some(id) = ids.iter().find(|&&id| id as usize >= n) {
+        return Err(format!("there is no particle {id}: the run has {n}, counted from 0"));
+    }
+    let mass = sum(ids.iter().map(|&id| track.mass[id as usize]));
+    let weight = |id: u32| if mass > 0.0 { track.mass[id as usize] / mass } else { 1.0 / ids.len() as f64 };
+    let mean = |column: &[Vec3]| sum3(ids.iter().map(|&id| column[id as usize].map(|x| weight(id) * x)));
+    Ok((mean(&moment.pos), mean(&moment.vel), mass))
+}
+
+/// Relative position, relative velocity, and G times both masses.
+fn relative_motion(track: &Track, moment: &Moment, check: &Check) -> Result<(Vec3, Vec3, f64), String> {
+    let (x1, v1, m1) = centre(track, moment, &check.about)?;
+    let (x2, v2, m2) = centre(track, moment, &check.body)?;
+    Ok((minus(x2, x1), minus(v2, v1), track.g * (m1 + m2)))
+}
+
+/// Mean motion of the orbit at a moment, in radians.
+fn mean_motion(track: &Track, moment: &Moment, check: &Check) -> Result<f64, String> {
+    let (x, v, mu) = relative_motion(track, moment, check)?;
+    let a = Orbit::of(x, v, mu).semi_major_axis;
+    if a > 0.0 { Ok((mu / a.powi(3)).sqrt()) } else { Err(format!("the orbit is not bound at t = {}", moment.time)) }
+}
+
+/// How far the mean longitude turns from the first moment to the last. Between moments it turns by the mean motion, as far as
+/// that tells the number of whole turns.
+fn longitudes(track: &Track, moments: &[Moment], check: &Check) -> Result<f64, String> {
+    let mut turns = Vec::new();
+    for pair in moments.windows(2) {
+        let longitude = |moment: &Moment| -> Result<f64, String> {
+            let (x, v, mu) = relative_motion(track, moment, check)?;
+            Ok(Orbit::of(x, v, mu).mean_longitude)
+        };
+        let rate = 0.5 * (mean_motion(track, &pair[0], check)? + mean_motion(track, &pair[1], check)?);
+        let expected = rate * (pair[1].time - pair[0].time);
+        let found = longitude(&pair[1])? - longitude(&pair[0])?;
+        turns.push(found + TAU * ((expected - found) / TAU).round());
+    }
+    Ok(sum(turns.into_iter()))
+}
+
+/// A row of a table of positions.
+#[derive(Deserialize)]
+struct Place {
+    time: f64,
+    id: usize,
+    x: f64,
+    y: f64,
+    z: f64,
+}
+
+fn position_error(moments: &[Moment], table: &str) -> Result<f64, String> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(table.as_bytes());
+    let mut errors = Vec::new();
+    for row in reader.deserialize::<Place>() {
+        let row = row.map_err(|e| format!("the table: {e}"))?;
+        let close = |moment: &&Moment| (moment.time - row.time).abs() <= 1e-9 * row.time.abs().max(1.0);
+        let moment = moments.iter().find(close).ok_or_else(|| format!("the run has no moment at t = {}", row.time))?;
+        let found = moment.pos.get(row.id).ok_or_else(|| format!("the run has no particle {}", row.id))?;
+        errors.push(length(minus(*found, [row.x, row.y, row.z])));
+    }
+    Ok(largest(errors.into_iter()))
+}
+
+/// The exponent p of the power law y ∝ x^p through points, by least squares in the logarithms.
+#[must_use]
+pub fn exponent(points: &[(f64, f64)]) -> f64 {
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let n = logs.len() as f64;
+    let (mean_x, mean_y) = (sum(logs.iter().map(|l| l.0)) / n, sum(logs.iter().map(|l| l.1)) / n);
+    let covariance = sum(logs.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)));
+    covariance / sum(logs.iter().map(|(x, _)| (x - mean_x).powi(2)))
+}
+
+fn minus(a: Vec3, b: Vec3) -> Vec3 {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn length(v: Vec3) -> f64 {
+    (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_of_many_by_hand() {
+        let moments: Vec<Moment> =
+            [0.0, 1.0, 2.0].map(|time| Moment { time, pos: Vec::new(), vel: Vec::new() }).to_vec();
+        let values = [2.0, 1.0, 3.0];
+        for (over, expected) in [
+            (Over::Start, 2.0),
+            (Over::End, 3.0),
+            (Over::Smallest, 1.0),
+            (Over::Largest, 3.0),
+            (Over::Mean, 2.0),
+            (Over::TimeOfSmallest, 1.0),
+            (Over::Change, 0.5),
+        ] {
+            assert_eq!(reduced(over, &moments, &values), expected, "{over:?}");
+        }
+        assert!(reduced(Over::Largest, &moments, &[1.0, f64::NAN, 2.0]).is_nan(), "a NaN must not pass for small");
+        assert!(reduced(Over::Smallest, &moments, &[1.0, f64::NAN, 2.0]).is_nan(), "nor for large");
+    }
+
+    #[test]
+    fn the_exponent_of_an_exact_power_law() {
+        let points: Vec<(f64, f64)> = [1.0, 2.0, 5.0].map(|x: f64| (x, 3.0 * x.powf(-1.25))).to_vec();
+        assert!((exponent(&points) + 1.25).abs() < 1e-14);
+        assert!(exponent(&[(2.0, 1.0), (2.0, 3.0)]).is_nan(), "one abscissa has no slope");
+    }
+}

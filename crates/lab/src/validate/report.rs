@@ -1,0 +1,198 @@
+//! The table of results, as Markdown, CSV and JSON.
+
+use super::case::Check;
+use super::verdict::{Kind, Verdict, number};
+use tisane_run::assemble;
+use tisane::error::{Error, Result};
+use tisane_io::atomic::write_atomically;
+use tisane_io::provenance;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The files that [`Report::write`] makes.
+pub const MARKDOWN: &str = "results.md";
+/// The same as a table for programs.
+pub const CSV: &str = "results.csv";
+
+/// One number, what it should be, and the verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The case.
+    pub case: String,
+    /// What it is, with its unit.
+    pub quantity: String,
+    /// What it should be.
+    pub reference: f64,
+    /// How far it may be off.
+    pub tolerance: f64,
+    /// What the tolerance means.
+    pub kind: Kind,
+    /// What it is.
+    pub measured: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why there is no number.
+    pub note: String,
+    /// Where the reference comes from.
+    pub source: String,
+}
+
+impl Row {
+    /// The row of a check.
+    #[must_use]
+    pub fn new(case: &str, check: &Check, measured: Result<f64, String>, verdict: Verdict) -> Self {
+        let (measured, note) = match measured {
+            Ok(value) => (Some(value), String::new()),
+            Err(why) => (None, why),
+        };
+        Self {
+            case: case.to_owned(),
+            quantity: check.what.clone(),
+            reference: check.reference.get(),
+            tolerance: check.tolerance.get(),
+            kind: check.kind,
+            measured,
+            verdict,
+            note,
+            source: check.source.clone(),
+        }
+    }
+}
+
+/// All results of a session.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// tisane's version.
+    pub version: &'static str,
+    /// Commit that tisane was built from.
+    pub commit: &'static str,
+    /// What computed.
+    pub machine: String,
+    /// When: UTC, RFC 3339.
+    pub created: String,
+    /// The results.
+    pub rows: Vec<Row>,
+}
+
+impl Report {
+    /// A report of this program on this machine.
+    #[must_use]
+    pub fn new(rows: Vec<Row>) -> Self {
+        Self {
+            version: provenance::version(),
+            commit: provenance::git_commit(),
+            machine: machine(),
+            created: provenance::now_utc(),
+            rows,
+        }
+    }
+
+    /// True if a check failed.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.count(Verdict::Fail) > 0
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// How many checks passed, failed and were skipped, in a line; then why checks have no number, each reason once.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let [pass, fail, skip] = [Verdict::Pass, Verdict::Fail, Verdict::Skipped].map(|verdict| self.count(verdict));
+        let mut text = format!("{} checks: {pass} passed, {fail} failed, {skip} skipped\n", self.rows.len());
+        let mut told: Vec<(&str, &str)> = Vec::new();
+        for row in self.rows.iter().filter(|row| !row.note.is_empty()) {
+            if !told.contains(&(&row.case, &row.note)) {
+                told.push((&row.case, &row.note));
+                let _ = writeln!(text, "{} {}: {}", row.verdict.name(), row.case, row.note);
+            }
+        }
+        text
+    }
+
+    /// The table as Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = String::from(
+            "| case | quantity | reference | tolerance | measured | verdict | commit | machine |\n|---|---|---|---|---|---|---|---|\n",
+        );
+        for row in &self.rows {
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} | {} | {} |",
+                row.case,
+                row.quantity.replace('|', "\\|"),
+                number(row.reference),
+                row.kind.told(row.tolerance),
+                row.measured.map_or("–".into(), number),
+                row.verdict.name(),
+                self.commit,
+                self.machine
+            );
+        }
+        text + "\n" + &self.summary()
+    }
+
+    /// Writes [`MARKDOWN`] and [`CSV`] into a folder, which is made.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder).map_err(|e| Error::storage(folder, e))?;
+        let put = |name: &str, text: &[u8]| {
+            write_atomically(&folder.join(name), |path| std::fs::write(path, text).map_err(|e| Error::storage(path, e)))
+        };
+        put(MARKDOWN, self.markdown().as_bytes())?;
+        put(CSV, &self.csv().map_err(|e| Error::storage(folder.join(CSV), e))?)
+    }
+
+    fn csv(&self) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let (commit, machine) = (self.commit, self.machine.as_str());
+        writer.write_record([
+            "case",
+            "quantity",
+            "reference",
+            "tolerance",
+            "kind",
+            "measured",
+            "verdict",
+            "commit",
+            "machine",
+            "note",
+            "source",
+        ])?;
+        for row in &self.rows {
+            let kind = serde_json::to_value(row.kind)?;
+            writer.write_record([
+                &row.case,
+                &row.quantity,
+                &row.reference.to_string(),
+                &row.tolerance.to_string(),
+                kind.as_str().unwrap_or_default(),
+                &row.measured.map_or_else(String::new, |x| format!("{x:e}")),
+                row.verdict.name(),
+                commit,
+                machine,
+                &row.note,
+                &row.source,
+            ])?;
+        }
+        Ok(writer.into_inner()?)
+    }
+}
+
+/// The processor with its threads, and the GPUs.
+fn machine() -> String {
+    let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = about.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let cpu = model.map_or(std::env::consts::ARCH, |(_, name)| name.trim());
+    let mut text = format!("{cpu}, {} threads", rayon::current_num_threads());
+    for gpu in assemble::gpus().unwrap_or_default() {
+        let _ = write!(text, ", {}", gpu.name);
+    }
+    text
+}

@@ -1,0 +1,135 @@
+//! Running a case and comparing what comes out.
+
+use super::case::Check;
+use super::library::Entry;
+use super::measure::{Track, track};
+use super::quantity::exponent;
+use super::report::Row;
+use super::verdict::Verdict;
+use super::{case, rows};
+use tisane_run::assemble::{self, Session};
+use tisane_run::config::Real;
+use tisane::error::{Error, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+
+/// What all cases share.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// How runs compute, in place of what their configurations say.
+    pub session: Session,
+    /// The folder of other programs' files.
+    pub data: PathBuf,
+    /// This program, for the runs that are commands of it.
+    pub program: PathBuf,
+    /// Set to have a case end before its time, without a result.
+    pub stop: &'static AtomicBool,
+}
+
+/// What came out of a run.
+enum Outcome {
+    Track(Track),
+    Rows(Vec<serde_json::Value>),
+}
+
+/// What a case needs and this machine has not; [`None`] if it can run.
+#[must_use]
+pub fn missing(needs: &case::Needs, around: &Surroundings) -> Option<String> {
+    if let Some(name) = &needs.data
+        && !around.data.join(name).is_file()
+    {
+        return Some(format!("needs {name}, which is not in {}", around.data.display()));
+    }
+    if !needs.gpu {
+        return None;
+    }
+    match assemble::gpus() {
+        Ok(gpus) if gpus.is_empty() => Some("needs an NVIDIA GPU: the driver finds none".into()),
+        Ok(_) => None,
+        Err(e) => Some(format!("needs an NVIDIA GPU: {e}")),
+    }
+}
+
+/// Reads every configuration of a case, so that a mistake is told before anything runs.
+///
+/// # Errors
+/// [`Error::Config`] with file, line and key.
+pub fn check_configurations(entry: &Entry) -> Result<()> {
+    entry.case.runs.iter().try_for_each(|run| entry.config(run, Path::new("")).map(drop))
+}
+
+/// The rows of a case that cannot run here.
+#[must_use]
+pub fn skipped(entry: &Entry, why: &str) -> Vec<Row> {
+    let row = |check| Row::new(&entry.name, check, Err(why.to_owned()), Verdict::Skipped);
+    entry.case.checks.iter().map(row).collect()
+}
+
+/// Runs a case and judges its checks. A run that fails fails its checks, with the reason. `progress` hears the name of the run
+/// and the share of the case that is done. [`None`] if it was stopped.
+///
+/// # Errors
+/// [`Error::Storage`] if there is no room for temporary files.
+pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, f64)) -> Result<Option<Vec<Row>>> {
+    let folder = TempDir::new().map_err(|e| Error::storage(std::env::temp_dir(), e))?;
+    for (name, text) in &entry.files {
+        let path = folder.path().join(name);
+        fs::write(&path, text).map_err(|e| Error::storage(&path, e))?;
+    }
+    if let Some(name) = &entry.case.needs.data {
+        let copy = folder.path().join(name);
+        fs::copy(around.data.join(name), &copy).map_err(|e| Error::storage(&copy, e))?;
+    }
+    let runs = &entry.case.runs;
+    let mut outcomes: Vec<Result<Outcome, String>> = Vec::new();
+    for (k, run) in runs.iter().enumerate() {
+        let mut inner = |share: f64| progress(&run.name, (k as f64 + share) / runs.len() as f64);
+        inner(0.0);
+        let mut one = || -> Result<Option<Outcome>, String> {
+            match entry.config(run, folder.path()).map_err(|e| e.to_string())? {
+                None => {
+                    let out = folder.path().join(format!("out-{k}"));
+                    let found = rows::of_command(&around.program, run, (&out, around.session.device), around.stop)?;
+                    Ok(found.map(Outcome::Rows))
+                }
+                Some(loaded) => {
+                    let made =
+                        assemble::prepare(loaded).and_then(|set| track(&set, around.session, around.stop, &mut inner));
+                    Ok(made.map_err(|e| e.to_string())?.map(Outcome::Track))
+                }
+            }
+        };
+        match one() {
+            Ok(None) => return Ok(None),
+            Ok(Some(outcome)) => outcomes.push(Ok(outcome)),
+            Err(e) => outcomes.push(Err(format!("run {}: {e}", run.name))),
+        }
+    }
+    Ok(Some(entry.case.checks.iter().map(|check| judge(entry, check, &outcomes)).collect()))
+}
+
+fn judge(entry: &Entry, check: &Check, outcomes: &[Result<Outcome, String>]) -> Row {
+    let table = check.table.as_ref().and_then(|name| entry.file(name));
+    let of = |name: &str| -> Result<(f64, f64), String> {
+        let found = entry.case.runs.iter().zip(outcomes).find(|(run, _)| run.name == name);
+        let (run, outcome) = found.ok_or_else(|| format!("there is no run {name}"))?;
+        let value = match outcome.as_ref().map_err(Clone::clone)? {
+            Outcome::Track(track) => check.quantity.of(track, check, table)?,
+            Outcome::Rows(found) => rows::number(found, check)?,
+        };
+        Ok((run.x.map_or(f64::NAN, Real::get), value))
+    };
+    let alone = |name: &String| of(name).map(|(_, value)| value);
+    let measured = match (&check.run, &check.per) {
+        (Some(name), None) => alone(name),
+        (Some(name), Some(per)) => alone(name).and_then(|value| Ok(value / alone(per)?)),
+        (None, _) => {
+            check.fit.iter().map(|name| of(name)).collect::<Result<Vec<_>, _>>().map(|points| exponent(&points))
+        }
+    };
+    let holds = |x: &f64| check.kind.holds(*x, check.reference.get(), check.tolerance.get());
+    let verdict = if measured.as_ref().is_ok_and(holds) { Verdict::Pass } else { Verdict::Fail };
+    Row::new(&entry.name, check, measured, verdict)
+}

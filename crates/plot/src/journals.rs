@@ -1,0 +1,191 @@
+//! Figures of a run's journals: structure of the cluster, time steps, rates, binaries.
+
+use super::run::{Gallery, Run};
+use super::{Axis, Figure, Heat, Mark, Panel, Series};
+use tisane_io::columns::{self, Cells, Columns};
+use tisane_io::directory::ANALYSIS;
+use tisane_io::fields::Journal;
+use tisane::time::LEVELS;
+use std::path::Path;
+
+/// The Lagrangian radii that are drawn, in thousandths of the mass, and what they are called.
+const RADII: [(&str, u16); 7] =
+    [("1 %", 10), ("5 %", 50), ("10 %", 100), ("25 %", 250), ("50 %", 500), ("75 %", 750), ("90 %", 900)];
+/// Most columns of the map of time steps: more cannot be told apart.
+const MOST_COLUMNS: usize = 160;
+
+/// Adds the figures of the journals; `run` has the diagnostics.
+pub(super) fn add(dir: &Path, run: &Run<'_>, gallery: &mut Gallery) {
+    let of = |journal| read(dir, journal);
+    let cluster = of(Journal::Cluster);
+    gallery.add("structure", cluster.as_ref().map_err(Clone::clone).and_then(|table| structure(dir, table)));
+    gallery.add("steps", steps(dir, run).ok_or_else(|| "no histogram of time steps in the diagnostics".to_owned()));
+    let events = of(Journal::Events);
+    gallery.add("rates", rates(dir, run, events.as_ref().ok()));
+    let binaries = of(Journal::Binaries);
+    gallery.add("binaries", binaries.and_then(|table| self::binaries(dir, &table, cluster.as_ref().ok())));
+}
+
+/// A journal of the run, or of its analysis where the run has none; or why there is none.
+fn read(dir: &Path, journal: Journal) -> Result<Columns, String> {
+    let here = |folder: &Path| folder.join(journal.csv()).is_file() || folder.join(journal.hdf5()).is_file();
+    let folder = [dir.to_owned(), dir.join(ANALYSIS)].into_iter().find(|folder| here(folder));
+    let none = || format!("no {}: `tisane analyze` makes it of the snapshots", journal.csv());
+    let folder = folder.ok_or_else(none)?;
+    let table = columns::read_journal(&folder.join(journal.csv()), &folder.join(journal.hdf5()));
+    let table = table.map_err(|e| e.to_string())?;
+    match table.numbers("time") {
+        Some([]) => Err(format!("{} has no rows", journal.csv())),
+        Some(_) => Ok(table),
+        None => Err(format!("{} has no column of numbers 'time'", journal.csv())),
+    }
+}
+
+fn lacks(journal: Journal) -> String {
+    format!("{} lacks columns", journal.csv())
+}
+
+/// Lagrangian radii and the core.
+fn structure(dir: &Path, table: &Columns) -> Result<Figure, String> {
+    let run = Run { table };
+    let panels = || {
+        let columns = RADII.map(|(name, thousandths)| (name, format!("lagrangian_radius_{thousandths:04}")));
+        let lines: Vec<(&str, &str, bool)> = columns.iter().map(|(name, column)| (*name, &**column, true)).collect();
+        let y = Axis::log(run.label("radius", "lagrangian_radius_0500")?);
+        let radii = run.panel("Lagrangian radii, by the mass within", y, &lines, |r| r)?;
+        let y = Axis::log(run.label("core radius", "core_radius")?);
+        let core = run.panel("Core radius", y, &[("", "core_radius", true)], |r| r)?;
+        let lines = [("bound", "bound_number", true), ("in the core", "core_number", true)];
+        let number = run.panel("Particles", Axis::log("number"), &lines, |n| n)?;
+        let y = Axis::linear("σt² / σr²");
+        let mut anisotropy = run.panel("Anisotropy", y, &[("", "anisotropy", true)], |beta| 1.0 - beta)?;
+        let times = table.numbers("time")?;
+        let isotropic = [times.first(), times.last()].into_iter().flatten().map(|t| (*t, 1.0)).collect();
+        anisotropy.series.push(Series::new("isotropic", Mark::Dashed, isotropic));
+        Some(vec![radii, core, number, anisotropy])
+    };
+    Ok(run.figure(dir, panels().ok_or_else(|| lacks(Journal::Cluster))?))
+}
+
+/// How many particles move with which step, over time.
+fn steps(dir: &Path, run: &Run<'_>) -> Option<Figure> {
+    let (times, longest) = (run.table.numbers("time")?, run.table.numbers("step_max")?);
+    let of_level = |level: usize| run.table.numbers(&format!("steps_level_{level:02}"));
+    let levels: Vec<&[f64]> = (0..LEVELS).map_while(of_level).collect();
+    let row = times.len().checked_sub(1)?;
+    // The longest step in use is that of the first level in use.
+    let first = levels.iter().position(|counts| counts[row] > 0.0)?;
+    let top = longest[row] * 2f64.powi(first as i32);
+    let used = |counts: &&[f64]| counts.iter().any(|n| *n > 0.0);
+    let (shallow, deep) = (levels.iter().position(used)?, levels.iter().rposition(used)?);
+    let columns = times.len().min(MOST_COLUMNS);
+    let rows: Vec<usize> = (0..columns).map(|k| k * row / (columns - 1).max(1)).collect();
+    let shown = (shallow..=deep).rev();
+    let values = shown.clone().flat_map(|level| rows.iter().map(move |&row| (level, row)));
+    let heat = Heat {
+        label: "particles".into(),
+        x: edges(&rows.iter().map(|&row| times[row]).collect::<Vec<f64>>()),
+        y: (shallow..=deep + 1).rev().map(|level| top * 2f64.powf(0.5 - level as f64)).collect(),
+        values: values.map(|(level, row)| levels[level][row]).collect(),
+    };
+    let mut x = run.time()?;
+    x.range = heat.x.first().copied().zip(heat.x.last().copied());
+    let mut y = Axis::log(run.label("time step", "step_max")?);
+    y.range = heat.y.first().copied().zip(heat.y.last().copied());
+    let panel = Panel { heat: Some(heat), ..Panel::new("Time steps of the particles", x, y) };
+    let mut figure = run.figure(dir, vec![panel]);
+    figure.columns = 1;
+    Some(figure)
+}
+
+/// Half-way between values, and as far beyond the outer ones.
+fn edges(values: &[f64]) -> Vec<f64> {
+    let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return Vec::new() };
+    let half = |pair: Option<&[f64]>| pair.map_or(0.5, |pair| 0.5 * (pair[1] - pair[0]));
+    let inner = values.windows(2).map(|pair| 0.5 * (pair[0] + pair[1]));
+    let (before, after) = (half(values.windows(2).next()), half(values.windows(2).last()));
+    [first - before].into_iter().chain(inner).chain([last + after]).collect()
+}
+
+/// The speed of the run, and what happened so far.
+fn rates(dir: &Path, run: &Run<'_>, events: Option<&Columns>) -> Result<Figure, String> {
+    let y = Axis::log("pairs per second");
+    let speed = run.panel("Speed of the run", y, &[("", "pairs_per_second", false)], |rate| rate);
+    let mut panels = vec![speed.ok_or_else(|| lacks(Journal::Diagnostics))?];
+    let events = events.and_then(|events| happened(run, events));
+    if events.is_none() {
+        panels[0].notes.push("no events to count".into());
+    }
+    panels.extend(events);
+    Ok(run.figure(dir, panels))
+}
+
+/// How many events of each kind there were up to a time.
+fn happened(run: &Run<'_>, events: &Columns) -> Option<Panel> {
+    let (times, kinds) = (events.numbers("time")?, &events.column("kind")?.cells);
+    let Cells::Words(kinds) = kinds else { return None };
+    let (start, end) = (*run.table.numbers("time")?.first()?, *run.table.numbers("time")?.last()?);
+    let mut panel = Panel::new("Events up to now", run.time()?, Axis::log("number"));
+    let mut names: Vec<&String> = kinds.iter().filter(|kind| !kind.is_empty()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        let mut count = 0.0;
+        for (&time, _) in times.iter().zip(kinds).filter(|(_, kind)| *kind == name) {
+            count += 1.0;
+            match points.last_mut() {
+                Some(last) if last.0 == time => last.1 = count,
+                _ => points.push((time, count)),
+            }
+        }
+        points.push((end.max(start), count));
+        panel.series.push(Series::new(name.replace('-', " "), Mark::Steps, points));
+    }
+    (!panel.series.is_empty()).then_some(panel)
+}
+
+/// Semi-major axes and eccentricities at the first and the last look, and how many there are.
+fn binaries(dir: &Path, table: &Columns, cluster: Option<&Columns>) -> Result<Figure, String> {
+    let run = Run { table };
+    let orbits = || {
+        let column = |name: &str| table.numbers(name);
+        let (times, number) = (column("time")?, column("number")?);
+        let (a, e) = (column("semi_major_axis")?, column("eccentricity")?);
+        let y = Axis { range: Some((-0.03, 1.03)), ..Axis::linear("eccentricity") };
+        let x = Axis::log(run.label("semi-major axis", "semi_major_axis")?);
+        let mut panel = Panel::new("Binaries", x, y);
+        let looks = cluster.and_then(|cluster| cluster.numbers("time")).unwrap_or(times);
+        let (first, last) = (*looks.first()?, *looks.last()?);
+        for time in [Some(first), (last > first).then_some(last)].into_iter().flatten() {
+            let of = |pairs: bool| -> Vec<(f64, f64)> {
+                let rows = (0..times.len()).filter(|&i| times[i] == time && (number[i] == 2.0) == pairs);
+                rows.map(|i| (a[i], e[i])).collect()
+            };
+            let unit = run.label("", "time")?.replace("[N-body units]", "");
+            let at = format!("t = {time}{}", unit.replace(['[', ']'], ""));
+            panel.series.push(Series::new(at.trim(), Mark::Points, of(true)));
+            let outer = of(false);
+            if !outer.is_empty() {
+                panel.series.push(Series::new(format!("{}, outer orbits", at.trim()), Mark::Points, outer));
+            }
+        }
+        Some(panel)
+    };
+    let mut panels = vec![orbits().ok_or_else(|| lacks(Journal::Binaries))?];
+    let lines = [("binaries", "binaries", true), ("hierarchies", "hierarchies", true)];
+    panels.extend(cluster.and_then(|table| Run { table }.panel("Numbers", Axis::linear("number"), &lines, |n| n)));
+    Ok(run.figure(dir, panels))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_lie_between_values() {
+        assert_eq!(edges(&[0.0, 1.0, 3.0]), [-0.5, 0.5, 2.0, 4.0]);
+        assert_eq!(edges(&[2.0]), [1.5, 2.5]);
+        assert!(edges(&[]).is_empty());
+    }
+}

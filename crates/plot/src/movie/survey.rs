@@ -1,0 +1,133 @@
+//! The first look at the snapshots of a film: what all frames must share.
+
+use super::super::snapshots::Look;
+use super::{Centre, Colour, Settings, apart};
+use tisane::error::{Error, Result};
+use tisane_io::file_units::FileUnits;
+use tisane::particles::Vec3;
+use tisane::sum::{sum, sum3};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// The view holds this share of the particles of every snapshot, and some room around.
+const SHARE: f64 = 0.9;
+const ROOM: f64 = 1.15;
+/// The colours reach up to the speed that this share of the particles stays below.
+const FAST: f64 = 0.98;
+
+/// What a film has to know of a snapshot.
+#[derive(Clone, Debug)]
+pub(super) struct Glimpse {
+    pub path: PathBuf,
+    pub time: f64,
+    pub units: FileUnits,
+    /// SHA-256 of its values.
+    pub content: String,
+    /// SHA-256 of its ids, in order.
+    ids: [u8; 32],
+    /// What stays in the middle, in the user's unit.
+    pub centre: Vec3,
+    /// Half the side of a square around it that holds most particles.
+    pub half: f64,
+    /// Lowest and highest value that has a colour of its own.
+    pub range: (f64, f64),
+}
+
+/// The snapshots that a film can be made of, by time, and what is wrong with the others.
+pub(super) fn survey(paths: &[PathBuf], settings: &Settings, seen: impl Fn() + Sync) -> (Vec<Glimpse>, Vec<String>) {
+    let look = |path: &PathBuf| {
+        let found = glimpse(path, settings);
+        seen();
+        found
+    };
+    let found: Vec<Result<Glimpse>> = paths.par_iter().with_max_len(1).map(look).collect();
+    let (mut kept, mut left_out): (Vec<Glimpse>, Vec<String>) = (Vec::new(), Vec::new());
+    for glimpse in found {
+        let fits = glimpse.and_then(|glimpse| match kept.last() {
+            Some(before) => follows(before, &glimpse).map(|()| glimpse),
+            None => Ok(glimpse),
+        });
+        match fits {
+            Ok(glimpse) => kept.push(glimpse),
+            Err(why) => left_out.push(why.to_string()),
+        }
+    }
+    (kept, left_out)
+}
+
+fn follows(before: &Glimpse, glimpse: &Glimpse) -> Result<()> {
+    let wrong = |why| Err(Error::input(&glimpse.path, why));
+    if glimpse.units != before.units {
+        return wrong("other units than in the snapshots before: of another run");
+    }
+    if glimpse.ids != before.ids {
+        return wrong("other particles than in the snapshots before: of another run");
+    }
+    if glimpse.time <= before.time {
+        return wrong("not later than the snapshot before");
+    }
+    Ok(())
+}
+
+fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
+    let look = Look::read(path)?;
+    let stars = &look.stars;
+    if stars.is_empty() {
+        return Err(Error::input(path, "no particles"));
+    }
+    let length = look.units.scale.length;
+    let centre = match settings.centre {
+        Centre::Density => look.centre,
+        Centre::Mass => mean(&stars.mass, &stars.pos).map(|x| x * length),
+        Centre::Origin => [0.0; 3],
+    };
+    let mut ids = stars.id.clone();
+    ids.sort_unstable();
+    let mut hash = Sha256::new();
+    ids.iter().for_each(|id| hash.update(id.to_le_bytes()));
+    let distances = stars.pos.iter().map(|x| apart(x.map(|x| x * length), centre)).collect();
+    let radius = quantile(distances, SHARE);
+    let colours = colours(&look, settings.colour);
+    let range = match settings.colour {
+        Colour::Speed => (0.0, quantile(colours, FAST)),
+        Colour::Mass => colours.iter().fold((f64::INFINITY, 0.0), |(low, high), m| (low.min(*m), m.max(high))),
+    };
+    Ok(Glimpse {
+        path: path.to_owned(),
+        time: look.time,
+        ids: hash.finalize().into(),
+        centre,
+        half: if radius > 0.0 { ROOM * radius } else { 1.0 },
+        range,
+        content: look.content,
+        units: look.units,
+    })
+}
+
+/// What gives the particles their colours, in the user's unit and the order of the file.
+pub(super) fn colours(look: &Look, colour: Colour) -> Vec<f64> {
+    let (stars, scale) = (&look.stars, &look.units.scale);
+    match colour {
+        Colour::Mass => stars.mass.iter().map(|m| m * scale.mass).collect(),
+        Colour::Speed => {
+            let velocity = mean(&stars.mass, &stars.vel);
+            stars.vel.iter().map(|v| apart(*v, velocity) * scale.velocity).collect()
+        }
+    }
+}
+
+/// Mean of some vectors by mass; zero without any.
+fn mean(mass: &[f64], vectors: &[Vec3]) -> Vec3 {
+    let total = sum(mass.iter().copied());
+    let moment = sum3(mass.iter().zip(vectors).map(|(m, x)| x.map(|x| m * x)));
+    moment.map(|x| if total > 0.0 { x / total } else { 0.0 })
+}
+
+/// The value that a share of all stays at or below; 0 of none.
+pub(super) fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    values.retain(|x| x.is_finite());
+    values.sort_unstable_by(f64::total_cmp);
+    let held = (share * values.len() as f64).ceil() as usize;
+    values.get(held.saturating_sub(1)).copied().unwrap_or(0.0)
+}

@@ -1,0 +1,152 @@
+//! The report of a run: key facts and all figures in one HTML file that needs nothing else.
+
+use super::Theme;
+use super::run::{Gallery, diagnostics, name};
+use tisane::error::{Error, Result};
+use tisane_io::atomic::write_atomically;
+use tisane_io::directory::{CONFIG, SUMMARY};
+use tisane_io::regular;
+use quick_xml::escape::escape;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// The facts of the summary, in their order: what they are called and where they stand.
+const FACTS: [(&str, &str); 25] = [
+    ("Particles", "/n"),
+    ("Time reached", "/time"),
+    ("Ended", "/exit_reason"),
+    ("Engine", "/engine"),
+    ("Choice of the engine", "/engine_choice"),
+    ("Precision", "/precision"),
+    ("Threads", "/threads"),
+    ("Relative energy error", "/relative_energy_error"),
+    ("Largest relative energy error", "/max_relative_energy_error"),
+    ("Relative angular momentum error", "/angular_momentum_error"),
+    ("Block steps", "/block_steps"),
+    ("Particle steps", "/particle_steps"),
+    ("Steps held at dt_min", "/clamped_steps"),
+    ("Pair interactions", "/pair_interactions"),
+    ("Wall time [s]", "/wall_seconds"),
+    ("Pairs per second", "/pairs_per_second"),
+    ("SHA-256 of the state", "/state_sha256"),
+    ("SHA-256 of the initial conditions", "/provenance/initial_sha256"),
+    ("Seed", "/provenance/seed"),
+    ("tisane", "/version"),
+    ("Commit", "/git_commit"),
+    ("Host", "/provenance/host"),
+    ("CPU", "/provenance/cpu"),
+    ("GPU", "/provenance/gpu"),
+    ("Written", "/provenance/created"),
+];
+
+/// What the figures are called as headings, by the names of their files.
+const HEADINGS: [(&str, &str); 7] = [
+    ("diagnostics", "Diagnostics"),
+    ("projections", "The cluster from three sides"),
+    ("profiles", "Profiles"),
+    ("structure", "Structure"),
+    ("steps", "Time steps"),
+    ("rates", "Rates"),
+    ("binaries", "Binaries"),
+];
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ground:#FFFFFF;--text:#1A1A1A;--muted:#5C6066;--line:#D5D7DA}\
+@media(prefers-color-scheme:dark){:root{--ground:#15181C;--text:#E6E8EB;--muted:#A0A6AE;--line:#3A4048}}\
+body{margin:2rem auto;max-width:72rem;padding:0 1rem;background:var(--ground);color:var(--text);font:16px/1.5 'DejaVu Sans',Verdana,sans-serif}\
+table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;font-weight:normal}\
+th{color:var(--muted);white-space:nowrap}td{overflow-wrap:anywhere}\
+h1,h2{font-weight:600;line-height:1.2}h2{margin-top:2.5rem}svg{max-width:100%;height:auto}\
+pre{overflow-x:auto}.dark{display:none}\
+@media(prefers-color-scheme:dark){.light{display:none}.dark{display:block}}";
+
+/// Writes the report of the run in `dir` to `path`: the page depends on what the run has written alone.
+///
+/// # Errors
+/// [`Error::Input`] if the summary cannot be read, [`Error::Storage`] if the report cannot be written.
+pub fn write(path: &Path, dir: &Path, gallery: &Gallery) -> Result<()> {
+    let page = page(dir, gallery)?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|e| Error::storage(folder, e))?;
+    }
+    write_atomically(path, |t| fs::write(t, &page).map_err(|e| Error::storage(t, e)))
+}
+
+fn page(dir: &Path, gallery: &Gallery) -> Result<String> {
+    let name = name(dir);
+    let title = escape(&*name);
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+    );
+    page += &table(&facts(dir)?);
+    for (name, figure) in &gallery.figures {
+        let heading = HEADINGS.iter().find(|(of, _)| of == name).map_or(*name, |(_, heading)| heading);
+        add(&mut page, format_args!("<h2 id=\"{name}\">{heading}</h2>\n"));
+        for (theme, class) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
+            let svg = figure.svg_of_page(theme, &format!("{name}-{class}-"));
+            add(&mut page, format_args!("<figure class=\"{class}\" style=\"margin:0\">\n{svg}</figure>\n"));
+        }
+    }
+    if !gallery.missing.is_empty() || !gallery.damaged.is_empty() {
+        page += "<h2>Not drawn</h2>\n<ul>\n";
+        for (name, why) in &gallery.missing {
+            add(&mut page, format_args!("<li>{name}: {}</li>\n", escape(&**why)));
+        }
+        for why in &gallery.damaged {
+            add(&mut page, format_args!("<li>left out: {}</li>\n", escape(&**why)));
+        }
+        page += "</ul>\n";
+    }
+    if let Ok(config) = regular::read_to_string(&dir.join(CONFIG)) {
+        let shown = escape(&*config);
+        add(
+            &mut page,
+            format_args!("<h2>Configuration</h2>\n<details><summary>{CONFIG}</summary><pre>{shown}</pre></details>\n"),
+        );
+    }
+    Ok(page + "</body>\n</html>\n")
+}
+
+/// Writing to a String cannot fail.
+fn add(page: &mut String, what: std::fmt::Arguments<'_>) {
+    let _ = page.write_fmt(what);
+}
+
+fn table(facts: &[(String, String)]) -> String {
+    let row = |(what, value): &(String, String)| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(&**what), escape(&**value))
+    };
+    format!("<table>\n{}</table>\n", facts.iter().map(row).collect::<String>())
+}
+
+/// What the summary says; of a run that has none yet, what the last row of the diagnostics says.
+fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
+    let path = dir.join(SUMMARY);
+    if !path.is_file() {
+        let table = diagnostics(dir)?;
+        let mut facts = vec![("Summary".to_owned(), "none yet: the run is under way, or was killed".to_owned())];
+        for name in ["time", "relative_energy_error", "block_steps", "wall_seconds"] {
+            if let Some(last) = table.numbers(name).and_then(<[f64]>::last) {
+                facts.push((table.column(name).map_or(String::new(), |column| column.label()), last.to_string()));
+            }
+        }
+        facts.extend(table.remarks);
+        return Ok(facts);
+    }
+    let text = regular::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
+    let summary: Value = serde_json::from_str(&text).map_err(|e| Error::input(&path, e))?;
+    let told = |at: &str| match summary.pointer(at)? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(match number.as_f64() {
+            Some(x) if number.is_f64() && x != 0.0 && !(1e-3..1e6).contains(&x.abs()) => format!("{x:.4e}"),
+            _ => number.to_string(),
+        }),
+        other => Some(other.to_string()),
+    };
+    let found = FACTS.iter().filter_map(|(what, at)| Some(((*what).to_owned(), told(at)?)));
+    Ok(found.filter(|(_, value)| !value.is_empty()).collect())
+}

@@ -1,0 +1,219 @@
+//! The figures of a run: all of them, and those of its diagnostics.
+
+use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots};
+use tisane::error::{Error, Result};
+use tisane_io::columns::{self, Columns};
+use tisane_io::directory::CONFIG;
+use tisane_io::fields::Journal;
+use tisane::time::LEVELS;
+use std::path::Path;
+
+/// With more rows than this, markers would hide the line.
+const MOST_MARKERS: usize = 60;
+/// Room before the first and after the last row, as a part of the time between them.
+const ROOM: f64 = 0.04;
+/// The unit of time where there is no physical one; in a label beside T for the kinetic energy it would mislead.
+const HENON_TIME: &str = "T";
+
+/// The standard figures of a run, as far as its directory has what they show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gallery {
+    /// The figures by the names of their files.
+    pub figures: Vec<(&'static str, Figure)>,
+    /// The names of those that are not there, and why.
+    pub missing: Vec<(&'static str, String)>,
+    /// Snapshots that are damaged: what is wrong with each.
+    pub damaged: Vec<String>,
+}
+
+impl Gallery {
+    /// Takes a figure in, or the reason why there is none.
+    pub(super) fn add(&mut self, name: &'static str, figure: Result<Figure, String>) {
+        match figure {
+            Ok(figure) => self.figures.push((name, figure)),
+            Err(why) => self.missing.push((name, why)),
+        }
+    }
+}
+
+/// The figures of a run's directory. The run may be under way.
+///
+/// # Errors
+/// [`Error::Input`] if it is not the directory of a run, or has no diagnostics.
+pub fn figures(dir: &Path) -> Result<Gallery> {
+    let table = diagnostics(dir)?;
+    let run = Run { table: &table };
+    let panels = [
+        run.energy_error(),
+        run.angular_momentum_error(),
+        run.virial_ratio(),
+        run.steps(),
+        run.blocks(),
+        run.levels(),
+        run.audit(),
+    ];
+    let mut gallery = Gallery::default();
+    gallery.figures.push(("diagnostics", run.figure(dir, panels.into_iter().flatten().collect())));
+    snapshots::add(dir, &mut gallery);
+    journals::add(dir, &run, &mut gallery);
+    Ok(gallery)
+}
+
+/// The diagnostics of a run.
+///
+/// # Errors
+/// [`Error::Input`] if `dir` is not the directory of a run, or has no diagnostics.
+pub fn diagnostics(dir: &Path) -> Result<Columns> {
+    let names = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
+    let [csv, hdf5] = names.map(|name| dir.join(name));
+    if !dir.exists() {
+        return Err(Error::input(dir, "no such file or directory"));
+    }
+    if !csv.is_file() && !hdf5.is_file() {
+        let problem = match dir.join(CONFIG).is_file() {
+            true => format!("no diagnostics: neither {} nor {}", names[0], names[1]),
+            false => format!("not the output directory of a run: neither {} nor {}", names[0], names[1]),
+        };
+        return Err(Error::input(dir, problem).with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
+    }
+    let table = columns::read_journal(&csv, &hdf5)?;
+    match table.numbers("time") {
+        Some([]) => Err(Error::input(dir, "the diagnostics have no rows yet")),
+        Some(_) => Ok(table),
+        None => Err(Error::input(csv, "no column of numbers 'time': not the diagnostics of a run")),
+    }
+}
+
+/// What a run is called: the name of its directory.
+#[must_use]
+pub fn name(dir: &Path) -> String {
+    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Where a table comes from, in a line.
+#[must_use]
+pub fn caption(table: &Columns) -> String {
+    let told = table.remarks.iter().filter(|(name, value)| !name.starts_with("column ") && !value.is_empty());
+    let one =
+        |(name, value): &(String, String)| if name.is_empty() { value.clone() } else { format!("{name} {value}") };
+    told.map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A journal of a run, to be drawn over time.
+pub(super) struct Run<'a> {
+    pub table: &'a Columns,
+}
+
+impl Run<'_> {
+    /// A page of panels, two side by side.
+    pub fn figure(&self, dir: &Path, panels: Vec<Panel>) -> Figure {
+        Figure { title: name(dir), caption: caption(self.table), panels, columns: 2 }
+    }
+
+    /// A column over time. The first row is left out where its value says nothing: the error at the start of the run, work
+    /// since the row before.
+    fn over_time(&self, column: &str, with_first: bool, of: fn(f64) -> f64) -> Option<Vec<(f64, f64)>> {
+        let (times, values) = (self.table.numbers("time")?, self.table.numbers(column)?);
+        let points = times.iter().zip(values).map(|(t, y)| (*t, of(*y)));
+        Some(points.skip(usize::from(!with_first)).collect())
+    }
+
+    /// What a column is, with its unit.
+    pub fn label(&self, what: &str, column: &str) -> Option<String> {
+        let henon = self.table.column("time").is_some_and(|time| time.unit == HENON_TIME);
+        Some(match self.table.column(column)?.unit.as_str() {
+            "" => what.to_owned(),
+            _ if henon => format!("{what} [N-body units]"),
+            unit => format!("{what} [{unit}]"),
+        })
+    }
+
+    /// The axis of time.
+    pub fn time(&self) -> Option<Axis> {
+        let times = self.table.numbers("time")?;
+        let mut x = Axis::linear(self.label("time", "time")?);
+        // The same for all panels, whichever rows they show; of one moment there is no range.
+        x.range = times.first().zip(times.last()).map(|(from, to)| {
+            let room = ROOM * (to - from);
+            (from - room, to + room)
+        });
+        Some(x)
+    }
+
+    /// Columns over time as lines of one panel; none of a file that lacks them.
+    pub fn panel(&self, title: &str, y: Axis, lines: &[(&str, &str, bool)], of: fn(f64) -> f64) -> Option<Panel> {
+        let x = self.time()?;
+        let mut panel = Panel::new(title, x, y);
+        for (name, column, with_first) in lines {
+            let points = self.over_time(column, *with_first, of)?;
+            let mark = if points.len() > MOST_MARKERS { Mark::Line } else { Mark::LineAndPoints };
+            panel.series.push(Series::new(*name, mark, points));
+        }
+        Some(panel)
+    }
+
+    fn energy_error(&self) -> Option<Panel> {
+        let lines = [
+            ("since the start", "relative_energy_error", false),
+            ("since the row before", "relative_energy_error_step", false),
+        ];
+        self.panel("Energy error", Axis::log("|ΔE/E₀|"), &lines, f64::abs)
+    }
+
+    fn angular_momentum_error(&self) -> Option<Panel> {
+        let lines = [("", "angular_momentum_error", false)];
+        self.panel("Angular momentum error", Axis::log("|ΔL|/|L₀|"), &lines, f64::abs)
+    }
+
+    fn virial_ratio(&self) -> Option<Panel> {
+        let lines = [("", "virial_ratio", true)];
+        let mut panel = self.panel("Virial ratio", Axis::linear("T/|U|"), &lines, |q| q)?;
+        let times = self.table.numbers("time")?;
+        let equilibrium = [times.first(), times.last()].into_iter().flatten().map(|t| (*t, 0.5)).collect();
+        panel.series.push(Series::new("equilibrium", Mark::Dashed, equilibrium));
+        Some(panel)
+    }
+
+    fn steps(&self) -> Option<Panel> {
+        let lines = [("longest", "step_max", true), ("mean", "step_mean", true), ("shortest", "step_min", true)];
+        self.panel("Time steps", Axis::log(self.label("time step", "step_min")?), &lines, |step| step)
+    }
+
+    fn blocks(&self) -> Option<Panel> {
+        let lines = [("", "mean_block_size", false)];
+        self.panel("Blocks", Axis::log("mean number of particles in a block"), &lines, |n| n)
+    }
+
+    /// How many particles move with which step in the last row.
+    fn levels(&self) -> Option<Panel> {
+        let longest = self.table.numbers("step_max")?.last()?;
+        let last = |level| Some(*self.table.numbers(&format!("steps_level_{level:02}"))?.last()?);
+        let counts: Vec<f64> = (0..LEVELS).map_while(last).collect();
+        // The longest step in use is that of the first level in use.
+        let first = counts.iter().position(|n| *n > 0.0)?;
+        let used = counts.iter().enumerate().filter(|(_, n)| **n > 0.0);
+        let step = |level: usize| longest * 2f64.powi(first as i32 - level as i32);
+        let points: Vec<(f64, f64)> = used.map(|(level, n)| (step(level), *n)).collect();
+        let mut x = Axis::log(self.label("time step", "step_max")?);
+        // Room for the outer bars.
+        x.range = Some((points.last()?.0 / 2.0, points.first()?.0 * 2.0));
+        let mut panel = Panel::new("Time steps in the last row", x, Axis::linear("particles"));
+        panel.series.push(Series::new("", Mark::Bars, points));
+        Some(panel)
+    }
+
+    /// Errors of the forces against f64; none of a run that uses that.
+    fn audit(&self) -> Option<Panel> {
+        if self.table.numbers("audit_sample")?.iter().all(|n| *n == 0.0) {
+            return None;
+        }
+        let lines = [
+            ("acceleration, largest", "audit_acceleration_max", true),
+            ("acceleration, rms", "audit_acceleration_rms", true),
+            ("jerk, rms", "audit_jerk_rms", true),
+            ("potential, rms", "audit_potential_rms", true),
+        ];
+        self.panel("Force error against f64", Axis::log("relative error"), &lines, |e| e)
+    }
+}

@@ -1,0 +1,205 @@
+//! A figure of chosen columns of tables.
+
+use super::run::caption;
+use super::{Axis, Figure, Mark, Panel, Scale, Series};
+use tisane::error::{Error, Result};
+use tisane_io::columns::{Cells, Column, Columns};
+use std::path::{Path, PathBuf};
+
+/// Most series of a figure: with more, no eye tells them apart.
+const MOST_SERIES: usize = 56;
+/// With more points than this, markers would hide the line.
+const MOST_MARKERS: usize = 60;
+
+/// What to draw of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Column of the horizontal axis; the first one if [`None`].
+    pub x: Option<String>,
+    /// Columns of the vertical axis; `|name|` for absolute values.
+    pub y: Vec<String>,
+    /// A series for each value of this column.
+    pub by: Option<String>,
+    /// Logarithmic horizontal axis.
+    pub log_x: bool,
+    /// Logarithmic vertical axis.
+    pub log_y: bool,
+}
+
+/// A table and where it was read.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file or directory, for messages.
+    pub path: PathBuf,
+    /// What it is called in the legend.
+    pub name: String,
+    /// The table.
+    pub table: Columns,
+}
+
+/// One panel with the chosen columns of all tables.
+///
+/// # Errors
+/// [`Error::Input`] if a column is not there or has no numbers; names the nearest one.
+pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
+    let mut panel = Panel::default();
+    let mut labels = Vec::new();
+    for source in sources {
+        let x = match &choice.x {
+            Some(name) => find(source, name)?,
+            None => source.table.columns.first().ok_or_else(|| Error::input(&source.path, "no columns"))?,
+        };
+        panel.x.label = x.label();
+        let places = places(x, &mut panel.x.categories, source)?;
+        for wanted in &choice.y {
+            let (name, absolute) = bars_off(wanted);
+            let column = find(source, name)?;
+            let label = if absolute { column.label().replacen(name, wanted, 1) } else { column.label() };
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+            let values = numbers(column, source)?;
+            let of = |y: f64| if absolute { y.abs() } else { y };
+            let points: Vec<(f64, f64)> = places.iter().zip(values).map(|(x, y)| (*x, of(*y))).collect();
+            let shown = if choice.y.len() > 1 { wanted.as_str() } else { "" };
+            for (group, points) in split(source, choice.by.as_deref(), points)? {
+                let name = [if sources.len() > 1 { &source.name } else { "" }, shown, &group];
+                let name = name.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+                let mark = mark(&panel.x, points.len());
+                panel.series.push(Series::new(name, mark, points));
+            }
+        }
+    }
+    if panel.series.len() > MOST_SERIES {
+        let problem = format!("{} series in one figure, and {MOST_SERIES} are the most", panel.series.len());
+        return Err(Error::input(&sources[0].path, problem).with_help("fewer columns in --y, or another in --by"));
+    }
+    let scale = |log| if log { Scale::Log10 } else { Scale::Linear };
+    panel.x.scale = scale(choice.log_x);
+    panel.y = Axis { label: labels.join(", "), scale: scale(choice.log_y), ..Axis::default() };
+    let (title, caption) = match sources {
+        [only] => {
+            let title = if only.table.title.is_empty() { only.name.clone() } else { only.table.title.clone() };
+            (title, caption(&only.table))
+        }
+        _ => {
+            let told = sources.iter().map(|source| (&source.name, caption(&source.table)));
+            let told = told.filter(|(_, caption)| !caption.is_empty());
+            (String::new(), told.map(|(name, caption)| format!("{name}: {caption}")).collect::<Vec<_>>().join("; "))
+        }
+    };
+    Ok(Figure { title, caption, panels: vec![panel], columns: 1 })
+}
+
+/// The name of the figure's files: `<first table>-<columns>`, of characters that any system takes.
+#[must_use]
+pub fn stem(sources: &[Source], choice: &Choice) -> String {
+    let first = sources.first().map(|source| source.name.as_str());
+    let columns = choice.y.iter().map(String::as_str).chain(choice.x.as_deref()).chain(choice.by.as_deref());
+    let parts = first.into_iter().chain(columns);
+    let plain = |part: &str| -> String {
+        let kept = part.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { ' ' });
+        kept.collect::<String>().split_whitespace().collect::<Vec<_>>().join("_")
+    };
+    let name = parts.map(plain).collect::<Vec<_>>().join("-");
+    // File systems take 255 bytes.
+    name.chars().take(100).collect()
+}
+
+/// Nothing lies between words that a line could go through.
+fn mark(x: &Axis, points: usize) -> Mark {
+    match points {
+        _ if !x.categories.is_empty() => Mark::Points,
+        0..=MOST_MARKERS => Mark::LineAndPoints,
+        _ => Mark::Line,
+    }
+}
+
+/// `|name|` is the absolute value of a column.
+fn bars_off(wanted: &str) -> (&str, bool) {
+    let inner = wanted.strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
+    (inner.unwrap_or(wanted), inner.is_some())
+}
+
+/// The column of a name, with or without its unit.
+fn find<'a>(source: &'a Source, name: &str) -> Result<&'a Column> {
+    let columns = &source.table.columns;
+    if let Some(column) = columns.iter().find(|column| column.name == name || column.label() == name) {
+        return Ok(column);
+    }
+    let like = |column: &&Column| strsim::jaro_winkler(name, &column.name);
+    let nearest = columns.iter().max_by(|a, b| like(a).total_cmp(&like(b)));
+    let problem = match nearest.filter(|column| like(column) > 0.7) {
+        Some(column) => format!("no column '{name}'; did you mean '{}'?", column.name),
+        None => format!("no column '{name}'"),
+    };
+    Err(Error::input(&source.path, problem).with_help(listed(&source.table)))
+}
+
+/// The columns of a table, for advice.
+#[must_use]
+pub fn listed(table: &Columns) -> String {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    // The histogram of time steps alone is 37 columns.
+    let shown = names.iter().filter(|name| !name.starts_with("steps_level_")).copied().collect::<Vec<_>>();
+    format!("the columns are {}", shown.join(", "))
+}
+
+fn numbers<'a>(column: &'a Column, source: &Source) -> Result<&'a [f64]> {
+    match &column.cells {
+        Cells::Numbers(values) => Ok(values),
+        Cells::Words(words) => {
+            let is_word = |word: &&String| !word.is_empty() && word.parse::<f64>().is_err();
+            let first = words.iter().find(is_word).map_or("", String::as_str);
+            let problem = format!("column '{}' has words such as '{first}', and --y wants numbers", column.name);
+            Err(Error::input(&source.path, problem).with_help("words can stand in --x and --by"))
+        }
+    }
+}
+
+/// Where the rows stand on the horizontal axis: at their numbers, or words at their place in a list of all words so far.
+fn places(column: &Column, words: &mut Vec<String>, source: &Source) -> Result<Vec<f64>> {
+    match &column.cells {
+        Cells::Numbers(values) if words.is_empty() => Ok(values.clone()),
+        Cells::Words(values) => Ok(values.iter().map(|word| place(word, words)).collect()),
+        Cells::Numbers(_) => {
+            let problem = format!("column '{}' has numbers here and words in another table", column.name);
+            Err(Error::input(&source.path, problem))
+        }
+    }
+}
+
+fn place(word: &str, words: &mut Vec<String>) -> f64 {
+    let at = words.iter().position(|known| known == word).unwrap_or_else(|| {
+        words.push(word.to_owned());
+        words.len() - 1
+    });
+    at as f64
+}
+
+/// Points of one series with what names it.
+type Group = (String, Vec<(f64, f64)>);
+
+/// The points by the value of a column, in the order in which the values come.
+fn split(source: &Source, by: Option<&str>, points: Vec<(f64, f64)>) -> Result<Vec<Group>> {
+    let Some(by) = by else { return Ok(vec![(String::new(), points)]) };
+    let column = find(source, by)?;
+    let names: Vec<String> = match &column.cells {
+        Cells::Words(values) => values.clone(),
+        Cells::Numbers(values) => values.iter().map(|x| format!("{} = {x}", column.name)).collect(),
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    for (name, point) in names.into_iter().zip(points) {
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => groups.push((name, vec![point])),
+        }
+    }
+    Ok(groups)
+}
+
+/// What a file or directory is called in a legend and in the names of pictures.
+#[must_use]
+pub fn name_of(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,318 @@
+//! From a configuration to a simulation: the one place that knows every concrete model, engine and integrator.
+
+mod engine;
+mod gpu;
+mod initial;
+mod looks;
+mod recipe;
+mod resumed;
+mod sampled;
+mod stars;
+
+pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
+pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
+pub use looks::cluster_settings;
+pub use recipe::{Recipe, recipe};
+pub use resumed::resumed_run;
+
+use crate::config::{self, Config, Loaded, OnDtMin, Problem};
+use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::structure::median_radius;
+use tisane::error::{Error, Result};
+use tisane::force::cpu::{self, Width};
+use tisane::force::precision::Precision;
+use tisane::force::range::{Outside, Range};
+use tisane::force::{AccelerationEngine, Field, ForceEngine};
+use tisane::initial::laws::Laws;
+use tisane::initial::{InitialState, coincident_pair, scaling};
+use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::integrator::leapfrog::Leapfrog;
+use tisane_io::checkpoint::{Counters, References, RunState, Written};
+use tisane_io::file_units::FileUnits;
+use tisane_io::formats;
+use tisane_io::provenance::Provenance;
+use tisane::motion::Motion;
+use tisane::particles::Particles;
+use crate::simulation::{Engines, Notes, Plan, Simulation};
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
+use engine::Task;
+
+/// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
+pub const MEMORY_PER_PARTICLE: u64 = 400;
+
+/// What a configuration describes, ready to be looked at or run.
+pub struct Setup {
+    /// The configuration, with the start time known.
+    pub config: Config,
+    /// What is known about the origin of its files so far: the configuration and the initial conditions.
+    pub provenance: Provenance,
+    /// The particles at the start, in internal units.
+    pub particles: Particles,
+    /// The time axis, in internal units.
+    pub clock: Clock,
+    /// User units in one internal unit.
+    pub scale: Scale,
+    /// Length of the run in `dt_max`.
+    pub steps_to_end: u64,
+    /// Where the particles come from, for logs.
+    pub source: String,
+    /// What else is to be told about them: a name and what there is to say.
+    pub about: Vec<(String, String)>,
+    /// The first of the two stars of each primordial binary, as an index; the second follows it.
+    pub binaries: Vec<usize>,
+    /// What a sampled model is drawn from, in the units of the configuration.
+    pub laws: Laws,
+    /// Things that are allowed but look wrong.
+    pub warnings: Vec<String>,
+}
+
+impl Setup {
+    /// Softening in internal units.
+    #[must_use]
+    pub fn epsilon(&self) -> f64 {
+        self.config.softening.epsilon.get() / self.scale.length
+    }
+}
+
+/// Reads or samples the particles of a configuration and brings everything to internal units.
+///
+/// # Errors
+/// [`Error::Config`] and [`Error::Input`]; nothing is written.
+pub fn prepare(loaded: Loaded) -> Result<Setup> {
+    check_memory(&loaded)?;
+    let (units, mut warnings) = (loaded.config.units(), Vec::new());
+    let state = initial::state(&loaded, &mut warnings)?;
+    let mut particles = state.particles;
+    let start = loaded.config.t_start().unwrap_or(state.time);
+    let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    check_coincidence(&loaded, &particles)?;
+    let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
+    let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
+    scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
+    check_range(&loaded, &particles, &scale)?;
+
+    let inputs = recipe::inputs_of(&loaded.config)?;
+    let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
+    let (mut config, config_as_written) = (loaded.config, loaded.written);
+    config.set_t_start(start);
+    let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
+    let initial_sha256 = particles.state_sha256(&clock);
+    Ok(Setup {
+        config,
+        provenance: Provenance { config_as_written, inputs, initial_sha256, ..provenance },
+        particles,
+        clock,
+        scale,
+        steps_to_end,
+        source: state.source,
+        about: state.about,
+        binaries: state.binaries,
+        laws: state.laws,
+        warnings,
+    })
+}
+
+/// A sampled model that this machine cannot hold is told before an allocation fails.
+fn check_memory(loaded: &Loaded) -> Result<()> {
+    match loaded.config.initial.sampled() {
+        Some((Some(n), key, _)) => check_memory_for(loaded, n, key),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses `n` particles, which the setting `key` asks for, if this machine cannot hold them.
+fn check_memory_for(loaded: &Loaded, n: u64, key: String) -> Result<()> {
+    let needed = n.saturating_mul(MEMORY_PER_PARTICLE);
+    match memory_of_this_machine("MemTotal") {
+        Some(total) if needed > total => {
+            let problem = format!("{n} particles take {needed} bytes of memory, and this machine has {total}");
+            Err(loaded.explain(Problem::new(key, problem)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Memory of this machine in bytes, where it can be known: `MemTotal`, or `MemAvailable`.
+fn memory_of_this_machine(which: &str) -> Option<u64> {
+    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = about.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
+    let mut state = formats::read(file.path(), file.format.name())?;
+    if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
+        warnings.push(format!(
+            "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon for all",
+            file.path().display()
+        ));
+    }
+    if state.units.is_some() {
+        let converted = state.to_units(units).map_err(|problem| {
+            Error::input(file.path(), problem).with_help("write the kind of units that the file has in [units]")
+        })?;
+        warnings.extend(converted.map(|what| format!("{}: {what}", file.path().display())));
+    }
+    warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
+    let n = state.particles.len();
+    let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
+    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::of(state.particles, &source) })
+}
+
+/// Without softening, particles at the same place have no finite force.
+fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
+    if loaded.config.softening.epsilon.get() > 0.0 {
+        return Ok(());
+    }
+    match coincident_pair(p) {
+        None => Ok(()),
+        Some((i, j)) => Err(loaded.explain(
+            Problem::new(
+                "softening.epsilon",
+                format!(
+                    "particles {} and {} start at the same place {:?}, where the force without softening is infinite",
+                    p.id[i], p.id[j], p.pos[i]
+                ),
+            )
+            .with_help("set softening.epsilon > 0, or take one of the two out of the input"),
+        )),
+    }
+}
+
+/// The mode must hold the system, whose particles are in internal units.
+fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
+    let range = Range::of(loaded.config.force.precision());
+    let epsilon = loaded.config.softening.epsilon.get() / scale.length;
+    range.check_start(p, epsilon).map_err(|what| {
+        let key = if matches!(what, Outside::Softening(..)) { "softening.epsilon" } else { "force.precision" };
+        loaded.explain(Problem::new(key, what.told(p, &range, scale)).with_help(range.advice()))
+    })
+}
+
+/// Potential energy by the CPU engine, with softening `epsilon`, in units with G = 1.
+///
+/// # Errors
+/// As the engine.
+pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
+    let clock = Clock { start: 0.0, dt_max: 1.0 };
+    let mut engine = cpu::engine(Precision::F64, epsilon, clock, width()?);
+    engine.load(p)?;
+    let field = Field::of(p, &mut *engine, Time::default())?;
+    Ok(Conserved::of(p, &field.pot).potential)
+}
+
+fn width() -> Result<Width> {
+    Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
+}
+
+fn hermite4(h: &config::Hermite4, precision: Precision, clock: Clock) -> Hermite4 {
+    let parameters = Parameters {
+        nu: h.nu.get(),
+        nu_start: h.nu_start(),
+        iterations: h.iterations,
+        floor: Level::not_shorter_than(h.dt_min() / h.dt_max()),
+        on_floor: match h.on_dt_min {
+            OnDtMin::Stop => OnFloor::Stop,
+            OnDtMin::Clamp => OnFloor::Clamp,
+        },
+        noise: precision.noise(),
+        range: Range::of(precision),
+    };
+    Hermite4::new(parameters, clock)
+}
+
+/// What computes in a session of a run, the name of its engine, and what is to be told of it. `of_run` is the engine that
+/// computed the run so far.
+fn choose_engines(
+    config: &Config,
+    session: Session,
+    of_run: Option<&str>,
+    task: Task,
+) -> Result<(Engines, &'static str, Notes)> {
+    Ok(match &config.integrator {
+        config::Integrator::Hermite4(h) => {
+            let chosen = engine::choose::<dyn ForceEngine>(config, session, of_run, task)?;
+            let integrator = Box::new(hermite4(h, task.precision, task.clock));
+            let motion = Motion::Forces { integrator, engine: chosen.engine, meter: chosen.meter };
+            (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
+        }
+        config::Integrator::Leapfrog(_) => {
+            let chosen = engine::choose::<dyn AccelerationEngine>(config, session, of_run, task)?;
+            let integrator = Box::new(Leapfrog::new(task.clock, Range::of(task.precision)));
+            let motion = Motion::Accelerations { integrator, engine: chosen.engine, meter: chosen.meter };
+            (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
+        }
+    })
+}
+
+fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
+    Plan {
+        directory: config.output_directory(),
+        end: Time::from_dt_max(steps_to_end),
+        diagnostics_every: config.diagnostics_every(),
+        snapshots_every: config.snapshot_every(),
+        cluster: looks::cluster_plan(config, scale),
+        checkpoint_interval: config.checkpoint.interval.get(),
+        wall_time: config.limits.wall_time.map(config::WallTime::get),
+        block_steps: config.limits.block_steps,
+        energy_error: config.limits.energy_error.map(config::Real::get),
+        wait_for_space: config.output.on_full == config::OnFull::Wait,
+    }
+}
+
+/// The provenance of a session's files: `of_run` with what this session computes and by which engine.
+fn provenance(config: &Config, of_run: Provenance, (engine, notes): (&str, &Notes)) -> Result<Provenance> {
+    Ok(Provenance {
+        engine: engine.into(),
+        gpu: notes.gpu.clone(),
+        precision: config.force.precision().name().into(),
+        seed: config.initial.sampled().map(|(_, _, seed)| seed),
+        config_resolved: config.resolved_toml()?,
+        ..of_run
+    })
+}
+
+/// What moves a configuration's particles and measures, for a run that is not to be written to files.
+///
+/// # Errors
+/// As [`new_run`].
+pub fn motion(set: &Setup, session: Session) -> Result<Motion> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    choose_engines(&set.config, session, None, task).map(|(engines, ..)| engines.motion)
+}
+
+/// A simulation about to start.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
+    let (engines, engine, notes) = engines(&set, session)?;
+    let state = RunState {
+        now: Time::default(),
+        clock: set.clock,
+        scale: set.scale,
+        counters: Counters::default(),
+        written: Written::default(),
+        references: References::default(),
+        wall_seconds: 0.0,
+    };
+    let units = FileUnits { units: set.config.units(), scale: set.scale };
+    let plan = plan(&set.config, set.steps_to_end, &set.scale);
+    let provenance = provenance(&set.config, set.provenance, (engine, &notes))?;
+    let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
+    simulation.notes = notes;
+    Ok(simulation)
+}
+
+/// What moves and measures the particles of `set`, the name of its engine, and what is to be told about it: for a run, or for studies
+/// without the files of one.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+pub fn engines(set: &Setup, session: Session) -> Result<(Engines, &'static str, Notes)> {
+    let (precision, n) = (set.config.force.precision(), set.particles.len());
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    choose_engines(&set.config, session, None, task)
+}

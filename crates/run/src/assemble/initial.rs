@@ -1,0 +1,169 @@
+//! From `[initial]` to particles: which model, and several of them in one.
+
+use super::{from_file, sampled};
+use crate::config::{self, Encounter, Initial, Loaded, Model};
+use tisane::error::{Error, Result};
+use tisane::initial::kepler::Elements;
+use tisane::initial::{self, InitialState};
+use tisane_io::elements::{self, Phase};
+use tisane::particles::{Particles, Vec3};
+use tisane::units::Units;
+use tisane::units::names::AU_CGS;
+use std::f64::consts::TAU;
+
+/// What a system is built from.
+pub(super) struct Context<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) units: Units,
+    pub(super) warnings: &'a mut Vec<String>,
+}
+
+/// The particles of a configuration in its units.
+pub(super) fn state(loaded: &Loaded, warnings: &mut Vec<String>) -> Result<InitialState> {
+    let units = loaded.config.units();
+    one("initial", &loaded.config.initial, &mut Context { loaded, units, warnings })
+}
+
+/// One system at a key path.
+fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<InitialState> {
+    let g = context.units.g();
+    let fixed = |particles: Particles, source: &str| InitialState::of(particles, source);
+    Ok(match &initial.model {
+        Model::Clusters(clusters) => several(at, clusters, initial.orbit.as_ref(), context)?,
+        Model::File(file) => from_file(file, &context.units, context.warnings)?,
+        Model::Elements(table) => on_orbits(table, context)?,
+        Model::TwoBody(two) => {
+            let at_pericentre = two.start == config::Apsis::Pericentre;
+            let (a, e) = (two.semi_major_axis(), two.eccentricity.get());
+            fixed(initial::two_body::orbit(two.m1(), two.m2(), a, e, at_pericentre, g), "two bodies")
+        }
+        Model::FigureEight {} => fixed(initial::figure_eight::orbit(), "figure-eight (Chenciner & Montgomery 2000)"),
+        Model::Pythagorean {} => fixed(initial::pythagorean::triangle(), "Pythagorean problem (Burrau 1913)"),
+        Model::SolarSystem {} => fixed(initial::solar_system::planets(g), "Sun and planets at J2000 (Standish, JPL)"),
+        Model::Plummer(_)
+        | Model::King(_)
+        | Model::Hernquist(_)
+        | Model::Eff(_)
+        | Model::UniformSphere(_)
+        | Model::Fractal(_) => sampled::state(at, initial, context)?,
+    })
+}
+
+/// Several systems, one after the other, each moved to its place; ids are numbered through.
+fn several(
+    at: &str,
+    clusters: &[config::Cluster],
+    orbit: Option<&Encounter>,
+    context: &mut Context<'_>,
+) -> Result<InitialState> {
+    let mut parts = Vec::with_capacity(clusters.len());
+    for (number, cluster) in clusters.iter().enumerate() {
+        parts.push(one(&format!("{at}.clusters[{}]", number + 1), &cluster.initial, context)?);
+    }
+    warn_of_twins(clusters, context.warnings);
+    let places = match orbit {
+        Some(orbit) => on_encounter(orbit, &parts, context.units.g()),
+        None => clusters.iter().map(|cluster| (cluster.position(), cluster.velocity())).collect(),
+    };
+    let mut whole = InitialState::of(Particles::default(), &format!("{} clusters", parts.len()));
+    for (number, (part, (pos, vel))) in parts.into_iter().zip(places).enumerate() {
+        let before = whole.particles.len();
+        whole.binaries.extend(part.binaries.iter().map(|first| first + before));
+        whole.about.push((format!("cluster {}", number + 1), part.source));
+        let (length, velocity) = (&context.units.length.name, &context.units.velocity.name);
+        whole.about.push(("  place".into(), format!("{} {length}, {} {velocity}", shown(pos), shown(vel))));
+        whole.about.extend(part.about.into_iter().map(|(name, value)| (format!("  {name}"), value)));
+        append(&mut whole.particles, part.particles, pos, vel);
+    }
+    Ok(whole)
+}
+
+fn shown(v: Vec3) -> String {
+    format!("({:.6e}, {:.6e}, {:.6e})", v[0], v[1], v[2])
+}
+
+/// Two clusters with the same seed and the same random numbers are copies of each other.
+fn warn_of_twins(clusters: &[config::Cluster], warnings: &mut Vec<String>) {
+    let seed = |of: &config::Cluster| of.initial.model.sampled().map(|sampled| (sampled.name, sampled.sampling.seed()));
+    for (second, cluster) in clusters.iter().enumerate() {
+        if let Some(drawn) = seed(cluster)
+            && let Some(first) = clusters[..second].iter().position(|other| seed(other) == Some(drawn))
+        {
+            let (model, seed) = drawn;
+            let (first, second) = (first + 1, second + 1);
+            warnings.push(format!("clusters {first} and {second} are {model} samples of the same seed {seed}"));
+        }
+    }
+}
+
+/// Places and velocities of two clusters about their common centre of mass.
+fn on_encounter(orbit: &Encounter, parts: &[InitialState], g: f64) -> Vec<(Vec3, Vec3)> {
+    let [m1, m2] = [0, 1].map(|part: usize| parts[part].particles.total_mass());
+    let (q, e, d) = (orbit.pericentre.get(), orbit.eccentricity.get(), orbit.separation.get());
+    let (x, v) = initial::encounter::approach(q, e, d, g * (m1 + m2));
+    let share = |of: f64| (x.map(|x| of * x), v.map(|v| of * v));
+    vec![share(-m2 / (m1 + m2)), share(m1 / (m1 + m2))]
+}
+
+/// Bodies on the orbits of a table, where they are at the start of the run.
+fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<InitialState> {
+    let (path, units) = (written.path(), &context.units);
+    let table = elements::read(path)?;
+    let [length, time] = table.units;
+    let wrong = |problem: String| Error::input(path, problem);
+    if units.is_henon() && (length.is_some() || time.is_some()) {
+        return Err(wrong("the table has units, and [units] has none to convert them to".into()));
+    }
+    let axis_unit = match (written.distance, length) {
+        // One arc second at one parsec is one au.
+        (Some(distance), None) => distance.get() * AU_CGS / units.length.cgs,
+        (Some(_), Some(_)) => {
+            return Err(wrong("its semi-major axes are lengths: initial.elements.distance has no use".into()));
+        }
+        (None, length) => length.map_or(1.0, |cm| cm / units.length.cgs),
+    };
+    let central = written.central_mass.get();
+    let n = table.semi_major_axis.len();
+    let masses = if table.mass.is_empty() { vec![0.0; n] } else { table.mass.clone() };
+    let start = context.loaded.config.t_start().unwrap_or(0.0);
+    let body = |k: usize| -> Result<Elements> {
+        let (a, e) = (table.semi_major_axis[k] * axis_unit, table.eccentricity[k]);
+        if !(a > 0.0 && (0.0..1.0).contains(&e)) {
+            let problem =
+                format!("row {}: expected an ellipse, found the semi-major axis {a}, eccentricity {e}", k + 1);
+            return Err(wrong(problem));
+        }
+        if masses[k] < 0.0 {
+            return Err(wrong(format!("row {}: expected a mass of at least 0, found {}", k + 1, masses[k])));
+        }
+        let motion = (units.g() * (central + masses[k]) / a.powi(3)).sqrt();
+        let mean_anomaly = match &table.phase {
+            Phase::MeanAnomaly(degrees) => degrees[k].to_radians(),
+            Phase::TimeOfPericentre(times) => {
+                motion * (start - times[k] * time.map_or(1.0, |seconds| seconds / units.time.cgs))
+            }
+        };
+        Ok(Elements {
+            semi_major_axis: a,
+            eccentricity: e,
+            inclination: table.inclination[k].to_radians(),
+            node: table.node[k].to_radians(),
+            pericentre: table.pericentre[k].to_radians(),
+            mean_anomaly: mean_anomaly.rem_euclid(TAU),
+        })
+    };
+    let bodies = (0..n).map(body).collect::<Result<Vec<_>>>()?;
+    let source = format!("{n} bodies on orbits, {}", path.display());
+    Ok(InitialState::of(initial::about::orbits(central, &bodies, &masses, units.g()), &source))
+}
+
+/// Adds particles moved by a place and a velocity, with ids that follow.
+fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
+    let moved = |column: Vec<Vec3>, by: Vec3| column.into_iter().map(move |v| [0, 1, 2].map(|k| v[k] + by[k]));
+    let (mut mass, mut all_pos, mut all_vel) =
+        (std::mem::take(&mut whole.mass), std::mem::take(&mut whole.pos), std::mem::take(&mut whole.vel));
+    mass.extend(part.mass);
+    all_pos.extend(moved(part.pos, pos));
+    all_vel.extend(moved(part.vel, vel));
+    *whole = Particles::new(mass, all_pos, all_vel);
+}

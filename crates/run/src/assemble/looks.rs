@@ -1,0 +1,29 @@
+//! What a configuration wants to know of the cluster.
+
+use crate::cluster::Plan;
+use crate::config::{Config, LagrangianMass};
+use tisane::diagnostics::cluster::{self, Settings};
+use tisane::units::Scale;
+
+/// When to look at the cluster, and for what; [`None`] if not at all.
+pub(super) fn cluster_plan(config: &Config, scale: &Scale) -> Option<Plan> {
+    let plan = || Plan { every: config.cluster_every(), settings: cluster_settings(config, scale) };
+    config.cluster.enabled.then(plan)
+}
+
+/// What a configuration looks for in a cluster, where `scale` has the user units in one internal unit.
+#[must_use]
+pub fn cluster_settings(config: &Config, scale: &Scale) -> Settings {
+    let of = &config.cluster;
+    Settings {
+        neighbours: of.neighbours as usize,
+        lagrangian_mass: match of.lagrangian_mass {
+            LagrangianMass::Initial => cluster::LagrangianMass::Initial,
+            LagrangianMass::Current => cluster::LagrangianMass::Current,
+        },
+        binary_hardness: of.binary_hardness.get(),
+        escape_radius: of.escape_radius.get(),
+        encounter_radius: of.encounter_radius.get(),
+        epsilon: config.softening.epsilon.get() / scale.length,
+    }
+}

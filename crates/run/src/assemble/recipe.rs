@@ -1,0 +1,114 @@
+//! From the provenance of a file back to the run that made it.
+
+use super::resumed::differing_section;
+use crate::config::{Config, Engine, Loaded};
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+use tisane_io::provenance::{Input, Provenance};
+use tisane_io::seal;
+use std::path::{Path, PathBuf};
+
+/// How to make a file again.
+#[derive(Debug)]
+pub struct Recipe {
+    /// The configuration: as it was written, where that still means what ran; otherwise as it was resolved.
+    pub text: String,
+    /// What the command line puts on top of it.
+    pub sets: Vec<String>,
+    /// Both together, read.
+    pub loaded: Loaded,
+    /// Engine that has the file's bits, where not every engine has them.
+    pub engine: Option<Engine>,
+    /// What is to be known about it.
+    pub notes: Vec<String>,
+}
+
+/// The recipe of a file. `inputs` are where files of initial conditions lie now that are not where they were.
+///
+/// # Errors
+/// [`Error::Input`] if an input file is gone or not the one it was; [`Error::Config`] if this version cannot read the
+/// configuration.
+pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Recipe> {
+    let name = |what: &str| format!("{} ({what})", path.display());
+    let moved = check_inputs(path, made, inputs)?;
+    let resolved = Config::from_str(&name("config_resolved"), &made.config_resolved, Path::new(""), &moved)?;
+    let mut sets = made.overrides().map_err(|problem| Error::input(path, problem))?;
+    sets.extend(moved.clone());
+    let t_end = format!("run.t_end={:?}", resolved.config.t_end());
+    let written =
+        |sets: &[String]| Config::from_str(&name("config_as_written"), &made.config_as_written, Path::new(""), sets);
+    let mut found = written(&sets);
+    // A resume may have set another end.
+    if found.as_ref().is_ok_and(|found| found.config.t_end() != resolved.config.t_end()) {
+        sets.push(t_end);
+        found = written(&sets);
+    }
+    let differs = match &found {
+        Ok(found) => differing_section(&found.config, &resolved.config).map(|section| format!("in [{section}]")),
+        Err(_) => Some("as this version no longer reads it".to_owned()),
+    };
+    let engine = (resolved.config.force.precision() != Precision::F64)
+        .then(|| Engine::ALL.into_iter().find(|engine| engine.name() == made.engine))
+        .flatten();
+    Ok(match (found, differs) {
+        (Ok(loaded), None) => Recipe { text: made.config_as_written.clone(), sets, loaded, engine, notes: Vec::new() },
+        (_, differs) => Recipe {
+            text: made.config_resolved.clone(),
+            sets: moved,
+            loaded: resolved,
+            engine,
+            notes: vec![format!(
+                "the configuration as written does not give what ran, {}: taking it as it was resolved",
+                differs.unwrap_or_default()
+            )],
+        },
+    })
+}
+
+/// Checks that the input files are those that they were; returns the overrides that name them.
+fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec<String>> {
+    let inputs = made.inputs().map_err(|problem| Error::input(path, problem))?;
+    let hash = |file: &PathBuf| seal::sha256_of(file).map_err(|e| Error::input(file, format!("cannot read it: {e}")));
+    let given = given.iter().map(|file| Ok((file, hash(file)?))).collect::<Result<Vec<_>>>()?;
+    if let Some((file, found)) = given.iter().find(|(_, found)| inputs.iter().all(|input| input.sha256 != *found)) {
+        let read: Vec<_> = inputs.iter().map(|input| format!("{} ({})", input.file, input.sha256)).collect();
+        let read = if read.is_empty() { "none".to_owned() } else { read.join(", ") };
+        let problem = format!("not an input of {}: its SHA-256 is {found}; inputs: {read}", path.display());
+        return Err(Error::input(file, problem));
+    }
+    let now = inputs.into_iter().map(|input| {
+        let moved = given.iter().find(|(_, found)| *found == input.sha256);
+        let file = moved.map_or(Path::new(&input.file), |(file, _)| file);
+        let file = std::path::absolute(file).map_err(|e| Error::input(file, e))?;
+        if moved.is_none() {
+            unchanged(&file, &input)?;
+        }
+        let name = file.to_str().ok_or_else(|| Error::input(&file, "this path is not UTF-8"))?;
+        Ok(format!("{}={name}", input.key))
+    });
+    now.collect()
+}
+
+fn unchanged(file: &Path, input: &Input) -> Result<()> {
+    let found = seal::sha256_of(file).map_err(|e| {
+        Error::input(file, format!("the input file of that run cannot be read: {e}"))
+            .with_help("say where it lies now with --input FILE")
+    })?;
+    if found == input.sha256 {
+        return Ok(());
+    }
+    let problem = format!("not the input that it was: its SHA-256 is {found}, and the run read {}", input.sha256);
+    Err(Error::input(file, problem).with_help("say with --input FILE where the original lies"))
+}
+
+/// The files of initial conditions of a configuration, as [`Provenance::inputs`] has them.
+///
+/// # Errors
+/// [`Error::Input`] if one cannot be read.
+pub(super) fn inputs_of(config: &Config) -> Result<String> {
+    let read = config.initial.inputs().into_iter().map(|(key, file)| {
+        let sha256 = seal::sha256_of(file).map_err(|e| Error::input(file, e))?;
+        Ok(Input { key, file: file.display().to_string(), sha256 })
+    });
+    Ok(serde_json::json!(read.collect::<Result<Vec<_>>>()?).to_string())
+}

@@ -1,0 +1,115 @@
+//! A run that goes on: from its checkpoint, if that is its own.
+
+use super::engine::{Session, Task};
+use super::{choose_engines, plan, provenance};
+use crate::config::{Config, Problem};
+use tisane::error::{Error, Result};
+use tisane_io::checkpoint::{self, Checkpoint};
+use tisane_io::fields::Journal;
+use tisane_io::file_units::FileUnits;
+use tisane_io::provenance::Provenance;
+use tisane_io::{directory, origin};
+use crate::simulation::Simulation;
+use tisane::time::Time;
+use std::path::Path;
+
+/// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
+/// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a
+/// warning if the newest checkpoint was damaged and the previous one was taken.
+///
+/// # Errors
+/// [`Error::Input`] if there is no good checkpoint or it belongs to another run; [`Error::Config`].
+pub fn resumed_run(
+    dir: &Path,
+    session: Session,
+    change: impl FnOnce(&mut Config) -> Result<(), Problem>,
+) -> Result<(Simulation, Config, Option<String>)> {
+    let (checkpoint, warning) = checkpoint::read_newest(dir)?;
+    let loaded = Config::from_file(dir.join(directory::CONFIG), &[])?;
+    let taken = if warning.is_some() { checkpoint::PREVIOUS } else { checkpoint::NEWEST };
+    check_same_run(dir, (taken, &checkpoint), &loaded.config)?;
+    let mut config = loaded.config.clone();
+    config.output.directory = Some(dir.display().to_string());
+    change(&mut config).map_err(|problem| loaded.explain(problem))?;
+
+    let Checkpoint { particles, run, history, provenance: of_run } = checkpoint;
+    let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
+    let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    if Time::from_dt_max(steps_to_end) < run.now {
+        let reached = run.clock.time(run.now) * run.scale.time;
+        let problem =
+            format!("expected an end after t = {reached}, which the run has reached, found {}", config.t_end());
+        return Err(loaded.explain(Problem::new("run.t_end", problem)));
+    }
+    let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
+    let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
+    let (engines, engine, notes) = choose_engines(&config, session, Some(&of_run.engine), task)?;
+    let units = FileUnits { units: config.units(), scale: run.scale };
+    let of_run = Provenance {
+        config_as_written: of_run.config_as_written,
+        config_overrides: of_run.config_overrides,
+        inputs: of_run.inputs,
+        initial_sha256: of_run.initial_sha256,
+        ..Provenance::of_this_program()
+    };
+    let provenance = provenance(&config, of_run, (engine, &notes))?;
+    let plan = plan(&config, steps_to_end, &run.scale);
+    let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
+    (simulation.history, simulation.notes) = (history, notes);
+    Ok((simulation, config, warning))
+}
+
+/// The checkpoint must come from this configuration, as far as the trajectory depends on it.
+fn check_same_run(dir: &Path, (name, checkpoint): (&str, &Checkpoint), config: &Config) -> Result<()> {
+    let refuse = |what: String| {
+        let help = "config.toml or the checkpoint was changed or copied; resume only continues one and the same run";
+        Err(Error::input(dir.join(name), what).with_help(help))
+    };
+    let of_run = Config::from_str("checkpoint", &checkpoint.provenance.config_resolved, dir, &[])?.config;
+    let n = checkpoint.particles.len();
+    if let Some((Some(said), ..)) = config.initial.sampled()
+        && said != n as u64
+    {
+        return refuse(format!("it holds {n} particles, but config.toml says {said}"));
+    }
+    match differing_section(&of_run, config) {
+        Some(section) => refuse(format!("its run had another [{section}] than config.toml")),
+        None if of_run.run.t_start != config.run.t_start => {
+            refuse("its run had another [run.t_start] than config.toml".into())
+        }
+        None => check_same_start(dir, name, &checkpoint.provenance.initial_sha256),
+    }
+}
+
+/// The checkpoint must come from the particles that the run in this directory began with: of a file of particles the
+/// configuration has the name alone. The first snapshot tells, or without it the diagnostics, which a run makes anew; what is
+/// not there, damaged, or of a version that recorded no hash, tells nothing.
+fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
+    let first = directory::snapshot_numbers(dir)?.first().map(|&number| directory::snapshot(dir, number));
+    let files = first.into_iter().chain([dir.join(Journal::Diagnostics.hdf5())]);
+    let mut hashes = files.filter_map(|path| origin::initial_sha256(&path).map(|hash| (path, hash)));
+    match hashes.next() {
+        Some((path, here)) if !of_checkpoint.is_empty() && here != of_checkpoint => {
+            let path = path.strip_prefix(dir).unwrap_or(&path).display();
+            let problem = format!(
+                "of another run than {path}: one began with particles of SHA-256 {of_checkpoint}, the other of {here}"
+            );
+            let help = "one of the two was copied here; resume only continues one and the same run";
+            Err(Error::input(dir.join(name), problem).with_help(help))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first section, of those that the trajectory depends on, in which two configurations differ. (It depends on the start
+/// too, which a resolved configuration has from its input file.)
+pub(super) fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
+    let sections = [
+        ("units", one.units == other.units),
+        ("initial", one.initial == other.initial),
+        ("softening", one.softening == other.softening),
+        ("integrator", one.integrator == other.integrator),
+        ("force.precision", one.force.precision() == other.force.precision()),
+    ];
+    sections.into_iter().find_map(|(section, same)| (!same).then_some(section))
+}

@@ -1,0 +1,248 @@
+//! A sampled model: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
+
+use super::initial::Context;
+use super::potential_energy;
+use super::stars::{self, Pairs, Stars};
+use crate::config::{Initial, Model, Rotation, Sampled, Size};
+use tisane::diagnostics::structure::{lagrangian_radius, radii};
+use tisane::error::Result;
+use tisane::initial::eff::{Eff, Slopes};
+use tisane::initial::king::King;
+use tisane::initial::laws::{self, Curve, Laws};
+use tisane::initial::{
+    InitialState, central, fractal, hernquist, plummer, rotation, scaling, segregation, uniform_sphere,
+};
+use tisane::particles::{Particles, Vec3};
+use tisane::units::{Dimension, Units};
+
+/// The lengths of a model that a summary names, in its own unit.
+struct Shape {
+    /// What it is called, with its parameters.
+    name: String,
+    /// Its own lengths by key and by the name for people.
+    lengths: Vec<(&'static str, &'static str, f64)>,
+    /// Share of the sample's mass within a radius, where a formula says it. It goes on beyond 1 for a model that was cut off.
+    enclosed: Option<Box<dyn Fn(f64) -> f64>>,
+    /// Velocities are isotropic and solve Jeans' equation.
+    jeans: bool,
+}
+
+/// The sampled model at a key path, in the units of the configuration.
+pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<InitialState> {
+    let Some(of) = initial.model.sampled() else { return Ok(InitialState::default()) };
+    let seed = of.sampling.seed();
+    let stars = stars::draw(at, initial, &of, context)?;
+    let pairs = stars::pair(initial.binaries.as_ref(), &stars, seed);
+    let (mut p, shape) = systems(initial, &of, &stars, &pairs);
+    let body = initial.central.as_ref().map(|central| central.mass.get());
+    let share = body.map(|body| body / stars.total);
+    let centre = motion(&mut p, initial.rotation.as_ref(), share, seed);
+    let scale = scale(&mut p, &of, &shape, share, context.warnings)?;
+
+    let (units, length) = (&context.units, scale.particles);
+    scaling::rescale(&mut p, stars.total, length, (units.g() * stars.total / length).sqrt());
+    // The masses as drawn, without the rounding of shares.
+    p.mass.iter_mut().zip(&pairs.masses).for_each(|(to, mass)| *to = *mass);
+    if let (Some(to), Some(body)) = (p.mass.last_mut(), body) {
+        *to = body;
+    }
+    let orbits = stars::orbits(at, initial.binaries.as_ref(), &pairs, seed, context)?;
+    let mut about = told(initial, &p, &shape, scale.model, &context.units);
+    about.splice(shape.lengths.len()..shape.lengths.len(), stars.about.clone());
+    about.extend(stars::binaries_told(&p, &pairs, &stars, &orbits, &context.units));
+    let source = format!("{}, N = {}, seed {seed}", shape.name, stars.masses.len() + usize::from(body.is_some()));
+    let particles = stars::expand(&p, &pairs, &stars, &orbits, context.units.g());
+    let binaries = (0..pairs.of.len()).map(|k| 2 * k).collect();
+    // Turning stars round leaves the squares of their speeds.
+    let turning = initial.rotation.as_ref().is_some_and(|rotation| rotation.solid_body.get() > 0.0);
+    let laws = Laws {
+        enclosed: enclosed(&p, &shape, scale.model, stars.total),
+        jeans: shape.jeans.then(|| 2.0 * of.virial_ratio()).filter(|_| !turning),
+        centre: centre.map(|x| x * scale.model),
+        central: body,
+        masses: stars.law,
+        ..stars::laws_of_binaries(initial.binaries.as_ref(), &pairs, &orbits, &context.units)
+    };
+    Ok(InitialState { particles, time: 0.0, source, about, binaries, laws })
+}
+
+/// Mass within a radius as the formula of the model has it: over the radii of the sample, and on to where its halo ends.
+fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
+    const HALO: f64 = 1e3;
+    let Some(enclosed) = &shape.enclosed else { return Curve::new() };
+    let mut radii = radii(p, [0.0; 3]);
+    radii.retain(|r| *r > 0.0);
+    let (least, most) = radii.iter().fold((f64::INFINITY, 0.0), |(least, most), r| (r.min(least), r.max(most)));
+    laws::logarithmic(|r| mass * enclosed(r / unit), (least, HALO * most))
+}
+
+/// Lines for a summary: the model's lengths, of which `unit` is one unit, segregation, rotation, a central body.
+fn told(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Units) -> Vec<(String, String)> {
+    let in_length = |x: f64| format!("{x:.6e} {}", units.length.name);
+    let lengths = shape.lengths.iter().map(|(_, name, length)| ((*name).into(), in_length(length * unit)));
+    let mut about: Vec<(String, String)> = lengths.collect();
+    if let Some(segregation) = &initial.segregation {
+        about.push(("mass segregation".into(), format!("degree S = {}", segregation.degree)));
+    }
+    if let Some(rotation) = &initial.rotation {
+        let (flip, solid) = (rotation.flip, rotation.solid_body);
+        let omega = rotation::angular_velocity(p);
+        let rate = format!("{omega:.6e} {}", units.label(Dimension { velocity: 1, length: -1, ..Dimension::NONE }));
+        about.push(("rotation".into(), format!("flip {flip}, solid body {solid}; Lz/Iz = {rate}")));
+    }
+    if let Some(central) = &initial.central {
+        about.push(("central body".into(), format!("{:.6e} {}", central.mass.get(), units.mass.name)));
+    }
+    about
+}
+
+/// Centres of mass of the systems about the centre of the model, with masses as shares of the whole, in the model's unit of
+/// length, G = M = 1.
+fn systems(initial: &Initial, of: &Sampled<'_>, stars: &Stars, pairs: &Pairs) -> (Particles, Shape) {
+    let degree = initial.segregation.as_ref().map_or(0.0, |segregation| segregation.degree.get());
+    let (seed, moving) = (of.sampling.seed(), of.virial_ratio() > 0.0);
+    if degree == 0.0 {
+        let (mut p, shape) = sample(&initial.model, pairs.masses.len(), seed, moving);
+        if !(stars.equal && pairs.of.is_empty()) {
+            p.mass = pairs.masses.iter().map(|mass| mass / stars.total).collect();
+        }
+        return (p, shape);
+    }
+    let (orbits, shape) = sample(&initial.model, segregation::orbits(&pairs.masses), seed, moving);
+    let chosen = segregation::assign(&pairs.masses, &orbits, degree, seed);
+    let mass = pairs.masses.iter().map(|mass| mass / stars.total).collect();
+    let column = |of: &[[f64; 3]]| chosen.iter().map(|&orbit| of[orbit]).collect();
+    (Particles::new(mass, column(&orbits.pos), column(&orbits.vel)), shape)
+}
+
+/// A sample of the model itself.
+fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape) {
+    type Formula = Option<Box<dyn Fn(f64) -> f64>>;
+    let shape = |name: String, lengths: &[(&'static str, &'static str, f64)], enclosed: Formula| {
+        let jeans = enclosed.is_some();
+        Shape { name, lengths: lengths.to_vec(), enclosed, jeans }
+    };
+    match model {
+        Model::King(king) => {
+            let w0 = king.w0.get();
+            let model = King::new(w0);
+            let name = format!("King model, W0 = {w0}, c = log10(rt/rc) = {:.4}", model.concentration());
+            let rt = model.tidal_radius();
+            let lengths = [("core_radius", "core radius", 1.0), ("tidal_radius", "tidal radius", rt)];
+            (model.sample(n, seed), shape(name, &lengths, Some(Box::new(move |r| model.enclosed(r)))))
+        }
+        Model::Hernquist(model) => {
+            let share = model.mass_fraction.get();
+            let lengths = [("scale_radius", "scale radius", 1.0)];
+            let enclosed = move |r: f64| (r / (1.0 + r)).powi(2) / share;
+            let name = format!("Hernquist model, {share} of its mass");
+            (hernquist::sample(n, seed, share), shape(name, &lengths, Some(Box::new(enclosed))))
+        }
+        Model::Eff(model) => {
+            let (outer, inner) = (model.outer_slope.get(), model.inner_slope.get());
+            let slopes = Slopes { outer, inner, sharpness: model.sharpness.get() };
+            let cut_off = model.cut_off.get();
+            let name = if inner == 0.0 && slopes.sharpness == 2.0 {
+                format!("EFF profile, gamma = {outer}")
+            } else {
+                format!("Nuker profile, slopes {inner} and {outer}, sharpness {}", slopes.sharpness)
+            };
+            let lengths = [("scale_radius", "scale radius", 1.0), ("cut_off", "cut-off radius", cut_off)];
+            let model = Eff::new(slopes, cut_off);
+            (model.sample(n, seed), shape(name, &lengths, Some(Box::new(move |r| model.enclosed(r)))))
+        }
+        Model::UniformSphere(_) => {
+            let p = uniform_sphere::sample(n, seed, moving);
+            let enclosed = |r: f64| r.powi(3).min(1.0);
+            let shape = shape("uniform sphere".into(), &[("radius", "radius", 1.0)], Some(Box::new(enclosed)));
+            (p, Shape { jeans: false, ..shape })
+        }
+        Model::Fractal(model) => {
+            let dimension = model.dimension.get();
+            let name = format!("fractal of dimension {dimension}");
+            (fractal::sample(n, seed, dimension), shape(name, &[("radius", "radius of the sphere", 1.0)], None))
+        }
+        Model::Plummer(model) => {
+            let share = model.mass_fraction.get();
+            let lengths = [("scale_radius", "scale radius", plummer::STRUCTURAL_LENGTH)];
+            let enclosed = move |r: f64| (1.0 + (plummer::STRUCTURAL_LENGTH / r).powi(2)).powf(-1.5) / share;
+            (plummer::sample(n, seed, share), shape("Plummer sphere".into(), &lengths, Some(Box::new(enclosed))))
+        }
+        _ => (Particles::default(), shape(String::new(), &[], None)),
+    }
+}
+
+/// The central body (its mass as a share of the stars') at rest in the centre of the model, which is that of the density, and
+/// rotation; then the centre of mass of all to rest at the origin. Returns where the centre of the model is then.
+fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, seed: u64) -> Vec3 {
+    if let Some(body) = body {
+        central::heat(p, body);
+    }
+    if let Some(rotation) = rotation {
+        rotation::flip(p, rotation.flip.get(), seed);
+    }
+    if let Some(body) = body {
+        let and_centre = |column: &[[f64; 3]]| column.iter().copied().chain([[0.0; 3]]).collect();
+        let mass = p.mass.iter().copied().chain([body]).collect();
+        *p = Particles::new(mass, and_centre(&p.pos), and_centre(&p.vel));
+    }
+    let before = p.pos.first().copied().unwrap_or_default();
+    scaling::to_centre_of_mass(p);
+    let after = p.pos.first().copied().unwrap_or_default();
+    if let Some(share) = rotation.map(|rotation| rotation.solid_body.get()).filter(|share| *share > 0.0) {
+        rotation::solid_body(p, share);
+    }
+    [0, 1, 2].map(|k| after[k] - before[k])
+}
+
+/// What one unit of length becomes.
+struct Scaled {
+    /// That of the scaled particles.
+    particles: f64,
+    /// That of the model.
+    model: f64,
+}
+
+/// Brings the sample, with its central body of the share `body` of the stars' mass, to the radius that is given and to its
+/// virial ratio.
+fn scale(
+    p: &mut Particles,
+    of: &Sampled<'_>,
+    shape: &Shape,
+    body: Option<f64>,
+    warnings: &mut Vec<String>,
+) -> Result<Scaled> {
+    let (ratio, size, total) = (of.virial_ratio(), of.size(), 1.0 + body.unwrap_or(0.0));
+    let own = |key: &str| shape.lengths.iter().find(|(name, ..)| *name == key).map_or(1.0, |(.., length)| *length);
+    if let (Size::Own(key, length), true) = (size, ratio == 0.0) {
+        p.vel.fill([0.0; 3]);
+        return Ok(Scaled { particles: length / own(key), model: length / own(key) });
+    }
+    let potential = potential_energy(p, 0.0)?;
+    let (scaled, particles, stretched) = match size {
+        // r_v = G M²/(2 |U|) becomes 1.
+        Size::Virial(length) => {
+            let target = 0.5 * total * total;
+            let done = scaling::to_virial(p, potential, ratio, -(1.0 - ratio) * target);
+            (done, length, if done { -potential / target } else { 1.0 })
+        }
+        Size::HalfMass(length) => {
+            let half = half_mass_radius(p, body.is_some());
+            let half = if half > 0.0 { half } else { 1.0 };
+            scaling::rescale(p, 1.0, 1.0 / half, 1.0);
+            (scaling::to_virial_ratio(p, potential * half, ratio), length, 1.0 / half)
+        }
+        Size::Own(key, length) => (scaling::to_virial_ratio(p, potential, ratio), length / own(key), 1.0),
+    };
+    if !scaled && p.len() > 1 {
+        warnings.push(format!("the sample of {} could not be brought to its virial ratio", of.name));
+    }
+    Ok(Scaled { particles, model: stretched * particles })
+}
+
+/// Half-mass radius of the stars; where there is a central body it is the last particle.
+fn half_mass_radius(p: &Particles, body: bool) -> f64 {
+    let n = p.len() - usize::from(body);
+    let stars = Particles::new(p.mass[..n].to_vec(), p.pos[..n].to_vec(), p.vel[..n].to_vec());
+    lagrangian_radius(&stars, [0.0; 3], 0.5)
+}

@@ -1,0 +1,276 @@
+//! The stars of a sampled model: their masses, and who is in a binary with whom.
+
+use super::check_memory_for;
+use super::initial::Context;
+use crate::config::{self, Initial, Loaded, Masses, Problem, Sampled};
+use tisane::error::{Error, Result};
+use tisane::initial::binaries::{self, Eccentricities, Pairing, PeriodLaw, SemiMajorAxes};
+use tisane::initial::kepler::Elements;
+use tisane::initial::laws::{self, Curve, Laws};
+use tisane::initial::masses::MassFunction;
+use tisane::particles::Particles;
+use tisane::sum::sum;
+use tisane::units::Units;
+use tisane::units::names::{DAY_CGS, G_CGS, GM_SUN_CGS};
+use std::path::Path;
+
+/// Masses of the stars.
+pub(super) struct Stars {
+    /// In the unit of mass.
+    pub(super) masses: Vec<f64>,
+    /// Their sum.
+    pub(super) total: f64,
+    /// One solar mass in the unit of mass; in Hénon units what one became when the masses were scaled.
+    msun: f64,
+    /// True if all are the same.
+    pub(super) equal: bool,
+    /// What to tell about them.
+    pub(super) about: Vec<(String, String)>,
+    /// The law that they were drawn from.
+    pub(super) law: Curve,
+}
+
+/// The systems: binaries first, then single stars.
+pub(super) struct Pairs {
+    /// Stars of each binary, the heavier first.
+    pub(super) of: Vec<[usize; 2]>,
+    /// Mass of each system.
+    pub(super) masses: Vec<f64>,
+}
+
+/// Draws the masses of the system at a key path.
+pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Context<'_>) -> Result<Stars> {
+    let (units, henon) = (&context.units, context.units.is_henon());
+    let msun = if henon { 1.0 } else { GM_SUN_CGS / G_CGS / units.mass.cgs };
+    let n = of.sampling.n.unwrap_or(0) as usize;
+    let function = initial.masses.as_ref().map_or(config::MassFunction::Equal, |masses| masses.function);
+    let (mut masses, name, function) = match (&initial.masses, function) {
+        (Some(written), config::MassFunction::File) => {
+            let path = written.path().unwrap_or(Path::new(""));
+            (from_file(path, of.sampling.n)?, format!("from {}", path.display()), None)
+        }
+        (Some(written), _) if function != config::MassFunction::Equal => {
+            let (function, name) = law(written);
+            let drawn = match of.sampling.mass().filter(|_| of.sampling.n.is_none()) {
+                Some(mass) => {
+                    let expected = mass / msun / function.mean();
+                    check_memory_for(context.loaded, expected as u64, format!("{at}.{}.mass", of.name))?;
+                    function.fill(mass / msun, of.sampling.seed())
+                }
+                None => function.draw(n, of.sampling.seed()),
+            };
+            (drawn.into_iter().map(|m| m * msun).collect(), name, Some(function))
+        }
+        _ => {
+            let mass = of.sampling.mass().unwrap_or(1.0);
+            let about = vec![("masses".into(), format!("equal, {:.6e} {}", mass / n as f64, units.mass.name))];
+            let masses = vec![1.0 / n as f64 * mass; n];
+            return Ok(Stars { masses, total: mass, msun, equal: true, about, law: Curve::new() });
+        }
+    };
+    let drawn = sum(masses.iter().copied());
+    let (mut total, mut msun) = (drawn, msun);
+    if henon {
+        total = of.sampling.mass().unwrap_or(1.0);
+        msun = total / drawn;
+        masses.iter_mut().for_each(|m| *m *= msun);
+    }
+    let about = vec![("masses".into(), masses_told(&name, &masses, total, units))];
+    let limits = initial.masses.as_ref().and_then(Masses::limits).unwrap_or_default();
+    let law = function.map_or_else(Curve::new, |function| {
+        laws::logarithmic(|m| function.cumulative(m / msun), (limits.0 * msun, limits.1 * msun))
+    });
+    Ok(Stars { masses, total, msun, equal: false, about, law })
+}
+
+fn masses_told(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
+    let least = masses.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = masses.iter().copied().fold(0.0, f64::max);
+    let mean = total / masses.len() as f64;
+    let (n, unit) = (masses.len(), &units.mass.name);
+    format!("{name}: {n} from {least:.4e} to {most:.4e}, mean {mean:.4e}, sum {total:.6e} {unit}")
+}
+
+/// The mass function in solar masses, and its name.
+fn law(written: &Masses) -> (MassFunction, String) {
+    let (least, most) = written.limits().unwrap_or((1.0, 1.0));
+    let told = |name: &str| format!("{name}, {least} to {most} Msun");
+    match written.function {
+        config::MassFunction::Kroupa => (MassFunction::kroupa(least, most), told("Kroupa (2001)")),
+        config::MassFunction::Maschberger => (MassFunction::maschberger(least, most), told("Maschberger (2013)")),
+        config::MassFunction::PowerLaw => {
+            let slopes: Vec<f64> = written.slopes.iter().map(|slope| slope.get()).collect();
+            let breaks = written.breaks.iter().map(|m| m.get());
+            let limits: Vec<f64> = std::iter::once(least).chain(breaks).chain([most]).collect();
+            (MassFunction::power_law(&slopes, &limits), told(&format!("power law {slopes:?}")))
+        }
+        _ => (MassFunction::salpeter(least, most), told("Salpeter (1955)")),
+    }
+}
+
+/// One mass a line; blank lines and lines that start with `#` are passed over.
+fn from_file(path: &Path, n: Option<u32>) -> Result<Vec<f64>> {
+    let text = config::read_text(path).map_err(|e| e.with_help("expected a text file with one mass a line"))?;
+    let mut masses = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        match line.parse::<f64>() {
+            Ok(mass) if mass > 0.0 && mass.is_finite() => masses.push(mass),
+            _ => {
+                let problem = format!("line {}: expected one mass above 0, found \"{}\"", number + 1, cut(line));
+                return Err(Error::input(path, problem));
+            }
+        }
+    }
+    match n {
+        _ if masses.is_empty() => Err(Error::input(path, "there is no mass in it")),
+        Some(n) if n as usize != masses.len() => {
+            let problem = format!("it has {} masses, but n = {n}", masses.len());
+            Err(Error::input(path, problem).with_help("leave n out: then all masses of the file are taken"))
+        }
+        _ => Ok(masses),
+    }
+}
+
+/// The beginning of a line, for a message.
+fn cut(line: &str) -> String {
+    line.chars().take(40).collect()
+}
+
+/// Who is in a binary with whom.
+pub(super) fn pair(written: Option<&config::Binaries>, stars: &Stars, seed: u64) -> Pairs {
+    let Some(written) = written else {
+        return Pairs { of: vec![], masses: stars.masses.clone() };
+    };
+    let above = written.pairing_above.get() * stars.msun;
+    let pairing = match written.pairing {
+        config::Pairing::Random => Pairing::Random,
+        config::Pairing::Ordered => Pairing::Ordered(above),
+        config::Pairing::UniformRatio => Pairing::UniformRatio(above),
+    };
+    let number = binaries::number(stars.masses.len(), written.fraction.get());
+    let systems = binaries::pair(&stars.masses, number, pairing, seed);
+    let of_binaries = systems.binaries.iter().map(|pair| stars.masses[pair[0]] + stars.masses[pair[1]]);
+    let masses = of_binaries.chain(systems.singles.iter().map(|&star| stars.masses[star])).collect();
+    Pairs { of: systems.binaries, masses }
+}
+
+/// The orbit of each binary, in the units of the configuration.
+pub(super) fn orbits(
+    at: &str,
+    written: Option<&config::Binaries>,
+    pairs: &Pairs,
+    seed: u64,
+    context: &Context<'_>,
+) -> Result<Vec<Elements>> {
+    let Some(written) = written else { return Ok(vec![]) };
+    let (axes, eccentricities) = laws_of(written, &context.units);
+    let mu = mu(pairs, context.units.g());
+    binaries::orbits(&mu, &axes, eccentricities, seed).ok_or_else(|| no_period(context.loaded, at, written))
+}
+
+/// G (m₁ + m₂) of the binaries.
+fn mu(pairs: &Pairs, g: f64) -> Vec<f64> {
+    pairs.masses[..pairs.of.len()].iter().map(|mass| g * mass).collect()
+}
+
+/// The laws of the binaries as curves, over the range that their orbits have.
+pub(super) fn laws_of_binaries(
+    written: Option<&config::Binaries>,
+    pairs: &Pairs,
+    orbits: &[Elements],
+    units: &Units,
+) -> Laws {
+    /// Where the law depends on the mass, it is the mean over about so many of them.
+    const MEMBERS: usize = 500;
+    let Some(written) = written.filter(|_| !orbits.is_empty()) else { return Laws::default() };
+    let (axes, eccentricities) = laws_of(written, units);
+    let mu: Vec<f64> = mu(pairs, units.g()).into_iter().step_by(orbits.len().div_ceil(MEMBERS)).collect();
+    let found = orbits.iter().map(|orbit| orbit.semi_major_axis);
+    let range = found.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), a| (least.min(a), most.max(a)));
+    let mean = |a: f64| sum(mu.iter().map(|mu| axes.cumulative(a, *mu))) / mu.len() as f64;
+    let e = (0..=100).map(|k| f64::from(k) / 100.0);
+    let fixed = matches!(eccentricities, Eccentricities::Fixed(_));
+    Laws {
+        semi_major_axes: laws::logarithmic(mean, range),
+        eccentricities: e.filter(|_| !fixed).map(|e| (e, eccentricities.cumulative(e))).collect(),
+        ..Laws::default()
+    }
+}
+
+/// The laws of semi-major axes and eccentricities, in the units of the configuration.
+fn laws_of(written: &config::Binaries, units: &Units) -> (SemiMajorAxes, Eccentricities) {
+    let (least, most) = written.axes();
+    let limits = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
+    let periods = |law| SemiMajorAxes::Periods { law, day: DAY_CGS * units.velocity.cgs / units.length.cgs, limits };
+    let axes = match written.semi_major_axis {
+        config::SemiMajorAxis::Opik => SemiMajorAxes::Opik(limits.0, limits.1),
+        config::SemiMajorAxis::Uniform => SemiMajorAxes::Uniform(limits.0, limits.1),
+        config::SemiMajorAxis::Kroupa => periods(PeriodLaw::Kroupa),
+        config::SemiMajorAxis::DuquennoyMayor => periods(PeriodLaw::DuquennoyMayor),
+    };
+    let eccentricities = match written.eccentricity {
+        config::Eccentricity::Thermal => Eccentricities::Thermal,
+        config::Eccentricity::Uniform => Eccentricities::Uniform,
+        config::Eccentricity::Circular => Eccentricities::Fixed(0.0),
+        config::Eccentricity::Fixed => Eccentricities::Fixed(written.e()),
+    };
+    (axes, eccentricities)
+}
+
+fn no_period(loaded: &Loaded, at: &str, written: &config::Binaries) -> Error {
+    let key = if written.axes().1.is_some() { "a_max" } else { "a_min" };
+    let problem = "a_min and a_max leave no period to some of the binaries";
+    let help = "kroupa: 10 to 10^8.43 days; duquennoy-mayor: 1 to 10^10 days";
+    loaded.explain(Problem::new(format!("{at}.binaries.{key}"), problem).with_help(help))
+}
+
+/// The stars: those of binaries two by two, then the single ones, then what else there is among the systems.
+pub(super) fn expand(systems: &Particles, pairs: &Pairs, stars: &Stars, orbits: &[Elements], g: f64) -> Particles {
+    let n = stars.masses.len() + systems.len() - pairs.masses.len();
+    let (mut mass, mut pos, mut vel) = (Vec::with_capacity(n), Vec::with_capacity(n), Vec::with_capacity(n));
+    for (k, (pair, orbit)) in pairs.of.iter().zip(orbits).enumerate() {
+        let masses = pair.map(|star| stars.masses[star]);
+        let members = binaries::members(masses, orbit, g, systems.pos[k], systems.vel[k]);
+        for (m, (x, v)) in masses.into_iter().zip(members) {
+            mass.push(m);
+            pos.push(x);
+            vel.push(v);
+        }
+    }
+    let from = pairs.of.len();
+    mass.extend(&systems.mass[from..]);
+    pos.extend(&systems.pos[from..]);
+    vel.extend(&systems.vel[from..]);
+    Particles::new(mass, pos, vel)
+}
+
+/// Number and sizes of the binaries, and how many of them are hard: bound by more than the mean kT of the systems, ⅔ of their
+/// mean kinetic energy (Heggie 1975, MNRAS 173, 729).
+pub(super) fn binaries_told(
+    systems: &Particles,
+    pairs: &Pairs,
+    stars: &Stars,
+    orbits: &[Elements],
+    units: &Units,
+) -> Option<(String, String)> {
+    let mut axes: Vec<f64> = orbits.iter().map(|orbit| orbit.semi_major_axis).collect();
+    axes.sort_by(f64::total_cmp);
+    let (Some(least), Some(most)) = (axes.first(), axes.last()) else { return None };
+    let terms = systems.mass.iter().zip(&systems.vel);
+    let kinetic = 0.5 * sum(terms.map(|(m, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])));
+    let kt = 2.0 / 3.0 * kinetic / pairs.masses.len() as f64;
+    let energy = |(pair, orbit): (&[usize; 2], &Elements)| {
+        units.g() * stars.masses[pair[0]] * stars.masses[pair[1]] / (2.0 * orbit.semi_major_axis)
+    };
+    let hard = pairs.of.iter().zip(orbits).filter(|binary| energy(*binary) > kt).count();
+    let (n, of, unit) = (axes.len(), pairs.masses.len(), &units.length.name);
+    let told = format!(
+        "{n} of {of} systems; a from {least:.4e} to {most:.4e}, median {:.4e} {unit}; {hard} hard (above kT)",
+        axes[n / 2]
+    );
+    Some(("binaries".into(), told))
+}

@@ -1,0 +1,270 @@
+//! The cluster in a run's files: what [`diagnostics::cluster`](tisane::diagnostics::cluster) finds becomes rows of the journals
+//! `cluster`, `binaries` and `events`, during a run and from its snapshots alike.
+//!
+//! Both ways go by the numbers that a snapshot holds: values in the user's units, brought back to internal ones. So the rows
+//! of a run and those of its snapshots are the same to the bit, whatever the units round.
+
+mod events;
+
+use tisane::diagnostics::cluster::systems::System;
+use tisane::diagnostics::cluster::{Settings, Stars, Survey};
+use tisane::diagnostics::structure::{crossing_time, virial_radius};
+use tisane::error::Result;
+use tisane_io::checkpoint::Written;
+use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, Stated};
+use tisane_io::file_units::FileUnits;
+use tisane_io::history::History;
+use tisane_io::provenance::Provenance;
+use tisane_io::series::{self, Series};
+use tisane_io::snapshot::SnapshotData;
+use tisane::particles::{Particles, Vec3};
+use tisane::units::{Dimension, Scale};
+use std::path::Path;
+
+/// When to look at the cluster, and for what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Interval, in `dt_max`.
+    pub every: u64,
+    /// What to look for.
+    pub settings: Settings,
+}
+
+/// A survey for the fractions of the files, and its time in the user's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// Time, in the user's unit.
+    pub time: f64,
+    /// What was found.
+    pub survey: Survey<{ FRACTIONS.len() }>,
+}
+
+impl Seen {
+    /// The particles of a run with the potentials `pot`, as its snapshot would hold them.
+    #[must_use]
+    pub fn stars(p: &Particles, pot: &[f64], scale: &Scale) -> Stars {
+        let there_and_back = |x: f64, d: Dimension| x * scale.of(d) / scale.of(d);
+        let vectors = |column: &[Vec3], d| column.iter().map(|v| v.map(|x| there_and_back(x, d))).collect();
+        let floats = |column: &[f64], d| column.iter().map(|x| there_and_back(*x, d)).collect();
+        Stars {
+            id: p.id.clone(),
+            mass: floats(&p.mass, Dimension::MASS),
+            pos: vectors(&p.pos, Dimension::LENGTH),
+            vel: vectors(&p.vel, Dimension::VELOCITY),
+            pot: floats(pot, Dimension::POTENTIAL),
+        }
+    }
+
+    /// Looks at the particles of a snapshot.
+    #[must_use]
+    pub fn in_snapshot(data: SnapshotData, settings: &Settings) -> Self {
+        let scale = data.units.scale;
+        let back = |x: &mut f64, d: Dimension| *x /= scale.of(d);
+        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, .. } = data;
+        mass.iter_mut().for_each(|x| back(x, Dimension::MASS));
+        pos.as_flattened_mut().iter_mut().for_each(|x| back(x, Dimension::LENGTH));
+        vel.as_flattened_mut().iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
+        pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
+        Self::of(&Stars { id, mass, pos, vel, pot }, time, settings)
+    }
+
+    /// Looks at particles at `time`, in the user's unit.
+    #[must_use]
+    pub fn of(stars: &Stars, time: f64, settings: &Settings) -> Self {
+        Self { time, survey: Survey::of(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)) }
+    }
+
+    /// The row about the cluster's structure.
+    #[must_use]
+    pub fn row(&self) -> ClusterRow {
+        let s = &self.survey;
+        let (core_mass, core_number, core_dispersion) = s.within_core;
+        let ([kinetic, potential], (bound_mass, bound_number)) = (s.energies, s.bound);
+        ClusterRow {
+            time: Stated(self.time),
+            density_centre: s.core.centre,
+            centre_velocity: s.velocity,
+            core_density: s.core.density,
+            core_radius: s.core.radius,
+            core_mass,
+            core_number,
+            core_dispersion,
+            bound_mass,
+            bound_number,
+            unbound_number: s.number - bound_number,
+            escapers: s.escaped,
+            kinetic_energy: kinetic,
+            potential_energy: potential,
+            virial_ratio: kinetic / potential.abs(),
+            virial_radius: virial_radius(bound_mass, potential),
+            crossing_time: crossing_time(bound_mass, kinetic + potential),
+            relaxation_time: s.relaxation_time,
+            thermal_energy: s.thermal_energy,
+            angular_momentum: s.angular_momentum,
+            anisotropy: s.anisotropy,
+            mass_segregation: s.mass_segregation[0],
+            mass_segregation_error: s.mass_segregation[1],
+            binaries: s.systems.iter().filter(|system| !system.is_hierarchy()).count() as u64,
+            hierarchies: s.systems.iter().filter(|system| system.is_hierarchy()).count() as u64,
+            binding_energy: tisane::sum::sum(s.systems.iter().map(|system| system.pair.binding_energy())),
+            encounters: s.encounters.len() as u64,
+            lagrangian_radius: s.lagrangian,
+            shell_number: s.shells.map(|shell| shell.number),
+            shell_mean_mass: s.shells.map(|shell| shell.mean_mass),
+            shell_dispersion_radial: s.shells.map(|shell| shell.radial),
+            shell_dispersion_tangential: s.shells.map(|shell| shell.tangential),
+            shell_rotation: s.shells.map(|shell| shell.rotation),
+        }
+    }
+
+    /// A row for each binary and hierarchy, a hierarchy after its components.
+    #[must_use]
+    pub fn binaries(&self) -> Vec<BinaryRow> {
+        self.survey.systems.iter().map(|system| self.binary(system)).collect()
+    }
+
+    fn binary(&self, system: &System) -> BinaryRow {
+        let (pair, [distance, speed]) = (&system.pair, self.survey.from_centre(&system.body));
+        BinaryRow {
+            time: Stated(self.time),
+            members: system.members.to_string(),
+            number: system.stars().len() as u64,
+            mass_1: pair.mass[0],
+            mass_2: pair.mass[1],
+            semi_major_axis: pair.semi_major_axis,
+            eccentricity: pair.eccentricity,
+            period: pair.period(),
+            hardness: system.hardness,
+            inclination: system.inclination,
+            stable: u64::from(system.stable),
+            bound: u64::from(system.energy < 0.0),
+            distance,
+            speed,
+        }
+    }
+}
+
+/// The three journals about the cluster.
+#[derive(Debug)]
+pub struct Journals {
+    cluster: Series<ClusterRow>,
+    binaries: Series<BinaryRow>,
+    events: Series<EventRow>,
+}
+
+/// The journals about the cluster of a stopped run, before it goes on.
+#[derive(Debug)]
+pub struct Stopped {
+    cluster: series::Stopped<ClusterRow>,
+    binaries: series::Stopped<BinaryRow>,
+    events: series::Stopped<EventRow>,
+}
+
+impl Stopped {
+    /// Looks at them where a checkpoint left them; begins them if it knows of none, as it was written before there were any.
+    ///
+    /// # Errors
+    /// As [`series::Stopped::look`].
+    pub fn look(dir: &Path, written: &Written, units: &FileUnits) -> Result<Self> {
+        use series::Stopped;
+        if written.cluster_rows == 0 {
+            let (cluster, binaries) = (Stopped::unknown(dir, units), Stopped::unknown(dir, units));
+            return Ok(Self { cluster, binaries, events: Stopped::unknown(dir, units) });
+        }
+        Ok(Self {
+            cluster: Stopped::look(dir, (written.cluster_rows, written.cluster_sha256), units)?,
+            binaries: Stopped::look(dir, (written.binaries_rows, written.binaries_sha256), units)?,
+            events: Stopped::look(dir, (written.events, written.events_sha256), units)?,
+        })
+    }
+
+    /// Takes them up.
+    ///
+    /// # Errors
+    /// As [`series::Stopped::resume`].
+    pub fn resume(self) -> Result<Journals> {
+        let (cluster, binaries) = (self.cluster.resume()?, self.binaries.resume()?);
+        Ok(Journals { cluster, binaries, events: self.events.resume()? })
+    }
+}
+
+impl Journals {
+    /// Starts them in a directory.
+    ///
+    /// # Errors
+    /// As [`Series::create`].
+    pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
+        Ok(Self {
+            cluster: Series::create(dir, units)?,
+            binaries: Series::create(dir, units)?,
+            events: Series::create(dir, units)?,
+        })
+    }
+
+    /// Notes the hashes of their files.
+    pub fn note(&self, written: &mut Written) {
+        written.cluster_sha256 = Some(self.cluster.sha256());
+        written.binaries_sha256 = Some(self.binaries.sha256());
+        written.events_sha256 = Some(self.events.sha256());
+    }
+
+    /// Adds what was seen, and counts it: all of it, or on an error nothing.
+    ///
+    /// # Errors
+    /// As [`Series::append`].
+    pub fn append(&mut self, seen: &Seen, history: &mut History, written: &mut Written) -> Result<()> {
+        let ends = (self.cluster.end(), self.binaries.end(), self.events.end());
+        let mut history_after = history.clone();
+        let events = seen.events(&mut history_after, written.events);
+        if let Err(e) = self.append_rows(&seen.row(), &seen.binaries(), &events) {
+            self.cluster.cut(ends.0);
+            self.binaries.cut(ends.1);
+            self.events.cut(ends.2);
+            return Err(e);
+        }
+        *history = history_after;
+        *written = Written {
+            cluster_rows: self.cluster.rows(),
+            binaries_rows: self.binaries.rows(),
+            events: self.events.rows(),
+            ..*written
+        };
+        Ok(())
+    }
+
+    fn append_rows(&mut self, row: &ClusterRow, binaries: &[BinaryRow], events: &[EventRow]) -> Result<()> {
+        self.cluster.append(row)?;
+        binaries.iter().try_for_each(|row| self.binaries.append(row))?;
+        events.iter().try_for_each(|row| self.events.append(row))
+    }
+
+    /// As [`Series::refresh`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn refresh(&mut self, provenance: impl Fn() -> Provenance) -> Result<()> {
+        self.cluster.refresh(&provenance)?;
+        self.binaries.refresh(&provenance)?;
+        self.events.refresh(&provenance)
+    }
+
+    /// As [`Series::sync`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn sync(&self) -> Result<()> {
+        self.cluster.sync()?;
+        self.binaries.sync()?;
+        self.events.sync()
+    }
+
+    /// As [`Series::rewrite`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
+        self.cluster.rewrite(provenance)?;
+        self.binaries.rewrite(provenance)?;
+        self.events.rewrite(provenance)
+    }
+}

@@ -1,0 +1,255 @@
+//! The text of a configuration with its overrides: one table of plain values, and where each of them was written.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use miette::{LabeledSpan, NamedSource};
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use super::error::Problem;
+use tisane::error::ConfigError;
+use tisane::error::shown;
+
+/// The most keys in the path of an override: more than any setting has, few enough to walk by recursion.
+const MAX_DEPTH: usize = 8;
+
+/// Where a setting was written.
+#[derive(Clone, Debug)]
+enum Place {
+    /// Bytes of the file's text: the key and what follows it.
+    Text(Range<usize>),
+    /// An override, by its number.
+    Set(usize),
+}
+
+/// The text of a configuration, its overrides, and where each setting was written.
+#[derive(Clone, Debug)]
+pub(super) struct Document {
+    name: String,
+    text: Arc<str>,
+    sets: Vec<String>,
+    places: BTreeMap<String, Place>,
+}
+
+/// Key path of a section in a list of sections, counted from 1 as people count `[[…]]`.
+pub(super) fn item_path(list: &str, number: usize) -> String {
+    format!("{list}[{}]", number + 1)
+}
+
+/// Key path of a key inside a section.
+pub(super) fn join(section: &str, key: &str) -> String {
+    if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
+}
+
+impl Document {
+    /// Reads the text and applies the overrides (`section.key=value`) in order.
+    ///
+    /// # Errors
+    /// Text that is not TOML, an override that is not `section.key=value`.
+    pub(super) fn read(name: &str, text: &str, sets: &[String]) -> Result<(Self, Table), Box<ConfigError>> {
+        let mut document =
+            Self { name: name.to_owned(), text: text.into(), sets: sets.to_vec(), places: BTreeMap::new() };
+        let parsed = DeTable::parse(text).map_err(|e| document.not_toml(&e))?;
+        let mut table = document.take_table("", parsed.get_ref()).map_err(|problem| document.locate(vec![problem]))?;
+        for (number, set) in sets.iter().enumerate() {
+            document.apply(&mut table, number, set)?;
+        }
+        Ok((document, table))
+    }
+
+    /// The overrides.
+    pub(super) fn sets(&self) -> &[String] {
+        &self.sets
+    }
+
+    fn take_table(&mut self, path: &str, table: &DeTable<'_>) -> Result<Table, Problem> {
+        let mut plain = Table::new();
+        for (key, value) in table {
+            let path = join(path, key.get_ref());
+            let (start, end) = (key.span().start, key.span().end);
+            // The value of a section is its header or its whole inline table: the key alone marks it better.
+            let end = if value.get_ref().is_table() { end } else { value.span().end.max(end) };
+            self.places.insert(path.clone(), Place::Text(start..end));
+            plain.insert(key.get_ref().to_string(), self.take_value(&path, value.get_ref())?);
+        }
+        Ok(plain)
+    }
+
+    fn take_value(&mut self, path: &str, value: &DeValue<'_>) -> Result<Value, Problem> {
+        Ok(match value {
+            DeValue::String(text) => Value::String(text.to_string()),
+            DeValue::Integer(digits) => Value::Integer(
+                i64::from_str_radix(digits.as_str(), digits.radix())
+                    .map_err(|_| Problem::new(path, format!("{digits} is too large for a whole number")))?,
+            ),
+            DeValue::Float(digits) => {
+                let wrong = |_| Problem::new(path, format!("{digits} is not a number"));
+                Value::Float(digits.as_str().parse().map_err(wrong)?)
+            }
+            DeValue::Boolean(value) => Value::Boolean(*value),
+            DeValue::Datetime(value) => Value::Datetime(*value),
+            DeValue::Array(items) => {
+                let items = items.iter().enumerate().map(|(number, item)| match item.get_ref() {
+                    DeValue::Table(table) => {
+                        let path = item_path(path, number);
+                        self.places.insert(path.clone(), Place::Text(item.span()));
+                        Ok(Value::Table(self.take_table(&path, table)?))
+                    }
+                    plain => self.take_value(path, plain),
+                });
+                Value::Array(items.collect::<Result<_, _>>()?)
+            }
+            DeValue::Table(table) => Value::Table(self.take_table(path, table)?),
+        })
+    }
+
+    /// Puts one override on top. Its value is read as TOML, or else taken as a string.
+    fn apply(&mut self, table: &mut Table, number: usize, set: &str) -> Result<(), Box<ConfigError>> {
+        let (path, value) = set.split_once('=').unwrap_or_default();
+        let keys: Vec<&str> = path.split('.').map(str::trim).collect();
+        if keys.len() > MAX_DEPTH || keys.iter().any(|key| key.is_empty()) {
+            let problem = Problem::new("", "expected section.key=value");
+            return Err(Box::new(ConfigError { place: format!("--set {set}"), ..problem.into() }));
+        }
+        let path = keys.join(".");
+        let below = format!("{path}.");
+        self.places.retain(|place, _| *place != path && !place.starts_with(&below));
+        self.put(table, "", &keys, override_value(value.trim()), number);
+        Ok(())
+    }
+
+    /// Puts a value at a path below a section; what is in the way and not a section gives way.
+    fn put(&mut self, section: &mut Table, above: &str, keys: &[&str], value: Value, number: usize) {
+        let Some((key, rest)) = keys.split_first() else { return };
+        let path = join(above, key);
+        if rest.is_empty() {
+            section.insert((*key).to_owned(), value);
+            self.places.insert(path, Place::Set(number));
+            return;
+        }
+        if let Some(inner) = list_item(section, key) {
+            return self.put(inner, &path, rest, value, number);
+        }
+        let entry = section.entry(*key).or_insert_with(|| Value::Table(Table::new()));
+        if !entry.is_table() {
+            *entry = Value::Table(Table::new());
+            self.places.remove(&path);
+        }
+        self.places.entry(path.clone()).or_insert(Place::Set(number));
+        if let Value::Table(inner) = entry {
+            self.put(inner, &path, rest, value, number);
+        }
+    }
+
+    /// The mistake that TOML's own grammar finds, with the key that seems to be meant.
+    fn not_toml(&self, error: &toml::de::Error) -> Box<ConfigError> {
+        let span = error.span().unwrap_or(0..0);
+        let problem = format!("not valid TOML: {}", error.message().replace('\n', "; "));
+        let mut problem = Problem::new(self.key_near(span.start), problem);
+        let unquoted = self.text.get(span.clone()).is_some_and(|text| text.contains(['/', '^']));
+        if unquoted {
+            problem = problem.with_help("quotients and powers are written in quotes: \"1/256\", \"2^-26\"");
+        }
+        Box::new(self.at(&span, problem))
+    }
+
+    /// The key on the line of a byte under the last `[section]` above it: for text that has no structure yet.
+    fn key_near(&self, offset: usize) -> String {
+        let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        let mut section = "";
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            let content = line.split('#').next().unwrap_or_default().trim();
+            let header = content.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            section = header.filter(|name| plain(name)).unwrap_or(section);
+            if start + line.len() > offset {
+                let key = content.split_once('=').map_or("", |(key, _)| key.trim());
+                return if plain(key) && !key.is_empty() { join(section, key) } else { section.to_owned() };
+            }
+            start += line.len();
+        }
+        section.to_owned()
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        1 + self.text.as_bytes().iter().take(offset).filter(|&&byte| byte == b'\n').count()
+    }
+
+    fn at(&self, span: &Range<usize>, problem: Problem) -> ConfigError {
+        ConfigError {
+            place: format!("{}:{}", self.name, self.line(span.start)),
+            text: Some(NamedSource::new(&self.name, Arc::from(shown(&self.text))).with_language("TOML")),
+            labels: vec![LabeledSpan::new_primary_with_span(None, span.clone())],
+            ..problem.into()
+        }
+    }
+
+    /// The place of a setting, or of the nearest section above it that was written.
+    fn place(&self, key: &str) -> Option<&Place> {
+        let mut path = key;
+        loop {
+            if let Some(place) = self.places.get(path) {
+                return Some(place);
+            }
+            path = path.rsplit_once('.')?.0;
+        }
+    }
+
+    /// Sorts problems as they stand in the text, overrides and what is missing altogether last.
+    fn order(&self, problem: &Problem) -> (bool, usize) {
+        match self.place(&problem.key) {
+            Some(Place::Text(span)) => (!self.places.contains_key(&problem.key), span.start),
+            Some(Place::Set(number)) => (true, self.text.len() + number),
+            None => (true, usize::MAX),
+        }
+    }
+
+    fn locate_one(&self, mut problem: Problem) -> ConfigError {
+        let against = problem.against.take().and_then(|key| Some((self.place(&key)?, key)));
+        let mut labels = Vec::new();
+        if let Some((place, key)) = against {
+            let other = match place {
+                Place::Text(span) => {
+                    labels.push(LabeledSpan::new_with_span(Some("and here".to_owned()), span.clone()));
+                    format!("`{key}` on line {}", self.line(span.start))
+                }
+                Place::Set(number) => format!("`--set {}`", self.sets[*number]),
+            };
+            problem.problem.push_str(&format!(", against {other}"));
+        }
+        let mut found = match self.place(&problem.key) {
+            Some(Place::Text(span)) => self.at(span, problem),
+            Some(Place::Set(number)) => {
+                ConfigError { place: format!("--set {}", self.sets[*number]), ..problem.into() }
+            }
+            None => ConfigError { place: self.name.clone(), ..problem.into() },
+        };
+        if found.text.is_some() {
+            found.labels.extend(labels);
+        }
+        found
+    }
+
+    /// Tells problems (at least one) where they were made: the first in the text leads, the others follow it.
+    pub(super) fn locate(&self, mut problems: Vec<Problem>) -> Box<ConfigError> {
+        problems.sort_by_key(|problem| self.order(problem));
+        let mut found = problems.into_iter().map(|problem| self.locate_one(problem));
+        let first = found.next().unwrap_or_else(|| Problem::new("", "the configuration is wrong").into());
+        Box::new(ConfigError { others: found.collect(), ..first })
+    }
+}
+
+/// The section of a list that `name[2]` names; [`None`] if there is none.
+fn list_item<'a>(section: &'a mut Table, key: &str) -> Option<&'a mut Table> {
+    let (name, number) = key.strip_suffix(']')?.split_once('[')?;
+    let place = number.parse::<usize>().ok()?.checked_sub(1)?;
+    section.get_mut(name)?.as_array_mut()?.get_mut(place)?.as_table_mut()
+}
+
+/// The value of an override: TOML if it reads as one value, otherwise the text itself.
+fn override_value(text: &str) -> Value {
+    let read = format!("value = {text}").parse::<Table>().ok().filter(|table| table.len() == 1);
+    read.and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::String(text.to_owned()))
+}

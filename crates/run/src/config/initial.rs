@@ -1,0 +1,305 @@
+//! Where the particles come from, as it is written: exactly one `[initial.<model>]`, and what goes with a sampled one.
+
+mod models;
+mod population;
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::document::item_path;
+use super::number::Real;
+
+pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
+pub use population::{
+    Binaries, Central, Eccentricity, MassFunction, Masses, Pairing, Rotation, Segregation, SemiMajorAxis,
+};
+
+/// Where the particles come from: exactly one model, and for a sampled one what its stars are like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Initial {
+    /// The model.
+    #[serde(flatten)]
+    pub model: Model,
+    /// Masses of the stars of a sampled model. Default: equal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masses: Option<Masses>,
+    /// Primordial binaries of a sampled model. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binaries: Option<Binaries>,
+    /// Primordial mass segregation of a sampled model (Baumgardt, De Marchi & Kroupa 2008). Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segregation: Option<Segregation>,
+    /// Rotation of a sampled model about the z axis. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// A massive body at rest in the centre of a sampled model. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub central: Option<Central>,
+    /// Orbit of two clusters about each other, in place of their positions and velocities. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orbit: Option<Encounter>,
+}
+
+/// A model: the particles, or the density and velocities from which they are drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Plummer (1911) sphere.
+    Plummer(Plummer),
+    /// King (1966) model.
+    King(King),
+    /// Hernquist (1990) model.
+    Hernquist(Hernquist),
+    /// Profile of Elson, Fall & Freeman (1987), or a Nuker profile (Lauer et al. 1995).
+    Eff(Eff),
+    /// Sphere of constant density, cold or at a virial ratio.
+    UniformSphere(UniformSphere),
+    /// Fractal clumps (Goodwin & Whitworth 2004).
+    Fractal(Fractal),
+    /// Several systems in one: a list of sections, each with a model of its own.
+    Clusters(Vec<Cluster>),
+    /// Particles from a file.
+    File(FileModel),
+    /// Bodies on Kepler orbits about a central one, from a table of orbital elements.
+    Elements(Elements),
+    /// Two bodies on a Kepler orbit.
+    TwoBody(TwoBody),
+    /// Three equal masses on the figure-eight orbit (Chenciner & Montgomery 2000); Henon units.
+    FigureEight {},
+    /// Masses 3, 4, 5 at rest in the corners of a right triangle (Burrau 1913); Henon units.
+    Pythagorean {},
+    /// Sun and planets at J2000 from published elements; units by name.
+    SolarSystem {},
+}
+
+/// One of several systems: a model and what goes with it, and where it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Cluster {
+    /// Position of its centre; unit: length. Default: the origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) position: Option<[Real; 3]>,
+    /// Velocity of its centre; unit: velocity. Default: at rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) velocity: Option<[Real; 3]>,
+    /// What it is.
+    #[serde(flatten)]
+    pub initial: Initial,
+}
+
+impl Cluster {
+    /// Position of the centre; unit: length.
+    #[must_use]
+    pub fn position(&self) -> [f64; 3] {
+        self.position.unwrap_or([Real::new(0.0); 3]).map(Real::get)
+    }
+
+    /// Velocity of the centre; unit: velocity.
+    #[must_use]
+    pub fn velocity(&self) -> [f64; 3] {
+        self.velocity.unwrap_or([Real::new(0.0); 3]).map(Real::get)
+    }
+}
+
+/// Orbit of two clusters about each other, as of two points, in the x-y plane: the second starts on the +x side of the first
+/// and comes nearer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Encounter {
+    /// Smallest distance on the orbit, above 0; unit: length.
+    pub pericentre: Real,
+    /// Eccentricity, 0 or more: below 1 bound, 1 a parabola, above 1 a hyperbola.
+    #[serde(default = "parabola")]
+    pub eccentricity: Real,
+    /// Distance at the start, from the pericentre to the apocentre; unit: length.
+    pub separation: Real,
+}
+
+const fn parabola() -> Real {
+    Real::new(1.0)
+}
+
+impl Initial {
+    /// Every file that particles or masses are read from, with its key.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<(String, &Path)> {
+        let mut found = Vec::new();
+        self.add_inputs("initial", &mut found);
+        found
+    }
+
+    fn add_inputs<'a>(&'a self, at: &str, found: &mut Vec<(String, &'a Path)>) {
+        found.extend(self.masses.iter().filter_map(Masses::path).map(|path| (format!("{at}.masses.path"), path)));
+        match &self.model {
+            Model::File(file) => found.push((format!("{at}.file.path"), file.path())),
+            Model::Elements(table) => found.push((format!("{at}.elements.path"), table.path())),
+            Model::Clusters(clusters) => {
+                for (number, cluster) in clusters.iter().enumerate() {
+                    cluster.initial.add_inputs(&item_path(&format!("{at}.clusters"), number), found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Number of particles, as far as the configuration says it, the key that says it, and the seed of a sampled model (the
+    /// first of several); [`None`] for any other model.
+    #[must_use]
+    pub fn sampled(&self) -> Option<(Option<u64>, String, u64)> {
+        if let Model::Clusters(clusters) = &self.model {
+            let parts: Vec<_> = clusters.iter().map(|cluster| cluster.initial.sampled()).collect();
+            let n = parts.iter().map(|part| part.as_ref()?.0).sum();
+            let seed = parts.iter().flatten().next()?.2;
+            return Some((n, "initial.clusters".to_owned(), seed));
+        }
+        let of = self.model.sampled()?;
+        let n = of.sampling.n.map(|n| u64::from(n) + u64::from(self.central.is_some()));
+        Some((n, format!("initial.{}.n", of.name), of.sampling.seed()))
+    }
+}
+
+/// Particles from a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileModel {
+    /// The file; a relative path starts at the directory of this configuration.
+    pub(super) path: String,
+    /// Format of the file.
+    #[serde(default)]
+    pub format: Format,
+}
+
+impl FileModel {
+    /// The file: absolute once the configuration has been read.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+}
+
+/// Bodies on Kepler orbits about a central one, from a table of orbital elements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Elements {
+    /// The table: CSV with the columns a, e, i, node, pericentre, t_pericentre or mean_anomaly, and perhaps m; or AMUSE's HDF5 of
+    /// the stars about the Galactic centre. A relative path starts at the directory of this configuration.
+    pub(super) path: String,
+    /// Mass of the central body, above 0; unit: mass.
+    pub central_mass: Real,
+    /// Distance in pc at which the semi-major axes of the table, in arc seconds, are seen. Default: they are lengths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Real>,
+}
+
+impl Elements {
+    /// The table: absolute once the configuration has been read.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+}
+
+/// A format of particle files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Recognised from the content.
+    #[default]
+    Auto,
+    /// Snapshot written by tisane (HDF5).
+    Tisane,
+    /// Text with the columns m,x,y,z,vx,vy,vz and perhaps id.
+    Csv,
+    /// Text with 7 columns as McLuster writes it for NBODY6.
+    Nbody6,
+    /// McLuster's table with a header (-C 3).
+    Mcluster,
+    /// Text with PeTar's 7 columns, velocities in pc/Myr.
+    Petar,
+    /// Tipsy binary, either byte order.
+    Tipsy,
+    /// Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.
+    Gadget,
+    /// AMUSE's HDF5.
+    Amuse,
+    /// NEMO's structured binary, either byte order.
+    Nemo,
+}
+
+impl Format {
+    /// Name of the format in [`tisane_io::formats::FORMATS`]; [`None`] to recognise it.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Tisane => Some("tisane"),
+            Self::Csv => Some("csv"),
+            Self::Nbody6 => Some("nbody6"),
+            Self::Mcluster => Some("mcluster"),
+            Self::Petar => Some("petar"),
+            Self::Tipsy => Some("tipsy"),
+            Self::Gadget => Some("gadget"),
+            Self::Amuse => Some("amuse"),
+            Self::Nemo => Some("nemo"),
+        }
+    }
+}
+
+/// Two bodies on a Kepler orbit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TwoBody {
+    /// Mass of the first body; unit: mass. Default: 1/2 in Henon units, required otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) m1: Option<Real>,
+    /// Mass of the second body; unit: mass. Default: 1/2 in Henon units, required otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) m2: Option<Real>,
+    /// Semi-major axis; unit: length. Default: 1 in Henon units, required otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) semi_major_axis: Option<Real>,
+    /// Eccentricity, from 0 to below 1.
+    #[serde(default = "circular")]
+    pub eccentricity: Real,
+    /// Where on the orbit the bodies start.
+    #[serde(default)]
+    pub start: Apsis,
+}
+
+const fn circular() -> Real {
+    Real::new(0.0)
+}
+
+impl TwoBody {
+    /// Mass of the first body; unit: mass.
+    #[must_use]
+    pub fn m1(&self) -> f64 {
+        self.m1.map_or(0.5, Real::get)
+    }
+
+    /// Mass of the second body; unit: mass.
+    #[must_use]
+    pub fn m2(&self) -> f64 {
+        self.m2.map_or(0.5, Real::get)
+    }
+
+    /// Semi-major axis; unit: length.
+    #[must_use]
+    pub fn semi_major_axis(&self) -> f64 {
+        self.semi_major_axis.map_or(1.0, Real::get)
+    }
+}
+
+/// An end of the long axis of an orbit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Apsis {
+    /// The point of greatest distance.
+    #[default]
+    Apocentre,
+    /// The point of smallest distance.
+    Pericentre,
+}

@@ -1,0 +1,195 @@
+//! The configuration: the TOML as written. Data, defaults, units, validation; nothing is built here.
+//!
+//! The structs are the one list of keys: serde reads them, the JSON Schema is made from them, the resolved configuration
+//! and its comments come from both. Reading goes in steps, each of which tells mistakes where they were made: TOML's own
+//! grammar, then overrides put on top, the shape ([`json_schema`]), the values, and last the defaults written out.
+
+mod check;
+mod document;
+mod error;
+mod file;
+mod initial;
+mod number;
+mod resolve;
+mod safety;
+mod schema;
+mod sections;
+mod templates;
+mod validate;
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use check::nearest;
+pub use error::Problem;
+pub use file::{Source, commented, read, read_text};
+pub use initial::{
+    Apsis, Binaries, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Format, Fractal, Hernquist,
+    Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
+    SemiMajorAxis, Size, TwoBody, UniformSphere,
+};
+pub use number::{Real, WallTime};
+pub use safety::{Audit, Checkpoint, Limits};
+pub use schema::{json_schema, schema_of};
+pub use sections::{
+    ClusterSection, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, MAX_DEVICE, MAX_THREADS, OnDtMin,
+    OnFull, Output, Run, Softening, System, UnitsSection,
+};
+pub use templates::{TEMPLATES, template};
+pub use validate::{above, at_least, whole_multiple};
+
+use tisane::units::Units;
+use tisane::{Error, Result};
+
+/// A run of tisane, as one TOML file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// What the run is called and when it ends.
+    pub run: Run,
+    /// Units of everything in this file and of all output.
+    #[serde(default)]
+    pub units: UnitsSection,
+    /// Where the particles come from: exactly one model.
+    pub initial: Initial,
+    /// Softening of the pair force.
+    #[serde(default)]
+    pub softening: Softening,
+    /// How particles are moved.
+    #[serde(default)]
+    pub integrator: Integrator,
+    /// Who computes the forces, and how precisely.
+    #[serde(default)]
+    pub force: Force,
+    /// What is written, and when. Intervals are whole multiples of dt_max, with the leapfrog of dt.
+    #[serde(default)]
+    pub output: Output,
+    /// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
+    #[serde(default)]
+    pub cluster: ClusterSection,
+    /// Checkpoints, from which a run resumes bit for bit.
+    #[serde(default)]
+    pub checkpoint: Checkpoint,
+    /// The audit of forces against float64.
+    #[serde(default)]
+    pub audit: Audit,
+    /// Limits at which the run stops with a checkpoint.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// A configuration that has been read, checked and resolved, with its text.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The configuration, every default written out, the path of an input file absolute.
+    pub config: Config,
+    /// The text as it was written, without overrides.
+    pub written: String,
+    source: Source,
+}
+
+impl Loaded {
+    /// The overrides (`section.key=value`) that were put on top of the text.
+    #[must_use]
+    pub fn overrides(&self) -> &[String] {
+        self.source.overrides()
+    }
+
+    /// Tells a problem that shows only later (once the input file's time is known, say) where its setting was written.
+    #[must_use]
+    pub fn explain(&self, problem: Problem) -> Error {
+        self.source.explain(problem)
+    }
+}
+
+impl Config {
+    /// Reads a configuration file and puts overrides (`section.key=value`) on top.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file that cannot be read as text; [`Error::Config`] for every mistake in it.
+    pub fn from_file(path: impl AsRef<Path>, sets: &[String]) -> Result<Loaded> {
+        let path = path.as_ref();
+        let text = read_text(path)?;
+        let base = path.parent().unwrap_or(Path::new(""));
+        Self::from_str(&path.display().to_string(), &text, base, sets)
+    }
+
+    /// Reads a configuration from text. `name` stands for the file in messages; relative paths start at `base`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for every mistake, at file, line and key.
+    pub fn from_str(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
+        let (mut config, source) = read::<Self>((name, text), sets, validate::validate)?;
+        config.resolve(base).map_err(|problem| source.explain(problem))?;
+        Ok(Loaded { config, written: text.to_owned(), source })
+    }
+
+    /// The units of everything the user writes and reads.
+    #[must_use]
+    pub fn units(&self) -> Units {
+        self.units.named().unwrap_or_else(Units::henon)
+    }
+
+    /// Time at which the run starts (unit: time), where the configuration says so.
+    #[must_use]
+    pub fn t_start(&self) -> Option<f64> {
+        self.run.t_start.map(Real::get)
+    }
+
+    /// Time at which the run ends; unit: time.
+    #[must_use]
+    pub const fn t_end(&self) -> f64 {
+        self.run.t_end.get()
+    }
+
+    /// Writes down the time at which the run starts (unit: time, finite), once the input file has told it.
+    pub fn set_t_start(&mut self, t_start: f64) {
+        self.run.t_start = t_start.is_finite().then_some(Real::new(t_start));
+    }
+
+    /// The longest time step, the leapfrog's only one; unit: time.
+    #[must_use]
+    pub fn dt_max(&self) -> f64 {
+        self.integrator.dt_max()
+    }
+
+    /// The number of steps of `dt_max` from `start` (unit: time) to the end of the run.
+    ///
+    /// # Errors
+    /// The end is not after `start`, not a whole number of steps from it, or too many steps from it.
+    pub fn steps_to_end(&self, start: f64) -> Result<u64, Problem> {
+        validate::steps_to_end(self, start)
+    }
+
+    /// Time between snapshots, in steps of `dt_max`.
+    #[must_use]
+    pub fn snapshot_every(&self) -> u64 {
+        self.every(self.output.snapshot_interval)
+    }
+
+    /// Time between rows of diagnostics, in steps of `dt_max`.
+    #[must_use]
+    pub fn diagnostics_every(&self) -> u64 {
+        self.every(self.output.diagnostics_interval)
+    }
+
+    /// Time between looks at the cluster, in steps of `dt_max`.
+    #[must_use]
+    pub fn cluster_every(&self) -> u64 {
+        self.every(self.cluster.interval)
+    }
+
+    /// The interval, or else the common one, in steps of `dt_max`: a whole number, because validation saw to that.
+    fn every(&self, interval: Option<Real>) -> u64 {
+        let interval = interval.or(self.output.interval);
+        interval.and_then(|interval| validate::whole_multiple(interval.get(), self.dt_max())).unwrap_or(1)
+    }
+
+    /// Directory of the output; a relative path starts at the current directory.
+    #[must_use]
+    pub fn output_directory(&self) -> PathBuf {
+        self.output.directory.as_ref().map_or_else(|| Path::new("runs").join(&self.run.name), PathBuf::from)
+    }
+}

@@ -1,0 +1,146 @@
+//! Defaults written out, and the resolved configuration as TOML.
+
+use std::path::{Path, absolute};
+
+use serde_json::Value as Json;
+use toml::de::DeTable;
+
+use super::document::item_path;
+use super::error::Problem;
+use super::file::commented;
+use super::number::Real;
+use super::schema::{follow, summary};
+use super::{Config, Initial, Integrator, Masses, Model, Size, System};
+use tisane::Result;
+
+impl Config {
+    /// Writes every default into its key, and makes the path of an input file absolute (from `base`). Defaults that
+    /// depend on nothing are there already; what stays empty has no default: limits, and the start of a file.
+    pub(super) fn resolve(&mut self, base: &Path) -> Result<(), Problem> {
+        if self.units().is_henon() {
+            self.units.system = Some(System::Henon);
+        }
+        if let Integrator::Hermite4(hermite) = &mut self.integrator {
+            let (nu_start, dt_max, dt_min) = (hermite.nu_start(), hermite.dt_max(), hermite.dt_min());
+            (hermite.nu_start, hermite.dt_max, hermite.dt_min) =
+                (Some(Real::new(nu_start)), Some(Real::new(dt_max)), Some(Real::new(dt_min)));
+        }
+        let interval = self.output.interval.unwrap_or(Real::new(self.integrator.output_interval()));
+        self.output.interval = Some(interval);
+        self.output.snapshot_interval.get_or_insert(interval);
+        self.output.diagnostics_interval.get_or_insert(interval);
+        self.cluster.interval.get_or_insert(interval);
+        self.output.directory.get_or_insert(format!("runs/{}", self.run.name));
+        if !matches!(self.initial.model, Model::File(_)) {
+            self.run.t_start.get_or_insert(Real::new(0.0));
+        }
+        let precision = self.force.precision();
+        self.force.precision = Some(precision);
+        self.audit.limit = Some(Real::new(self.audit.limit(precision)));
+        let henon = self.units().is_henon();
+        self.initial.resolve("initial", base, henon, 1)
+    }
+
+    /// The configuration as TOML: every parameter used, with its meaning and unit beside it. Reading it again gives the
+    /// same configuration, bit for bit.
+    ///
+    /// # Errors
+    /// [`tisane::Error::Config`] for a number beyond TOML's integers (2⁶³), which no TOML file can have brought.
+    pub fn resolved_toml(&self) -> Result<String> {
+        commented(self, "Every parameter of the run, defaults written out.")
+    }
+}
+
+impl Initial {
+    /// Writes out the defaults of one system at the key path `at`, the `number`th of a list.
+    fn resolve(&mut self, at: &str, base: &Path, henon: bool, number: u64) -> Result<(), Problem> {
+        match &mut self.model {
+            Model::TwoBody(model) => {
+                let (m1, m2, axis) = (model.m1(), model.m2(), model.semi_major_axis());
+                (model.m1, model.m2, model.semi_major_axis) =
+                    (Some(Real::new(m1)), Some(Real::new(m2)), Some(Real::new(axis)));
+            }
+            Model::Elements(model) => model.path = absolute_path(&format!("{at}.elements.path"), base, &model.path)?,
+            Model::File(model) => model.path = absolute_path(&format!("{at}.file.path"), base, &model.path)?,
+            Model::Clusters(clusters) => {
+                for (number, cluster) in clusters.iter_mut().enumerate() {
+                    let at = item_path(&format!("{at}.clusters"), number);
+                    cluster.initial.resolve(&at, base, henon, number as u64 + 1)?;
+                    if self.orbit.is_none() {
+                        cluster.position = Some(cluster.position().map(Real::new));
+                        cluster.velocity = Some(cluster.velocity().map(Real::new));
+                    }
+                }
+            }
+            _ => self.resolve_sampled(henon, number),
+        }
+        match &mut self.masses {
+            Some(masses) => masses.resolve(&format!("{at}.masses.path"), base),
+            None => Ok(()),
+        }
+    }
+
+    fn resolve_sampled(&mut self, henon: bool, number: u64) {
+        let Some((size, ratio)) = self.model.sampled().map(|model| (model.size(), model.virial_ratio())) else {
+            return;
+        };
+        if let (Model::UniformSphere(model), Size::Own(_, radius)) = (&mut self.model, size) {
+            model.radius = Some(Real::new(radius));
+        }
+        let Some(sampling) = self.model.sampling_mut() else { return };
+        sampling.seed.get_or_insert(number);
+        sampling.virial_ratio = Some(Real::new(ratio));
+        if let Size::Virial(radius) = size {
+            sampling.virial_radius = Some(Real::new(radius));
+        }
+        if henon {
+            sampling.mass.get_or_insert(Real::new(1.0));
+        }
+    }
+}
+
+impl Masses {
+    fn resolve(&mut self, key: &str, base: &Path) -> Result<(), Problem> {
+        if let Some((least, most)) = self.limits() {
+            (self.m_min, self.m_max) = (Some(Real::new(least)), Some(Real::new(most)));
+        }
+        if let Some(path) = &mut self.path {
+            *path = absolute_path(key, base, path)?;
+        }
+        Ok(())
+    }
+}
+
+/// The path of an input file, from the directory `base`, in full.
+fn absolute_path(key: &str, base: &Path, path: &str) -> Result<String, Problem> {
+    let path = base.join(path);
+    let path = absolute(&path).unwrap_or(path);
+    let wrong = || format!("{} is not UTF-8: the configuration cannot name it", path.display());
+    Ok(path.to_str().ok_or_else(|| Problem::new(key, wrong()))?.to_owned())
+}
+
+/// The meaning of each value below a table, and the byte at which the value ends.
+pub(super) fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
+    for (key, value) in table {
+        let Some(schema) = property(root, schema, key.get_ref()) else { continue };
+        if let Some(table) = value.get_ref().as_table() {
+            collect(root, schema, table, comments);
+            continue;
+        }
+        let sections = value.get_ref().as_array().into_iter().flatten();
+        let sections: Vec<_> = sections.filter_map(|item| item.get_ref().as_table()).collect();
+        if sections.is_empty() {
+            comments.push((value.span().end, summary(root, schema)));
+        }
+        for section in sections {
+            collect(root, schema.get("items").unwrap_or(&Json::Null), section, comments);
+        }
+    }
+}
+
+/// The schema of a key of a section, or of one of several models.
+fn property<'a>(root: &'a Json, schema: &'a Json, key: &str) -> Option<&'a Json> {
+    let schema = follow(root, schema);
+    let mut choices = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().chain([schema]);
+    choices.find_map(|choice| choice.get("properties")?.get(key))
+}

@@ -1,0 +1,63 @@
+//! Sections about what keeps a run safe: checkpoints, limits, the audit.
+
+use super::number::{Real, WallTime};
+use tisane::force::precision::Precision;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Checkpoints, from which a run resumes bit for bit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Checkpoint {
+    /// Wall-clock time between checkpoints.
+    pub interval: WallTime,
+}
+
+impl Default for Checkpoint {
+    fn default() -> Self {
+        Self { interval: WallTime::minutes(15) }
+    }
+}
+
+/// Limits at which the run stops with a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Wall-clock time after which the run stops with a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_time: Option<WallTime>,
+    /// Block steps after which the run, or a resumed one after its start, stops with a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub block_steps: Option<u64>,
+    /// Relative energy error of a row of diagnostics at which the run stops, as one that cannot go on. Default: a quarter of the
+    /// larger of kinetic and potential energy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_error: Option<Real>,
+}
+
+/// The audit of every engine and mode other than the CPU in f64: at each row of diagnostics the forces on a random sample of
+/// particles are computed again by the f64 CPU path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Audit {
+    /// Particles in the sample; 0 for no audit, a number beyond N for everyone.
+    pub sample: u32,
+    /// Relative error of acceleration or potential at which the run stops. Default: 1e-2 (f32-*), 1e-5 (mixed, double-float), 1e-11 (f64).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) limit: Option<Real>,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self { sample: 256, limit: None }
+    }
+}
+
+impl Audit {
+    /// Relative error at which a run in the mode `precision` stops.
+    #[must_use]
+    pub fn limit(&self, precision: Precision) -> f64 {
+        self.limit.map_or_else(|| precision.audit_limit(), Real::get)
+    }
+}

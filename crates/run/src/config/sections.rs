@@ -1,0 +1,347 @@
+//! The sections of the configuration as they are written. The documentation of each key is also its text in the JSON
+//! Schema and in the resolved configuration: one line saying what it is, in what unit.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::number::Real;
+use tisane::force::precision::Precision;
+use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
+use tisane::units::{Rates, Units};
+
+/// What the run is called and when it ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Name of the run and of its directory: letters, digits and `.`, `_`, `-`.
+    pub name: String,
+    /// Time at which the run ends; unit: time.
+    pub t_end: Real,
+    /// Time at which the run starts; unit: time. Default: the time in the input file, otherwise 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t_start: Option<Real>,
+}
+
+/// Units of everything in this file and of all output.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnitsSection {
+    /// A system of units as a whole, instead of names one by one. Default: henon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) system: Option<System>,
+    /// Unit of mass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mass: Option<MassUnit>,
+    /// Unit of length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) length: Option<LengthUnit>,
+    /// Unit of velocity. Default: length / time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) velocity: Option<VelocityUnit>,
+    /// Unit of time. Default: length / velocity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) time: Option<TimeUnit>,
+}
+
+/// A system of units that is chosen as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum System {
+    /// G = 1 and total mass 1, energy −1/4 (Heggie & Mathieu 1986).
+    Henon,
+}
+
+impl UnitsSection {
+    /// The units named one by one; [`None`] if they are not named in full.
+    pub(super) fn named(&self) -> Option<Units> {
+        let rates = match (self.velocity, self.time) {
+            (Some(velocity), Some(time)) => Rates::Both(velocity, time),
+            (Some(velocity), None) => Rates::Velocity(velocity),
+            (None, Some(time)) => Rates::Time(time),
+            (None, None) => return None,
+        };
+        Some(Units::named(self.mass?, self.length?, rates))
+    }
+}
+
+/// Softening of the pair force.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Softening {
+    /// Plummer softening length, 0 or more; unit: length.
+    pub epsilon: Real,
+}
+
+impl Default for Softening {
+    fn default() -> Self {
+        Self { epsilon: Real::new(0.0) }
+    }
+}
+
+/// How particles are moved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Integrator {
+    /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
+    Hermite4(Hermite4),
+    /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
+    Leapfrog(Leapfrog),
+}
+
+/// Steps of the leapfrog between outputs, where the configuration does not say.
+const LEAPFROG_STEPS_PER_OUTPUT: f64 = 128.0;
+
+impl Default for Integrator {
+    fn default() -> Self {
+        Self::Hermite4(Hermite4::default())
+    }
+}
+
+impl Integrator {
+    /// The longest time step, unit: time. All particles are synchronised at its multiples.
+    #[must_use]
+    pub fn dt_max(&self) -> f64 {
+        match self {
+            Self::Hermite4(hermite) => hermite.dt_max(),
+            Self::Leapfrog(leapfrog) => leapfrog.dt.get(),
+        }
+    }
+
+    /// The name of the key that says so.
+    pub(super) const fn dt_max_key(&self) -> &'static str {
+        match self {
+            Self::Hermite4(_) => "dt_max",
+            Self::Leapfrog(_) => "dt",
+        }
+    }
+
+    /// Its section.
+    pub(super) const fn section(&self) -> &'static str {
+        match self {
+            Self::Hermite4(_) => "integrator.hermite4",
+            Self::Leapfrog(_) => "integrator.leapfrog",
+        }
+    }
+
+    /// Time between outputs where the configuration does not say, unit: time.
+    pub(super) fn output_interval(&self) -> f64 {
+        match self {
+            Self::Hermite4(hermite) => hermite.dt_max(),
+            Self::Leapfrog(leapfrog) => LEAPFROG_STEPS_PER_OUTPUT * leapfrog.dt.get(),
+        }
+    }
+}
+
+/// Leapfrog, kick-drift-kick, with one fixed step for all particles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Leapfrog {
+    /// The time step, above 0; unit: time. Output intervals and the length of the run are whole multiples of it.
+    pub dt: Real,
+}
+
+/// Hermite scheme of 4th order with individual block time steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hermite4 {
+    /// Accuracy of the time step, above 0; inside the square root: the usual eta is sqrt(nu).
+    pub nu: Real,
+    /// Accuracy of the first time step, above 0. Default: nu.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) nu_start: Option<Real>,
+    /// Longest time step; unit: time. Default: 1/8 in Henon units, required otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dt_max: Option<Real>,
+    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dt_min: Option<Real>,
+    /// Evaluations and corrections in each step: the n of P(EC)^n.
+    #[schemars(range(min = 1, max = 10))]
+    pub iterations: u32,
+    /// What to do where a particle wants a step below dt_min.
+    pub on_dt_min: OnDtMin,
+}
+
+/// What to do where a particle wants a step below `dt_min`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnDtMin {
+    /// Stop the run and name the particle and its partner.
+    #[default]
+    Stop,
+    /// Go on with dt_min and count how often.
+    Clamp,
+}
+
+impl Default for Hermite4 {
+    fn default() -> Self {
+        Self {
+            nu: Real::new(0.01),
+            nu_start: None,
+            dt_max: None,
+            dt_min: None,
+            iterations: 1,
+            on_dt_min: OnDtMin::default(),
+        }
+    }
+}
+
+impl Hermite4 {
+    /// Accuracy of the first time step.
+    #[must_use]
+    pub fn nu_start(&self) -> f64 {
+        self.nu_start.unwrap_or(self.nu).get()
+    }
+
+    /// The longest time step, unit: time.
+    #[must_use]
+    pub fn dt_max(&self) -> f64 {
+        self.dt_max.map_or(0.125, Real::get)
+    }
+
+    /// The shortest time step, unit: time.
+    #[must_use]
+    pub fn dt_min(&self) -> f64 {
+        self.dt_min.map_or(self.dt_max() / f64::from(1 << 23), Real::get)
+    }
+}
+
+/// Who computes the forces, and how precisely.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Force {
+    /// Force engine.
+    pub engine: Engine,
+    /// GPU of the engine cuda, by its number: `tisane verify` lists them.
+    #[schemars(range(max = MAX_DEVICE))]
+    pub device: u32,
+    /// Precision mode: the types in which forces are computed. Energies are always measured in f64. Default: mixed with the engine cuda, otherwise f64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) precision: Option<Precision>,
+    /// Threads of the CPU engine; 0 for one per core.
+    #[schemars(range(max = MAX_THREADS))]
+    pub threads: u32,
+}
+
+/// Most threads that a run may ask for.
+pub const MAX_THREADS: u32 = 1024;
+/// Highest number of a GPU that a run may ask for.
+pub const MAX_DEVICE: u32 = 1023;
+
+impl Force {
+    /// The precision mode. With `auto` the default is f64 on any machine, so that what the machine has changes no bit.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        let default = if self.engine == Engine::Cuda { Precision::Mixed } else { Precision::F64 };
+        self.precision.unwrap_or(default)
+    }
+}
+
+/// A force engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// The GPU where there is one and N is so large that it wins, otherwise the CPU; the run says which and why.
+    #[default]
+    Auto,
+    /// Vector units and all cores.
+    Cpu,
+    /// NVIDIA GPU.
+    Cuda,
+    /// Scalar, clear and slow: the one that the others are checked against.
+    Reference,
+}
+
+impl Engine {
+    /// All engines.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Cuda, Self::Reference];
+
+    /// The name that users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+/// What is written, and when. Intervals are whole multiples of dt_max, with the leapfrog of dt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Output {
+    /// Time between outputs of both kinds; unit: time. Default: dt_max, with the leapfrog 128 dt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval: Option<Real>,
+    /// Time between snapshots; unit: time. Default: interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) snapshot_interval: Option<Real>,
+    /// Time between rows of diagnostics; unit: time. Default: interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) diagnostics_interval: Option<Real>,
+    /// Directory of the output, relative to the current one. Default: `runs/<name of the run>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// What to do where a file does not fit on the disk, or in the user's share of it.
+    pub on_full: OnFull,
+}
+
+/// What to do where a file does not fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFull {
+    /// Stop the run and say so; its last checkpoint is whole.
+    #[default]
+    Stop,
+    /// Wait for space, try again and again, and go on.
+    Wait,
+}
+
+/// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClusterSection {
+    /// Whether to look at the cluster at all.
+    pub enabled: bool,
+    /// Time between looks; unit: time. Default: output.interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval: Option<Real>,
+    /// Neighbours for the density at a particle, the j of Casertano & Hut (1985).
+    #[schemars(range(min = 2, max = 64))]
+    pub neighbours: u32,
+    /// Of whose mass Lagrangian radii hold fractions.
+    pub lagrangian_mass: LagrangianMass,
+    /// Least binding energy of a binary or hierarchy, in kT; 0 or more.
+    pub binary_hardness: Real,
+    /// Half-mass radii from the density centre beyond which an unbound particle has escaped, above 0.
+    pub escape_radius: Real,
+    /// Separation of a close encounter, in 4 half-mass radii / N; 0 for none.
+    pub encounter_radius: Real,
+}
+
+/// Of whose mass Lagrangian radii hold fractions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LagrangianMass {
+    /// Of all particles: the initial mass, for no particle loses any.
+    #[default]
+    Initial,
+    /// Of the particles that are bound now.
+    Current,
+}
+
+impl Default for ClusterSection {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            interval: None,
+            neighbours: 6,
+            lagrangian_mass: LagrangianMass::Initial,
+            binary_hardness: Real::new(1.0),
+            escape_radius: Real::new(10.0),
+            encounter_radius: Real::new(1.0),
+        }
+    }
+}

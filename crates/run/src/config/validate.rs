@@ -1,0 +1,273 @@
+//! Checks the values of a configuration whose shape is right: ranges, and settings that depend on each other.
+
+mod initial;
+
+use super::error::Problem;
+use super::number::Real;
+use super::{Config, Hermite4, Integrator, Leapfrog, Model};
+use tisane::time::{LOG2_TICKS_PER_DT_MAX, MAX_DT_MAX_STEPS};
+
+/// Relative error of a ratio of two times up to which it counts as a whole number: the decimals that people write, such
+/// as 0.3 / 0.1, are not whole in binary.
+const WHOLE_TOLERANCE: f64 = 1e-9;
+/// The same as an absolute error, so that a very long run is not rounded to its nearest step unnoticed.
+const WHOLE_TOLERANCE_STEPS: f64 = 1e-3;
+/// The longest name of a run: it names a directory.
+const MAX_NAME: usize = 128;
+
+/// All mistakes in the values of a configuration.
+pub(super) fn validate(config: &Config) -> Vec<Problem> {
+    let mut found = Vec::new();
+    name(config, &mut found);
+    units(config, &mut found);
+    initial::initial(&config.initial, physical(config), &mut found);
+    at_least(&mut found, "softening.epsilon", Some(config.softening.epsilon), 0.0);
+    at_least(&mut found, "cluster.binary_hardness", Some(config.cluster.binary_hardness), 0.0);
+    above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
+    at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
+    above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
+    let sound = match &config.integrator {
+        Integrator::Hermite4(hermite) => steps(hermite, physical(config), &mut found),
+        Integrator::Leapfrog(leapfrog) => shared_step(leapfrog, &mut found),
+    };
+    if sound {
+        times(config, &mut found);
+    }
+    if config.output.directory.as_ref().is_some_and(String::is_empty) {
+        found.push(Problem::new("output.directory", "expected a path, found empty text"));
+    }
+    found
+}
+
+fn physical(config: &Config) -> bool {
+    !config.units().is_henon()
+}
+
+/// Notes a value that is not above a bound.
+pub fn above(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
+    if let Some(value) = value.filter(|value| value.get() <= bound) {
+        found.push(Problem::new(key, format!("expected a number above {bound}, found {value}")));
+    }
+}
+
+/// Notes a value that is below a bound.
+pub fn at_least(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
+    if let Some(value) = value.filter(|value| value.get() < bound) {
+        found.push(Problem::new(key, format!("expected a number of at least {bound}, found {value}")));
+    }
+}
+
+/// The name is the name of a directory on any system.
+fn name(config: &Config, found: &mut Vec<Problem>) {
+    let name = &config.run.name;
+    let inside = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let starts = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if !inside || !starts {
+        let expected = "expected letters, digits and . _ - only, starting with a letter, a digit or _";
+        found.push(Problem::new("run.name", format!("\"{name}\" cannot name a directory: {expected}")));
+    } else if name.len() > MAX_NAME {
+        found.push(Problem::new("run.name", format!("expected at most {MAX_NAME} characters, found {}", name.len())));
+    }
+}
+
+/// Units are a system or names, and the names are complete.
+fn units(config: &Config, found: &mut Vec<Problem>) {
+    let units = &config.units;
+    let names = [
+        ("mass", units.mass.is_some()),
+        ("length", units.length.is_some()),
+        ("velocity", units.velocity.is_some()),
+        ("time", units.time.is_some()),
+    ];
+    let given = names.iter().find(|(_, is_given)| *is_given);
+    match (units.system, given) {
+        (Some(_), Some((key, _))) => {
+            let problem = "units by name are not possible together with a system of units";
+            found.push(Problem::new(format!("units.{key}"), problem).against("units.system"));
+        }
+        (None, Some(_)) if units.named().is_none() => {
+            let missing = match (units.mass, units.length) {
+                (None, _) => "mass",
+                (_, None) => "length",
+                _ => "velocity",
+            };
+            let or_time = if missing == "velocity" { " (or `time`)" } else { "" };
+            let problem = format!("missing key `{missing}`{or_time} in [units]: names are needed for all units");
+            found.push(Problem::new(format!("units.{missing}"), problem).with_help(
+                "a cluster: mass = \"Msun\", length = \"pc\", velocity = \"km/s\"; planets: mass = \"Msun\", \
+                 length = \"au\", time = \"yr\"",
+            ));
+        }
+        (None, None) if has_file(config) => {
+            let problem = Problem::new("units", "missing section [units]: a file's numbers have no unit without it");
+            found.push(problem.with_help(
+                "a McLuster file: mass = \"Msun\", length = \"pc\", velocity = \"km/s\"; N-body units: \
+                 system = \"henon\"",
+            ));
+        }
+        _ => {}
+    }
+}
+
+/// True if particles come from a file, alone or as one of several clusters.
+fn has_file(config: &Config) -> bool {
+    match &config.initial.model {
+        Model::File(_) | Model::Elements(_) => true,
+        Model::Clusters(clusters) => {
+            clusters.iter().any(|cluster| matches!(cluster.initial.model, Model::File(_) | Model::Elements(_)))
+        }
+        _ => false,
+    }
+}
+
+/// In physical units nothing that has a unit has a default: 1 Msun and 1 pc would be a guess.
+fn required(found: &mut Vec<Problem>, section: &str, keys: &[(&str, Option<Real>)]) {
+    for (key, _) in keys.iter().filter(|(_, value)| value.is_none()) {
+        let problem = format!("missing key `{key}` in [{section}]: it has a default in Hénon units only");
+        found.push(Problem::new(format!("{section}.{key}"), problem));
+    }
+}
+
+/// The keys of the time step; true if `dt_max` can be relied on.
+fn steps(hermite: &Hermite4, physical: bool, found: &mut Vec<Problem>) -> bool {
+    let section = "integrator.hermite4";
+    above(found, format!("{section}.nu"), Some(hermite.nu), 0.0);
+    above(found, format!("{section}.nu_start"), hermite.nu_start, 0.0);
+    let before = found.len();
+    if physical {
+        required(found, section, &[("dt_max", hermite.dt_max)]);
+    }
+    above(found, format!("{section}.dt_max"), hermite.dt_max, 0.0);
+    let sound = found.len() == before;
+    above(found, format!("{section}.dt_min"), hermite.dt_min, 0.0);
+    if sound && found.len() == before {
+        let (dt_min, dt_max) = (hermite.dt_min(), hermite.dt_max());
+        let deepest = tick(dt_max);
+        let key = format!("{section}.dt_min");
+        if !deepest.is_normal() {
+            let problem = format!("{dt_max:e} is too short to be divided into steps");
+            found.push(Problem::new(format!("{section}.dt_max"), problem));
+        } else if dt_min > dt_max {
+            found.push(Problem::new(key, format!("expected at most dt_max = {dt_max}, found {dt_min}")));
+        } else if dt_min < deepest {
+            let problem = format!("expected at least dt_max/2^{LOG2_TICKS_PER_DT_MAX} = {deepest:e}, found {dt_min:e}");
+            found.push(Problem::new(key, problem));
+        }
+    }
+    sound
+}
+
+/// Length of a tick where the longest step is `dt_max`.
+fn tick(dt_max: f64) -> f64 {
+    dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64
+}
+
+/// The leapfrog's step; true if it can be relied on.
+fn shared_step(leapfrog: &Leapfrog, found: &mut Vec<Problem>) -> bool {
+    let (key, before) = ("integrator.leapfrog.dt", found.len());
+    above(found, key, Some(leapfrog.dt), 0.0);
+    let dt = leapfrog.dt.get();
+    if dt > 0.0 && !tick(dt).is_normal() {
+        found.push(Problem::new(key, format!("{dt:e} is too short to be counted in ticks")));
+    }
+    found.len() == before
+}
+
+/// The end and the intervals are whole multiples of `dt_max`.
+fn times(config: &Config, found: &mut Vec<Problem>) {
+    let dt_max = config.dt_max();
+    let output = &config.output;
+    let intervals = [
+        ("output.interval", output.interval),
+        ("output.snapshot_interval", output.snapshot_interval),
+        ("output.diagnostics_interval", output.diagnostics_interval),
+        ("cluster.interval", config.cluster.interval),
+    ];
+    for (key, interval) in intervals {
+        let Some(interval) = interval.map(Real::get) else { continue };
+        if interval <= 0.0 {
+            found.push(Problem::new(key, format!("expected a number above 0, found {interval}")));
+        } else if whole_multiple(interval, dt_max).is_none() {
+            found.push(not_whole(key, interval, 0.0, &config.integrator));
+        }
+    }
+    let from_file = matches!(config.initial.model, Model::File(_));
+    if let Some(start) = config.t_start().or((!from_file).then_some(0.0)) {
+        found.extend(steps_to_end(config, start).err());
+    }
+}
+
+/// How many times `unit` goes into `length`, if that is a whole number of at least 1 that the tick counter can hold.
+#[must_use]
+pub fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
+    let ratio = length / unit;
+    let whole = ratio.round();
+    let close = (ratio - whole).abs() <= (WHOLE_TOLERANCE * whole).min(WHOLE_TOLERANCE_STEPS);
+    (close && whole >= 1.0 && whole <= MAX_DT_MAX_STEPS as f64).then_some(whole as u64)
+}
+
+fn not_whole(key: &str, value: f64, start: f64, integrator: &Integrator) -> Problem {
+    let (dt_max, name) = (integrator.dt_max(), integrator.dt_max_key());
+    let ratio = (value - start) / dt_max;
+    if ratio > MAX_DT_MAX_STEPS as f64 {
+        let problem = format!("{value} is more than {MAX_DT_MAX_STEPS} steps of {name} = {dt_max} away");
+        let help = format!("choose a longer {}.{name}", integrator.section());
+        return Problem::new(key, problem).with_help(help);
+    }
+    let multiple = |times: f64| short(start + times * dt_max);
+    let (below, next) = (ratio.floor(), ratio.floor() + 1.0);
+    let nearest = if below < 1.0 {
+        format!("nearest valid value: {}", multiple(1.0))
+    } else {
+        format!("nearest valid values: {} and {}", multiple(below), multiple(next))
+    };
+    let from = if start == 0.0 { String::new() } else { format!(" from t = {start}") };
+    Problem::new(key, format!("{value} is not a whole multiple of {name} = {dt_max}{from}; {nearest}"))
+}
+
+/// A number to 12 digits: enough for [`whole_multiple`], and without the last digits that binary leaves behind.
+fn short(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
+}
+
+pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> {
+    let (key, end, dt_max) = ("run.t_end", config.t_end(), config.dt_max());
+    if end <= start {
+        let problem = format!("expected a time after the start at t = {start}, found {end}");
+        return Err(Problem::new(key, problem));
+    }
+    let steps = whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))?;
+    let spacing = start.abs().max(end.abs()) * f64::EPSILON;
+    if spacing > dt_max * WHOLE_TOLERANCE_STEPS {
+        let (name, section) = (config.integrator.dt_max_key(), config.integrator.section());
+        let problem =
+            format!("times from {start} to {end} are numbers {spacing:.1e} apart, too coarse for {name} = {dt_max}");
+        let help = format!("let run.t_start be nearer to 0, or choose a longer {section}.{name}");
+        return Err(Problem::new(key, problem).with_help(help));
+    }
+    Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decimals_that_people_write_are_whole_multiples() {
+        for (length, unit, times) in [(0.3, 0.1, 3), (1.0, 0.125, 8), (70.0, 0.01, 7000), (6.3, 6.3, 1)] {
+            assert_eq!(whole_multiple(length, unit), Some(times), "{length} / {unit}");
+        }
+        for (length, unit) in [(0.3, 0.125), (0.05, 0.1), (0.0, 1.0), (-1.0, 1.0), (1e300, 1e-300), (1e9, 1.0)] {
+            assert_eq!(whole_multiple(length, unit), None, "{length} / {unit}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn values_that_a_message_names_are_valid(steps in 1_u32..100_000_000, dt_max in 1e-6..1e6_f64) {
+            let named = short(f64::from(steps) * dt_max);
+            prop_assert_eq!(whole_multiple(named, dt_max), Some(u64::from(steps)));
+        }
+    }
+}

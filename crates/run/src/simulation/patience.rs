@@ -1,0 +1,146 @@
+//! What a run does where a file does not fit on the disk: it ends with an error, or waits for space and tries again.
+
+use super::Simulation;
+use tisane::error::Result;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long to wait before the file is tried again: at first, and at most, each wait being twice the one before.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+/// How often it is told that the run waits.
+const REMIND: Duration = Duration::from_secs(600);
+/// How often to look whether the run is to stop.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// How a session of a run takes a full disk.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    wait: bool,
+    stop: &'static AtomicBool,
+    until: Option<Instant>,
+    pauses: [Duration; 2],
+    remind: Duration,
+}
+
+impl Simulation {
+    /// Does `write`, which writes a file or leaves no trace: where it does not fit and the run is to wait, again and again
+    /// until it does, or until the run is to stop. While it waits it says so, at once and every ten minutes.
+    ///
+    /// # Errors
+    /// As `write`.
+    pub fn insist<T>(&self, write: impl FnMut() -> Result<T>) -> Result<T> {
+        let patience = Patience {
+            wait: self.plan.wait_for_space,
+            stop: self.session.stop,
+            until: self.plan.wall_time.and_then(|limit| self.session.began.checked_add(limit)),
+            pauses: PAUSES,
+            remind: REMIND,
+        };
+        patience.insist(write, |told| tracing::warn!("{told}"))
+    }
+}
+
+impl Patience {
+    fn insist<T>(&self, mut write: impl FnMut() -> Result<T>, mut tell: impl FnMut(&str)) -> Result<T> {
+        let (began, mut told) = (Instant::now(), None::<Instant>);
+        let [mut pause, longest] = self.pauses;
+        loop {
+            let done = write();
+            let full = match done {
+                Err(error) if self.wait && error.is_full() && !self.is_over() => error,
+                done => {
+                    if done.is_ok() && told.is_some() {
+                        tell(&format!("there is space again, after {} s: the run goes on", began.elapsed().as_secs()));
+                    }
+                    return done;
+                }
+            };
+            if told.is_none_or(|then| then.elapsed() >= self.remind) {
+                let so_far = told.map_or(String::new(), |_| format!(", for {} s now", began.elapsed().as_secs()));
+                tell(&format!(
+                    "{full}; waiting for space{so_far} (output.on_full = \"wait\"). SIGINT or SIGTERM ends the run, its last checkpoint is whole"
+                ));
+                told = Some(Instant::now());
+            }
+            self.sleep(pause);
+            pause = (2 * pause).min(longest);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    fn sleep(&self, pause: Duration) {
+        let began = Instant::now();
+        while began.elapsed() < pause && !self.is_over() {
+            std::thread::sleep(GLANCE.min(pause));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane::error::Error;
+
+    static STOP: AtomicBool = AtomicBool::new(false);
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+
+    fn patience(stop: &'static AtomicBool) -> Patience {
+        let pauses = [Duration::from_millis(1), Duration::from_millis(2)];
+        Patience { wait: true, stop, until: None, pauses, remind: Duration::from_millis(20) }
+    }
+
+    fn full() -> Error {
+        Error::storage("a", std::io::Error::from_raw_os_error(28))
+    }
+
+    #[test]
+    fn it_waits_for_space_alone_and_says_so_again_and_again() {
+        let (mut tries, mut told) = (0, Vec::new());
+        let began = Instant::now();
+        let write = || {
+            tries += 1;
+            if began.elapsed() < Duration::from_millis(100) { Err(full()) } else { Ok(7) }
+        };
+        let done = patience(&GO_ON).insist(write, |line| told.push(line.to_owned()));
+        assert_eq!(done.unwrap(), 7);
+        assert!(tries > 2 && told.len() > 2, "{tries} tries, {told:?}");
+        assert!(told[0].contains("No space left") && told[0].contains("waiting for space (output.on_full"), "{told:?}");
+        assert!(told[1].contains("waiting for space, for 0 s now"), "{told:?}");
+        assert!(told.last().unwrap().contains("space again"), "{told:?}");
+        assert!(told.len() < tries, "told at every try");
+
+        let quota = Error::storage("a", std::io::Error::from_raw_os_error(122));
+        assert!(full().is_full() && quota.is_full());
+        for other in [Error::storage("a", "Input/output error"), Error::input("a", "No space left on device")] {
+            let mut tries = 0;
+            let write = || {
+                tries += 1;
+                Err::<(), _>(Error::storage("a", "Input/output error"))
+            };
+            assert!(!other.is_full());
+            patience(&GO_ON).insist(write, |_| panic!("told")).unwrap_err();
+            assert_eq!(tries, 1);
+        }
+    }
+
+    #[test]
+    fn it_does_not_wait_when_told_to_stop_or_not_to_wait() {
+        let impatient = Patience { wait: false, ..patience(&GO_ON) };
+        let late = Patience { until: Some(Instant::now()), ..patience(&GO_ON) };
+        for patience in [impatient, late] {
+            let error = patience.insist(|| Err::<(), _>(full()), |_| panic!("told")).unwrap_err();
+            assert_eq!(error.exit_code(), 5);
+        }
+        let mut tries = 0;
+        let write = || {
+            tries += 1;
+            STOP.store(tries == 3, Ordering::Relaxed);
+            Err::<(), _>(full())
+        };
+        assert!(patience(&STOP).insist(write, |_| {}).unwrap_err().is_full());
+        assert_eq!(tries, 3);
+    }
+}

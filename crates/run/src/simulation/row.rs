@@ -1,0 +1,107 @@
+//! One row of the diagnostics: what is measured at an output.
+
+use tisane::auditor::Audit;
+use tisane::diagnostics::conserved::{Conserved, relative};
+use tisane::diagnostics::steps;
+use tisane::error::{Error, Result};
+use tisane::integrator::timestep::norm;
+use tisane_io::checkpoint::RunState;
+use tisane_io::fields::{DiagnosticsRow, Spread};
+use tisane::particles::{Particles, Vec3};
+
+/// What of the larger of kinetic and potential energy may be an error.
+const LOST: f64 = 0.25;
+
+/// The row for a synchronised state, from its conserved quantities and audit; internal units. What an audit does not compare
+/// is not a number; without an audit the errors are zero.
+pub(super) fn of(
+    particles: &Particles,
+    state: &RunState,
+    conserved: &Conserved,
+    audit: Option<&Audit>,
+) -> DiagnosticsRow {
+    let errors = |of: fn(&Audit) -> Option<Spread>| {
+        audit.map_or(Spread::default(), |audit| of(audit).unwrap_or(Spread::NOT_COMPARED))
+    };
+    let first = &state.references;
+    let elapsed = state.now.0 as f64 * state.clock.tick();
+    let expected_centre = [0, 1, 2].map(|k| first.centre_of_mass[k] + first.momentum[k] / conserved.mass * elapsed);
+    let steps_level = steps::histogram(&particles.step);
+    let (step_min, step_mean, step_max) = steps::min_mean_max(&steps_level, state.clock.dt_max);
+    let (done, before) = (&state.counters, &first.previous_counters);
+    let blocks = (done.block_steps - before.block_steps).max(1) as f64;
+    let pairs = (done.pair_interactions - before.pair_interactions) as f64;
+    let seconds = state.wall_seconds - first.previous_wall_seconds;
+    DiagnosticsRow {
+        time: state.clock.time(state.now),
+        kinetic_energy: conserved.kinetic,
+        potential_energy: conserved.potential,
+        energy: conserved.energy(),
+        relative_energy_error: relative(conserved.energy(), first.energy),
+        relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
+        virial_ratio: conserved.virial_ratio(),
+        momentum: conserved.momentum,
+        momentum_drift: distance(conserved.momentum, first.momentum),
+        angular_momentum: conserved.angular_momentum,
+        angular_momentum_error: distance(conserved.angular_momentum, first.angular_momentum)
+            / nonzero(distance(first.angular_momentum, [0.0; 3])),
+        centre_of_mass: conserved.centre_of_mass,
+        centre_of_mass_drift: distance(conserved.centre_of_mass, expected_centre),
+        audit_sample: audit.map_or(0, |audit| audit.sample),
+        audit_acceleration: errors(|audit| Some(audit.acc)),
+        audit_jerk: errors(|audit| audit.jerk),
+        audit_potential: errors(|audit| audit.pot),
+        step_min,
+        step_mean,
+        step_max,
+        steps_level,
+        block_steps: done.block_steps,
+        particle_steps: done.particle_steps,
+        clamped_steps: done.clamped_steps,
+        pair_interactions: done.pair_interactions,
+        mean_block_size: (done.particle_steps - before.particle_steps) as f64 / blocks,
+        wall_seconds: state.wall_seconds,
+        pairs_per_second: if seconds > 0.0 { pairs / seconds } else { 0.0 },
+    }
+}
+
+/// Refuses a row whose energy is off by more than `limit` relative to `first`, that of the start. Without a limit what is off may
+/// be a quarter of the kinetic or potential energy: more is nearly all that a collision without softening left there, in
+/// whichever form. `time` is the row's, for the message.
+///
+/// # Errors
+/// [`Error::Integration`] with what was seen.
+pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
+    let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs());
+    // Not `>`: a NaN must not pass.
+    let (good, allowed) = match limit {
+        Some(limit) => (row.relative_energy_error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
+        None => (
+            (row.energy - first).abs() <= LOST * scale,
+            "a quarter of the larger of kinetic and potential energy".into(),
+        ),
+    };
+    if good {
+        return Ok(());
+    }
+    Err(Error::Integration {
+        problem: format!(
+            "the energy at time {time} is off by {:.3e} of its value at the start, more than {allowed}",
+            row.relative_energy_error
+        ),
+        help: Some(
+            "an encounter needs shorter steps than it had: take softening.epsilon > 0, or lower the steps (integrator), or raise \
+             limits.energy_error if such errors are wanted; the run can be resumed from its checkpoint"
+                .into(),
+        ),
+    })
+}
+
+/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
+fn nonzero(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x }
+}
+
+fn distance(a: Vec3, b: Vec3) -> f64 {
+    norm([0, 1, 2].map(|k| a[k] - b[k]))
+}

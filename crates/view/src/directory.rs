@@ -1,0 +1,170 @@
+//! A run's directory as it is now: which snapshots it holds and when they were taken, which rows its journals have.
+
+use tisane::error::{Error, Result};
+use tisane_io::directory::{self, CONFIG, SUMMARY};
+use tisane_io::followed::Followed;
+use tisane_io::lock;
+use tisane_io::snapshot::{self, Heading};
+use tisane_io::regular;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The journals that a page may ask for.
+pub const SERIES: [&str; 2] = ["diagnostics", "cluster"];
+
+/// What is known of a directory; brought up to date before each answer.
+#[derive(Debug)]
+pub struct Directory {
+    dir: PathBuf,
+    snapshots: Vec<Known>,
+    generation: u64,
+    newest: Option<Heading>,
+    journals: Vec<Followed>,
+}
+
+/// A snapshot that has been looked at.
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    number: u64,
+    /// Time, in the user's unit; none of one that cannot be read.
+    time: Option<f64>,
+    /// Tells another file under the same name.
+    stamp: Option<(u64, SystemTime)>,
+}
+
+impl Directory {
+    /// A directory of a run.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is none.
+    pub fn open(dir: &Path) -> Result<Self> {
+        if !dir.is_dir() {
+            return Err(Error::input(dir, "there is no such directory").with_help("give the output directory of a run"));
+        }
+        if !dir.join(CONFIG).is_file() {
+            return Err(Error::input(dir, format!("not the output directory of a run: there is no {CONFIG}"))
+                .with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
+        }
+        let journals = SERIES.iter().map(|name| Followed::new(dir.join(name).with_extension("csv"))).collect();
+        Ok(Self { dir: dir.to_owned(), snapshots: Vec::new(), generation: 0, newest: None, journals })
+    }
+
+    /// Path of a snapshot, if there is one of that number.
+    #[must_use]
+    pub fn snapshot(&self, number: u64) -> Option<PathBuf> {
+        let known = self.snapshots.binary_search_by_key(&number, |known| known.number).is_ok();
+        known.then(|| directory::snapshot(&self.dir, number))
+    }
+
+    /// The journal of a series, followed to its end; none if there is no such series.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if its file cannot be read.
+    pub fn journal(&mut self, series: &str) -> Result<Option<&Followed>> {
+        let at = SERIES.iter().position(|name| *name == series);
+        let Some(journal) = at.and_then(|at| self.journals.get_mut(at)) else { return Ok(None) };
+        journal.refresh()?;
+        Ok(Some(journal))
+    }
+
+    /// Looks which snapshots there are now.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if their folder cannot be read.
+    pub fn refresh(&mut self) -> Result<()> {
+        let numbers = directory::snapshot_numbers(&self.dir)?;
+        let same = self.snapshots.iter().zip(&numbers).take_while(|(known, number)| known.number == **number).count();
+        // A run done anew writes its first snapshot again, a resumed one those after its checkpoint.
+        let ends = [self.snapshots.first(), self.snapshots.last()];
+        let replaced = ends.into_iter().flatten().any(|known| known.stamp != stamp(&self.path(known.number)));
+        if same < self.snapshots.len() || replaced {
+            self.snapshots.clear();
+            self.generation += 1;
+            self.newest = None;
+        }
+        for &number in numbers.iter().skip(self.snapshots.len()) {
+            let path = self.path(number);
+            let stamp = stamp(&path);
+            let heading = snapshot::heading(&path).ok();
+            self.snapshots.push(Known { number, time: heading.as_ref().map(|heading| heading.time), stamp });
+            self.newest = heading.or(self.newest.take());
+        }
+        Ok(())
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        directory::snapshot(&self.dir, number)
+    }
+
+    /// What the page asks for again and again: what the run is, how far it has come, and the snapshots from the one with
+    /// place `from` in the list on.
+    ///
+    /// # Errors
+    /// As [`refresh`](Self::refresh).
+    pub fn state(&mut self, from: usize) -> Result<Value> {
+        self.refresh()?;
+        let running = lock::in_use(&self.dir);
+        let new = self.snapshots.iter().skip(from);
+        let mut rows = serde_json::Map::new();
+        for (name, journal) in SERIES.iter().zip(&mut self.journals) {
+            journal.refresh()?;
+            rows.insert((*name).to_owned(), json!([journal.generation(), journal.rows()]));
+        }
+        let (name, end) = self.name_and_end();
+        // A run that is resumed has the summary of the session before until it has been taken up.
+        let ended = if running { None } else { self.exit_reason() };
+        Ok(json!({
+            "name": name,
+            "end": end,
+            "running": running,
+            "exit_reason": ended,
+            "generation": self.generation,
+            "from": from.min(self.snapshots.len()),
+            "snapshots": new.map(|known| json!([known.number, known.time])).collect::<Vec<_>>(),
+            "rows": rows,
+            "run": self.newest.as_ref().map(told),
+        }))
+    }
+
+    /// The name of the run and the time at which it ends, as its configuration says now.
+    fn name_and_end(&self) -> (String, Option<f64>) {
+        let config = regular::read_to_string(&self.dir.join(CONFIG)).unwrap_or_default();
+        let config: toml::Table = toml::from_str(&config).unwrap_or_default();
+        let run = config.get("run").and_then(toml::Value::as_table);
+        let name = run.and_then(|run| run.get("name")?.as_str()).unwrap_or("run").to_owned();
+        (name, run.and_then(|run| run.get("t_end")?.as_float()))
+    }
+
+    fn exit_reason(&self) -> Option<String> {
+        let summary: Value = serde_json::from_slice(&regular::read(&self.dir.join(SUMMARY)).ok()?).ok()?;
+        summary.get("exit_reason")?.as_str().map(str::to_owned)
+    }
+}
+
+/// Length and time of change of a file.
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let about = fs::metadata(path).ok()?;
+    Some((about.len(), about.modified().ok()?))
+}
+
+/// What the newest snapshot says of the run.
+fn told(heading: &Heading) -> Value {
+    let units = &heading.units.units;
+    let scale = &heading.units.scale;
+    json!({
+        "n": heading.n,
+        "engine": heading.engine,
+        "precision": heading.precision,
+        "units": {
+            "mass": units.mass.name,
+            "length": units.length.name,
+            "velocity": units.velocity.name,
+            "time": units.time.name,
+            "henon": units.is_henon(),
+        },
+        // The length that a particle of velocity 1 goes in a time of 1, in the run's units.
+        "length_of_velocity_time": scale.length / (scale.velocity * scale.time),
+    })
+}

@@ -1,7 +1,0 @@
-//! The program: parses the command line, calls the library, maps the result to an exit code.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    tisane::cli::main()
-}
