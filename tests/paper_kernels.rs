@@ -7,7 +7,7 @@ mod gpu;
 mod systems;
 
 use systems::{CLOCK, system};
-use tisane::diagnostics::audit::{relative_errors, spread};
+use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::force::papers::{Basic, Edges};
 use tisane::force::precision::Precision;
 use tisane::force::{AccelerationEngine, Forces, Targets, reference};
@@ -37,7 +37,7 @@ fn got(engine: &mut dyn AccelerationEngine, p: &Particles) -> Vec<Vec3> {
 
 fn largest_error(got: &[Vec3], want: &[Vec3]) -> f64 {
     assert_eq!(got.len(), want.len());
-    spread(relative_errors(got, want))[0]
+    Spread::from_errors(relative_errors(got, want)).max
 }
 
 /// Every kernel of the CPU with the largest error that it may have.

@@ -1,12 +1,13 @@
 //! One row of the diagnostics: what is measured at an output.
 
 use crate::auditor::Audit;
+use crate::diagnostics::audit::Spread;
 use crate::diagnostics::conserved::{Conserved, relative};
 use crate::diagnostics::steps;
 use crate::error::{Error, Result};
 use crate::integrator::timestep::norm;
 use crate::io::checkpoint::RunState;
-use crate::io::fields::{DiagnosticsRow, Spread};
+use crate::io::fields::DiagnosticsRow;
 use crate::particles::{Particles, Vec3};
 
 /// What of the larger of kinetic and potential energy may be an error.

@@ -4,7 +4,7 @@ mod subjects;
 
 use super::{EPSILON, How, report};
 use crate::cli::one_of;
-use crate::diagnostics::audit::{relative_errors, spread};
+use crate::diagnostics::audit::{Spread, relative_errors};
 use crate::error::Result;
 use crate::force::AccelerationEngine;
 use crate::force::cpu::{self, Width};
@@ -143,7 +143,7 @@ fn computing(engine: &dyn AccelerationEngine) -> Result<Option<f64>> {
 fn measure(mut subject: Subject, p: &Particles, reference: &[Vec3], repeat: usize) -> Result<KernelRow> {
     let engine = &mut *subject.engine;
     let mut acc = accelerations(engine, p)?;
-    let [largest, ..] = spread(relative_errors(&acc, reference));
+    let largest = Spread::from_errors(relative_errors(&acc, reference)).max;
     let began = Instant::now();
     while began.elapsed() < WARM_UP {
         engine.accelerate(&p.pos, &mut acc)?;

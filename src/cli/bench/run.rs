@@ -5,7 +5,7 @@ use crate::assemble::Session;
 use crate::config::Engine;
 use crate::error::{Error, Result};
 use crate::force::cpu::Width;
-use crate::io::summary::Profile;
+use crate::profile::Profile;
 use crate::study::config::Stretch;
 use crate::study::papers::{BLOCK_STEPS, MEAN_BLOCK};
 use crate::study::plummer::{self, Sphere};
