@@ -1,10 +1,9 @@
 //! The audit: forces that a run goes by, held against the CPU in f64.
 
-use crate::diagnostics::audit::{relative_errors, spread};
+use crate::diagnostics::audit::{Spread, relative_errors};
 use crate::diagnostics::conserved::relative;
 use crate::error::{Error, Result};
 use crate::force::{ForceEngine, Forces, Targets};
-use tisane_io::fields::Spread;
 use crate::motion::Motion;
 use crate::particles::Particles;
 use crate::time::Time;
@@ -62,16 +61,12 @@ impl Auditor {
             }
             None => motion.meter().evaluate(now, &targets, &mut reference)?,
         }
-        let of = |errors: Vec<f64>| {
-            let [max, rms, p99] = spread(errors);
-            Spread { max, rms, p99 }
-        };
         let potentials = found.pot.iter().zip(&reference.pot).map(|(x, x0)| relative(*x, *x0).abs()).collect();
         Ok(Some(Audit {
             sample: size as u64,
-            acc: of(relative_errors(&found.acc, &reference.acc)),
-            jerk: (!found.jerk.is_empty()).then(|| of(relative_errors(&found.jerk, &reference.jerk))),
-            pot: (!found.pot.is_empty()).then(|| of(potentials)),
+            acc: Spread::from_errors(relative_errors(&found.acc, &reference.acc)),
+            jerk: (!found.jerk.is_empty()).then(|| Spread::from_errors(relative_errors(&found.jerk, &reference.jerk))),
+            pot: (!found.pot.is_empty()).then(|| Spread::from_errors(potentials)),
         }))
     }
 

@@ -3,11 +3,13 @@
 //! While a GPU computes, the threads of a pool go to sleep, and waking them costs more than moving a block of some thousand
 //! particles. A crew does not sleep: its threads look for work until it is dismissed.
 
-use tisane_run::config::MAX_THREADS;
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Largest number of threads that may be asked for.
+pub const MAX_THREADS: u32 = 1024;
 
 /// Threads that a run on a GPU keeps awake at most. More move a block hardly faster.
 pub const SIZE: usize = 4;

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::force::{AccelerationEngine, ForceEngine, Forces, Targets};
-use tisane_io::summary::{Bucket, Profile, Spent};
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +15,94 @@ pub const UPDATE: &str = "update";
 pub const FORCE: &str = "force";
 /// An evaluation's time beyond what its phases took: staging, launches and waiting.
 pub const LAUNCH: &str = "launch";
+
+/// Where the time of block steps went.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Profile {
+    /// Everything together.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub total: Spent,
+    /// By the number of particles in a block: from 1, 4, 16, 64, … up to below the next.
+    pub by_block_size: Vec<Bucket>,
+}
+
+/// Blocks of a size.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Bucket {
+    /// Least number of particles.
+    pub from: u64,
+    /// What they took.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub spent: Spent,
+}
+
+/// What some block steps took.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Spent {
+    /// Block steps.
+    pub block_steps: u64,
+    /// Evaluations of the force.
+    pub evaluations: u64,
+    /// Seconds of each phase.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "by_name"))]
+    pub seconds: Vec<(&'static str, f64)>,
+}
+
+#[cfg(feature = "serde")]
+fn by_name<S: serde::Serializer>(
+    seconds: &[(&'static str, f64)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(seconds.iter().copied())
+}
+
+impl std::fmt::Display for Profile {
+    /// The whole in a line, and a line a block size.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{:.6} s: {}", self.total.all(), self.total.shares())?;
+        for Bucket { from, spent } in &self.by_block_size {
+            let each = 1e6 * spent.all() / spent.block_steps.max(1) as f64;
+            let sizes = format!("{from} to {}", 4 * from - 1);
+            writeln!(f, "  blocks of {sizes:>16}: {:8} steps of {each:8.1} µs: {}", spent.block_steps, spent.shares())?;
+        }
+        Ok(())
+    }
+}
+
+impl Spent {
+    /// Adds seconds to a phase.
+    pub fn add(&mut self, phase: &'static str, seconds: f64) {
+        match self.seconds.iter_mut().find(|(name, _)| *name == phase) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.seconds.push((phase, seconds)),
+        }
+    }
+
+    /// Adds what other steps took.
+    pub fn merge(&mut self, other: &Self) {
+        self.block_steps += other.block_steps;
+        self.evaluations += other.evaluations;
+        other.seconds.iter().for_each(|(phase, seconds)| self.add(phase, *seconds));
+    }
+
+    /// Seconds of all phases.
+    #[must_use]
+    pub fn all(&self) -> f64 {
+        self.seconds.iter().map(|(_, seconds)| seconds).sum()
+    }
+
+    /// The phases and their shares in the time of all, in one line.
+    #[must_use]
+    pub fn shares(&self) -> String {
+        let share = |(phase, seconds): &(&str, f64)| {
+            format!("{} {:.1} %", phase.replace('_', " "), 100.0 * seconds / self.all().max(f64::MIN_POSITIVE))
+        };
+        self.seconds.iter().map(share).collect::<Vec<_>>().join(", ")
+    }
+}
 
 /// A profile in the making: one handle for the engine's stop watch, one for who counts the steps.
 #[derive(Clone, Default)]

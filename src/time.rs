@@ -15,7 +15,7 @@ pub const MAX_DT_MAX_STEPS: u64 = u64::MAX >> (LOG2_TICKS_PER_DT_MAX + 1);
 
 /// A moment: whole ticks since the start of the time axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Time(pub u64);
 
 impl Time {
@@ -53,7 +53,7 @@ impl Time {
 
 /// A block level: its step is `dt_max / 2^level`, 0 ≤ level ≤ 36.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Level(pub u8);
 
 impl Level {
@@ -97,7 +97,7 @@ impl Level {
 
 /// Turns ticks into floating-point time: the start of the axis and the length of `dt_max`, in one unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
     /// Time at tick 0.
     pub start: f64,

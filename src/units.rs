@@ -48,7 +48,7 @@ impl Dimension {
 
 /// One unit: its name and its size.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unit {
     /// The name, for people.
     pub name: String,
@@ -75,7 +75,7 @@ pub enum Rates {
 
 /// The units of everything the user writes and reads.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Units {
     /// Unit of mass.
     pub mass: Unit,
@@ -178,7 +178,7 @@ impl Units {
 
 /// The user's value of one internal unit (in which G = 1): `user = internal × scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scale {
     /// User masses in one internal mass unit.
     pub mass: f64,

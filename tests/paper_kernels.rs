@@ -7,8 +7,8 @@ mod gpu;
 mod systems;
 
 use systems::{CLOCK, system};
-use tisane::diagnostics::audit::{relative_errors, spread};
 use tisane_lab::literature::cpu_kernels::{Basic, Edges};
+use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::force::precision::Precision;
 use tisane::force::{AccelerationEngine, Forces, Targets, reference};
 use tisane::particles::{Particles, Vec3};
@@ -37,7 +37,7 @@ fn got(engine: &mut dyn AccelerationEngine, p: &Particles) -> Vec<Vec3> {
 
 fn largest_error(got: &[Vec3], want: &[Vec3]) -> f64 {
     assert_eq!(got.len(), want.len());
-    spread(relative_errors(got, want))[0]
+    Spread::from_errors(relative_errors(got, want)).max
 }
 
 /// Every kernel of the CPU with the largest error that it may have.

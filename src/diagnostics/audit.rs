@@ -2,18 +2,40 @@
 
 use crate::particles::Vec3;
 
-/// Maximum, root mean square and 99th percentile of some errors; zeros for none. NaN counts as larger than any number.
-#[must_use]
-pub fn spread(mut errors: Vec<f64>) -> [f64; 3] {
-    let n = errors.len();
-    if n == 0 {
-        return [0.0; 3];
+/// Maximum, root mean square and 99th percentile of an error over many particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The largest error.
+    pub max: f64,
+    /// Root mean square.
+    pub rms: f64,
+    /// The smallest error that at least 99 % of the errors do not exceed.
+    pub p99: f64,
+}
+
+impl Spread {
+    /// Spread of an error that is not defined: NaN throughout.
+    pub const NOT_COMPARED: Self = Self { max: f64::NAN, rms: f64::NAN, p99: f64::NAN };
+
+    /// Computes the spread of `errors`; zeros if there are none. NaN counts as larger than any number.
+    #[must_use]
+    pub fn from_errors(mut errors: Vec<f64>) -> Self {
+        let n = errors.len();
+        if n == 0 {
+            return Self::default();
+        }
+        errors.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let squares: f64 = errors.iter().map(|e| e * e).sum();
+        // The nearest rank.
+        let rank = (n * 99).div_ceil(100);
+        Self { max: errors[n - 1], rms: (squares / n as f64).sqrt(), p99: errors[rank - 1] }
     }
-    errors.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
-    let squares: f64 = errors.iter().map(|e| e * e).sum();
-    // The nearest rank: the smallest error that at least 99 % do not exceed.
-    let rank = (n * 99).div_ceil(100);
-    [errors[n - 1], (squares / n as f64).sqrt(), errors[rank - 1]]
+
+    /// Returns maximum, root mean square and 99th percentile, in this order.
+    #[must_use]
+    pub fn to_array(self) -> [f64; 3] {
+        [self.max, self.rms, self.p99]
+    }
 }
 
 /// Relative error |x − x₀| / |x₀| of each vector. Where |x₀| is below a thousandth of the sample's mean, it is that
@@ -35,11 +57,11 @@ mod tests {
 
     #[test]
     fn spread_of_a_hundred_and_one() {
-        let [max, rms, p99] = spread((0..=100).map(f64::from).collect());
+        let [max, rms, p99] = Spread::from_errors((0..=100).map(f64::from).collect()).to_array();
         assert_eq!((max, p99), (100.0, 99.0));
         assert!((rms - (338_350.0f64 / 101.0).sqrt()).abs() < 1e-12);
-        assert_eq!(spread(Vec::new()), [0.0; 3]);
-        assert!(spread(vec![1.0, f64::NAN, 2.0])[0].is_nan(), "a NaN must not pass for small");
+        assert_eq!(Spread::from_errors(Vec::new()), Spread::default());
+        assert!(Spread::from_errors(vec![1.0, f64::NAN, 2.0]).max.is_nan(), "a NaN must not pass for small");
     }
 
     #[test]

@@ -12,8 +12,8 @@
 /// | `f64-fast` | f64 | f64, 1/√ within an ulp or so on GPUs | f64 | f64, tree |
 /// | `f64` | f64 | f64 | f64 | f64, tree |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Precision {
     /// Hamada & Iitaka's (2007) DIRECT: for studies.
     F32Direct,

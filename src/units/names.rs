@@ -26,9 +26,9 @@ macro_rules! unit_names {
     ($(#[$doc:meta])* $enum:ident, $what:literal, $($variant:ident = $name:literal, $value:expr;)+) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
         pub enum $enum {
-            $(#[doc = $name] #[cfg_attr(feature = "schema", serde(rename = $name))] $variant,)+
+            $(#[doc = $name] #[cfg_attr(feature = "serde", serde(rename = $name))] $variant,)+
         }
 
         impl $enum {

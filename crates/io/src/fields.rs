@@ -4,7 +4,7 @@ mod cluster;
 mod rows;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
-pub use rows::{Column, ColumnKind, DiagnosticsRow, Journal, Row, Spread, Stated, Value};
+pub use rows::{Column, ColumnKind, DiagnosticsRow, Journal, Row, Stated, Value};
 
 use tisane::particles::{Particles, Vec3};
 use tisane::time::Clock;

@@ -4,14 +4,14 @@ mod subjects;
 
 use super::{EPSILON, How, report};
 use crate::one_of;
-use tisane::diagnostics::audit::{relative_errors, spread};
 use tisane::error::Result;
 use tisane::force::AccelerationEngine;
 use tisane::force::cpu::{self, Width};
-use tisane_lab::literature::kernel::{Root, Stage};
 use tisane::force::precision::Precision;
 use tisane::initial::{plummer, scaling};
 use tisane::particles::{Particles, Vec3};
+use tisane_lab::literature::kernel::{Root, Stage};
+use tisane::diagnostics::audit::{Spread, relative_errors};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use subjects::{Name, Subject};
@@ -143,7 +143,7 @@ fn computing(engine: &dyn AccelerationEngine) -> Result<Option<f64>> {
 fn measure(mut subject: Subject, p: &Particles, reference: &[Vec3], repeat: usize) -> Result<KernelRow> {
     let engine = &mut *subject.engine;
     let mut acc = accelerations(engine, p)?;
-    let [largest, ..] = spread(relative_errors(&acc, reference));
+    let largest = Spread::from_errors(relative_errors(&acc, reference)).max;
     let began = Instant::now();
     while began.elapsed() < WARM_UP {
         engine.accelerate(&p.pos, &mut acc)?;

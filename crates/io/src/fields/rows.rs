@@ -1,5 +1,6 @@
 //! The rows of a run's journals: their columns, declared once.
 
+use tisane::diagnostics::audit::Spread;
 use tisane::time::LEVELS;
 use tisane::units::{Dimension, Scale};
 
@@ -69,22 +70,6 @@ impl Cell for [f64; 3] {
     fn push(&self, scale: f64, values: &mut Vec<Value>) {
         values.extend(self.map(|x| Value::Float(x * scale)));
     }
-}
-
-/// Maximum, root mean square and 99th percentile of an error over many particles.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
-    /// The largest.
-    pub max: f64,
-    /// Root mean square.
-    pub rms: f64,
-    /// 99 of 100 are no larger.
-    pub p99: f64,
-}
-
-impl Spread {
-    /// Of an error that has no meaning.
-    pub const NOT_COMPARED: Self = Self { max: f64::NAN, rms: f64::NAN, p99: f64::NAN };
 }
 
 impl Cell for Spread {

@@ -19,7 +19,7 @@ mod physical;
 mod state;
 mod text;
 mod tipsy;
-mod tisane;
+mod native;
 mod validate;
 
 pub(in crate) use amuse::elements as amuse_elements;
@@ -89,8 +89,8 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "tisane",
         description: "tisane's HDF5 snapshot",
-        detect: tisane::detect,
-        read: tisane::read,
+        detect: native::detect,
+        read: native::read,
         writer: None,
     },
     Format {

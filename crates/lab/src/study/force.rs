@@ -10,7 +10,7 @@ use super::{config::Stretch, laws};
 use tisane_run::assemble::{self, OnGpu, Setup};
 use tisane_run::config::Engine;
 use tisane::crew;
-use tisane::diagnostics::audit::{relative_errors, spread};
+use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::diagnostics::conserved::relative;
 use tisane::error::{Error, Result};
 use tisane::force::canonical::BAG;
@@ -199,9 +199,9 @@ fn errors(key: &Key, engine: Engine, gpu: OnGpu, exact: &Exact) -> Result<Errors
     let exact = &problem.forces;
     let potentials = found.pot.iter().zip(&exact.pot).map(|(x, x0)| relative(*x, *x0).abs()).collect();
     let errors = Errors {
-        acc: spread(relative_errors(&found.acc, &exact.acc)),
-        jerk: spread(relative_errors(&found.jerk, &exact.jerk)),
-        pot: spread(potentials),
+        acc: Spread::from_errors(relative_errors(&found.acc, &exact.acc)).to_array(),
+        jerk: Spread::from_errors(relative_errors(&found.jerk, &exact.jerk)).to_array(),
+        pot: Spread::from_errors(potentials).to_array(),
     };
     if [errors.acc, errors.jerk, errors.pot].as_flattened().iter().any(|error| !error.is_finite()) {
         let problem = format!("N = {}, {}: a force is not a finite number", key.n, key.mode.name());

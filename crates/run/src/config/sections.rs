@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::number::Real;
+pub use tisane::crew::MAX_THREADS;
 use tisane::force::precision::Precision;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
@@ -223,8 +224,6 @@ pub struct Force {
     pub threads: u32,
 }
 
-/// Most threads that a run may ask for.
-pub const MAX_THREADS: u32 = 1024;
 /// Highest number of a GPU that a run may ask for.
 pub const MAX_DEVICE: u32 = 1023;
 

@@ -1,12 +1,13 @@
 //! One row of the diagnostics: what is measured at an output.
 
 use tisane::auditor::Audit;
+use tisane::diagnostics::audit::Spread;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
 use tisane::integrator::timestep::norm;
 use tisane_io::checkpoint::RunState;
-use tisane_io::fields::{DiagnosticsRow, Spread};
+use tisane_io::fields::DiagnosticsRow;
 use tisane::particles::{Particles, Vec3};
 
 /// What of the larger of kinetic and potential energy may be an error.

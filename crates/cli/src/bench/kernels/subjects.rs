@@ -4,7 +4,9 @@ use super::{EPSILON, How, Kernels};
 use tisane::error::{Error, Result};
 use tisane::force::AccelerationEngine;
 #[cfg(feature = "cuda")]
-use tisane::force::cuda::{AccelerationShape, CudaAccelerations, PaperKernel, has_cublas};
+use tisane::force::cuda::{AccelerationShape, CudaAccelerations};
+#[cfg(feature = "cuda")]
+use tisane_lab::literature::{PaperKernel, has_cublas};
 #[cfg(feature = "cuda")]
 use tisane_lab::literature::kernel::{Paper, Stage};
 use tisane_lab::literature::cpu_kernels::{Basic, Edges};
