@@ -8,11 +8,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
-use tisane_cli::{Cli, dispatch};
-use tisane_io::formats::{self, FORMATS, FileState};
 use tisane::particles::Particles;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Unit, Units};
+use tisane_cli::{Cli, dispatch};
+use tisane_io::formats::{self, FORMATS, FileState};
 
 /// Formats that are written.
 const WRITTEN: [&str; 7] = ["amuse", "csv", "gadget", "nbody6", "nemo", "petar", "tipsy"];

@@ -4,6 +4,9 @@ use hdf5::types::VarLenUnicode;
 use hdf5::{Group, Location};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
 use tisane_io::fields::{DiagnosticsRow, EventRow, Row};
 use tisane_io::file_units::FileUnits;
@@ -13,9 +16,6 @@ use tisane_io::provenance::Provenance;
 use tisane_io::series::Series;
 use tisane_io::sheet::{Cells, Column, Sheet};
 use tisane_io::snapshot::{self, Snapshot};
-use tisane::particles::Particles;
-use tisane::time::{Clock, Level, Time};
-use tisane::units::{Scale, Units};
 
 /// A whole file and the names in it.
 pub struct Seed {

@@ -1,10 +1,10 @@
 //! What people write in TOML and in its texts: configurations, studies, cases, models, numbers.
 
 use std::path::Path;
-use tisane_run::config::{self, Config, Real, WallTime};
 use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
 use tisane_lab::study::model::Model;
 use tisane_lab::validate::case::Case;
+use tisane_run::config::{self, Config, Real, WallTime};
 
 /// Text and overrides: what stands after the first, second, … NUL byte is `section.key=value`.
 fn parts(bytes: &[u8]) -> Option<(&str, Vec<String>)> {

@@ -2,17 +2,17 @@
 
 use super::{file, is_told};
 use std::path::{Path, PathBuf};
+use tisane::units::{Scale, Units};
 use tisane_io::columns::{self, Columns};
 use tisane_io::fields::{DiagnosticsRow, Journal as OfRun};
 use tisane_io::file_units::FileUnits;
 use tisane_io::followed::Followed;
 use tisane_io::series::Stopped;
 use tisane_io::{elements, inspect, origin, table};
-use tisane_plot::Theme;
-use tisane_plot::table::{Choice, Source, figure};
 use tisane_lab::study::journal::{JOURNAL, Journal, Stamp};
 use tisane_lab::study::{force, trial, trials};
-use tisane::units::{Scale, Units};
+use tisane_plot::Theme;
+use tisane_plot::table::{Choice, Source, figure};
 
 /// A table: read as columns, drawn, read as a journal, followed, taken up by a resume, read as orbital elements.
 pub fn tables(bytes: &[u8]) {

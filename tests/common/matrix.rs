@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 use tisane::auditor::Auditor;
-use tisane_run::cluster;
 use tisane::diagnostics::cluster::{LagrangianMass, Settings};
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
@@ -16,15 +15,16 @@ use tisane::force::range::Range;
 use tisane::force::{AccelerationEngine, ForceEngine, reference};
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
+use tisane::motion::Motion;
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
-use tisane::motion::Motion;
-use tisane::particles::Particles;
+use tisane_run::cluster;
 use tisane_run::simulation::{Engines, ExitReason, Plan, Simulation, Watch};
-use tisane::time::{Clock, Level, Time};
-use tisane::units::{Scale, Units};
 
 /// The hashes of states: mode, scheme, system, SHA-256.
 const TABLE: &str = include_str!("../determinism.txt");

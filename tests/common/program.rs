@@ -123,7 +123,7 @@ pub fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// A file that another program wrote, from the folder beside the checkout; says so where it is missing.
 pub fn data_of_others(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("../shared/data").join(name);
     if !path.is_file() {
         eprintln!("SKIPPED: {name} is not in ../shared/data beside this checkout");
         return None;

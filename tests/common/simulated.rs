@@ -5,15 +5,15 @@ use std::time::Duration;
 use tisane::force::ForceEngine;
 use tisane::force::range::Range;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::motion::Motion;
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{Counters, References, RunState, Written};
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
-use tisane::motion::Motion;
-use tisane::particles::Particles;
 use tisane_run::simulation::{Engines, Plan, Simulation, Watch};
-use tisane::time::{Clock, Level, Time};
-use tisane::units::{Scale, Units};
 
 pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 

@@ -2,16 +2,16 @@
 
 use super::study::{StudyFace, told};
 use super::{ConfigArgs, Talk, a_precision, print};
-use tisane_run::assemble;
-use tisane_run::config::{Config, Engine, Integrator, Real, WallTime};
+use clap::Args;
+use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane_io::sheet::Sheet;
 use tisane_lab::study::advise::{Advice, Goal, Promise, Trial, advise, promises, trials};
 use tisane_lab::study::predict;
 use tisane_lab::study::report::Rows;
-use clap::Args;
-use std::time::Duration;
+use tisane_run::assemble;
+use tisane_run::config::{Config, Engine, Integrator, Real, WallTime};
 
 #[derive(Debug, Args)]
 pub struct AdviseArgs {

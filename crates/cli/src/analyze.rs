@@ -1,9 +1,9 @@
 //! `tisane analyze`.
 
 use super::{LEFT_OUT, Talk, face, on_threads, print, say};
-use tisane_run::assemble::cluster_settings;
-use tisane_run::cluster::{Journals, Seen};
-use tisane_run::config::{Config, MAX_THREADS};
+use clap::Args;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::checkpoint::Written;
 use tisane_io::directory;
@@ -13,9 +13,9 @@ use tisane_io::history::History;
 use tisane_io::lock::Lock;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, SnapshotData};
-use clap::Args;
-use rayon::prelude::*;
-use std::path::{Path, PathBuf};
+use tisane_run::assemble::cluster_settings;
+use tisane_run::cluster::{Journals, Seen};
+use tisane_run::config::{Config, MAX_THREADS};
 
 /// Snapshots that a thread has in hand before their rows are written.
 const IN_HAND: usize = 2;

@@ -1,8 +1,9 @@
 //! `tisane check`: what a configuration would run, and what looks wrong about it.
 
 use super::{ConfigArgs, on_threads, print};
-use tisane_run::assemble::{self, Setup};
-use tisane_run::config::{Config, Integrator};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::Path;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::orbit::Orbit;
 use tisane::diagnostics::structure::{
@@ -10,14 +11,13 @@ use tisane::diagnostics::structure::{
 };
 use tisane::error::Result;
 use tisane::initial::scaling;
-use tisane_io::directory::{bytes, free_space};
 use tisane::particles::{Particles, Vec3};
+use tisane::units::{Dimension, Units};
+use tisane_io::directory::{bytes, free_space};
 use tisane_plot::Theme;
 use tisane_plot::initial::{Sample, figure};
-use tisane::units::{Dimension, Units};
-use std::borrow::Cow;
-use std::fmt::Write as _;
-use std::path::Path;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::{Config, Integrator};
 
 /// Memory that the program takes before it has any particles, in bytes.
 const MEMORY_BASE: u64 = 20 << 20;

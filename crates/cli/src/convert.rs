@@ -1,15 +1,15 @@
 //! `tisane convert`: a file of particles in another format.
 
 use super::{Talk, a_format};
-use tisane::error::{Error, Result};
-use tisane_io::atomic::check_name;
-use tisane_io::formats::{self, Accepts, FORMATS, FileState, nearest};
-use tisane::particles::Particles;
-use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
-use tisane::units::{Rates, Units};
 use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
+use tisane::particles::Particles;
+use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
+use tisane::units::{Rates, Units};
+use tisane_io::atomic::check_name;
+use tisane_io::formats::{self, Accepts, FORMATS, FileState, nearest};
 
 const EXAMPLES: &str = "Examples:
   tisane convert N1k.dat.10 N1k.hdf5 --to gadget --units mass=Msun,length=pc,velocity=km/s

@@ -1,13 +1,13 @@
 //! The face of a run: a progress bar on a terminal, a plain line an output elsewhere.
 
 use super::Talk;
-use tisane_io::checkpoint::RunState;
-use tisane_io::fields::DiagnosticsRow;
-use tisane_run::simulation::{Plan, Watch};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
+use tisane_io::checkpoint::RunState;
+use tisane_io::fields::DiagnosticsRow;
+use tisane_run::simulation::{Plan, Watch};
 
 /// How often the bar is touched: often enough for the eye, too seldom to be felt.
 const REFRESH: Duration = Duration::from_millis(100);

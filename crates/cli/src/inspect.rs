@@ -1,9 +1,9 @@
 //! `tisane inspect`.
 
 use super::print;
+use std::path::Path;
 use tisane::error::Result;
 use tisane_io::inspect::{describe, describe_as};
-use std::path::Path;
 
 pub fn inspect(file: &Path, format: Option<&str>) -> Result<u8> {
     if file.extension().is_some_and(|extension| extension == "toml") {

@@ -22,17 +22,17 @@ mod validate;
 mod verify;
 mod view;
 
-use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES};
-use tisane::crew::on_threads;
-use tisane::error::{Error, Result, shown};
-use tisane::force::precision::Precision;
-use tisane_io::formats::FORMATS;
-use tisane_io::provenance::{self, Build};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tisane::crew::on_threads;
+use tisane::error::{Error, Result, shown};
+use tisane::force::precision::Precision;
+use tisane_io::formats::FORMATS;
+use tisane_io::provenance::{self, Build};
+use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES};
 
 /// Exit code where damaged snapshots were left out.
 const LEFT_OUT: u8 = 8;

@@ -1,13 +1,13 @@
 //! Logging: `run.log` always, the screen as much as asked for, and nothing across the progress bar.
 
 use super::Talk;
-use tisane::error::{Error, Result};
-use tisane_io::directory::LOG;
 use indicatif::MultiProgress;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use tisane::error::{Error, Result};
+use tisane_io::directory::LOG;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::prelude::*;

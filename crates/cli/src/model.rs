@@ -2,8 +2,8 @@
 
 use super::study::{StudyFace, told};
 use super::{Talk, print};
-use tisane_run::assemble::{self, Setup};
-use tisane_run::config::{Config, Integrator};
+use clap::Args;
+use std::path::PathBuf;
 use tisane::crew::on_threads;
 use tisane::error::{Error, Result};
 use tisane_io::atomic::check_name;
@@ -15,8 +15,8 @@ use tisane_lab::study::model::{Fit, Model, VARIABLE};
 use tisane_lab::study::points::Work;
 use tisane_lab::study::predict::{fit_for, natural_times, predict};
 use tisane_lab::study::report::{MODEL, Rows};
-use clap::Args;
-use std::path::PathBuf;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::{Config, Integrator};
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]

@@ -1,18 +1,18 @@
 //! `tisane movie`.
 
 use super::{LEFT_OUT, Talk, face, on_threads, one_of, print, say};
-use tisane_run::config::MAX_THREADS;
+use clap::Args;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
 use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_plot::Theme;
 use tisane_plot::movie::{Centre, Colour, Film, Frames, Settings};
-use clap::Args;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use tisane_run::config::MAX_THREADS;
 
 /// The film, and what its frames depend on.
 const FILM: &str = "movie.mp4";

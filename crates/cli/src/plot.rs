@@ -1,14 +1,14 @@
 //! `tisane plot`.
 
 use super::{LEFT_OUT, Talk, one_of, print, say};
+use clap::Args;
+use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::columns;
 use tisane_io::directory::PLOTS;
 use tisane_plot::run::{self, Gallery};
 use tisane_plot::table::{self, Choice, Source};
 use tisane_plot::{Figure, Theme, report};
-use clap::Args;
-use std::path::{Path, PathBuf};
 
 /// All figures of a run in one page.
 const REPORT: &str = "report.html";

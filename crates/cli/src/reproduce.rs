@@ -2,16 +2,16 @@
 
 use super::run::{self, exit_code};
 use super::{Talk, a_device, an_engine, on_threads, print};
-use tisane_run::assemble::{self, Recipe, Session};
-use tisane_run::config::{Engine, MAX_THREADS};
+use clap::Args;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::{check_name, write_atomically};
 use tisane_io::origin;
 use tisane_io::provenance::{self, Provenance};
+use tisane_run::assemble::{self, Recipe, Session};
+use tisane_run::config::{Engine, MAX_THREADS};
 use tisane_run::simulation::ExitReason;
-use clap::Args;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 /// Exit code where the state is another than the file's.
 const DIFFERENT: u8 = 6;

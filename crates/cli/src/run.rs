@@ -3,8 +3,10 @@
 use super::face::Face;
 use super::stop::{STOP, listen};
 use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
-use tisane_run::assemble::{self, Session, Setup};
-use tisane_run::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
+use clap::Args;
+use indicatif::MultiProgress;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use tisane::crew;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
@@ -12,12 +14,10 @@ use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_io::machine;
 use tisane_io::summary::Summary;
+use tisane_run::assemble::{self, Session, Setup};
+use tisane_run::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_view::{Port, View};
-use clap::Args;
-use indicatif::MultiProgress;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct RunArgs {

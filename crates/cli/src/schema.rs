@@ -1,9 +1,9 @@
 //! `tisane schema`, `tisane completions`, `tisane man`: generated from the definitions that the program itself uses.
 
 use super::print;
-use tisane_run::config::{json_schema, schema_of};
 use tisane::error::{Error, Result};
 use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile};
+use tisane_run::config::{json_schema, schema_of};
 
 /// Files that have a schema.
 pub const FILES: [&str; 4] = ["run", "study-force", "study-energy", "study-cost"];

@@ -1,15 +1,6 @@
 //! `tisane study`: sweeps that end in tables and figures.
 
 use super::{Talk, face, print};
-use tisane_run::config::read_text;
-use tisane::error::{Error, Result};
-use tisane_io::atomic::write_atomically;
-use tisane_io::sheet::{Cells, Sheet};
-use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
-use tisane_lab::study::journal::{Journal, Stamp};
-use tisane_lab::study::points::{Progress, Work};
-use tisane_lab::study::report::Report;
-use tisane_lab::study::{cost, energy, force};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
@@ -19,6 +10,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tisane::error::{Error, Result};
+use tisane_io::atomic::write_atomically;
+use tisane_io::sheet::{Cells, Sheet};
+use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
+use tisane_lab::study::journal::{Journal, Stamp};
+use tisane_lab::study::points::{Progress, Work};
+use tisane_lab::study::report::Report;
+use tisane_lab::study::{cost, energy, force};
+use tisane_run::config::read_text;
 
 /// What to study.
 #[derive(Debug, Subcommand)]

@@ -2,17 +2,17 @@
 
 use super::stop::{STOP, listen};
 use super::{Talk, a_device, face, on_threads, print};
-use tisane_run::assemble::Session;
-use tisane_run::config::MAX_THREADS;
-use tisane::error::{Error, Result};
-use tisane_lab::validate::library::{self, Entry};
-use tisane_lab::validate::report::Report;
-use tisane_lab::validate::run::{self, Surroundings};
 use comfy_table::{Table, presets};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use tisane::error::{Error, Result};
+use tisane_lab::validate::library::{self, Entry};
+use tisane_lab::validate::report::Report;
+use tisane_lab::validate::run::{self, Surroundings};
+use tisane_run::assemble::Session;
+use tisane_run::config::MAX_THREADS;
 
 #[derive(Debug, clap::Args)]
 pub struct ValidateArgs {

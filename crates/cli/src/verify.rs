@@ -1,7 +1,8 @@
 //! `tisane verify`: every engine on this machine against the reference, on a fixed problem, with a verdict.
 
 use super::{on_threads, print};
-use tisane_run::assemble::{self, Gpu, OnGpu};
+use comfy_table::{Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::{Error, Result};
 use tisane::force::cpu::{self, Width};
@@ -15,8 +16,7 @@ use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::integrator::timestep::norm;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
-use comfy_table::{Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use tisane_run::assemble::{self, Gpu, OnGpu};
 
 const N: usize = 1000;
 const EPSILON: f64 = 1.0 / 256.0;

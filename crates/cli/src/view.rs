@@ -1,11 +1,11 @@
 //! `tisane view`, and the view of a run under way.
 
 use super::{print, stop};
-use tisane::error::{Error, Result};
-use tisane_view::{Port, View};
 use clap::Args;
 use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
+use tisane_view::{Port, View};
 
 #[derive(Debug, Args)]
 pub struct ViewArgs {

@@ -1,10 +1,10 @@
 //! Whole files or none: written under a temporary name, flushed to the disk, then renamed.
 
-use tisane::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
 
 /// Writes a file so that a kill or a power cut at any instant leaves either the old file or the new one under `path`.
 /// `write` gets the temporary name `.<name>.partial` beside `path`; on an error the temporary file is removed.

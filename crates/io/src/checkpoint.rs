@@ -10,13 +10,13 @@ use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_da
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
 use super::seal::{self, Digest, Seal};
+use hdf5::Group;
+use std::fs;
+use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
-use hdf5::Group;
-use std::fs;
-use std::path::Path;
 
 /// Name of the newest checkpoint in an output directory.
 pub const NEWEST: &str = "checkpoint.hdf5";

@@ -4,10 +4,10 @@ use super::fields::Journal;
 use super::hdf::Kind;
 use super::hdf::read::{Node, SIGNATURE, Tree};
 use super::{formats, provenance, text};
-use tisane::error::{Error, Result};
 use crate::regular;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+use tisane::error::{Error, Result};
 
 /// Group of an HDF5 table that is not a journal: a dataset a column.
 const TABLE: &str = "Table";

@@ -4,9 +4,9 @@ use super::atomic::{make_directory, remove_durably, remove_if_present, write_ato
 use super::checkpoint;
 use super::fields::Journal;
 use super::lock::{self, Lock};
-use tisane::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
 
 /// The resolved configuration.
 pub const CONFIG: &str = "config.toml";

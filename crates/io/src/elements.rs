@@ -3,8 +3,8 @@
 use super::columns;
 use super::formats;
 use super::hdf::read::SIGNATURE;
-use tisane::error::{Error, Result};
 use std::path::Path;
+use tisane::error::{Error, Result};
 
 /// Orbital elements as a table has them, a column each and a row an orbit. Angles in degrees.
 #[derive(Clone, Debug, Default, PartialEq)]

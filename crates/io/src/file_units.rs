@@ -2,9 +2,9 @@
 
 use super::hdf::read::Node;
 use super::hdf::write::{H5Result, put, put_array, put_text};
+use hdf5::Group;
 use tisane::error::Result;
 use tisane::units::{Dimension, Scale, Unit, Units};
-use hdf5::Group;
 
 /// What a run's files are written in.
 #[derive(Clone, Debug, PartialEq)]

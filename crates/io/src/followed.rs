@@ -1,9 +1,9 @@
 //! A journal (CSV that grows by whole lines: `diagnostics.csv` and its like) followed while a run writes it.
 
-use tisane::error::{Error, Result};
 use crate::regular;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
+use tisane::error::{Error, Result};
 
 /// The place of every row whose number is a multiple of this is kept.
 const ROWS_A_MARK: u64 = 256;

@@ -2,8 +2,8 @@
 
 use super::hdf::read::Node;
 use super::hdf::write::{H5Result, put, put_dataset};
-use tisane::error::Result;
 use hdf5::Group;
+use tisane::error::Result;
 
 /// What a run knows of the outputs before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use super::provenance::{self, Provenance};
 use super::seal::Seal;
 use super::table::{self, Table};
 use super::{checkpoint, snapshot};
+use std::fmt::Display;
+use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
 use tisane::sum::sum;
 use tisane::units::{Dimension, Units};
-use std::fmt::Display;
-use std::path::Path;
 
 /// Describes a snapshot, a checkpoint, a journal such as the diagnostics (CSV or HDF5) or particles in any of the [`formats`], checking all of it:
 /// kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as it has them.

@@ -6,13 +6,13 @@
 
 use super::machine;
 use super::provenance::now_utc;
-use tisane::error::{Error, Result};
 use crate::regular;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tisane::error::{Error, Result};
 
 /// Name of the file.
 pub const LOCK: &str = "tisane.lock";

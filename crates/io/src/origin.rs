@@ -4,9 +4,9 @@ use super::hdf::Kind;
 use super::hdf::read::{SIGNATURE, Tree};
 use super::provenance::{self, Provenance};
 use super::{directory, formats, table};
-use tisane::error::{Error, Result};
 use std::io::Read;
 use std::path::Path;
+use tisane::error::{Error, Result};
 
 /// More bytes than any `summary.json` has.
 const LONGEST_SUMMARY: u64 = 1 << 24;

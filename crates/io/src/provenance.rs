@@ -3,11 +3,11 @@
 use super::hdf::read::Node;
 use super::hdf::write::{H5Result, put, put_text};
 use super::machine;
-use tisane::error::Result;
 use hdf5::Group;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use std::time::SystemTime;
+use tisane::error::Result;
 
 /// Everything needed to say, years later, what made a file, and to make it again. Text that is empty was not known, or does
 /// not apply.

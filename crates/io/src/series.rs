@@ -14,7 +14,6 @@ use super::provenance::{self, Provenance};
 use super::seal::Digest;
 use super::table::Values;
 use super::text;
-use tisane::error::{Error, Result};
 use hdf5::{Dataset, Group};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -23,6 +22,7 @@ use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tisane::error::{Error, Result};
 
 /// The HDF5 file is rewritten when this many times the cost of the last rewrite has passed: at most 0.5 % of the run.
 const PAUSE_PER_COST: u32 = 200;

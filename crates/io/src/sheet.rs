@@ -4,9 +4,9 @@ use super::atomic::write_atomically;
 use super::hdf::Kind;
 use super::hdf::write::{self as hdf, H5Result, new_group, put_dataset, put_text};
 use super::text;
-use tisane::error::{Error, Result};
 use std::fmt::Write as _;
 use std::path::Path;
+use tisane::error::{Error, Result};
 
 /// The values of a column, one a row.
 #[derive(Clone, Debug, PartialEq)]

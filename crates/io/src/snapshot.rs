@@ -7,13 +7,13 @@ use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::hexadecimal;
+use hdf5::Group;
+use sha2::{Digest, Sha256};
+use std::path::Path;
 use tisane::error::Result;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
-use hdf5::Group;
-use sha2::{Digest, Sha256};
-use std::path::Path;
 
 /// The group that holds the particles: Gadget's stars.
 pub(super) const PARTICLES: &str = "PartType4";

@@ -3,10 +3,10 @@
 use super::atomic::write_atomically;
 use super::directory::SUMMARY;
 use super::provenance::Provenance;
-use tisane::error::{Error, Result};
-use tisane::profile::Profile;
 use serde::Serialize;
 use std::path::Path;
+use tisane::error::{Error, Result};
+use tisane::profile::Profile;
 
 /// What `summary.json` says; energies and time in the user's units.
 #[derive(Clone, Debug, Serialize)]

@@ -4,8 +4,8 @@ use super::fields::{Column, ColumnKind, Journal, Value};
 use super::hdf::Kind;
 use super::hdf::read::Tree;
 use super::text;
-use tisane::error::{Error, Result};
 use std::path::Path;
+use tisane::error::{Error, Result};
 
 /// The values of one column.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 
 use super::shells::{FEW, Shell, shells, with_errors};
 use super::{Axis, Figure, Mark, Panel, Series, quantity};
+use std::f64::consts::PI;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
-use std::f64::consts::PI;
 
 /// What is drawn, in the units of the configuration. A law is points of a value and what lies below it; none where it is empty.
 #[derive(Clone, Debug)]

@@ -2,11 +2,11 @@
 
 use super::run::{Gallery, Run};
 use super::{Axis, Figure, Heat, Mark, Panel, Series};
+use std::path::Path;
+use tisane::time::LEVELS;
 use tisane_io::columns::{self, Cells, Columns};
 use tisane_io::directory::ANALYSIS;
 use tisane_io::fields::Journal;
-use tisane::time::LEVELS;
-use std::path::Path;
 
 /// The Lagrangian radii that are drawn, in thousandths of the mass, and what they are called.
 const RADII: [(&str, u16); 7] =

@@ -38,12 +38,12 @@ mod svg;
 pub mod table;
 mod ticks;
 
-use tisane::error::{Error, Result};
-use tisane_io::atomic::write_atomically;
-use tisane::units::{Dimension, Units};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use svg::Letters;
+use tisane::error::{Error, Result};
+use tisane::units::{Dimension, Units};
+use tisane_io::atomic::write_atomically;
 
 /// One picture.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,15 +2,15 @@
 
 use super::Theme;
 use super::run::{Gallery, diagnostics, name};
-use tisane::error::{Error, Result};
-use tisane_io::atomic::write_atomically;
-use tisane_io::directory::{CONFIG, SUMMARY};
-use tisane_io::regular;
 use quick_xml::escape::escape;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use tisane::error::{Error, Result};
+use tisane_io::atomic::write_atomically;
+use tisane_io::directory::{CONFIG, SUMMARY};
+use tisane_io::regular;
 
 /// The facts of the summary, in their order: what they are called and where they stand.
 const FACTS: [(&str, &str); 25] = [

@@ -1,12 +1,12 @@
 //! The figures of a run: all of them, and those of its diagnostics.
 
 use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots};
+use std::path::Path;
 use tisane::error::{Error, Result};
+use tisane::time::LEVELS;
 use tisane_io::columns::{self, Columns};
 use tisane_io::directory::CONFIG;
 use tisane_io::fields::Journal;
-use tisane::time::LEVELS;
-use std::path::Path;
 
 /// With more rows than this, markers would hide the line.
 const MOST_MARKERS: usize = 60;

@@ -1,9 +1,9 @@
 //! Spherical shells of particles: how dense and how fast a cluster is at each radius, with the errors of counting.
 
 use super::{Mark, Series};
+use std::f64::consts::PI;
 use tisane::diagnostics::structure::radii;
 use tisane::particles::{Particles, Vec3};
-use std::f64::consts::PI;
 
 /// Fewer values than this say nothing about a distribution.
 pub(super) const FEW: usize = 30;

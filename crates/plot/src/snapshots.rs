@@ -3,19 +3,19 @@
 use super::run::{Gallery, caption, diagnostics, name};
 use super::shells::{FEW, Shell, shells};
 use super::{Axis, Figure, Heat, Mark, Panel, Series, quantity};
+use std::path::Path;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::density::core;
 use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::cluster::spheres::Outwards;
 use tisane::diagnostics::cluster::systems;
 use tisane::error::Result;
-use tisane_io::directory;
-use tisane_io::file_units::FileUnits;
-use tisane_io::snapshot;
 use tisane::particles::{Particles, Vec3};
 use tisane::sum::{sum, sum3};
 use tisane::units::Dimension;
-use std::path::Path;
+use tisane_io::directory;
+use tisane_io::file_units::FileUnits;
+use tisane_io::snapshot;
 
 /// Neighbours for the density, the default of `cluster.neighbours`.
 const NEIGHBOURS: usize = 6;

@@ -2,9 +2,9 @@
 
 use super::run::caption;
 use super::{Axis, Figure, Mark, Panel, Scale, Series};
+use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::columns::{Cells, Column, Columns};
-use std::path::{Path, PathBuf};
 
 /// Most series of a figure: with more, no eye tells them apart.
 const MOST_SERIES: usize = 56;

@@ -2,12 +2,12 @@
 
 use super::svg::Letters;
 use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw, quantity};
-use tisane::units::{Dimension, Rates, Units};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use resvg::tiny_skia::Rect;
 use resvg::usvg::{Node, Options, Tree};
 use std::f64::consts::TAU;
+use tisane::units::{Dimension, Rates, Units};
 
 fn panel(x: Axis, y: Axis, all: Vec<Series>) -> Panel {
     Panel { series: all, ..Panel::new("a panel", x, y) }

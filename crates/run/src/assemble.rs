@@ -16,6 +16,8 @@ pub use recipe::{Recipe, recipe};
 pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, OnDtMin, Problem};
+use crate::simulation::{Engines, Notes, Plan, Simulation};
+use engine::Task;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result};
@@ -27,16 +29,14 @@ use tisane::initial::laws::Laws;
 use tisane::initial::{InitialState, coincident_pair, scaling};
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
+use tisane::motion::Motion;
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{Counters, References, RunState, Written};
 use tisane_io::file_units::FileUnits;
 use tisane_io::formats;
 use tisane_io::provenance::Provenance;
-use tisane::motion::Motion;
-use tisane::particles::Particles;
-use crate::simulation::{Engines, Notes, Plan, Simulation};
-use tisane::time::{Clock, Level, Time};
-use tisane::units::{Scale, Units};
-use engine::Task;
 
 /// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
 pub const MEMORY_PER_PARTICLE: u64 = 400;

@@ -6,10 +6,13 @@
 
 mod events;
 
+use std::path::Path;
 use tisane::diagnostics::cluster::systems::System;
 use tisane::diagnostics::cluster::{Settings, Stars, Survey};
 use tisane::diagnostics::structure::{crossing_time, virial_radius};
 use tisane::error::Result;
+use tisane::particles::{Particles, Vec3};
+use tisane::units::{Dimension, Scale};
 use tisane_io::checkpoint::Written;
 use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, Stated};
 use tisane_io::file_units::FileUnits;
@@ -17,9 +20,6 @@ use tisane_io::history::History;
 use tisane_io::provenance::Provenance;
 use tisane_io::series::{self, Series};
 use tisane_io::snapshot::SnapshotData;
-use tisane::particles::{Particles, Vec3};
-use tisane::units::{Dimension, Scale};
-use std::path::Path;
 
 /// When to look at the cluster, and for what.
 #[derive(Clone, Copy, Debug, PartialEq)]

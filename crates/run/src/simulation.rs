@@ -9,11 +9,17 @@ mod row;
 pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use tisane::auditor::{Audit, Auditor};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::{Error, Result};
 use tisane::force::Field;
 use tisane::integrator::StepReport;
+use tisane::motion::Motion;
+use tisane::particles::Particles;
+use tisane::profile::Profiler;
+use tisane::time::TICKS_PER_DT_MAX;
 use tisane_io::checkpoint::{self, Checkpoint, RunState};
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
@@ -21,12 +27,6 @@ use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, Snapshot};
-use tisane::motion::Motion;
-use tisane::particles::Particles;
-use tisane::profile::Profiler;
-use tisane::time::TICKS_PER_DT_MAX;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// Looks on while a run goes on: the face.
 pub trait Watch {

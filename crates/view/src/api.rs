@@ -3,12 +3,12 @@
 use super::directory::Directory;
 use super::http::{Request, Response};
 use super::{frame, page};
-use tisane::error::{Error, Result};
-use tisane_io::followed::Rows;
-use tisane_io::snapshot;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tisane::error::{Error, Result};
+use tisane_io::followed::Rows;
+use tisane_io::snapshot;
 
 /// Most rows in an answer; the page asks on.
 const MOST_ROWS: usize = 8192;

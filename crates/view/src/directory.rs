@@ -1,15 +1,15 @@
 //! A run's directory as it is now: which snapshots it holds and when they were taken, which rows its journals have.
 
-use tisane::error::{Error, Result};
-use tisane_io::directory::{self, CONFIG, SUMMARY};
-use tisane_io::followed::Followed;
-use tisane_io::lock;
-use tisane_io::snapshot::{self, Heading};
-use tisane_io::regular;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use tisane::error::{Error, Result};
+use tisane_io::directory::{self, CONFIG, SUMMARY};
+use tisane_io::followed::Followed;
+use tisane_io::lock;
+use tisane_io::regular;
+use tisane_io::snapshot::{self, Heading};
 
 /// The journals that a page may ask for.
 pub const SERIES: [&str; 2] = ["diagnostics", "cluster"];

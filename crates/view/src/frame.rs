@@ -17,9 +17,9 @@
 //!
 //! From the centre of mass, because f32 has 7 digits and a cluster may be far from the origin.
 
-use tisane_io::snapshot::SnapshotData;
 use tisane::particles::Vec3;
 use tisane::sum::{sum, sum3};
+use tisane_io::snapshot::SnapshotData;
 
 const MAGIC: &[u8; 8] = b"tisane01";
 
@@ -60,9 +60,9 @@ fn mean(mass: &[f64], column: &[Vec3]) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tisane::units::{Scale, Units};
     use tisane_io::file_units::FileUnits;
     use tisane_io::provenance::Provenance;
-    use tisane::units::{Scale, Units};
 
     fn snapshot(n: usize) -> SnapshotData {
         let x = |i: usize| i as f64;

@@ -3,7 +3,6 @@
 use super::api::Api;
 use super::door::{Door, Entry};
 use super::http::{Refused, Request, Response};
-use tisane::error::{Error, Result};
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -11,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+use tisane::error::{Error, Result};
 
 /// Most connections that have not been let in yet. Any user of this machine can open one and say nothing: where there are so
 /// many, the oldest makes way for a new one.

@@ -1,12 +1,12 @@
 //! `tisane bench force`: pairs per second.
 
 use super::{EPSILON, How, block, particles, report};
+use serde::Serialize;
+use std::time::Instant;
 use tisane::error::Result;
 use tisane::force::Forces;
 use tisane::force::cpu::Width;
 use tisane::time::{Level, Time};
-use serde::Serialize;
-use std::time::Instant;
 
 #[derive(Serialize)]
 struct ForceRow {

@@ -4,6 +4,10 @@ mod subjects;
 
 use super::{EPSILON, How, report};
 use crate::one_of;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+use subjects::{Name, Subject};
+use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::error::Result;
 use tisane::force::AccelerationEngine;
 use tisane::force::cpu::{self, Width};
@@ -11,10 +15,6 @@ use tisane::force::precision::Precision;
 use tisane::initial::{plummer, scaling};
 use tisane::particles::{Particles, Vec3};
 use tisane_lab::literature::kernel::{Root, Stage};
-use tisane::diagnostics::audit::{Spread, relative_errors};
-use serde::Serialize;
-use std::time::{Duration, Instant};
-use subjects::{Name, Subject};
 
 /// Floating-point operations that the field counts for a pair's acceleration (Nyland, Harris and Prins 2007, §31.4).
 const FLOP: f64 = 20.0;

@@ -7,7 +7,10 @@ mod run;
 mod tune;
 
 use super::{Talk, a_device, a_precision, on_threads, print};
-use tisane_run::assemble::{self, OnGpu};
+use clap::Subcommand;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::path::PathBuf;
 use tisane::crew;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::{Error, Result};
@@ -15,13 +18,10 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{Field, ForceEngine, Targets};
 use tisane::initial::{plummer, scaling};
-use tisane_io::atomic::check_name;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Time};
-use clap::Subcommand;
-use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
-use std::path::PathBuf;
+use tisane_io::atomic::check_name;
+use tisane_run::assemble::{self, OnGpu};
 
 const EPSILON: f64 = 1.0 / 256.0;
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };

@@ -1,16 +1,16 @@
 //! `tisane bench run`: the timed Plummer workload, one measurement after the other; `tisane study cost` sweeps over it.
 
 use super::{EPSILON, How, on_threads, report};
+use serde::Serialize;
 use tisane::error::{Error, Result};
 use tisane::force::cpu::Width;
+use tisane::profile::Profile;
 use tisane_lab::literature::tables::{BLOCK_STEPS, MEAN_BLOCK};
 use tisane_lab::study::config::Stretch;
 use tisane_lab::study::plummer::{self, Sphere};
 use tisane_lab::study::trial::{self, Measured};
 use tisane_run::assemble::Session;
 use tisane_run::config::Engine;
-use tisane::profile::Profile;
-use serde::Serialize;
 
 #[derive(Serialize)]
 struct RunRow {

@@ -2,20 +2,20 @@
 
 use super::super::{Talk, face, print};
 use super::{CLOCK, EPSILON, block};
-use tisane::error::{Error, Result};
-use tisane::force::cuda::{CudaEngine, HEADER, Row, Shape, candidates};
-use tisane::force::precision::Precision;
-use tisane::force::{ForceEngine, Forces, Targets};
-use tisane::initial::plummer;
-use tisane_io::atomic::write_atomically;
-use tisane_io::provenance;
-use tisane::particles::Particles;
-use tisane::time::{Level, Time};
 use indicatif::ProgressBar;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use tisane::error::{Error, Result};
+use tisane::force::cuda::{CudaEngine, HEADER, Row, Shape, candidates};
+use tisane::force::precision::Precision;
+use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::initial::plummer;
+use tisane::particles::Particles;
+use tisane::time::{Level, Time};
+use tisane_io::atomic::write_atomically;
+use tisane_io::provenance;
 
 const SOURCES: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18];
 const TARGETS: [usize; 14] = [1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 1 << 14, 1 << 16, 1 << 17, 1 << 18];

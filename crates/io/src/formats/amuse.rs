@@ -8,11 +8,11 @@ use super::state::{FileState, Places};
 use crate::elements::{ElementTable, Phase};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
+use hdf5::Group;
+use std::path::Path;
 use tisane::particles::Particles;
 use tisane::units::Units;
 use tisane::{Error, Result};
-use hdf5::Group;
-use std::path::Path;
 
 /// The group that says the version; version 1 has none.
 const INFO: &str = "AMUSE_INF";
@@ -105,7 +105,7 @@ fn last_state(file: &Foreign) -> Result<(Place<'_>, Vec<String>)> {
 /// Reads a set of orbital elements, in the names of AMUSE's table of the stars about the Galactic centre (after Gillessen et al. 2009,
 /// table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node and `Omega` for the argument of the
 /// pericentre.
-pub(in crate) fn elements(path: &Path) -> Result<ElementTable> {
+pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
     let file = Foreign::open(path)?;
     let (set, _) = last_state(&file)?;
     let attributes = set.group("attributes").ok_or_else(|| set.error("attributes", "no such group"))?;

@@ -3,11 +3,11 @@
 use super::state::{FileState, Places};
 use super::text::{Lines, first_content_line, number, number_at};
 use crate::atomic::write_atomically;
-use tisane::particles::{Particles, Vec3};
-use tisane::{Error, Result};
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
+use tisane::particles::{Particles, Vec3};
+use tisane::{Error, Result};
 
 /// The columns, in order.
 pub(super) const COLUMNS: [&str; 7] = ["m", "x", "y", "z", "vx", "vy", "vz"];

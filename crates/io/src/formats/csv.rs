@@ -7,8 +7,8 @@ use super::look::{Guess, Look};
 use super::nearest;
 use super::state::{FileState, Places};
 use super::text::{Lines, first_content_line, number_at, shown};
-use tisane::{Error, Result};
 use std::path::Path;
+use tisane::{Error, Result};
 
 const ID: &str = "id";
 

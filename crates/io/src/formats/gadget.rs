@@ -7,11 +7,11 @@ use super::state::{FileState, Places};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
+use hdf5::Group;
+use std::path::Path;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 use tisane::{Error, Result};
-use hdf5::Group;
-use std::path::Path;
 
 /// Kinds by number; SWIFT has a seventh.
 const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];

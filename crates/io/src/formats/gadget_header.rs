@@ -2,8 +2,8 @@
 //! tisane put them in different places.
 
 use super::physical::from_cgs;
-use tisane::Result;
 use crate::hdf::foreign::{Foreign, Place};
+use tisane::Result;
 use tisane::units::Units;
 
 /// The header of a file.

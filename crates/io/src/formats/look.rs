@@ -3,19 +3,19 @@
 use super::known;
 use crate::hdf::foreign::Foreign;
 use crate::hdf::read::SIGNATURE;
-use tisane::{Error, Result};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use tisane::{Error, Result};
 
 /// How much of a file detection looks at, in bytes.
 const HEAD: u64 = 4096;
 
 /// What detection looks at.
 #[derive(Debug)]
-pub(in crate) struct Look {
+pub(crate) struct Look {
     /// The first bytes of the file, up to 4096.
-    pub(in crate) head: Vec<u8>,
+    pub(crate) head: Vec<u8>,
     /// The file, if it is HDF5 and opens.
     pub(super) hdf5: Option<Foreign>,
 }
@@ -25,19 +25,19 @@ impl Look {
     ///
     /// # Errors
     /// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
-    pub(in crate) fn at(path: &Path) -> Result<Self> {
+    pub(crate) fn at(path: &Path) -> Result<Self> {
         let head = head(path)?;
         let hdf5 = if head.starts_with(SIGNATURE) { Foreign::open(path).ok() } else { None };
         Ok(Self { head, hdf5 })
     }
 
     /// True if it starts as an HDF5 file does.
-    pub(in crate) fn is_hdf5(&self) -> bool {
+    pub(crate) fn is_hdf5(&self) -> bool {
         self.head.starts_with(SIGNATURE)
     }
 
     /// True if it is an HDF5 file that tisane wrote.
-    pub(in crate) fn is_from_tisane(&self) -> bool {
+    pub(crate) fn is_from_tisane(&self) -> bool {
         let format = self.hdf5.as_ref().and_then(|file| file.root().text("format").ok().flatten());
         format.is_some_and(|format| format.starts_with("tisane "))
     }
@@ -68,7 +68,7 @@ impl Guess {
 ///
 /// # Errors
 /// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
-pub(in crate) fn head(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn head(path: &Path) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::input(path, e);
     let about = std::fs::metadata(path).map_err(|e| {
         let missing = e.kind() == std::io::ErrorKind::NotFound;

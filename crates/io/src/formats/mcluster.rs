@@ -4,10 +4,10 @@
 use super::columns;
 use super::look::{Guess, Look};
 use super::state::FileState;
+use std::path::Path;
 use tisane::units::names::{LengthUnit, MassUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
 use tisane::{Error, Result};
-use std::path::Path;
 
 /// The header's first columns; the program has written no others.
 const HEADER: [&str; 7] = ["#Mass_[Msun]", "x_[pc]", "y_[pc]", "z_[pc]", "vx_[km/s]", "vy_[km/s]", "vz_[km/s]"];

@@ -11,6 +11,7 @@ mod gadget;
 mod gadget_header;
 mod look;
 mod mcluster;
+mod native;
 mod nbody6;
 mod nemo;
 mod nemo_items;
@@ -19,18 +20,17 @@ mod physical;
 mod state;
 mod text;
 mod tipsy;
-mod native;
 mod validate;
 
-pub(in crate) use amuse::elements as amuse_elements;
+pub(crate) use amuse::elements as amuse_elements;
 pub use look::Guess;
-pub(in crate) use look::{Look, head};
+pub(crate) use look::{Look, head};
 pub use state::FileState;
 pub use validate::validate;
 
+use std::path::Path;
 use tisane::units::Units;
 use tisane::{Error, Result};
-use std::path::Path;
 
 /// A file format.
 #[derive(Debug)]

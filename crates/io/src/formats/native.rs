@@ -2,10 +2,10 @@
 
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
-use tisane::Result;
 use crate::snapshot;
-use tisane::particles::Particles;
 use std::path::Path;
+use tisane::Result;
+use tisane::particles::Particles;
 
 /// The root attribute `format`; and any HDF5 file that no other format knows, so that the message can say what it is.
 pub(super) fn detect(look: &Look) -> Option<Guess> {

@@ -4,8 +4,8 @@
 use super::columns;
 use super::look::{Guess, Look};
 use super::state::FileState;
-use tisane::Result;
 use std::path::Path;
+use tisane::Result;
 
 /// Text whose first content line starts with a number and has no comma.
 pub(super) fn detect(look: &Look) -> Option<Guess> {

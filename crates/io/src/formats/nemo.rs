@@ -6,10 +6,10 @@ use super::look::{Guess, Look};
 use super::nemo_items::{Item, Items, Written, byte_order};
 use super::state::{FileState, Places};
 use crate::atomic::write_atomically;
-use tisane::particles::{Particles, Vec3};
-use tisane::{Error, Result};
 use std::fs::File;
 use std::path::Path;
+use tisane::particles::{Particles, Vec3};
+use tisane::{Error, Result};
 
 /// Cartesian coordinates, three dimensions, positions and velocities: NEMO's `CSCode(Cartesian, 3, 2)`.
 const CARTESIAN: i32 = 0o200_000 | 3 << 8 | 2;

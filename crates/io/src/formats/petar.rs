@@ -4,11 +4,11 @@
 use super::columns;
 use super::look::{Guess, Look};
 use super::state::FileState;
+use std::path::Path;
 use tisane::Result;
 use tisane::units::Rates;
 use tisane::units::Units;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
-use std::path::Path;
 
 /// PeTar's units under `-u 1`.
 pub(super) fn units() -> Units {

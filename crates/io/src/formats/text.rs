@@ -1,9 +1,9 @@
 //! What the text formats share.
 
-use tisane::{Error, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use tisane::{Error, Result};
 
 /// No line of eight numbers comes near this length in bytes; what does is not a table, and is not taken into memory.
 const LONGEST_LINE: u64 = 4096;

@@ -6,10 +6,10 @@ use super::columns::{Columns, lost_ids, row};
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
 use crate::atomic::write_atomically;
-use tisane::{Error, Result};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
+use tisane::{Error, Result};
 
 /// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with
 /// m, x, y, z, vx, vy, vz.

@@ -1,8 +1,8 @@
 //! What every file of particles must satisfy, whatever its format.
 
 use super::state::FileState;
-use tisane::{Error, Result};
 use std::path::Path;
+use tisane::{Error, Result};
 
 /// Checks a state read from `path`: at least one particle; mass, position and velocity finite; no negative mass; a total
 /// mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).

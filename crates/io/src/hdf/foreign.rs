@@ -3,10 +3,10 @@
 
 use super::inside;
 use super::read::SIGNATURE;
-use tisane::error::{Error, Result};
 use hdf5::types::{FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
 use hdf5::{Attribute, Container, Dataset, Group, Location};
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
 
 /// The most values that an attribute may have: Gadget has one a particle type.
 const MOST_VALUES: usize = 64;
@@ -19,7 +19,7 @@ const LONGEST_TEXT: usize = 1024;
 
 /// An open HDF5 file of another program.
 #[derive(Debug)]
-pub(in crate) struct Foreign {
+pub(crate) struct Foreign {
     path: PathBuf,
     bytes: u64,
     file: hdf5::File,
@@ -27,7 +27,7 @@ pub(in crate) struct Foreign {
 
 impl Foreign {
     /// Opens a file that starts with HDF5's signature.
-    pub(in crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = |e: std::io::Error| Error::input(path, e);
         let bytes = std::fs::metadata(path).map_err(failed)?.len();
         let mut start = [0; SIGNATURE.len()];
@@ -43,14 +43,14 @@ impl Foreign {
     }
 
     /// The root group.
-    pub(in crate) fn root(&self) -> Place<'_> {
+    pub(crate) fn root(&self) -> Place<'_> {
         Place { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
     }
 }
 
 /// A group of an open file, with what an error message needs.
 #[derive(Debug)]
-pub(in crate) struct Place<'a> {
+pub(crate) struct Place<'a> {
     path: &'a Path,
     bytes: u64,
     group: Group,
@@ -59,18 +59,18 @@ pub(in crate) struct Place<'a> {
 
 impl Place<'_> {
     /// An error about something in this group.
-    pub(in crate) fn error(&self, name: &str, problem: impl std::fmt::Display) -> Error {
+    pub(crate) fn error(&self, name: &str, problem: impl std::fmt::Display) -> Error {
         Error::input(self.path, format!("{}/{name}: {problem}", self.name))
     }
 
     /// A group in this group.
-    pub(in crate) fn group(&self, name: &str) -> Option<Self> {
+    pub(crate) fn group(&self, name: &str) -> Option<Self> {
         let group = inside::group(&self.group, name).ok()?;
         Some(Self { path: self.path, bytes: self.bytes, group, name: format!("{}/{name}", self.name) })
     }
 
     /// Names of the datasets and groups in it, sorted.
-    pub(in crate) fn members(&self) -> Result<Vec<String>> {
+    pub(crate) fn members(&self) -> Result<Vec<String>> {
         if self.group.len() > MOST_MEMBERS {
             return Err(self.error("", format!("expected at most {MOST_MEMBERS} members, found {}", self.group.len())));
         }
@@ -80,17 +80,17 @@ impl Place<'_> {
     }
 
     /// True if there is a member of that name.
-    pub(in crate) fn has(&self, dataset: &str) -> bool {
+    pub(crate) fn has(&self, dataset: &str) -> bool {
         self.group.link_exists(dataset)
     }
 
     /// The numbers of an attribute, or [`None`] if there is no such attribute.
-    pub(in crate) fn numbers(&self, name: &str) -> Result<Option<Vec<f64>>> {
+    pub(crate) fn numbers(&self, name: &str) -> Result<Option<Vec<f64>>> {
         self.group.attr(name).ok().map(|attribute| self.numbers_in(&attribute, name)).transpose()
     }
 
     /// The one number of an attribute: a scalar or an array of one.
-    pub(in crate) fn number(&self, name: &str) -> Result<Option<f64>> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>> {
         match self.numbers(name)?.as_deref() {
             None => Ok(None),
             Some(&[value]) => Ok(Some(value)),
@@ -110,12 +110,12 @@ impl Place<'_> {
     }
 
     /// The text of an attribute, or [`None`] if there is no such attribute.
-    pub(in crate) fn text(&self, name: &str) -> Result<Option<String>> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>> {
         self.text_at(&self.group, name, name)
     }
 
     /// The text of a dataset's attribute, if it has one.
-    pub(in crate) fn text_of(&self, dataset: &str, name: &str) -> Result<Option<String>> {
+    pub(crate) fn text_of(&self, dataset: &str, name: &str) -> Result<Option<String>> {
         self.text_at(&*self.dataset(dataset)?, name, &format!("{dataset}/{name}"))
     }
 
@@ -125,7 +125,7 @@ impl Place<'_> {
     }
 
     /// Number of rows of a dataset of one or two dimensions.
-    pub(in crate) fn rows(&self, dataset: &str) -> Result<usize> {
+    pub(crate) fn rows(&self, dataset: &str) -> Result<usize> {
         match *self.dataset(dataset)?.shape() {
             [rows] | [rows, _] => Ok(rows),
             ref other => Err(self.error(dataset, format!("expected a table or a column, found shape {other:?}"))),
@@ -133,7 +133,7 @@ impl Place<'_> {
     }
 
     /// The values of a dataset of floating-point numbers of shape `(rows, width)`, or `(rows)` for width 1, in row order.
-    pub(in crate) fn floats(&self, name: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
+    pub(crate) fn floats(&self, name: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
         let dataset = self.sized(name, rows, width)?;
         if self.kind(&dataset, name)? != Kind::Float {
             return Err(self.error(name, "expected floating-point numbers"));
@@ -142,7 +142,7 @@ impl Place<'_> {
     }
 
     /// The values of a column of integers of any width. Negative ones are refused.
-    pub(in crate) fn ids(&self, name: &str, rows: usize) -> Result<Vec<u64>> {
+    pub(crate) fn ids(&self, name: &str, rows: usize) -> Result<Vec<u64>> {
         let dataset = self.sized(name, rows, 1)?;
         if self.kind(&dataset, name)? != Kind::Integer {
             return Err(self.error(name, "expected integers"));

@@ -1,16 +1,16 @@
 //! HDF5 as tisane writes and reads it: fixed-length text, scalars as scalars, checksummed chunks, sealed files, and errors that
 //! name the file and the place in it.
 
-pub(in crate) mod foreign;
+pub(crate) mod foreign;
 mod inside;
-pub(in crate) mod read;
-pub(in crate) mod write;
+pub(crate) mod read;
+pub(crate) mod write;
 
 use crate::fields::Journal;
 
 /// The kinds of HDF5 file that tisane writes, by the text in their root attribute `format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate) enum Kind {
+pub(crate) enum Kind {
     Snapshot,
     Checkpoint,
     Diagnostics,
@@ -21,11 +21,11 @@ pub(in crate) enum Kind {
 }
 
 impl Kind {
-    pub(in crate) const ALL: [Self; 7] =
+    pub(crate) const ALL: [Self; 7] =
         [Self::Snapshot, Self::Checkpoint, Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Table];
 
     /// The kind of a journal's HDF5 file.
-    pub(in crate) const fn of(journal: Journal) -> Self {
+    pub(crate) const fn of(journal: Journal) -> Self {
         match journal {
             Journal::Diagnostics => Self::Diagnostics,
             Journal::Cluster => Self::Cluster,
@@ -35,11 +35,11 @@ impl Kind {
     }
 
     /// The journal of which this is the HDF5 file.
-    pub(in crate) fn journal(self) -> Option<Journal> {
+    pub(crate) fn journal(self) -> Option<Journal> {
         Journal::ALL.into_iter().find(|journal| Self::of(*journal) == self)
     }
 
-    pub(in crate) const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Snapshot => "tisane snapshot",
             Self::Checkpoint => "tisane checkpoint",

@@ -2,31 +2,31 @@
 
 use super::write::MAX_TEXT;
 use super::{Kind, inside};
-use tisane::error::{Error, Result};
 use crate::FORMAT_VERSION;
-use crate::seal::{self, Seal};
 use crate::regular;
+use crate::seal::{self, Seal};
 use hdf5::types::{FixedUnicode, TypeDescriptor};
 use hdf5::{Attribute, Dataset, Group, H5Type, Location};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
 
 /// The first bytes of every HDF5 file.
-pub(in crate) const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+pub(crate) const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
 /// An open file that tisane wrote.
-pub(in crate) struct Tree {
+pub(crate) struct Tree {
     path: PathBuf,
     bytes: u64,
     file: hdf5::File,
-    pub(in crate) kind: Kind,
-    pub(in crate) version: u64,
-    pub(in crate) seal: Seal,
+    pub(crate) kind: Kind,
+    pub(crate) version: u64,
+    pub(crate) seal: Seal,
 }
 
 impl Tree {
     /// Opens a file of one of the `kinds`. A broken seal is an error; an absent one only if `must_be_sealed`.
-    pub(in crate) fn open(path: &Path, kinds: &[Kind], must_be_sealed: bool) -> Result<Self> {
+    pub(crate) fn open(path: &Path, kinds: &[Kind], must_be_sealed: bool) -> Result<Self> {
         let bytes = check_signature(path)?;
         let seal = seal::check(path).map_err(|e| Error::input(path, e))?;
         if seal == Seal::Broken {
@@ -40,7 +40,7 @@ impl Tree {
 
     /// Opens a file of one kind for a look at its attributes, which HDF5 keeps under checksums of its own: the seal, which
     /// takes reading all of the file, is not checked.
-    pub(in crate) fn glance(path: &Path, kind: Kind) -> Result<Self> {
+    pub(crate) fn glance(path: &Path, kind: Kind) -> Result<Self> {
         let bytes = check_signature(path)?;
         Self::open_unchecked(path, &[kind], (bytes, Seal::Absent))
     }
@@ -59,11 +59,11 @@ impl Tree {
         }
     }
 
-    pub(in crate) fn root(&self) -> Node<'_> {
+    pub(crate) fn root(&self) -> Node<'_> {
         Node { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
     }
 
-    pub(in crate) fn group(&self, name: &str) -> Result<Node<'_>> {
+    pub(crate) fn group(&self, name: &str) -> Result<Node<'_>> {
         let group = inside::group(&self.file, name);
         let group = group.map_err(|problem| Error::input(&self.path, format!("/{name}: {problem}")))?;
         Ok(Node { path: &self.path, bytes: self.bytes, group, name: format!("/{name}") })
@@ -104,7 +104,7 @@ fn check_signature(path: &Path) -> Result<u64> {
 }
 
 /// A group of an open file, with what an error message needs.
-pub(in crate) struct Node<'a> {
+pub(crate) struct Node<'a> {
     path: &'a Path,
     bytes: u64,
     group: Group,
@@ -113,29 +113,29 @@ pub(in crate) struct Node<'a> {
 
 impl Node<'_> {
     /// An error about something in this group.
-    pub(in crate) fn error(&self, name: &str, problem: impl std::fmt::Display) -> Error {
+    pub(crate) fn error(&self, name: &str, problem: impl std::fmt::Display) -> Error {
         Error::input(self.path, format!("{}/{name}: {problem}", self.name))
     }
 
     /// Names of the datasets and groups in it, sorted.
-    pub(in crate) fn members(&self) -> Result<Vec<String>> {
+    pub(crate) fn members(&self) -> Result<Vec<String>> {
         let mut names = self.group.member_names().map_err(|e| self.error("", e))?;
         names.sort();
         Ok(names)
     }
 
-    pub(in crate) fn has(&self, attribute: &str) -> bool {
+    pub(crate) fn has(&self, attribute: &str) -> bool {
         self.group.attr(attribute).is_ok()
     }
 
     /// A scalar attribute of exactly this type.
-    pub(in crate) fn get<T: H5Type>(&self, name: &str) -> Result<T> {
+    pub(crate) fn get<T: H5Type>(&self, name: &str) -> Result<T> {
         let attribute = self.attribute(&self.group, name)?;
         attribute.as_reader().no_convert().read_scalar().map_err(|e| self.error(name, e))
     }
 
     /// A one-dimensional attribute of exactly this type and length.
-    pub(in crate) fn get_array<T: H5Type + Copy, const N: usize>(&self, name: &str) -> Result<[T; N]> {
+    pub(crate) fn get_array<T: H5Type + Copy, const N: usize>(&self, name: &str) -> Result<[T; N]> {
         let attribute = self.attribute(&self.group, name)?;
         if attribute.shape() != [N] {
             return Err(self.error(name, format!("{N} values expected, shape {:?} found", attribute.shape())));
@@ -145,18 +145,18 @@ impl Node<'_> {
     }
 
     /// A text attribute.
-    pub(in crate) fn text(&self, name: &str) -> Result<String> {
+    pub(crate) fn text(&self, name: &str) -> Result<String> {
         let attribute = self.attribute(&self.group, name)?;
         read_text(&attribute).map_err(|problem| self.error(name, problem))
     }
 
     /// Names of its attributes.
-    pub(in crate) fn attributes(&self) -> Result<Vec<String>> {
+    pub(crate) fn attributes(&self) -> Result<Vec<String>> {
         self.group.attr_names().map_err(|e| self.error("", e))
     }
 
     /// A text attribute of a dataset.
-    pub(in crate) fn text_of(&self, dataset: &str, name: &str) -> Result<String> {
+    pub(crate) fn text_of(&self, dataset: &str, name: &str) -> Result<String> {
         let place = format!("{dataset}/{name}");
         let attribute = self.attribute(&*self.dataset(dataset)?, name)?;
         read_text(&attribute).map_err(|problem| self.error(&place, problem))
@@ -164,7 +164,7 @@ impl Node<'_> {
 
     /// A dataset's values in row order. Its type must be exactly `T` and its shape `(rows, width)`, or `(rows)` for width 1;
     /// any number of rows if `rows` is [`None`].
-    pub(in crate) fn column<T: H5Type>(&self, name: &str, rows: Option<usize>, width: usize) -> Result<Vec<T>> {
+    pub(crate) fn column<T: H5Type>(&self, name: &str, rows: Option<usize>, width: usize) -> Result<Vec<T>> {
         let dataset = self.dataset(name)?;
         let shape = dataset.shape();
         let found = match (shape.as_slice(), width) {
@@ -188,12 +188,12 @@ impl Node<'_> {
     }
 
     /// True if a dataset holds integers.
-    pub(in crate) fn is_integer(&self, dataset: &str) -> Result<bool> {
+    pub(crate) fn is_integer(&self, dataset: &str) -> Result<bool> {
         Ok(matches!(self.descriptor(dataset)?, TypeDescriptor::Unsigned(_)))
     }
 
     /// True if a dataset holds text of fixed length.
-    pub(in crate) fn is_text(&self, dataset: &str) -> Result<bool> {
+    pub(crate) fn is_text(&self, dataset: &str) -> Result<bool> {
         Ok(matches!(self.descriptor(dataset)?, TypeDescriptor::FixedUnicode(_)))
     }
 
@@ -203,7 +203,7 @@ impl Node<'_> {
     }
 
     /// Shape of a dataset.
-    pub(in crate) fn shape(&self, dataset: &str) -> Result<Vec<usize>> {
+    pub(crate) fn shape(&self, dataset: &str) -> Result<Vec<usize>> {
         Ok(self.dataset(dataset)?.shape())
     }
 

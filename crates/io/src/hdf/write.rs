@@ -1,7 +1,6 @@
 //! Writing: attributes, datasets, sealed files.
 
 use super::Kind;
-use tisane::error::{Error, Result};
 use crate::atomic::{Pending, write_atomically};
 use crate::{FORMAT_VERSION, seal};
 use hdf5::file::LibraryVersion::V110;
@@ -9,9 +8,10 @@ use hdf5::plist::group_create::LinkPhaseChange;
 use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, Location};
 use std::path::Path;
+use tisane::error::{Error, Result};
 
 /// What an HDF5 call returns while a file is being written; becomes an [`Error::Storage`] once the path is known.
-pub(in crate) type H5Result<T = ()> = hdf5::Result<T>;
+pub(crate) type H5Result<T = ()> = hdf5::Result<T>;
 
 /// Rows in a chunk, at most.
 const CHUNK_ROWS: usize = 65_536;
@@ -26,7 +26,7 @@ const IN_HEADER: u32 = 65_535;
 pub(super) const MAX_TEXT: usize = 1 << 18;
 
 /// Writes a sealed HDF5 file up to, but without, giving it its name.
-pub(in crate) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
+pub(crate) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
     Pending::write(path, |temporary| {
         create(temporary, Some(kind), fill).map_err(|e| Error::storage(path, plain(&e.to_string())))?;
         seal::append(temporary).map_err(|e| Error::storage(path, e))
@@ -34,14 +34,14 @@ pub(in crate) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group
 }
 
 /// Writes an HDF5 file for other programs atomically: no seal, nothing at the root but what `fill` puts there.
-pub(in crate) fn write_for_others(path: &Path, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
+pub(crate) fn write_for_others(path: &Path, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
     write_atomically(path, |temporary| {
         create(temporary, None, fill).map_err(|e| Error::storage(path, plain(&e.to_string())))
     })
 }
 
 /// Writes a sealed HDF5 file atomically.
-pub(in crate) fn write(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
+pub(crate) fn write(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
     write_pending(path, kind, fill).and_then(Pending::commit)
 }
 
@@ -69,24 +69,24 @@ fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result
 
 /// Makes a group whose attributes and members stand in its header, however many they are. HDF5 would put more than a few of
 /// them into a heap with a list of its free space; where one write of those failed, HDF5 2.2 crashed as it closed the file.
-pub(in crate) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
+pub(crate) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
     let builder = parent.create_group_builder().obj_track_times(false);
     let members = LinkPhaseChange { max_compact: IN_HEADER, min_dense: 0 };
     builder.with_gcpl(|group| group.attr_phase_change(IN_HEADER, 0).link_phase_change(members)).create(name)
 }
 
 /// Writes a scalar attribute.
-pub(in crate) fn put<T: H5Type>(at: &Location, name: &str, value: &T) -> H5Result {
+pub(crate) fn put<T: H5Type>(at: &Location, name: &str, value: &T) -> H5Result {
     at.new_attr::<T>().create(name)?.write_scalar(value)
 }
 
 /// Writes a one-dimensional attribute.
-pub(in crate) fn put_array<T: H5Type>(at: &Location, name: &str, values: &[T]) -> H5Result {
+pub(crate) fn put_array<T: H5Type>(at: &Location, name: &str, values: &[T]) -> H5Result {
     at.new_attr::<T>().shape(values.len()).create(name)?.write_raw(values)
 }
 
 /// Writes text as a scalar attribute of fixed length: variable-length text crashes some readers.
-pub(in crate) fn put_text(at: &Location, name: &str, text: &str) -> H5Result {
+pub(crate) fn put_text(at: &Location, name: &str, text: &str) -> H5Result {
     if text.contains('\0') {
         return Err(format!("{name}: text with a zero byte cannot be stored").into());
     }
@@ -108,14 +108,14 @@ fn put_fixed<const N: usize>(at: &Location, name: &str, text: &str) -> H5Result 
 }
 
 /// Writes text as a scalar attribute of variable length, as h5py does: for programs that expect just that.
-pub(in crate) fn put_long_text(at: &Location, name: &str, text: &str) -> H5Result {
+pub(crate) fn put_long_text(at: &Location, name: &str, text: &str) -> H5Result {
     let value: VarLenUnicode = text.parse().map_err(|e| format!("{name}: {e}"))?;
     put(at, name, &value)
 }
 
 /// Makes a chunked, checksummed dataset of `rows` rows, one-dimensional for width 1. It is to be written whole, or by as many rows
 /// at a time as a chunk has, `chunk` or all.
-pub(in crate) fn new_dataset<T: H5Type>(
+pub(crate) fn new_dataset<T: H5Type>(
     at: &Group,
     name: &str,
     (rows, width): (usize, usize),
@@ -131,7 +131,7 @@ pub(in crate) fn new_dataset<T: H5Type>(
 }
 
 /// Writes a whole dataset from values in row order.
-pub(in crate) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize, values: &[T]) -> H5Result<Dataset> {
+pub(crate) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize, values: &[T]) -> H5Result<Dataset> {
     let chunk = CHUNK_ROWS.min(CHUNK_BYTES / size_of::<T>());
     let dataset = new_dataset::<T>(at, name, (values.len() / width.max(1), width), chunk)?;
     dataset.write_raw(values)?;

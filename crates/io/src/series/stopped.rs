@@ -1,18 +1,18 @@
 //! The journal of a stopped run, before the run goes on.
 
 use super::{Series, header, line};
-use tisane::error::{Error, Result};
 use crate::atomic::write_atomically;
 use crate::fields::{Row, Value};
 use crate::file_units::FileUnits;
+use crate::regular;
 use crate::seal::Digest;
 use crate::table::{self, Values};
-use crate::regular;
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
 
 /// A journal of a stopped run that has what its checkpoint counts. Nothing is touched before [`resume`](Self::resume): a run
 /// looks at all its journals first, so that none loses rows where another is missing.

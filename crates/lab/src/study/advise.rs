@@ -8,13 +8,13 @@
 use super::fit::{self, EnergyLaw, Power};
 use super::points::Progress;
 use super::trial::{self, Measured};
-use tisane_run::assemble::{self, Session};
-use tisane_run::config::{Config, Engine};
+use std::path::Path;
+use std::time::Duration;
 use tisane::crew;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use std::path::Path;
-use std::time::Duration;
+use tisane_run::assemble::{self, Session};
+use tisane_run::config::{Config, Engine};
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]

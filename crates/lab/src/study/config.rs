@@ -1,13 +1,15 @@
 //! What a study sweeps over, as one TOML file. The documentation of each key is also its text in the resolved file.
 
-use tisane_run::config::{Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read, whole_multiple};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tisane::error::Result;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use tisane_run::config::{
+    Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read, whole_multiple,
+};
 
 /// A file of a study: read, checked and written like the configuration of a run.
 pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema {

@@ -2,13 +2,14 @@
 
 use super::config::{ForceFile, ForceSweep};
 use super::journal::{Journal, Outcome};
-use crate::literature::tables::HI_TABLE_2;
 use super::plummer::{self, Sphere};
 use super::points::{self, Work};
 use super::report::{Report, Rows, mode_names};
 use super::{config::Stretch, laws};
-use tisane_run::assemble::{self, OnGpu, Setup};
-use tisane_run::config::Engine;
+use crate::literature::tables::HI_TABLE_2;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
 use tisane::crew;
 use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::diagnostics::conserved::relative;
@@ -16,12 +17,11 @@ use tisane::error::{Error, Result};
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
-use tisane_io::sheet::Sheet;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Time};
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
+use tisane_io::sheet::Sheet;
+use tisane_run::assemble::{self, OnGpu, Setup};
+use tisane_run::config::Engine;
 
 /// What the error of forces depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

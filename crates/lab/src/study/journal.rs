@@ -1,14 +1,14 @@
 //! The points of a study that are finished: one line of JSON each, on the disk as soon as it is measured, so that a study that
 //! is killed goes on where it was. The first line says what measured them; points of another program or machine are refused.
 
-use tisane::error::{Error, Result};
-use tisane_io::lock::{self, Lock};
-use tisane_io::{machine, provenance};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
+use tisane_io::lock::{self, Lock};
+use tisane_io::{machine, provenance};
 
 /// Name of the journal in the directory of a study.
 pub const JOURNAL: &str = "points.jsonl";

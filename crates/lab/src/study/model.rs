@@ -9,13 +9,13 @@ use super::cost::Row;
 use super::fit;
 use super::journal::Stamp;
 use super::trial::Group;
-use tisane_run::config::{Problem, commented, read, read_text};
-use tisane::error::{Error, Result};
-use tisane::force::precision::Precision;
-use tisane_io::atomic::write_atomically;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+use tisane_io::atomic::write_atomically;
+use tisane_run::config::{Problem, commented, read, read_text};
 
 /// Variable that names the file of the model.
 pub const VARIABLE: &str = "TISANE_MODEL";

@@ -1,12 +1,12 @@
 //! The Plummer spheres of studies: configurations like those of a run, so that each point can be run by itself.
 
 use super::config::Stretch;
-use tisane_run::assemble::{self, Setup};
-use tisane_run::config::{Config, Engine};
-use tisane::error::Result;
-use tisane::force::precision::Precision;
 use std::ops::Range;
 use std::path::Path;
+use tisane::error::Result;
+use tisane::force::precision::Precision;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::{Config, Engine};
 
 /// A Plummer sphere in Hénon units.
 #[derive(Clone, Copy, Debug, PartialEq)]

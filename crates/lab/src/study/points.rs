@@ -1,11 +1,11 @@
 //! Working through the points of a study: what is finished is kept, what is missing is measured.
 
 use super::journal::{Journal, Outcome};
-use tisane::error::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use tisane::error::{Error, Result};
 
 /// Looks on while points are measured: the face of a study.
 pub trait Progress: Sync {

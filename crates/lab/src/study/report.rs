@@ -1,11 +1,11 @@
 //! What a study leaves: tables and figures.
 
 use super::model::Model;
+use std::path::{Path, PathBuf};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane_io::sheet::{Cells, Column, Sheet};
 use tisane_plot::{Figure, Theme};
-use std::path::{Path, PathBuf};
 
 /// Name of the file of a fitted performance model.
 pub const MODEL: &str = "model.toml";

@@ -1,6 +1,10 @@
 //! A run without files: a stretch of a system's life, timed, with its energy error.
 
-use tisane_run::assemble::{self, Session, Setup};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use tisane::crew;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::{Error, Result};
@@ -10,11 +14,7 @@ use tisane::particles::{Particles, Vec3};
 use tisane::profile::Profile;
 use tisane::profile::Profiler;
 use tisane::time::Time;
-use serde::{Deserialize, Serialize};
-use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use tisane_run::assemble::{self, Session, Setup};
 
 /// What a stretch took and cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,12 +4,12 @@ use super::config::Stretch;
 use super::journal::Outcome;
 use super::plummer::{self, Sphere};
 use super::trial::{self, Measured};
-use tisane_run::assemble::{self, Session};
-use tisane_run::config::{Engine, Real};
+use serde::{Deserialize, Serialize};
 use tisane::crew;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use serde::{Deserialize, Serialize};
+use tisane_run::assemble::{self, Session};
+use tisane_run::config::{Engine, Real};
 
 /// What a trial depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use super::quantity::{Over, Quantity};
 use super::verdict::Kind;
-use tisane_run::config::{Problem, Real, nearest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
+use tisane_run::config::{Problem, Real, nearest};
 
 /// What stands for the folder of a command's files in its arguments.
 pub(super) const OUT: &str = "{out}";

@@ -1,10 +1,10 @@
 //! Where cases come from: the program itself, or a folder.
 
 use super::case::{Case, Run};
-use tisane_run::config::{self, Config, Loaded, Problem, Source, nearest};
-use tisane::error::{Error, Result};
 use std::fs;
 use std::path::Path;
+use tisane::error::{Error, Result};
+use tisane_run::config::{self, Config, Loaded, Problem, Source, nearest};
 
 // (name of the case, [(name of a file, its text)]), made by build.rs from the folders of `validation/`.
 include!(concat!(env!("OUT_DIR"), "/cases.rs"));

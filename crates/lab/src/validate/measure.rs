@@ -1,13 +1,13 @@
 //! The particles of a run as they moved.
 
-use tisane_run::assemble::{self, Session, Setup};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::Result;
 use tisane::motion::Motion;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, TICKS_PER_DT_MAX, Time};
 use tisane::units::Scale;
-use std::sync::atomic::{AtomicBool, Ordering};
+use tisane_run::assemble::{self, Session, Setup};
 
 /// A run in memory, in the units of its configuration: what a run writes into snapshots and diagnostics.
 #[derive(Clone, Debug, PartialEq)]

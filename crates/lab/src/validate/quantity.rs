@@ -2,14 +2,14 @@
 
 use super::case::Check;
 use super::measure::{Moment, Track};
-use tisane_run::config::Real;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::f64::consts::TAU;
 use tisane::diagnostics::orbit::Orbit;
 use tisane::diagnostics::structure::lagrangian_radius;
 use tisane::particles::{Particles, Vec3};
 use tisane::sum::{sum, sum3};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use std::f64::consts::TAU;
+use tisane_run::config::Real;
 
 /// What is taken from a run. Lengths, times and velocities are in the units of its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -2,13 +2,13 @@
 
 use super::case::Check;
 use super::verdict::{Kind, Verdict, number};
-use tisane_run::assemble;
-use tisane::error::{Error, Result};
-use tisane_io::atomic::write_atomically;
-use tisane_io::provenance;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
+use tisane::error::{Error, Result};
+use tisane_io::atomic::write_atomically;
+use tisane_io::provenance;
+use tisane_run::assemble;
 
 /// The files that [`Report::write`] makes.
 pub const MARKDOWN: &str = "results.md";

@@ -7,13 +7,13 @@ use super::quantity::exponent;
 use super::report::Row;
 use super::verdict::Verdict;
 use super::{case, rows};
-use tisane_run::assemble::{self, Session};
-use tisane_run::config::Real;
-use tisane::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
+use tisane::error::{Error, Result};
+use tisane_run::assemble::{self, Session};
+use tisane_run::config::Real;
 
 /// What all cases share.
 #[derive(Clone, Debug)]

@@ -12,10 +12,6 @@ mod survey;
 use super::palette::rgb;
 use super::snapshots::Look;
 use super::{Theme, raster};
-use tisane::error::{Error, Result};
-use tisane_io::atomic::write_atomically;
-use tisane::particles::Vec3;
-use tisane::units::Dimension;
 use canvas::Canvas;
 use course::{length, place};
 use rayon::prelude::*;
@@ -24,6 +20,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use survey::Glimpse;
+use tisane::error::{Error, Result};
+use tisane::particles::Vec3;
+use tisane::units::Dimension;
+use tisane_io::atomic::write_atomically;
 
 /// The most particles that shine with full light: of more, each is fainter.
 const BRIGHT: f64 = 4000.0;

@@ -2,13 +2,13 @@
 
 use super::super::snapshots::Look;
 use super::{Centre, Colour, Settings, apart};
-use tisane::error::{Error, Result};
-use tisane_io::file_units::FileUnits;
-use tisane::particles::Vec3;
-use tisane::sum::{sum, sum3};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
+use tisane::particles::Vec3;
+use tisane::sum::{sum, sum3};
+use tisane_io::file_units::FileUnits;
 
 /// The view holds this share of the particles of every snapshot, and some room around.
 const SHARE: f64 = 0.9;

@@ -2,13 +2,13 @@
 
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
-use tisane::auditor::Auditor;
 use crate::config::{Config, Engine};
+use crate::simulation::Notes;
+use tisane::auditor::Auditor;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::force::{AccelerationEngine, ForceEngine, cpu, reference};
 use tisane::profile::Profiler;
-use crate::simulation::Notes;
 use tisane::time::Clock;
 
 /// How one session of a run computes: in place of what the configuration says, and not written into it.

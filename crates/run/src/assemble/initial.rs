@@ -2,14 +2,14 @@
 
 use super::{from_file, sampled};
 use crate::config::{self, Encounter, Initial, Loaded, Model};
+use std::f64::consts::TAU;
 use tisane::error::{Error, Result};
 use tisane::initial::kepler::Elements;
 use tisane::initial::{self, InitialState};
-use tisane_io::elements::{self, Phase};
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 use tisane::units::names::AU_CGS;
-use std::f64::consts::TAU;
+use tisane_io::elements::{self, Phase};
 
 /// What a system is built from.
 pub(super) struct Context<'a> {

@@ -2,11 +2,11 @@
 
 use super::resumed::differing_section;
 use crate::config::{Config, Engine, Loaded};
+use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane_io::provenance::{Input, Provenance};
 use tisane_io::seal;
-use std::path::{Path, PathBuf};
 
 /// How to make a file again.
 #[derive(Debug)]

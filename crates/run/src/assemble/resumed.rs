@@ -3,15 +3,15 @@
 use super::engine::{Session, Task};
 use super::{choose_engines, plan, provenance};
 use crate::config::{Config, Problem};
+use crate::simulation::Simulation;
+use std::path::Path;
 use tisane::error::{Error, Result};
+use tisane::time::Time;
 use tisane_io::checkpoint::{self, Checkpoint};
 use tisane_io::fields::Journal;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_io::{directory, origin};
-use crate::simulation::Simulation;
-use tisane::time::Time;
-use std::path::Path;
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
 /// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a

@@ -3,6 +3,7 @@
 use super::check_memory_for;
 use super::initial::Context;
 use crate::config::{self, Initial, Loaded, Masses, Problem, Sampled};
+use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::initial::binaries::{self, Eccentricities, Pairing, PeriodLaw, SemiMajorAxes};
 use tisane::initial::kepler::Elements;
@@ -12,7 +13,6 @@ use tisane::particles::Particles;
 use tisane::sum::sum;
 use tisane::units::Units;
 use tisane::units::names::{DAY_CGS, G_CGS, GM_SUN_CGS};
-use std::path::Path;
 
 /// Masses of the stars.
 pub(super) struct Stars {

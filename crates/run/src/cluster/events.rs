@@ -1,13 +1,13 @@
 //! What has happened since the output before.
 
 use super::Seen;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use tisane::diagnostics::cluster::members::Members;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::diagnostics::cluster::systems::System;
 use tisane_io::fields::{EventRow, Stated};
 use tisane_io::history::History;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 
 impl Seen {
     /// The events since the output that `history` is of, numbered from `first`; `history` is then of this output. First what

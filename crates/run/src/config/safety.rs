@@ -1,9 +1,9 @@
 //! Sections about what keeps a run safe: checkpoints, limits, the audit.
 
 use super::number::{Real, WallTime};
-use tisane::force::precision::Precision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tisane::force::precision::Precision;
 
 /// Checkpoints, from which a run resumes bit for bit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

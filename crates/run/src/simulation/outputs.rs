@@ -2,6 +2,7 @@
 
 use super::{Plan, Simulation};
 use crate::cluster::{self, Journals, Seen};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 use tisane::error::Result;
 use tisane::force::Field;
 use tisane_io::checkpoint::Written;
@@ -9,7 +10,6 @@ use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::series::{Series, Stopped};
-use std::sync::mpsc::{self, Receiver, TryRecvError};
 
 /// The journals of a run under way.
 #[derive(Debug)]

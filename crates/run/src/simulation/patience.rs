@@ -1,9 +1,9 @@
 //! What a run does where a file does not fit on the disk: it ends with an error, or waits for space and tries again.
 
 use super::Simulation;
-use tisane::error::Result;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tisane::error::Result;
 
 /// How long to wait before the file is tried again: at first, and at most, each wait being twice the one before.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];

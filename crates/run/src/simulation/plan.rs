@@ -1,9 +1,9 @@
 //! What a run is to do, and how it may end.
 
 use crate::cluster;
-use tisane::time::Time;
 use std::path::PathBuf;
 use std::time::Duration;
+use tisane::time::Time;
 
 /// What is written when, and when the run ends. Intervals are in units of `dt_max`, so that outputs fall on moments at which
 /// the whole system is synchronised anyway and cannot change the trajectory.

@@ -2,10 +2,10 @@
 
 use super::{ExitReason, Simulation};
 use tisane::diagnostics::conserved::relative;
-use tisane_io::provenance::{self, Provenance};
-use tisane_io::summary::Summary;
 use tisane::profile::Profiler;
 use tisane::units::Dimension;
+use tisane_io::provenance::{self, Provenance};
+use tisane_io::summary::Summary;
 
 impl Simulation {
     /// Where a file comes from that is written now: from this state.

@@ -6,9 +6,9 @@ use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
 use tisane::integrator::timestep::norm;
+use tisane::particles::{Particles, Vec3};
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
-use tisane::particles::{Particles, Vec3};
 
 /// What of the larger of kinetic and potential energy may be an error.
 const LOST: f64 = 0.25;

@@ -5,12 +5,12 @@ use tisane::error::{Error, Result};
 use tisane::force::AccelerationEngine;
 #[cfg(feature = "cuda")]
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations};
-#[cfg(feature = "cuda")]
-use tisane_lab::literature::{PaperKernel, has_cublas};
+use tisane::force::precision::Precision;
+use tisane_lab::literature::cpu_kernels::{Basic, Edges};
 #[cfg(feature = "cuda")]
 use tisane_lab::literature::kernel::{Paper, Stage};
-use tisane_lab::literature::cpu_kernels::{Basic, Edges};
-use tisane::force::precision::Precision;
+#[cfg(feature = "cuda")]
+use tisane_lab::literature::{PaperKernel, has_cublas};
 
 /// A kernel's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,113 @@
+//! Promise: the state that a run ends in depends on its input, mode and scheme alone. For each of them the table
+//! `tests/determinism.txt` has one hash, and runs on any number of threads, on every vector width that this machine has, by the
+//! engines `cpu` and `reference`, with any outputs, stopped and resumed anywhere, all end there. What `tests/restart_bitwise.rs` shows of the program with
+//! its files is here done in the library, where more ways can be tried; `tests/cuda_determinism.rs` does the same on a GPU.
+//!
+//! The table holds for every machine. A change of it changes the results of users: CHANGELOG.md says so under *Results
+//! change*. `cargo test --release --test determinism -- --ignored --nocapture` prints the table anew.
+
+use crate::matrix;
+use matrix::{Job, STRAIGHT, Scheme, System, assert_ends_in, end_of, jobs, row};
+use tisane::force::cpu::Width;
+use tisane::force::precision::Precision;
+
+const THREADS: [usize; 5] = [1, 2, 3, 7, 5];
+
+/// The vector widths of this machine; says which are not there.
+fn widths() -> Vec<Width> {
+    for name in Width::NAMES {
+        if Width::by_name(name).is_none() {
+            eprintln!("SKIPPED: this machine has no {name}");
+        }
+    }
+    Width::available()
+}
+
+/// Engines of the CPU, the reference as `None`.
+fn engines() -> Vec<Option<Width>> {
+    widths().into_iter().map(Some).chain([None]).collect()
+}
+
+/// Every pair of an engine with its width, a number of threads, a cadence and a way of stopping. The fifth engine is another
+/// one each session.
+fn every_way(precision: Precision) {
+    let engines = engines();
+    for scheme in [Scheme::Hermite4, Scheme::Leapfrog] {
+        let rows = (0..25).map(|k| (System::Softened, k / 5, k % 5)).chain((0..5).map(|k| (System::Bare, k, k)));
+        for (system, i, j) in rows {
+            let job = Job { precision, scheme, system };
+            let (course, engine, threads) = row(i, j);
+            let way = |session: usize| {
+                let turn = if engine == 4 { session } else { 0 };
+                ((THREADS[threads] + turn), engines[(engine + turn) % engines.len()])
+            };
+            let (count, one) = way(0);
+            let what = format!("begun by {} on {count} threads", one.map_or("reference", |width| width.name()));
+            assert_ends_in(job.expected(), &job, &course, &what, &|session| {
+                let (threads, engine) = way(session);
+                (threads, job.on_cpu(engine))
+            });
+        }
+        let job = Job { precision, scheme, system: System::Large };
+        for (i, width) in widths().into_iter().enumerate() {
+            for threads in if i == 0 { &THREADS[..] } else { &[2] } {
+                let what = format!("{} on {threads} threads", width.name());
+                assert_ends_in(job.expected(), &job, &STRAIGHT, &what, &|_| (*threads, job.on_cpu(Some(width))));
+            }
+        }
+    }
+}
+
+#[test]
+fn f32_direct_ends_in_one_state() {
+    every_way(Precision::F32Direct);
+}
+
+#[test]
+fn f32_chamomile_ends_in_one_state() {
+    every_way(Precision::F32Chamomile);
+}
+
+#[test]
+fn f32_kahan_ends_in_one_state() {
+    every_way(Precision::F32Kahan);
+}
+
+#[test]
+fn mixed_ends_in_one_state() {
+    every_way(Precision::Mixed);
+}
+
+#[test]
+fn double_float_ends_in_one_state() {
+    every_way(Precision::DoubleFloat);
+}
+
+#[test]
+fn f64_fast_ends_in_one_state() {
+    every_way(Precision::F64Fast);
+}
+
+#[test]
+fn f64_ends_in_one_state() {
+    every_way(Precision::F64);
+}
+
+/// Only then does a hash say something of the mode: but `f64-fast`, which on the CPU is `f64`, each has a state of its own.
+#[test]
+fn modes_schemes_and_systems_end_in_different_states() {
+    let mut hashes: Vec<_> =
+        jobs().iter().filter(|job| job.precision != Precision::F64Fast).map(Job::expected).collect();
+    let all = hashes.len();
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), all);
+}
+
+#[test]
+#[ignore = "prints the table"]
+fn table() {
+    for job in jobs() {
+        println!("{} {}", job.name(), end_of(&job, &STRAIGHT, &|_| (1, job.on_cpu(None))));
+    }
+}

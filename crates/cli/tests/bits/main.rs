@@ -1,0 +1,15 @@
+//! Promises on bits: the same on anything, at any cadence, and through a stop and a resume.
+
+mod cluster_runs;
+mod determinism;
+mod energy;
+mod engine_choice;
+mod kill_safety;
+#[path = "../../../../tests/common/matrix.rs"]
+mod matrix;
+#[path = "../../../../tests/common/outcome.rs"]
+mod outcome;
+#[path = "../../../../tests/common/program.rs"]
+mod program;
+mod restart_bitwise;
+mod verify_cluster;

@@ -1,0 +1,216 @@
+//! Promise: a checkpoint gives back the state to the bit or an error, and a whole one is there at any instant.
+
+use std::fs;
+use std::path::Path;
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+use tisane::units::Scale;
+use tisane_io::atomic::temporary_name;
+use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, PREVIOUS, References, RunState, Written};
+use tisane_io::history::History;
+use tisane_io::inspect;
+use tisane_io::provenance::Provenance;
+use tisane_io::seal::Digest;
+
+fn checkpoint(n: usize, step: u64) -> Checkpoint {
+    let x = |i: usize, k: usize| ((i * 7 + k) as f64 * 0.618_033_988_749_895).fract() - 0.5;
+    let vectors = |k: usize| (0..n).map(|i| [x(i, k), x(i, k + 1), x(i, k + 2)]).collect::<Vec<_>>();
+    let mut p = Particles::new(vec![1.0 / n as f64; n], vectors(1), vectors(4));
+    p.acc = vectors(7);
+    p.jerk = vectors(10);
+    p.pot = (0..n).map(|i| -x(i, 13)).collect();
+    p.id = (0..n as u64).rev().collect();
+    p.step = (0..n).map(|i| Level((i % 37) as u8)).collect();
+    p.time = p.step.iter().map(|level| Time::from_dt_max(step).after(*level)).collect();
+    p.pos[0] = [-0.0, f64::MIN_POSITIVE / 8.0, 1e300];
+    let counters =
+        |k| Counters { block_steps: k, particle_steps: k + 1, pair_interactions: u64::MAX - k, clamped_steps: 3 };
+    Checkpoint {
+        particles: p,
+        run: RunState {
+            now: Time::from_dt_max(step + 1),
+            clock: Clock { start: 0.1, dt_max: 0.3 },
+            scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 },
+            counters: counters(100 + step),
+            written: Written {
+                snapshots: 7,
+                diagnostics_rows: 8,
+                cluster_rows: 9,
+                binaries_rows: 10,
+                events: 11,
+                diagnostics_sha256: Digest::parse(&"0123456789abcdef".repeat(4)),
+                cluster_sha256: Digest::parse(&"f".repeat(64)),
+                binaries_sha256: None,
+                events_sha256: Digest::parse(&"0".repeat(64)),
+            },
+            references: References {
+                angular_momentum_error: 3e-9,
+                energy: -0.25,
+                previous_energy: -0.250_000_1,
+                max_relative_energy_error: 4e-7,
+                angular_momentum: [0.1, 0.2, 0.3],
+                momentum: [1e-17, 0.0, -0.0],
+                centre_of_mass: [0.4, 0.5, 0.6],
+                previous_counters: counters(50),
+                previous_wall_seconds: 1.5,
+            },
+            wall_seconds: 2.5,
+        },
+        history: History {
+            begun: true,
+            systems: vec!["(0+1)".into(), "((0+1)+7)".into()],
+            escaped: vec![3, u64::MAX],
+            encounters: vec![[2, 5]],
+        },
+        provenance: Provenance {
+            config_resolved: "[run]\nname = \"x\"\n".into(),
+            // Not now: two of these may be compared that were made in different seconds.
+            created: "2026-01-01T00:00:00Z".into(),
+            ..Provenance::of_this_program()
+        },
+    }
+}
+
+/// Debug text tells −0.0 from 0.0, which == does not.
+fn assert_same_bits(a: &Checkpoint, b: &Checkpoint) {
+    assert_eq!(format!("{a:?}"), format!("{b:?}"));
+}
+
+fn flip(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_checkpoint_reads_back_to_the_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    for n in [1, 2, 37, 70_000] {
+        let written = checkpoint(n, 4);
+        checkpoint::write(dir.path(), &written).unwrap();
+        assert_same_bits(&checkpoint::read(&dir.path().join(NEWEST)).unwrap(), &written);
+    }
+}
+
+#[test]
+fn every_97th_byte_flipped_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    checkpoint::write(dir.path(), &checkpoint(37, 4)).unwrap();
+    let path = dir.path().join(NEWEST);
+    let good = fs::read(&path).unwrap();
+    for i in (0..good.len()).step_by(97).chain(0..96).chain(good.len() - 100..good.len()) {
+        for bit in [0x01, 0x80] {
+            let mut bad = good.clone();
+            bad[i] ^= bit;
+            fs::write(&path, bad).unwrap();
+            let error = checkpoint::read(&path).expect_err(&format!("byte {i}"));
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+}
+
+#[test]
+fn every_cut_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    checkpoint::write(dir.path(), &checkpoint(37, 4)).unwrap();
+    let path = dir.path().join(NEWEST);
+    let good = fs::read(&path).unwrap();
+    for length in (0..good.len()).step_by(101).chain(good.len() - 100..good.len()) {
+        fs::write(&path, &good[..length]).unwrap();
+        assert!(checkpoint::read(&path).is_err(), "cut at {length}");
+    }
+    fs::write(&path, [good.as_slice(), b"x"].concat()).unwrap();
+    assert!(checkpoint::read(&path).is_err(), "a byte too many");
+}
+
+#[test]
+fn the_previous_one_is_taken_and_it_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (checkpoint(5, 1), checkpoint(5, 2));
+    checkpoint::write(dir.path(), &first).unwrap();
+    checkpoint::write(dir.path(), &second).unwrap();
+    let (newest, warning) = checkpoint::read_newest(dir.path()).unwrap();
+    assert_same_bits(&newest, &second);
+    assert_eq!(warning, None);
+    flip(&dir.path().join(NEWEST), 5000);
+    let (previous, warning) = checkpoint::read_newest(dir.path()).unwrap();
+    assert_same_bits(&previous, &first);
+    let warning = warning.unwrap();
+    assert!(warning.contains("damaged") && warning.contains(PREVIOUS), "{warning}");
+    fs::remove_file(dir.path().join(NEWEST)).unwrap();
+    let (previous, warning) = checkpoint::read_newest(dir.path()).unwrap();
+    assert_same_bits(&previous, &first);
+    assert!(warning.unwrap().contains("no such file"));
+}
+
+#[test]
+fn without_a_good_one_both_reasons_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    checkpoint::write(dir.path(), &checkpoint(5, 1)).unwrap();
+    flip(&dir.path().join(NEWEST), 5000);
+    let problem = checkpoint::read_newest(dir.path()).unwrap_err().to_string();
+    assert!(problem.contains("damaged") && problem.contains("no such file"), "{problem}");
+}
+
+#[test]
+fn a_damaged_newest_never_displaces_a_good_previous() {
+    let dir = tempfile::tempdir().unwrap();
+    let previous = checkpoint(5, 1);
+    checkpoint::write(dir.path(), &previous).unwrap();
+    checkpoint::write(dir.path(), &checkpoint(5, 2)).unwrap();
+    flip(&dir.path().join(NEWEST), 5000);
+    checkpoint::write(dir.path(), &checkpoint(5, 3)).unwrap();
+    assert_same_bits(&checkpoint::read(&dir.path().join(PREVIOUS)).unwrap(), &previous);
+    assert_same_bits(&checkpoint::read(&dir.path().join(NEWEST)).unwrap(), &checkpoint(5, 3));
+}
+
+#[test]
+fn what_a_kill_leaves_behind_is_no_hindrance() {
+    let dir = tempfile::tempdir().unwrap();
+    let [newest, previous] = [NEWEST, PREVIOUS].map(|name| dir.path().join(name));
+    checkpoint::write(dir.path(), &checkpoint(5, 1)).unwrap();
+    // As after a kill between the two renames, and in the middle of each temporary file.
+    fs::hard_link(&newest, &previous).unwrap();
+    fs::write(temporary_name(&newest).unwrap(), "half").unwrap();
+    fs::hard_link(&newest, temporary_name(&previous).unwrap()).unwrap();
+    for step in 2..4 {
+        checkpoint::write(dir.path(), &checkpoint(5, step)).unwrap();
+        assert_same_bits(&checkpoint::read(&newest).unwrap(), &checkpoint(5, step));
+        assert_same_bits(&checkpoint::read(&previous).unwrap(), &checkpoint(5, step - 1));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "a temporary file is left");
+    }
+}
+
+type Spoil = fn(&mut Checkpoint);
+
+#[test]
+fn states_that_no_run_leaves_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let spoil: [(&str, Spoil); 5] = [
+        ("velocity: a value is not finite", |c| c.particles.vel[3][1] = f64::NAN),
+        ("initial_energy: not finite", |c| c.run.references.energy = f64::INFINITY),
+        ("two particles with one id", |c| c.particles.id[0] = c.particles.id[1]),
+        ("off its block steps", |c| c.particles.time[0] = Time(12345)),
+        ("level: a level beyond 36", |c| c.particles.step[0] = Level(64)),
+    ];
+    for (expected, spoil) in spoil {
+        let mut bad = checkpoint(5, 1);
+        spoil(&mut bad);
+        checkpoint::write(dir.path(), &bad).unwrap();
+        let problem = checkpoint::read(&dir.path().join(NEWEST)).unwrap_err().to_string();
+        assert!(problem.contains(expected), "{problem}");
+    }
+}
+
+#[test]
+fn inspect_shows_a_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let c = checkpoint(5, 1);
+    checkpoint::write(dir.path(), &c).unwrap();
+    let page = inspect::describe(&dir.path().join(NEWEST)).unwrap();
+    for word in
+        ["tisane checkpoint", &format!("{:<28} 5", "particles"), "jerk", &c.particles.state_sha256(&c.run.clock)]
+    {
+        assert!(page.contains(word), "{word} is missing in\n{page}");
+    }
+}

@@ -1,0 +1,210 @@
+//! Promise: whatever byte of a checkpoint or snapshot is damaged, reading it gives an error that names the file or the very content
+//! that was written; a run goes on from its previous checkpoint and says so; nothing panics.
+
+use crate::program;
+use program::{Folder, summary};
+use rayon::prelude::*;
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tisane::Result;
+use tisane_io::{checkpoint, snapshot};
+
+/// A small run: 16 particles, five outputs.
+const SMALL: &str = "[run]
+name = \"small\"
+t_end = 0.5
+[initial.plummer]
+n = 16
+[softening]
+epsilon = 0.01
+";
+
+/// The small run, stopped on its way with two checkpoints in `o`, and the state that it would have ended with.
+fn stopped() -> (Folder, String) {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=20"]).exits(3);
+    folder.tisane(&["resume", "o", "-q"]).exits(3);
+    let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
+    folder.write("o/config.toml", config.replace("block_steps = 20", "block_steps = 1000000"));
+    assert!(folder.path("o/checkpoint.previous.hdf5").exists());
+    let state = summary(&folder.path("whole"))["state_sha256"].to_string();
+    (folder, state)
+}
+
+/// A damage: its name, and the bytes.
+type Damage = (String, Vec<u8>);
+
+/// Every byte with one bit the other way, another bit from byte to byte.
+fn flips(good: &[u8]) -> impl ParallelIterator<Item = Damage> {
+    (0..good.len()).into_par_iter().map(|i| {
+        let mut bytes = good.to_vec();
+        bytes[i] ^= 1 << (i % 8);
+        (format!("byte {i} flipped"), bytes)
+    })
+}
+
+/// Blocks as a disk or a network loses them: zeros, ones, left out, written twice, in the wrong order.
+fn blocks(good: &[u8], length: usize) -> impl ParallelIterator<Item = Damage> {
+    (0..good.len()).into_par_iter().step_by(length).flat_map_iter(move |begin| {
+        let end = good.len().min(begin + length);
+        let (before, block, after) = (&good[..begin], &good[begin..end], &good[end..]);
+        let next = &after[..after.len().min(length)];
+        let made = [
+            ("zeros", [before, &vec![0; block.len()], after].concat()),
+            ("ones", [before, &vec![0xff; block.len()], after].concat()),
+            ("left out", [before, after].concat()),
+            ("twice", [before, block, block, after].concat()),
+            ("after the next", [before, next, block, &after[next.len()..]].concat()),
+        ];
+        made.into_iter().map(move |(what, bytes)| (format!("block at {begin} of {length} bytes: {what}"), bytes))
+    })
+}
+
+/// The file cut at every 13th length and every one near its ends, and grown.
+fn cuts(good: &[u8]) -> impl ParallelIterator<Item = Damage> {
+    let near = |i: &usize| i.is_multiple_of(13) || *i < 100 || *i + 100 > good.len();
+    let lengths: Vec<usize> = (0..good.len()).filter(near).collect();
+    let grown = [vec![0u8; 1], vec![0; 4096], good.to_vec()].map(|more| [good, &more].concat());
+    let grown = grown.into_iter().map(|bytes| (format!("grown to {}", bytes.len()), bytes)).collect::<Vec<_>>();
+    lengths.into_par_iter().map(|i| (format!("cut at {i}"), good[..i].to_vec())).chain(grown)
+}
+
+/// Reads each damaged file: it is refused with its name, or gives what the good one gave. Returns how many were refused and
+/// how many gave the same.
+fn survey<T: PartialEq + Debug + Sync>(
+    path: &Path,
+    read: impl Fn(&Path) -> Result<T> + Sync,
+    damages: impl ParallelIterator<Item = Damage>,
+) -> (usize, usize) {
+    let (good, whole) = (fs::read(path).unwrap(), read(path).unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let tries = damages.filter(|(_, bytes)| *bytes != good).map(|(what, bytes)| {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let name = format!("file{thread}.hdf5");
+        let file = dir.path().join(&name);
+        replace(&file, &bytes);
+        match read(&file) {
+            Ok(found) => {
+                // As text, which tells -0 from 0.
+                assert!(format!("{found:?}") == format!("{whole:?}"), "{what}: silently different");
+                (0, 1)
+            }
+            Err(error) => {
+                assert_eq!(error.exit_code(), 2, "{what}: {error}");
+                assert!(error.to_string().contains(&name), "{what}: {error}");
+                (1, 0)
+            }
+        }
+    });
+    tries.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+}
+
+/// Writes over a file in place: a file system that flushes what is cut to nothing first takes ten times as long.
+fn replace(path: &Path, bytes: &[u8]) {
+    let mut file = File::options().write(true).create(true).truncate(false).open(path).unwrap();
+    file.write_all(bytes).unwrap();
+    file.set_len(bytes.len() as u64).unwrap();
+}
+
+/// All damages of one file.
+fn everything<T: PartialEq + Debug + Sync>(
+    path: &Path,
+    read: impl Fn(&Path) -> Result<T> + Sync,
+) -> [(usize, usize); 3] {
+    let good = fs::read(path).unwrap();
+    let in_blocks = blocks(&good, 64).chain(blocks(&good, 512)).chain(blocks(&good, 4096));
+    [survey(path, &read, flips(&good)), survey(path, &read, in_blocks), survey(path, &read, cuts(&good))]
+}
+
+#[test]
+fn every_byte_block_and_cut_of_a_checkpoint_is_caught() {
+    let (folder, _) = stopped();
+    let path = folder.path("o/checkpoint.hdf5");
+    let length = fs::read(&path).unwrap().len();
+    let found = everything(&path, checkpoint::read);
+    println!("checkpoint of {length} bytes, (refused, the same) by flips, blocks, cuts: {found:?}");
+    assert_eq!(found[0], (length, 0), "a flip was not caught");
+    assert!(found.iter().all(|(refused, same)| *refused > 100 && *same == 0), "{found:?}");
+}
+
+#[test]
+fn every_byte_block_and_cut_of_a_snapshot_is_caught_or_harmless() {
+    let (folder, _) = stopped();
+    let path = folder.path("whole/snapshots/snapshot_0002.hdf5");
+    let length = fs::read(&path).unwrap().len();
+    let found = everything(&path, snapshot::read);
+    println!("snapshot of {length} bytes, (refused, the same) by flips, blocks, cuts: {found:?}");
+    // Without its seal a snapshot is one that another program has changed: the seal's own bytes bear no content.
+    assert_eq!(found[0].0 + found[0].1, length);
+    assert!(found[0].1 <= 80 && found.iter().all(|(refused, _)| *refused > 100), "{found:?}");
+}
+
+/// Files that a run may read again when it goes on.
+fn files_of_a_run(folder: &Folder) -> Vec<PathBuf> {
+    folder.files().into_keys().filter(|path| path.is_file() && path.starts_with(folder.path("o"))).collect()
+}
+
+#[test]
+fn a_run_with_any_damaged_file_goes_on_to_the_same_state_or_says_which_file_is_wrong() {
+    let (folder, state) = stopped();
+    let before = folder.files();
+    let files = files_of_a_run(&folder);
+    assert!(files.len() > 8, "{files:?}");
+    for file in files {
+        let good = &before[&file];
+        let mut flipped = good.clone();
+        flipped[good.len() / 2] ^= 0x10;
+        for (what, damaged) in [("flipped", flipped), ("halved", good[..good.len() / 2].to_vec()), ("empty", vec![])] {
+            for (path, content) in before.iter().filter(|(path, _)| path.is_file()) {
+                fs::write(path, content).unwrap();
+            }
+            fs::write(&file, damaged).unwrap();
+            let name = file.file_name().unwrap().to_str().unwrap();
+            let said = folder.tisane(&["resume", "o"]);
+            assert!(!said.err.contains("panicked"), "{name} {what}: {}", said.err);
+            match said.code {
+                0 => assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state, "{name} {what}"),
+                // A journal is read when its HDF5 file is brought up to date.
+                2 | 5 => assert!(said.err.contains(name), "{name} {what}: {}", said.err),
+                other => panic!("{name} {what}: exit code {other}\n{}", said.err),
+            }
+            if name == "checkpoint.hdf5" {
+                assert_eq!(said.code, 0, "{what}: {}", said.err);
+                said.says(&["WARN", "o/checkpoint.hdf5", "taking checkpoint.previous.hdf5 instead"]);
+            }
+        }
+    }
+}
+
+/// A changed digit leaves a CSV that reads well. The run does not hang on it, so it goes on; but not silently.
+#[test]
+fn rows_of_a_journal_that_were_changed_are_told_when_a_run_goes_on() {
+    let (_, state) = stopped();
+    for journal in [None, Some("diagnostics.csv"), Some("cluster.csv")] {
+        let (folder, _) = stopped();
+        if let Some(name) = journal {
+            let path = folder.path(&format!("o/{name}"));
+            let mut bytes = fs::read(&path).unwrap();
+            let first_row = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+            let digit = first_row + bytes[first_row..].iter().position(|byte| (b'1'..=b'8').contains(byte)).unwrap();
+            bytes[digit] += 1;
+            fs::write(&path, bytes).unwrap();
+        }
+        let said = folder.tisane(&["resume", "o"]).exits(0);
+        assert_eq!(said.err.contains("changed since"), journal.is_some(), "{journal:?}: {}", said.err);
+        if let Some(name) = journal {
+            let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
+            assert!(log.lines().any(|line| line.contains("WARN") && line.contains(name)), "{log}");
+        }
+        assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state);
+        // What it has is what it goes on from.
+        folder.tisane(&["resume", "o", "--t-end", "0.625"]).exits(0).says(&["finished"]);
+        assert_eq!(
+            fs::read_to_string(folder.path("o/run.log")).unwrap().matches("changed since").count(),
+            usize::from(journal.is_some())
+        );
+    }
+}

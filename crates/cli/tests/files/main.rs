@@ -1,0 +1,10 @@
+//! Promises on files: layouts, versions, journals, provenance, damage.
+
+mod checkpoint_file;
+mod corruption;
+mod inspect;
+#[path = "../../../../tests/common/program.rs"]
+mod program;
+mod provenance;
+mod series;
+mod snapshot_layout;

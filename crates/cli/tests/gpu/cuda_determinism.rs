@@ -1,0 +1,170 @@
+//! Promise: on a GPU too the state that a run ends in depends on its input, mode and scheme alone: not on launch shapes, even
+//! where they change from block to block, the host's threads, outputs, or on being stopped and resumed. In `f64` it is the
+//! state that `tests/determinism.txt` has for the CPU, and with IEEE kernels it is in every mode; there a run may change
+//! between GPU and CPU on the way. The environment is that of `cuda_parity`: `TISANE_NEED_GPU`, `TISANE_KERNELS` with
+//! `TISANE_PARITY=bits`, `TISANE_MODES`, `TISANE_FEW_SHAPES`. Without a GPU each test says that it is skipped.
+#![cfg(feature = "cuda")]
+
+use crate::gpu;
+use crate::matrix;
+use gpu::{acceleration_shapes, held_to_bits, modes, needed, shapes};
+use matrix::{Course, Job, STRAIGHT, Scheme, System, assert_ends_in, end_of, engines, row};
+use tisane::error::Result;
+use tisane::force::cpu::{self, Width};
+use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, Shape};
+use tisane::force::precision::Precision;
+use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
+use tisane::particles::{Particles, Vec3};
+use tisane::time::Time;
+use tisane_run::simulation::Engines;
+
+/// An engine that takes another launch shape at each evaluation, in turn; `None` is its own choice.
+struct Turning<E, S> {
+    engine: E,
+    shapes: Vec<Option<S>>,
+    evaluations: usize,
+}
+
+impl<E, S: Copy> Turning<E, S> {
+    fn next(&mut self) -> Option<S> {
+        self.evaluations += 1;
+        self.shapes[self.evaluations % self.shapes.len()]
+    }
+}
+
+impl ForceEngine for Turning<CudaEngine, Shape> {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.engine.load(all)
+    }
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.engine.update(all, changed)
+    }
+    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+        let shape = self.next();
+        self.engine.set_shape(shape);
+        self.engine.evaluate(now, targets, out)
+    }
+}
+
+impl AccelerationEngine for Turning<CudaAccelerations, AccelerationShape> {
+    fn load(&mut self, mass: &[f64]) -> Result<()> {
+        self.engine.load(mass)
+    }
+    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+        let shape = self.next();
+        self.engine.set_shape(shape);
+        self.engine.accelerate(pos, acc)
+    }
+}
+
+/// The launch shapes of a session: all in turn, or the one of that number; the engine's own choice is number 0.
+#[derive(Clone, Copy)]
+enum Shapes {
+    All,
+    One(usize),
+}
+
+impl Shapes {
+    fn of<S>(self, all: Vec<S>) -> Vec<Option<S>> {
+        let mut all: Vec<Option<S>> = std::iter::once(None).chain(all.into_iter().map(Some)).collect();
+        match self {
+            Self::All => all,
+            Self::One(number) => vec![all.swap_remove(number)],
+        }
+    }
+}
+
+fn force_engine(job: &Job, precision: Precision) -> Result<CudaEngine> {
+    let mut engine = CudaEngine::new(precision, job.epsilon(), job.clock(), 0)?;
+    engine.reserve(job.n())?;
+    Ok(engine)
+}
+
+fn acceleration_engine(job: &Job) -> Result<CudaAccelerations> {
+    let mut engine = CudaAccelerations::new(job.precision, job.epsilon(), 0)?;
+    engine.reserve(job.n())?;
+    Ok(engine)
+}
+
+/// What computes on the GPU, put together as a run has it.
+fn on_gpu(job: &Job, of: Shapes) -> Engines {
+    let meter = || -> Box<dyn ForceEngine> { Box::new(force_engine(job, Precision::F64).unwrap()) };
+    let motion = match job.scheme {
+        Scheme::Hermite4 => {
+            let engine = force_engine(job, job.precision).unwrap();
+            let shapes = of.of(shapes(&engine));
+            let engine = Box::new(Turning { engine, shapes, evaluations: 0 });
+            job.forces(engine, (job.precision != Precision::F64).then(meter))
+        }
+        Scheme::Leapfrog => {
+            let engine = acceleration_engine(job).unwrap();
+            let shapes = of.of(acceleration_shapes(job.precision, &engine));
+            job.accelerations(Box::new(Turning { engine, shapes, evaluations: 0 }), meter())
+        }
+    };
+    let width = Width::choose().unwrap();
+    engines(motion, Some(cpu::engine(Precision::F64, job.epsilon(), job.clock(), width)))
+}
+
+/// How many launch shapes there are with the engine's own choice; none without a GPU, if there need not be one.
+fn count_shapes(job: &Job) -> Option<usize> {
+    Some(
+        1 + match job.scheme {
+            Scheme::Hermite4 => shapes(&needed(force_engine(job, job.precision))?).len(),
+            Scheme::Leapfrog => acceleration_shapes(job.precision, &needed(acceleration_engine(job))?).len(),
+        },
+    )
+}
+
+/// Runs in every way that end in one state.
+fn every_way(precision: Precision, scheme: Scheme) {
+    let exact = precision == Precision::F64 || held_to_bits();
+    for system in [System::Softened, System::Bare, System::Large] {
+        let job = Job { precision, scheme, system };
+        let Some(count) = count_shapes(&job) else { return };
+        // As long as one engine is there, the driver keeps what the next ones need.
+        let _kept = force_engine(&job, Precision::F64).unwrap();
+        let expected = if exact {
+            job.expected().to_owned()
+        } else {
+            end_of(&job, &STRAIGHT, &|_| (1, on_gpu(&job, Shapes::One(0))))
+        };
+        let same = |course: &Course, threads: usize, shapes: Shapes, what: &str| {
+            assert_ends_in(&expected, &job, course, what, &|session| (threads + session, on_gpu(&job, shapes)));
+        };
+        for number in 0..count {
+            let course = if system == System::Softened { row(number / 5 % 5, number % 5).0 } else { STRAIGHT };
+            same(&course, 1 + number % 4, Shapes::One(number), &format!("launch shape {number}"));
+        }
+        let mut runs = count;
+        let turns: Vec<_> = match system {
+            System::Softened => (0..25).map(|k| (k / 5, k % 5)).collect(),
+            System::Bare => (0..5).map(|k| (k, k)).collect(),
+            System::Large => vec![(0, 0)],
+        };
+        for (i, j) in turns {
+            let (course, _, threads) = row(i, j);
+            same(&course, 1 + threads, Shapes::All, "another launch shape at each evaluation");
+            runs += 1;
+            if exact && !course.sessions.is_empty() {
+                assert_ends_in(&expected, &job, &course, "GPU and CPU by turns", &|session| {
+                    let cpu = || job.on_cpu(Some(Width::choose().unwrap()));
+                    (1 + threads, if session % 2 == 0 { on_gpu(&job, Shapes::All) } else { cpu() })
+                });
+                runs += 1;
+            }
+        }
+        let whose = if exact { "the CPU's" } else { "one" };
+        println!("{}: {runs} runs, {count} launch shapes, {whose} state {expected}", job.name());
+    }
+}
+
+#[test]
+fn every_mode_ends_in_one_state_by_the_hermite_scheme() {
+    modes().into_iter().for_each(|precision| every_way(precision, Scheme::Hermite4));
+}
+
+#[test]
+fn every_mode_ends_in_one_state_by_the_leapfrog() {
+    modes().into_iter().for_each(|precision| every_way(precision, Scheme::Leapfrog));
+}

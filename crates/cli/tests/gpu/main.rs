@@ -1,0 +1,12 @@
+//! Promises on GPUs: parity with the CPU, determinism, the papers' kernels. Without a GPU each test says that it is skipped.
+
+mod cuda_accelerations;
+mod cuda_determinism;
+mod cuda_parity;
+#[path = "../../../../tests/common/gpu.rs"]
+mod gpu;
+#[path = "../../../../tests/common/matrix.rs"]
+mod matrix;
+mod paper_kernels;
+#[path = "../../../../tests/common/systems.rs"]
+mod systems;

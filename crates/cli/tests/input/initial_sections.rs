@@ -1,0 +1,260 @@
+//! Initial models as a configuration asks for them: number, mass, radius and virial ratio are what was written, exactly;
+//! masses, binaries and the other sections do what they say; several clusters are where they should be.
+
+use crate::statistics;
+use statistics::{energies, norm};
+use std::path::Path;
+use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::structure::lagrangian_radius;
+use tisane::initial::scaling;
+use tisane::particles::Particles;
+use tisane::time::Clock;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::Config;
+
+const PHYSICAL: &str =
+    "[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n[integrator.hermite4]\ndt_max = 1\n";
+
+/// What a configuration with these sections gives, and its particles in its own units.
+#[track_caller]
+fn built(units: &str, initial: &str) -> (Setup, Particles) {
+    let text = format!("[run]\nname = \"x\"\nt_end = 1\n{units}{initial}");
+    let loaded = Config::from_str("x.toml", &text, Path::new(""), &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let resolved = loaded.config.resolved_toml().unwrap();
+    let again =
+        Config::from_str("y.toml", &resolved, Path::new("/"), &[]).unwrap_or_else(|e| panic!("{e}\n{resolved}"));
+    assert_eq!(again.config, loaded.config, "{resolved}");
+    let setup = assemble::prepare(loaded).unwrap();
+    let (mut p, scale) = (setup.particles.clone(), setup.scale);
+    scaling::rescale(&mut p, scale.mass, scale.length, scale.velocity);
+    (setup, p)
+}
+
+const MODELS: [(&str, &str); 6] = [
+    ("plummer", ""),
+    ("king", "w0 = 7\n"),
+    ("hernquist", ""),
+    ("eff", "outer_slope = 2\n"),
+    ("uniform-sphere", ""),
+    ("fractal", "dimension = 2\n"),
+];
+
+#[test]
+fn verify_every_model_has_the_radius_and_virial_ratio_that_are_written() {
+    for (model, keys) in MODELS {
+        for (radius, ratio) in [("virial_radius", 0.5), ("half_mass_radius", 0.2), ("virial_radius", 0.0)] {
+            let initial = format!("[initial.{model}]\nn = 500\n{keys}mass = 3\n{radius} = 2\nvirial_ratio = {ratio}\n");
+            let (setup, p) = built("", &initial);
+            assert!(setup.warnings.is_empty(), "{model}: {:?}", setup.warnings);
+            let (t, u) = energies(&p);
+            assert!((t / -u - ratio).abs() < 1e-13, "{model}: Q {}", t / -u);
+            assert!((p.total_mass() - 3.0).abs() < 1e-13);
+            let found = if radius == "virial_radius" { -9.0 / (2.0 * u) } else { lagrangian_radius(&p, [0.0; 3], 0.5) };
+            assert!((found / 2.0 - 1.0).abs() < 1e-12, "{model}: {radius} {found}");
+            let c = Conserved::of(&p, &p.pot);
+            assert!(norm(&c.momentum) < 1e-13 && norm(&c.centre_of_mass) < 1e-13, "{model}: {c:?}");
+            assert_eq!(p.id, (0..500).collect::<Vec<u64>>());
+        }
+    }
+}
+
+#[test]
+fn verify_the_lengths_of_the_models_themselves() {
+    // The median radius of each in its own length, from the enclosed mass.
+    for (keys, median) in [
+        ("[initial.plummer]\nmass_fraction = 1\nscale_radius = 3", 3.0 / (2f64.powf(2.0 / 3.0) - 1.0).sqrt()),
+        // With all of its mass, stars at thousands of lengths would move the centre of mass.
+        ("[initial.hernquist]\nmass_fraction = 0.9\nscale_radius = 3", 3.0 / (0.45f64.sqrt().recip() - 1.0)),
+        (
+            "[initial.eff]\nouter_slope = 4\ncut_off = 10000\nscale_radius = 3",
+            3.0 / (2f64.powf(2.0 / 3.0) - 1.0).sqrt(),
+        ),
+        ("[initial.uniform-sphere]\nradius = 3", 3.0 / 2f64.cbrt()),
+        ("[initial.fractal]\ndimension = 3\nradius = 3", 3.0 / 2f64.cbrt()),
+        // King (1966): c = 1.255 at W0 = 6.
+        ("[initial.king]\nw0 = 6\ntidal_radius = 3", 0.0),
+    ] {
+        let (setup, p) = built("", &format!("{keys}\nn = 4000\n"));
+        let mut radii: Vec<f64> = p.pos.iter().map(norm).collect();
+        radii.sort_by(f64::total_cmp);
+        if median > 0.0 {
+            assert!((radii[2000] / median - 1.0).abs() < 0.06, "{keys}: {} {median}", radii[2000]);
+        } else {
+            let largest = radii[radii.len() - 1];
+            assert!(largest < 3.05 && largest > 1.5, "{largest}");
+            let about = |name: &str| -> f64 {
+                let line = setup.about.iter().find(|(of, _)| of == name).unwrap();
+                line.1.split(' ').next().unwrap().parse().unwrap()
+            };
+            assert!((about("tidal radius") - 3.0).abs() < 1e-6, "{:?}", setup.about);
+            assert!((about("core radius") - 3.0 / 10f64.powf(1.255)).abs() < 1e-3, "{:?}", setup.about);
+            let core = built("", "[initial.king]\nw0 = 6\ncore_radius = 1\nn = 4000\n").1;
+            let ratio = norm(&core.pos[7]) / norm(&p.pos[7]);
+            assert!((ratio - 10f64.powf(1.255) / 3.0).abs() < 1e-2, "{ratio}");
+        }
+        let (t, u) = energies(&p);
+        let cold = keys.contains("uniform");
+        assert!((t / -u - if cold { 0.0 } else { 0.5 }).abs() < 1e-12, "{keys}: {}", t / -u);
+    }
+}
+
+#[test]
+fn masses_have_the_number_or_the_sum_that_is_written() {
+    let king = "[initial.king]\nw0 = 5\nhalf_mass_radius = 1\n";
+    let masses = "[initial.masses]\nfunction = \"kroupa\"\n";
+    let (_, p) = built(PHYSICAL, &format!("{king}n = 700\n{masses}"));
+    assert_eq!(p.len(), 700);
+    assert!(p.mass.iter().all(|m| (0.08..=100.0).contains(m)));
+    let (setup, filled) = built(PHYSICAL, &format!("{king}mass = 500\n{masses}"));
+    assert!((filled.total_mass() - 500.0).abs() <= 0.5 * filled.mass.iter().copied().fold(0.0, f64::max));
+    assert_eq!(filled.mass[..100], p.mass[..100], "the first stars of the seed");
+    assert!(setup.about.iter().any(|(name, told)| name == "masses" && told.starts_with("Kroupa (2001)")));
+    let (_, scaled) = built("", &format!("{king}n = 700\nmass = 2\n{masses}"));
+    assert!((scaled.total_mass() - 2.0).abs() < 1e-13);
+    assert!((scaled.mass[3] / scaled.mass[9] / (p.mass[3] / p.mass[9]) - 1.0).abs() < 1e-13);
+    // Limits are in Msun in any unit of mass.
+    let kilograms = PHYSICAL.replace("Msun", "kg");
+    let (_, p) = built(&kilograms, &format!("{king}n = 100\n{masses}m_min = 1\n"));
+    assert!(p.mass.iter().all(|m| (1.988e30..=1.989e32).contains(m)), "{:?}", p.mass[0]);
+}
+
+#[test]
+fn masses_from_a_file_are_those_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("masses.txt");
+    std::fs::write(&path, "# in Msun\n1.5\n\n0.5\n 3e0 \n").unwrap();
+    let initial = format!(
+        "[initial.plummer]\nvirial_radius = 1\n[initial.masses]\nfunction = \"file\"\npath = \"{}\"\n",
+        path.display()
+    );
+    let (setup, p) = built(PHYSICAL, &initial);
+    assert_eq!(p.mass, [1.5, 0.5, 3.0]);
+    assert_eq!(setup.config.initial.inputs(), [("initial.masses.path".to_owned(), path.as_path())]);
+    for (text, expected) in [
+        ("1\nx\n", "line 2: expected one mass above 0, found \"x\""),
+        ("1\n-1\n", "line 2"),
+        ("0\n", "line 1"),
+        ("1 2\n", "line 1"),
+        ("inf\n", "line 1"),
+        ("# none\n", "no mass"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let text = format!("[run]\nname = \"x\"\nt_end = 1\n{PHYSICAL}{initial}");
+        let loaded = Config::from_str("x.toml", &text, Path::new(""), &[]).unwrap();
+        let told = assemble::prepare(loaded).err().unwrap().to_string();
+        assert!(told.contains(expected) && told.contains("masses.txt"), "{told}");
+    }
+}
+
+#[test]
+fn binaries_are_neighbours_in_id_and_the_cluster_is_in_equilibrium_without_their_inner_motion() {
+    let initial = "[initial.king]\nw0 = 5\nvirial_radius = 1\nn = 900\n[initial.masses]\nfunction = \"kroupa\"\n\
+        [initial.binaries]\nfraction = 0.5\nsemi_major_axis = \"uniform\"\na_min = 1e-5\na_max = 1e-4\neccentricity = \"uniform\"\n";
+    let (setup, p) = built(PHYSICAL, initial);
+    assert_eq!(p.len(), 900);
+    assert_eq!(setup.binaries, (0..300).map(|k| 2 * k).collect::<Vec<_>>());
+    let g = setup.config.units().g();
+    let (mut mass, mut pos, mut vel) = (vec![], vec![], vec![]);
+    for &i in &setup.binaries {
+        let m = p.mass[i] + p.mass[i + 1];
+        let apart = |of: &[[f64; 3]]| norm(&[0, 1, 2].map(|k| of[i + 1][k] - of[i][k]));
+        let a = 1.0 / (2.0 / apart(&p.pos) - apart(&p.vel).powi(2) / (g * m));
+        assert!((0.99e-5..1.01e-4).contains(&a), "{a}");
+        assert!(p.mass[i] >= p.mass[i + 1]);
+        let mean = |of: &[[f64; 3]]| [0, 1, 2].map(|k| (p.mass[i] * of[i][k] + p.mass[i + 1] * of[i + 1][k]) / m);
+        mass.push(m);
+        pos.push(mean(&p.pos));
+        vel.push(mean(&p.vel));
+    }
+    mass.extend(&p.mass[600..]);
+    pos.extend(&p.pos[600..]);
+    vel.extend(&p.vel[600..]);
+    let (t, u) = energies(&Particles::new(mass, pos, vel));
+    assert!((t / (-u * g) - 0.5).abs() < 1e-9, "Q {}", t / (-u * g));
+    let all = p.total_mass();
+    assert!((all * all / (2.0 * -u) - 1.0).abs() < 1e-9, "virial radius {}", all * all / (2.0 * -u));
+    assert!(setup.about.iter().any(|(name, told)| name == "binaries" && told.starts_with("300 of 600 systems")));
+    // Binaries change no orbit but the number of systems, and no mass.
+    let single = built(PHYSICAL, initial.split("[initial.binaries]").next().unwrap()).1;
+    let sorted = |p: &Particles| {
+        let mut bits: Vec<u64> = p.mass.iter().map(|m| m.to_bits()).collect();
+        bits.sort_unstable();
+        bits
+    };
+    assert_eq!(sorted(&p), sorted(&single));
+}
+
+#[test]
+fn regress_a_cluster_with_everything_never_changes() {
+    let initial = "[initial.king]\nw0 = 5\nhalf_mass_radius = 1\nn = 60\nseed = 3\n[initial.masses]\nfunction = \"maschberger\"\n\
+        [initial.binaries]\nfraction = 0.3\nsemi_major_axis = \"kroupa\"\npairing = \"uniform-ratio\"\npairing_above = 0.5\n\
+        [initial.segregation]\ndegree = 0.7\n[initial.rotation]\nflip = 0.5\nsolid_body = 0.1\n[initial.central]\nmass = 10\n";
+    let (setup, p) = built(PHYSICAL, initial);
+    assert_eq!((p.len(), p.mass[60]), (61, 10.0));
+    assert_eq!(
+        setup.particles.state_sha256(&Clock { start: 0.0, dt_max: 1.0 }),
+        "2d85a1171b94b488fa3bbeeebc3a261e9e6161164a8b74a4ac432b9a735e32aa"
+    );
+    let again = built(PHYSICAL, initial).1;
+    assert_eq!(again, p);
+}
+
+#[test]
+fn verify_rotation_and_a_central_body_leave_virial_ratio_and_radius_exact() {
+    let initial = "[initial.plummer]\nn = 800\n[initial.rotation]\nsolid_body = 0.3\n[initial.central]\nmass = 0.1\n";
+    let (_, p) = built("", initial);
+    let (t, u) = energies(&p);
+    assert!((t / -u - 0.5).abs() < 1e-13 && (1.1 * 1.1 / (-2.0 * u) - 1.0).abs() < 1e-12, "{t} {u}");
+    let inertia: f64 = (0..801).map(|i| p.mass[i] * (p.pos[i][0].powi(2) + p.pos[i][1].powi(2))).sum();
+    let l = Conserved::of(&p, &p.pot).angular_momentum[2];
+    assert!((l * l / (2.0 * inertia) / t - 0.3).abs() < 1e-12, "{}", l * l / (2.0 * inertia) / t);
+    // The body is in the centre of the model, the centre of mass of all at the origin: they differ as the sample scatters.
+    assert!(p.mass[800] == 0.1 && norm(&p.pos[800]) < 0.1 && norm(&p.vel[800]) < 0.1, "{:?}", p.pos[800]);
+    let c = Conserved::of(&p, &p.pot);
+    assert!(norm(&c.momentum) < 1e-13 && norm(&c.centre_of_mass) < 1e-13, "{c:?}");
+}
+
+#[test]
+fn clusters_are_where_they_should_be() {
+    let one = "[initial.plummer]\nn = 200\nmass = 2\nseed = 2\n";
+    let list = "[[initial.clusters]]\nposition = [1, 2, 3]\n[initial.clusters.king]\nw0 = 3\nn = 100\nvirial_radius = 0.5\n\
+        [[initial.clusters]]\nvelocity = [0, -1, 0]\n[initial.clusters.plummer]\nn = 200\nmass = 2\n";
+    let (setup, p) = built("", list);
+    let (_, alone) = built("", one);
+    assert_eq!(p.len(), 300);
+    assert_eq!(p.id, (0..300).collect::<Vec<u64>>());
+    assert_eq!(p.pos[100..], alone.pos[..], "the seed of the second is 2");
+    assert_eq!(p.vel[205], [alone.vel[105][0], alone.vel[105][1] - 1.0, alone.vel[105][2]]);
+    let king = Particles::new(p.mass[..100].to_vec(), p.pos[..100].to_vec(), p.vel[..100].to_vec());
+    let centre = Conserved::of(&king, &king.pot).centre_of_mass;
+    assert!((0..3).all(|k| (centre[k] - [1.0, 2.0, 3.0][k]).abs() < 1e-13), "{centre:?}");
+    assert!(setup.about.iter().any(|(name, told)| name == "cluster 1" && told.starts_with("King model, W0 = 3")));
+    assert!(setup.warnings.is_empty(), "{:?}", setup.warnings);
+    let twins = list.replace("mass = 2\n", "seed = 1\n").replace("king]\nw0 = 3", "plummer]");
+    assert!(built("", &twins).0.warnings[0].contains("clusters 1 and 2 are plummer samples of the same seed 1"));
+}
+
+#[test]
+fn verify_two_clusters_are_on_their_orbit() {
+    let (q, e, d) = (1.0, 0.8, 6.0);
+    let initial = format!(
+        "[initial.orbit]\npericentre = {q}\neccentricity = {e}\nseparation = {d}\n\
+         [[initial.clusters]]\n[initial.clusters.plummer]\nn = 300\nmass = 3\n\
+         [[initial.clusters]]\n[initial.clusters.two-body]\nm1 = 0.5\nsemi_major_axis = 0.01\n"
+    );
+    let (_, p) = built("", &initial);
+    let whole = Conserved::of(&p, &p.pot);
+    assert!(norm(&whole.momentum) < 1e-13 && norm(&whole.centre_of_mass) < 1e-13, "{whole:?}");
+    let part = |range: std::ops::Range<usize>| {
+        let p = Particles::new(p.mass[range.clone()].to_vec(), p.pos[range.clone()].to_vec(), p.vel[range].to_vec());
+        let c = Conserved::of(&p, &p.pot);
+        (c.centre_of_mass, c.momentum.map(|x| x / c.mass))
+    };
+    let ((x1, v1), (x2, v2)) = (part(0..300), part(300..302));
+    let less = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|k| a[k] - b[k]);
+    let (x, v) = (less(x2, x1), less(v2, v1));
+    let mu = 4.0;
+    assert!((norm(&x) - d).abs() < 1e-12 && v[0] < 0.0, "{x:?} {v:?}");
+    let energy = norm(&v).powi(2) / 2.0 - mu / norm(&x);
+    assert!((energy + mu * (1.0 - e) / (2.0 * q)).abs() < 1e-12, "{energy}");
+}

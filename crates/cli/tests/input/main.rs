@@ -1,0 +1,17 @@
+//! Promises on input: mistakes are told where they were made, and hostile input does no harm.
+
+mod bad_input;
+mod config_files;
+mod fuzz_corpus;
+mod initial_elements;
+mod initial_sections;
+#[path = "../../../../tests/common/mount.rs"]
+mod mount;
+#[path = "../../../../tests/common/outcome.rs"]
+mod outcome;
+#[path = "../../../../tests/common/program.rs"]
+mod program;
+mod security;
+#[path = "../../../../tests/common/statistics.rs"]
+mod statistics;
+mod uniform_sphere;

@@ -1,0 +1,102 @@
+//! What the sources may use: guards that hold for whatever is added.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The files below a folder with one of the extensions, with their texts.
+fn texts(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![repository().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path: PathBuf = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extensions.iter().any(|e| extension == *e)) {
+                let name = path.strip_prefix(repository()).unwrap().display().to_string();
+                found.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "{folder}: nothing found");
+    found
+}
+
+/// The files whose text has one of the words.
+fn with_any(texts: &[(String, String)], words: &[&str]) -> Vec<String> {
+    let has = |(_, text): &&(String, String)| words.iter().any(|word| text.contains(word));
+    let mut names: Vec<String> = texts.iter().filter(has).map(|(name, _)| name.clone()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_network_is_touched_by_the_view_alone_and_on_the_loopback_interface() {
+    let mut sources = texts("src", &["rs"]);
+    // A unit test may make a socket to see that it is refused as a file.
+    for (_, text) in &mut sources {
+        text.truncate(text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len()));
+    }
+    let net = ["std::net", "TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ToSocketAddrs"];
+    assert_eq!(with_any(&sources, &net), ["src/view/http.rs", "src/view/server.rs"]);
+    let (_, server) = sources.iter().find(|(name, _)| name == "src/view/server.rs").unwrap();
+    let binds: Vec<&str> = server.lines().filter(|line| line.contains("bind(")).collect();
+    assert!(matches!(binds[..], [line] if line.contains("bind((Ipv4Addr::LOCALHOST, port))")), "{binds:?}");
+    assert_eq!(with_any(&sources, &["UNSPECIFIED", "0.0.0.0"]), Vec::<String>::new());
+}
+
+#[test]
+fn other_programs_are_started_where_that_is_argued_and_never_by_a_shell() {
+    let sources = texts("src", &["rs"]);
+    let starts = with_any(&sources, &["process::Command", "process::{Command", "Command::new"]);
+    // ffmpeg for a film; this program itself for a case of the validation.
+    assert_eq!(starts, ["src/cli/movie.rs", "src/validate/rows.rs"]);
+    let of = |name: &str| sources.iter().find(|(found, _)| found == name).unwrap().1.matches("Command::new(").count();
+    assert_eq!(starts.iter().map(|name| of(name)).collect::<Vec<_>>(), [1, 1]);
+    assert!(sources.iter().any(|(_, text)| text.contains("Command::new(\"ffmpeg\")")));
+    assert_eq!(
+        with_any(&sources, &["\"sh\"", "\"bash\"", "/bin/sh", "\"-c\"", "libc::system", "CommandExt"]),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn python_runs_nothing_that_a_file_holds() {
+    let python: Vec<_> = texts("python", &["py"]).into_iter().filter(|(name, _)| !name.contains("/tests/")).collect();
+    let scripts = texts("scripts", &["py"]);
+    let run =
+        ["pickle", "eval(", "exec(", "os.system", "shell=True", "marshal", "shelve", "yaml.load(", "import_module"];
+    for texts in [&python, &scripts] {
+        assert_eq!(with_any(texts, &run), Vec::<String>::new());
+    }
+    let net = ["subprocess", "socket", "urllib", "http.client", "requests", "ftplib"];
+    assert_eq!(with_any(&python, &net), Vec::<String>::new());
+}
+
+/// Names of the packages of a lock file.
+fn locked(lock: &str) -> Vec<String> {
+    let text = fs::read_to_string(repository().join(lock)).unwrap();
+    let lock: toml::Table = toml::from_str(&text).unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    packages.iter().map(|package| package["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn no_dependency_opens_connections() {
+    // The list is that of `cargo deny check bans`, which CI asks too.
+    let text = fs::read_to_string(repository().join("deny.toml")).unwrap();
+    let deny: toml::Table = toml::from_str(&text).unwrap();
+    let banned: Vec<&str> =
+        deny["bans"]["deny"].as_array().unwrap().iter().map(|entry| entry["crate"].as_str().unwrap()).collect();
+    for name in ["reqwest", "hyper", "tokio", "ureq", "curl", "socket2", "mio", "rustls", "openssl"] {
+        assert!(banned.contains(&name), "{name} is not among the banned: {banned:?}");
+    }
+    let packages = locked("Cargo.lock");
+    assert!(packages.len() > 100 && packages.iter().any(|name| name == "httparse"), "{} packages", packages.len());
+    let found: Vec<_> = packages.iter().filter(|name| banned.contains(&name.as_str())).collect();
+    assert!(found.is_empty(), "{found:?}");
+}

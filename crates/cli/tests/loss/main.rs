@@ -1,0 +1,21 @@
+//! Promises on loss: kills, power cuts, full disks, lost devices, numbers that are not finite.
+
+mod audit;
+#[path = "../../../../tests/common/mod.rs"]
+mod common;
+mod failing_storage;
+mod kills;
+mod lost_engine;
+#[path = "../../../../tests/common/mount.rs"]
+mod mount;
+mod not_finite;
+#[path = "../../../../tests/common/outcome.rs"]
+mod outcome;
+mod power_cut;
+#[path = "../../../../tests/common/program.rs"]
+mod program;
+#[path = "../../../../tests/common/simulated.rs"]
+mod simulated;
+#[path = "../../../../tests/common/strace.rs"]
+mod strace;
+mod verify_stress;

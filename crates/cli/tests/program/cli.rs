@@ -1,0 +1,224 @@
+//! Promise: every verb works, says what it promises, and exits 0.
+
+use crate::program;
+#[path = "cli/files.rs"]
+mod files;
+#[path = "cli/plots.rs"]
+mod plots;
+#[path = "cli/runs.rs"]
+mod runs;
+
+use program::{Folder, finish};
+use serde_json::Value as Json;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+pub const VERBS: [&str; 20] = [
+    "init",
+    "check",
+    "run",
+    "resume",
+    "reproduce",
+    "inspect",
+    "convert",
+    "analyze",
+    "plot",
+    "movie",
+    "view",
+    "verify",
+    "validate",
+    "bench",
+    "study",
+    "model",
+    "advise",
+    "schema",
+    "completions",
+    "man",
+];
+
+#[test]
+fn every_verb_has_help_that_teaches() {
+    let folder = Folder::new("");
+    let help = folder.tisane(&["--help"]).exits(0);
+    for verb in VERBS {
+        assert!(help.out.contains(&format!("\n  {verb} ")), "{verb} is not in --help:\n{}", help.out);
+        for flag in ["--help", "-h"] {
+            folder.tisane(&[verb, flag]).exits(0).says(&["Usage: tisane", verb]);
+        }
+    }
+    help.says(&["Exit codes", "tisane init > cluster.toml"]);
+    folder.tisane(&["bench", "force", "--help"]).exits(0).says(&["--targets", "--json"]);
+    folder.tisane(&["study", "energy", "--help"]).exits(0).says(&["--output", "--overwrite"]);
+    folder.tisane(&["bench", "run", "--help"]).exits(0).says(&["--nu", "--json"]);
+    let version = folder.tisane(&["--version"]).exits(0);
+    assert!(version.out.starts_with(concat!("tisane ", env!("CARGO_PKG_VERSION"), " (")), "{}", version.out);
+    folder.tisane(&[]).exits(2).says(&["Usage"]);
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let folder = Folder::new("");
+    for arguments in [&["init"][..], &["schema"], &["man"], &["--help"]] {
+        let mut command = folder.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(child.wait().unwrap().success() && said.is_empty(), "{arguments:?}: {said}");
+    }
+}
+
+/// A device that takes nothing.
+fn full() -> Option<std::fs::File> {
+    let file = std::fs::OpenOptions::new().write(true).open("/dev/full").ok();
+    if file.is_none() {
+        eprintln!("SKIPPED: there is no /dev/full");
+    }
+    file
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error_and_never_a_panic() {
+    let folder = Folder::new("");
+    let with = |arguments: &[&str], out: bool, err: bool| -> Option<Command> {
+        let mut command = folder.command(arguments);
+        if out {
+            command.stdout(full()?);
+        }
+        if err {
+            command.stderr(full()?);
+        }
+        Some(command)
+    };
+    if let Some(mut command) = with(&["schema"], true, false) {
+        let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(5));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("standard output"));
+    }
+    if let Some(mut command) = with(&["check", "nowhere.toml"], false, true) {
+        assert_eq!(command.status().unwrap().code(), Some(2));
+    }
+}
+
+#[test]
+fn the_schema_is_json_and_knows_every_section() {
+    let schema: Json = serde_json::from_str(&Folder::new("").tisane(&["schema"]).exits(0).out).unwrap();
+    for section in ["run", "units", "initial", "softening", "integrator", "force", "output", "checkpoint", "limits"] {
+        assert!(schema["properties"][section].is_object(), "{section}");
+    }
+    assert!(schema["$schema"].as_str().unwrap().contains("json-schema.org"));
+}
+
+#[test]
+fn the_schema_validates_the_example_configurations() {
+    let script = "
+import sys
+try:
+    import json, tomllib, jsonschema
+except ImportError as error:
+    print('SKIPPED:', error)
+    sys.exit()
+for name, of in zip(sys.argv[1::2], sys.argv[2::2]):
+    schema = json.load(open(of))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(tomllib.load(open(name, 'rb')))
+validator = jsonschema.Draft202012Validator(json.load(open('run.json')))
+for bad in [{}, {'run': {'name': 'x', 't_end': 1, 'nonsense': 1}, 'initial': {'plummer': {'n': 1}}}]:
+    assert not validator.is_valid(bad), bad
+";
+    let folder = Folder::new("");
+    let mut python = Command::new("python3");
+    python.current_dir(folder.path("")).args(["-c", script]);
+    folder.write("run.json", folder.tisane(&["schema"]).exits(0).out);
+    for entry in std::fs::read_dir(concat!(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "/configs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            python.arg(path).arg("run.json");
+        }
+    }
+    for study in ["force", "energy", "cost"] {
+        folder.write(&format!("{study}.json"), folder.tisane(&["schema", &format!("study-{study}")]).exits(0).out);
+        let path = format!("{}/configs/studies/{study}.toml", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        python.arg(path).arg(format!("{study}.json"));
+    }
+    if Command::new("python3").arg("--version").output().is_err() {
+        return eprintln!("SKIPPED: there is no python3");
+    }
+    eprint!("{}", finish(python).exits(0).out);
+}
+
+#[test]
+fn completions_and_the_manual_know_every_verb() {
+    let folder = Folder::new("");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.tisane(&["completions", shell]).exits(0).out;
+        assert!(VERBS.iter().all(|verb| script.contains(verb)) && script.contains("overwrite"), "{shell}");
+    }
+    folder.write("completions.bash", folder.tisane(&["completions", "bash"]).exits(0).out);
+    let mut bash = Command::new("bash");
+    let ask =
+        "source completions.bash; COMP_WORDS=(tisane in); COMP_CWORD=1; _tisane tisane in tisane; echo ${COMPREPLY[@]}";
+    match bash.args(["-c", ask]).current_dir(folder.path("")).output() {
+        Ok(said) => assert_eq!(String::from_utf8_lossy(&said.stdout), "init inspect\n"),
+        Err(_) => eprintln!("SKIPPED: there is no bash"),
+    }
+    let manual = folder.tisane(&["man"]).exits(0).out;
+    assert!(manual.contains(".TH tisane 1"), "{}", &manual[..200]);
+    for verb in VERBS {
+        assert!(manual.contains(&format!("tisane {verb}")) || manual.contains(&format!("tisane\\-{verb}")), "{verb}");
+    }
+}
+
+#[test]
+fn verify_passes_every_engine_of_this_machine() {
+    let said = Folder::new("").tisane(&["verify"]).exits(0);
+    let rows = said.out.lines().filter(|line| line.contains("pass")).count();
+    let widths = tisane::force::cpu::Width::available();
+    assert!(rows > widths.len() && !said.out.contains("FAIL"), "{}", said.out);
+    for width in widths {
+        assert!(said.out.contains(width.name()), "{}\n{}", width.name(), said.out);
+    }
+}
+
+#[test]
+fn tuning_is_for_a_gpu_and_refuses_what_it_cannot_do() {
+    let folder = Folder::new("");
+    let tune = ["bench", "force", "--tune", "shapes.csv"];
+    folder.tisane(&tune).exits(2).says(&["--tune", "--engine cuda"]);
+    folder
+        .tisane(&[&tune[..], &["--engine", "cuda", "--json"]].concat())
+        .exits(2)
+        .says(&["--json", "cannot be used with"]);
+    assert!(!folder.path("shapes.csv").exists());
+}
+
+#[test]
+fn bench_reports_in_json_and_in_a_table() {
+    let folder = Folder::new("");
+    let json = |arguments: &[&str]| -> Json {
+        let said = folder.tisane(&[arguments, &["--repeat", "1", "--threads", "1", "--json"]].concat()).exits(0);
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let force = json(&["bench", "force", "--n", "64,128", "--targets", "1,8,1000"]);
+    let sizes: Vec<_> = force["rows"].as_array().unwrap().iter().map(|row| (&row["n"], &row["targets"])).collect();
+    let expected = [64, 64, 64, 128, 128, 128].into_iter().zip([1, 8, 64, 1, 8, 128]);
+    assert!(
+        sizes.into_iter().eq(expected
+            .map(|(n, t)| (Json::from(n), Json::from(t)))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|(n, t)| (n, t)))
+    );
+    let run = json(&["bench", "run", "--n", "32", "--nu", "0.01,0.02"]);
+    assert_eq!(run["rows"].as_array().unwrap().len(), 2);
+    for report in [&force, &run] {
+        assert_eq!((report["threads"].as_u64(), report["repeat"].as_u64()), (Some(1), Some(1)));
+        assert!(report["engine"].as_str().unwrap().starts_with("cpu (") && report["git_commit"].is_string());
+        for row in report["rows"].as_array().unwrap() {
+            assert!(row["mega_pairs_per_second"].as_f64().unwrap() > 0.0, "{row}");
+        }
+    }
+    folder.tisane(&["bench", "force", "--n", "64", "--repeat", "1"]).exits(0).says(&["N", "targets", "Mpairs/s", "64"]);
+    folder.tisane(&["bench", "run", "--n", "32", "--repeat", "1"]).exits(0).says(&["247 N^0.35", "dE/E", "32"]);
+}

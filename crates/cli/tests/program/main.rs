@@ -1,0 +1,10 @@
+//! Promises on the program: verbs, pictures, films, the live view, studies, validation, documentation.
+
+mod cli;
+mod docs;
+mod movie;
+#[path = "../../../../tests/common/program.rs"]
+mod program;
+mod study;
+mod validate;
+mod view;

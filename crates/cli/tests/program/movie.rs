@@ -1,0 +1,166 @@
+//! Promise: a film has the same bytes on any number of threads and goes on where it was stopped; a particle is drawn where it
+//! is; what cannot be filmed is told.
+
+use crate::program;
+use program::{Folder, Said, finish};
+use resvg::tiny_skia::Pixmap;
+use std::fmt::Write as _;
+use std::fs;
+
+const RUN: &str = "[run]\nname = \"m\"\nt_end = 0.5\n[initial.plummer]\nn = 64\nseed = 5\n[output]\ninterval = 0.125\n";
+const SMALL: [&str; 4] = ["--width", "160", "--height", "90"];
+
+fn with_run() -> Folder {
+    let folder = Folder::new(RUN);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    folder
+}
+
+/// Films as on a machine without ffmpeg.
+fn movie(folder: &Folder, arguments: &[&str]) -> Said {
+    let mut command = folder.command(&[&["movie", "-q"], arguments, &SMALL].concat());
+    command.env("PATH", "");
+    finish(command)
+}
+
+fn frame(folder: &Folder, name: &str, number: usize) -> Vec<u8> {
+    fs::read(folder.path(&format!("{name}/frame_{number:06}.png"))).unwrap()
+}
+
+#[test]
+fn frames_are_the_same_on_any_number_of_threads() {
+    let folder = with_run();
+    for (threads, to) in [("1", "one"), ("3", "three")] {
+        let said = movie(&folder, &["r", "--frames", "7", "--threads", threads, "--output", to]).exits(0);
+        said.says(&["7 frames", "7 rendered now", "no ffmpeg on the PATH; with it: ffmpeg -framerate 25"]);
+        assert_eq!(fs::read_dir(folder.path(to)).unwrap().count(), 8, "frames and their description");
+    }
+    let frames: Vec<Vec<u8>> = (0..7).map(|k| frame(&folder, "one", k)).collect();
+    assert!((0..7).all(|k| frames[k] == frame(&folder, "three", k)));
+    assert!(frames.windows(2).all(|pair| pair[0] != pair[1]), "nothing moves");
+    let picture = Pixmap::decode_png(&frames[0]).unwrap();
+    assert_eq!((picture.width(), picture.height()), (160, 90));
+    // Five snapshots, of which each is a frame of its own.
+    movie(&folder, &["r", "--per-snapshot", "3", "--theme", "light", "--colour", "mass", "--plane", "yz"])
+        .exits(0)
+        .says(&["13 frames in r/movie"]);
+    assert!(folder.path("r/movie/frame_000012.png").is_file());
+}
+
+#[test]
+fn a_film_goes_on_where_it_was_stopped() {
+    let folder = with_run();
+    movie(&folder, &["r", "--frames", "6"]).exits(0);
+    let before: Vec<Vec<u8>> = (0..6).map(|k| frame(&folder, "r/movie", k)).collect();
+    for gone in [1, 4] {
+        fs::remove_file(folder.path(&format!("r/movie/frame_00000{gone}.png"))).unwrap();
+    }
+    folder.write("r/movie/frame_000002.png", "kept as it is");
+    movie(&folder, &["r", "--frames", "6"]).exits(0).says(&["6 frames", "2 rendered now"]);
+    assert!([0, 1, 3, 4, 5].iter().all(|&k| before[k] == frame(&folder, "r/movie", k)));
+    assert_eq!(frame(&folder, "r/movie", 2), b"kept as it is");
+    movie(&folder, &["r", "--frames", "5"]).exits(2).says(&["frames of another film", "--overwrite"]);
+    movie(&folder, &["r", "--frames", "5", "--overwrite"]).exits(0).says(&["5 rendered now"]);
+    assert!(!folder.path("r/movie/frame_000005.png").exists());
+}
+
+/// 85 particles in a clump and 15 on a circle of radius 1, so light that they hardly move each other.
+fn planted(velocity: f64) -> String {
+    let mut text = String::from("m,x,y,z,vx,vy,vz,id\n");
+    for i in 0..100 {
+        let angle = f64::from(i) * 0.42;
+        let (x, y, vx) = match i {
+            0..85 => (0.5 + 1e-3 * angle.cos(), 0.25 + 1e-3 * angle.sin(), velocity),
+            _ => (angle.cos(), angle.sin(), 0.0),
+        };
+        let _ = writeln!(text, "1e-12,{x:?},{y:?},0.0,{vx:?},0.0,0.0,{i}");
+    }
+    text
+}
+
+#[test]
+fn a_planted_cluster_shines_where_it_is_and_moves_as_it_does() {
+    let folder = Folder::new(
+        "[run]\nname = \"m\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p.csv\"\n[softening]\nepsilon = 0.01\n[output]\ninterval = 1.0\n",
+    );
+    folder.write("p.csv", planted(-0.5));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    let large = ["--width", "640", "--height", "360", "--centre", "origin", "--frames", "3", "-q"];
+    let mut command = folder.command(&[&["movie", "r"][..], &large].concat());
+    command.env("PATH", "");
+    finish(command).exits(0);
+    // Nine of ten particles are within a radius of 1, with a part of 0.15 more around.
+    let pixels = 180.0 / 1.15;
+    for (number, x) in [0.5, 0.25, 0.0].into_iter().enumerate() {
+        let picture = Pixmap::decode_png(&frame(&folder, "r/movie", number)).unwrap();
+        let light = |at: usize| {
+            let pixel = picture.pixels()[at];
+            // Not the words along the edges.
+            let within = (60..300).contains(&(at / 640));
+            if within { u32::from(pixel.red()) + u32::from(pixel.green()) + u32::from(pixel.blue()) } else { 0 }
+        };
+        let most = (0..640 * 360).map(light).max().unwrap();
+        let brightest: Vec<usize> = (0..640 * 360).filter(|at| light(*at) == most).collect();
+        let mean = |of: fn(usize) -> usize| {
+            brightest.iter().map(|at| of(*at) as f64 + 0.5).sum::<f64>() / brightest.len() as f64
+        };
+        let (u, v) = (mean(|at| at % 640), mean(|at| at / 640));
+        let (expected_u, expected_v) = (320.0 + x * pixels, 180.0 - 0.25 * pixels);
+        assert!(
+            (u - expected_u).abs() < 1.5 && (v - expected_v).abs() < 1.5,
+            "{number}: {u} {v}, not {expected_u} {expected_v}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_filmed_is_told() {
+    let folder = with_run();
+    fs::create_dir(folder.path("bare")).unwrap();
+    fs::create_dir(folder.path("lost")).unwrap();
+    folder.write("lost/config.toml", "");
+    movie(&folder, &["nowhere"]).exits(2).says(&["nowhere", "no such directory"]);
+    movie(&folder, &["bare"]).exits(2).says(&["not the output directory of a run"]);
+    movie(&folder, &["lost"]).exits(2).says(&["a run without snapshots"]);
+    movie(&folder, &["r", "--plane", "xw"]).exits(2).says(&["xw", "xy"]);
+    movie(&folder, &["r", "--frames", "2", "--per-snapshot", "2"]).exits(2).says(&["cannot be used with"]);
+    assert!(!folder.path("r/movie").exists());
+    // One of five is damaged: named, and left out.
+    let path = |k: usize| folder.path(&format!("r/snapshots/snapshot_{k:04}.hdf5"));
+    let whole = fs::read(path(2)).unwrap();
+    fs::write(path(2), &whole[..whole.len() / 2]).unwrap();
+    movie(&folder, &["r", "--per-snapshot", "1"]).exits(8).says(&["left out", "snapshot_0002.hdf5", "4 frames"]);
+    (0..5).for_each(|k| fs::write(path(k), "").unwrap());
+    movie(&folder, &["r", "--output", "o"]).exits(2).says(&["no snapshot here is whole"]);
+    assert!(!folder.path("o").exists());
+}
+
+#[test]
+fn one_particle_and_one_snapshot_are_a_picture() {
+    let folder = Folder::new(
+        "[run]\nname = \"m\"\nt_end = 0.125\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p.csv\"\n[output]\nsnapshot_interval = 0.125\n",
+    );
+    folder.write("p.csv", "m,x,y,z,vx,vy,vz\n1.0,3.0,4.0,5.0,0.0,0.0,0.0\n");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    movie(&folder, &["r", "--frames", "2"]).exits(0).says(&["2 frames"]);
+    fs::remove_file(folder.path("r/snapshots/snapshot_0001.hdf5")).unwrap();
+    movie(&folder, &["r", "--output", "o"]).exits(0).says(&["1 frame in o"]);
+    // The particle is in the middle.
+    let picture = Pixmap::decode_png(&frame(&folder, "o", 0)).unwrap();
+    let ground = picture.pixel(40, 45).unwrap();
+    assert!(picture.pixel(80, 45).unwrap().blue() > ground.blue());
+}
+
+#[test]
+fn ffmpeg_makes_a_film_where_it_is() {
+    if std::process::Command::new("ffmpeg").arg("-version").output().is_err() {
+        eprintln!("skipped: no ffmpeg on the PATH");
+        return;
+    }
+    let folder = with_run();
+    // An odd height, which the codec by itself would refuse.
+    let odd = ["movie", "r", "--frames", "4", "--width", "160", "--height", "91"];
+    folder.tisane(&odd).exits(0).says(&["r/movie/movie.mp4"]);
+    let film = fs::read(folder.path("r/movie/movie.mp4")).unwrap();
+    assert_eq!(&film[4..8], b"ftyp");
+}

@@ -1,0 +1,208 @@
+//! What studies measure is sound, and what is built on it: laws, model, advice.
+
+use crate::program::Folder;
+use std::fs;
+use tisane::force::canonical::BAG;
+use tisane::force::precision::Precision;
+use tisane::force::{ForceEngine, Forces, Targets, reference};
+use tisane::particles::Particles;
+use tisane::time::{Clock, Time};
+use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
+use tisane_lab::study::model::{Fit, Model};
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+
+#[test]
+fn the_files_to_start_from_are_the_built_in_sweeps() {
+    assert_eq!(ForceFile::from_text("t", ForceFile::TEMPLATE, &[]).unwrap(), ForceFile::default());
+    assert_eq!(EnergyFile::from_text("t", EnergyFile::TEMPLATE, &[]).unwrap(), EnergyFile::default());
+    assert_eq!(CostFile::from_text("t", CostFile::TEMPLATE, &[]).unwrap(), CostFile::default());
+    // What is written beside a result reads back as it was.
+    let resolved = EnergyFile::default().resolved().unwrap();
+    assert_eq!(EnergyFile::from_text("resolved", &resolved, &[]).unwrap(), EnergyFile::default());
+    let folder = Folder::new("");
+    for name in ["study-force", "study-energy", "study-cost"] {
+        let text = folder.tisane(&["init", name]).exits(0).out;
+        assert!(text.contains(&format!("[{}]", name.trim_start_matches("study-"))), "{text}");
+    }
+}
+
+/// A hundred and fifty particles in a lump.
+fn lump() -> Particles {
+    let at = |k: usize, f: f64| (k as f64 * f).sin();
+    let pos = (0..150).map(|k| [at(k, 1.1), at(k, 2.3), at(k, 3.7)]).collect();
+    let vel = (0..150).map(|k| [at(k, 0.7), at(k, 1.9), at(k, 4.1)]).collect();
+    Particles::new(vec![1.0 / 150.0; 150], pos, vel)
+}
+
+fn forces(engine: &mut dyn ForceEngine) -> Forces {
+    let p = lump();
+    let targets = Targets { index: (0..150).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
+    let mut forces = Forces::default();
+    engine.load(&p).unwrap();
+    engine.evaluate(Time::default(), &targets, &mut forces).unwrap();
+    forces
+}
+
+#[test]
+fn bags_of_another_size_are_the_same_sums_in_other_bags() {
+    let of = |mode, bag| forces(&mut *reference::engine_with_bags(mode, 0.1, CLOCK, bag));
+    for mode in Precision::ALL {
+        assert_eq!(of(mode, BAG), forces(&mut *reference::engine(mode, 0.1, CLOCK)), "{}", mode.name());
+    }
+    // One bag for all is a running sum, and so are bags of one.
+    let direct = of(Precision::F32Direct, BAG);
+    assert_eq!(of(Precision::F32Chamomile, 150), direct);
+    assert_eq!(of(Precision::F32Chamomile, 1000), direct);
+    assert_ne!(of(Precision::F32Chamomile, 16), direct);
+}
+
+/// Columns of a table of a study, by name.
+fn column(folder: &Folder, path: &str, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(folder.path(path)).unwrap();
+    let mut lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(','));
+    let at = lines.next().unwrap().position(|it| it.split(" [").next() == Some(name));
+    let at = at.unwrap_or_else(|| panic!("no {name} in {text}"));
+    lines.map(|mut line| line.nth(at).unwrap().to_owned()).collect()
+}
+
+fn numbers(folder: &Folder, path: &str, name: &str) -> Vec<f64> {
+    column(folder, path, name).iter().map(|value| value.parse().unwrap()).collect()
+}
+
+#[test]
+fn verify_forces_grow_by_the_laws_of_rounding() {
+    let sweep = "[force]\nn = [512, 2048]\nmodes = [\"f32-direct\", \"f32-chamomile\"]\nbags = [16, 64, 256]\nn_of_bags = [512]\n\
+                 targets = 512\n";
+    let folder = Folder::new(sweep);
+    folder.tisane(&["study", "force", "run.toml", "--output", "o", "-q"]).exits(0);
+    let found = numbers(&folder, "o/table.csv", "pot_rms");
+    let laws = numbers(&folder, "o/table.csv", "pot_rms_law");
+    // Two modes at 512 with their bags, two at 2048.
+    assert_eq!(found.len(), 6);
+    for (found, law) in found.iter().zip(laws) {
+        assert!((0.75..1.4).contains(&(found / law)), "{found:e} and {law:e}");
+    }
+    // The tables of Hamada & Iitaka stand beside them where there is one.
+    let paper = column(&folder, "o/table.csv", "paper_direct");
+    assert_eq!(paper.iter().filter(|value| *value != "nan").count(), 2, "{paper:?}");
+    folder.tisane(&["inspect", "o/table.hdf5"]).exits(0).says(&["tisane table", "pot_rms", "largest", "git_commit"]);
+    for figure in ["force.svg", "force.png", "force-dark.svg", "force-dark.png"] {
+        assert!(fs::metadata(folder.path("o").join(figure)).unwrap().len() > 1000, "{figure}");
+    }
+}
+
+#[test]
+fn the_error_of_a_point_is_that_of_the_run() {
+    let sweep = "[energy]\nn = [64]\nmodes = [\"f64\"]\nnu = [0.02]\nseeds = [3]\n[energy.stretch]\nt_start = 0\n";
+    let folder = Folder::new(sweep);
+    folder.tisane(&["study", "energy", "run.toml", "--output", "o", "-q"]).exits(0);
+    let found = numbers(&folder, "o/table.csv", "energy_error");
+    let run = "[run]\nname = \"p\"\nt_end = 0.5\n[initial.plummer]\nn = 64\nseed = 3\n[softening]\nepsilon = \"1/256\"\n[force]\n\
+               engine = \"cpu\"\n[integrator.hermite4]\nnu = 0.02\ndt_max = \"1/8\"\ndt_min = \"2^-26\"\n";
+    folder.write("p.toml", run);
+    folder.tisane(&["run", "p.toml", "--output", "p", "-q"]).exits(0);
+    let error = crate::program::summary(&folder.path("p"))["relative_energy_error"].as_f64().unwrap();
+    assert!(error != 0.0 && (found[0] / error - 1.0).abs() < 1e-3, "{found:?} and {error:e}");
+}
+
+/// A program whose performance model is in its folder.
+fn with_model(folder: &Folder, arguments: &[&str]) -> crate::program::Said {
+    let mut command = folder.command(arguments);
+    command.env("TISANE_MODEL", folder.path("model.toml"));
+    crate::program::finish(command)
+}
+
+const RUN: &str =
+    "[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 100\n[force]\nengine = \"cpu\"\nthreads = 1\n";
+
+#[test]
+fn check_says_what_a_run_takes_once_there_is_a_model() {
+    let folder = Folder::new(RUN);
+    with_model(&folder, &["check", "run.toml"]).exits(0).says(&["wall time", "not known", "tisane model --fit"]);
+    with_model(&folder, &["model"]).exits(0).says(&["there is no model", "tisane model --fit"]);
+    with_model(&folder, &["model", "--predict", "run.toml"]).exits(2).says(&["there is no model yet"]);
+    with_model(&folder, &["model", "--fit", "nowhere"]).exits(2).says(&["model.toml", "study cost"]);
+    with_model(&folder, &["model", "--show", "--fit"]).exits(2);
+
+    let sets = [
+        "--set",
+        "cost.n=[32,64,128]",
+        "--set",
+        "cost.repeat=1",
+        "--set",
+        "cost.threads=1",
+        "--set",
+        "cost.modes=[\"f64\"]",
+    ];
+    folder.tisane(&[&["study", "cost", "-q"], &sets[..]].concat()).exits(0);
+    with_model(&folder, &["model", "--fit", "studies/cost"]).exits(0).says(&["cpu", "force_pair", "model.toml"]);
+    with_model(&folder, &["model"]).exits(0).says(&["cpu", "f64"]);
+    with_model(&folder, &["check", "run.toml"]).exits(0).says(&[
+        "wall time",
+        "about",
+        "from the particles and the model of",
+    ]);
+    with_model(&folder, &["model", "--predict", "run.toml"]).exits(0).says(&["N = 100", "about", "block steps"]);
+    let other = ["check", "run.toml", "--set", "force.precision=mixed"];
+    with_model(&folder, &other).exits(0).says(&["not known", "no mixed with this engine"]);
+    let beyond = ["check", "run.toml", "--set", "initial.plummer.n=500"];
+    with_model(&folder, &beyond).exits(0).says(&["less certain: N = 32 to 128 was measured"]);
+    let leapfrog =
+        "[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 100\n[integrator.leapfrog]\ndt = \"1/64\"\n";
+    folder.write("leap.toml", leapfrog);
+    with_model(&folder, &["check", "leap.toml"]).exits(0).says(&["not known", "leapfrog"]);
+
+    // The same points give the same model, whatever the file held before; a damaged file is told and stops no check.
+    let text = fs::read_to_string(folder.path("model.toml")).unwrap();
+    let negative =
+        |line: &str| if line.starts_with("force_pair = ") { "force_pair = -1.0".into() } else { line.to_owned() };
+    folder.write("model.toml", text.lines().map(negative).collect::<Vec<_>>().join("\n"));
+    with_model(&folder, &["check", "run.toml"]).exits(0).says(&["not known", "fit.force_pair", "at least 0"]);
+    with_model(&folder, &["model"]).exits(2).says(&["fit.force_pair", "at least 0"]);
+    folder.write("model.toml", text.replace("force_pair", "force_pare"));
+    with_model(&folder, &["model"]).exits(2).says(&["unknown key `force_pare`: did you mean `force_pair`?"]);
+}
+
+#[test]
+fn a_model_is_read_back_as_it_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let fit = Fit { engine: "cpu".into(), force_pair: 1.234_567_890_123_456_7e-10, step_factor: 0.5, ..Fit::default() };
+    let mut model = Model { fit: vec![fit.clone()] };
+    let path = dir.path().join("a folder/model.toml");
+    assert_eq!(Model::read(&path).unwrap(), None);
+    model.write(&path).unwrap();
+    assert_eq!(Model::read(&path).unwrap(), Some(model.clone()));
+    // A newer fit of the same engine, mode, threads and machine takes the place of the old one.
+    model.merge(Model { fit: vec![Fit { force_pair: 2e-10, ..fit.clone() }, Fit { threads: 2, ..fit }] });
+    assert_eq!(
+        model.fit.iter().map(|fit| (fit.threads, fit.force_pair)).collect::<Vec<_>>(),
+        [(0, 2e-10), (2, 1.234_567_890_123_456_7e-10)]
+    );
+}
+
+#[test]
+fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
+    let config = "[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 32\n[softening]\nepsilon = 0.05\n[force]\nthreads = 1\n\
+                  engine = \"cpu\"\n";
+    let folder = Folder::new(config);
+    let said = folder.tisane(&["advise", "run.toml", "--energy-error", "1e-5", "--budget", "20s"]).exits(0);
+    let (table, advice) = said.out.split_once("recommended: ").unwrap_or_else(|| panic!("{}", said.out));
+    assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 6, "{table}");
+    assert!(advice.starts_with("|dE/E| "), "{advice}");
+    let lines = &advice[advice.find("[integrator.hermite4]").unwrap()..];
+    let pasted = config.replace("[force]\nthreads = 1\nengine = \"cpu\"\n", lines);
+    folder.write("pasted.toml", &pasted);
+    folder.tisane(&["run", "pasted.toml", "--output", "o", "-q"]).exits(0);
+    let error = crate::program::summary(&folder.path("o"))["relative_energy_error"].as_f64().unwrap();
+    assert!(error.abs() < 1e-4, "the advice was for 1e-5: {error:e}\n{}", said.out);
+
+    let fine = ["advise", "run.toml", "--energy-error", "1e-30", "--budget", "20s", "--modes", "f64"];
+    folder.tisane(&fine).exits(7).says(&["out of reach: an energy error of 1e-30", "nu = 0.0001"]);
+    let timed = ["advise", "run.toml", "--time", "10min", "--budget", "20s"];
+    folder.tisane(&timed).exits(0).says(&["recommended: |dE/E|", "[force]", "precision ="]);
+    folder.tisane(&["advise", "run.toml"]).exits(2).says(&["--energy-error", "--time"]);
+    folder.tisane(&["advise", "run.toml", "--energy-error", "0"]).exits(2).says(&["above 0, found 0"]);
+    folder.write("leap.toml", config.replace("[force]", "[integrator.leapfrog]\ndt = \"1/64\"\n[force]"));
+    folder.tisane(&["advise", "leap.toml", "--energy-error", "1e-5"]).exits(2).says(&["leapfrog"]);
+}

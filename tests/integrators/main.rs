@@ -1,0 +1,9 @@
+//! Promises on integrators: block steps, orders of convergence, rounding, scaling.
+
+mod block_steps;
+#[path = "../common/mod.rs"]
+mod common;
+mod hermite4_order;
+mod leapfrog_order;
+mod rounding_steps;
+mod verify_scaling;
