@@ -4,7 +4,7 @@ use super::{Talk, a_format};
 use crate::error::{Error, Result};
 use crate::io::atomic::check_name;
 use crate::io::formats::{self, Accepts, FORMATS, FileState, nearest};
-use crate::particles::Particles;
+use crate::particles::{Particles, components};
 use crate::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use crate::units::{Rates, Units};
 use clap::Args;
@@ -119,7 +119,7 @@ fn read_back(output: &Path, to: &str, state: &FileState) -> Result<String> {
     let again = formats::read(output, Some(to)).map_err(|error| damaged(&format!(": {error}")))?.particles;
     let p = &state.particles;
     let bits = |p: &Particles, kept: fn(f64) -> f64| {
-        let numbers = p.mass.iter().chain(p.pos.as_flattened()).chain(p.vel.as_flattened());
+        let numbers = p.mass.iter().chain(components(&p.pos)).chain(components(&p.vel));
         numbers.map(|x| kept(*x).to_bits()).collect::<Vec<_>>()
     };
     let found = bits(&again, |x| x);

@@ -8,7 +8,7 @@ use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_da
 use super::provenance::{self, Provenance};
 use super::seal::hexadecimal;
 use crate::error::Result;
-use crate::particles::{Particles, Vec3};
+use crate::particles::{Particles, Vec3, from_components};
 use crate::time::{Clock, Time};
 use crate::units::Dimension;
 use hdf5::Group;
@@ -242,7 +242,7 @@ impl ColumnReader<'_> {
     }
 
     fn vectors(&mut self, field: &Field) -> Result<Vec<Vec3>> {
-        Ok(self.floats(field)?.as_chunks::<3>().0.to_vec())
+        Ok(from_components(&self.floats(field)?))
     }
 
     fn counts(&mut self, field: &Field) -> Result<Vec<u64>> {
