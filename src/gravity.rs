@@ -75,7 +75,7 @@ impl Pull {
     #[must_use]
     pub fn from_sums(sums: [f64; 7]) -> Self {
         let [ax, ay, az, jx, jy, jz, pot] = sums.map(|x| x + 0.0);
-        Self { acc: [ax, ay, az], jerk: [jx, jy, jz], pot }
+        Self { acc: Vec3::new(ax, ay, az), jerk: Vec3::new(jx, jy, jz), pot }
     }
 }
 
@@ -83,7 +83,7 @@ impl Pull {
 #[inline(always)]
 #[must_use]
 pub fn acceleration_from_sums(sums: [f64; 3]) -> Vec3 {
-    sums.map(|x| x + 0.0)
+    Vec3::from(sums.map(|x| x + 0.0))
 }
 
 /// One component of the predicted position and velocity after `dt` (Portegies Zwart et al. 2007, eqs 3 and 4, in Horner
@@ -102,7 +102,7 @@ pub fn predict_component(pos: f64, vel: f64, acc: f64, jerk: f64, dt: f64) -> (f
 #[inline(always)]
 #[must_use]
 pub fn predict(pos: Vec3, vel: Vec3, acc: Vec3, jerk: Vec3, dt: f64) -> (Vec3, Vec3) {
-    let (mut x, mut v) = ([0.0; 3], [0.0; 3]);
+    let (mut x, mut v) = (Vec3::zeros(), Vec3::zeros());
     for k in 0..3 {
         (x[k], v[k]) = predict_component(pos[k], vel[k], acc[k], jerk[k], dt);
     }

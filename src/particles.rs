@@ -3,8 +3,29 @@
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
 
-/// A vector in space.
-pub type Vec3 = [f64; 3];
+/// A vector in space: three f64 side by side, without padding.
+pub type Vec3 = nalgebra::Vector3<f64>;
+
+/// Returns the components of a column of vectors as one slice of 3 N numbers: x₀, y₀, z₀, x₁, …
+#[must_use]
+pub fn components(column: &[Vec3]) -> &[f64] {
+    bytemuck::cast_slice(column)
+}
+
+/// Returns the components of a column of vectors as one mutable slice of 3 N numbers, in the order of [`components`].
+#[must_use]
+pub fn components_mut(column: &mut [Vec3]) -> &mut [f64] {
+    bytemuck::cast_slice_mut(column)
+}
+
+/// Returns the column of vectors with these components, in the order of [`components`].
+///
+/// # Panics
+/// If the number of components is not a multiple of 3: a programming error.
+#[must_use]
+pub fn from_components(components: &[f64]) -> Vec<Vec3> {
+    bytemuck::cast_slice(components).to_vec()
+}
 
 /// All particles of a system, one column a quantity, all of length N, in internal units (G = 1). The host's truth: every
 /// particle stands at its own [`time`](Self::time).
@@ -44,8 +65,8 @@ impl Particles {
             mass,
             pos,
             vel,
-            acc: vec![[0.0; 3]; n],
-            jerk: vec![[0.0; 3]; n],
+            acc: vec![Vec3::zeros(); n],
+            jerk: vec![Vec3::zeros(); n],
             pot: vec![0.0; n],
             time: vec![Time::default(); n],
             step: vec![Level::default(); n],
@@ -79,9 +100,8 @@ impl Particles {
         let mut hash = Sha256::new();
         for i in order {
             let t = clock.time(self.time[i]);
-            let [x, y, z] = self.pos[i];
-            let [vx, vy, vz] = self.vel[i];
-            for value in [self.mass[i], x, y, z, vx, vy, vz, t] {
+            let (x, v) = (self.pos[i], self.vel[i]);
+            for value in [self.mass[i], x.x, x.y, x.z, v.x, v.y, v.z, t] {
                 hash.update(value.to_le_bytes());
             }
         }
@@ -95,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_hash_depends_on_every_bit_and_not_on_storage_order() {
-        let p = Particles::new(vec![1.0, 2.0], vec![[0.0; 3], [1.0; 3]], vec![[0.0; 3]; 2]);
+        let p = Particles::new(vec![1.0, 2.0], vec![Vec3::zeros(), Vec3::repeat(1.0)], vec![Vec3::zeros(); 2]);
         let mut swapped = p.clone();
         swapped.id.swap(0, 1);
         swapped.mass.swap(0, 1);
@@ -105,5 +125,16 @@ mod tests {
         let mut touched = p.clone();
         touched.vel[1][2] = f64::from_bits(1);
         assert_ne!(p.state_sha256(&clock), touched.state_sha256(&clock));
+    }
+
+    #[test]
+    fn a_column_of_vectors_is_a_column_of_numbers() {
+        let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let mut column = from_components(&numbers);
+        assert_eq!(column, [Vec3::new(1.0, 2.0, 3.0), Vec3::new(4.0, 5.0, 6.0)]);
+        assert_eq!(components(&column), numbers);
+        components_mut(&mut column)[4] = 0.0;
+        assert_eq!(column[1], Vec3::new(4.0, 0.0, 6.0));
+        assert_eq!(size_of::<Vec3>(), 24);
     }
 }

@@ -261,7 +261,7 @@ mod tests {
     fn every_second_is_in_one_phase_and_one_bucket() {
         let profiler = Profiler::default();
         let mut engine = profiler.around(Box::new(Idle));
-        let targets = Targets { index: vec![0], pos: vec![[0.0; 3]], vel: vec![[0.0; 3]] };
+        let targets = Targets { index: vec![0], pos: vec![Vec3::zeros()], vel: vec![Vec3::zeros()] };
         let evaluate = |engine: &mut dyn ForceEngine| {
             engine.evaluate(Time::default(), &targets, &mut Forces::default()).unwrap();
         };

@@ -1,5 +1,7 @@
 //! Compensated sums, for every total that a diagnostic reports.
 
+use crate::particles::Vec3;
+
 /// Sum with Neumaier's variant of Kahan's compensation (Neumaier 1974, ZAMM 54, 39): the error does not grow with the
 /// number of terms. The result depends on the order of the terms, which is always storage order.
 #[must_use]
@@ -15,8 +17,8 @@ pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
 
 /// [`sum`] of vectors, by component.
 #[must_use]
-pub fn sum3(terms: impl Iterator<Item = [f64; 3]> + Clone) -> [f64; 3] {
-    [0, 1, 2].map(|k| sum(terms.clone().map(|v| v[k])))
+pub fn sum3(terms: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
+    Vec3::from([0, 1, 2].map(|k| sum(terms.clone().map(|v| v[k]))))
 }
 
 #[cfg(test)]

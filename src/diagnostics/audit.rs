@@ -42,11 +42,10 @@ impl Spread {
 /// thousandth that counts: forces that cancel have no relative error.
 #[must_use]
 pub fn relative_errors(found: &[Vec3], reference: &[Vec3]) -> Vec<f64> {
-    let norm = |v: Vec3| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-    let mean = reference.iter().map(|&v| norm(v)).sum::<f64>() / reference.len().max(1) as f64;
+    let mean = reference.iter().map(|v| v.norm()).sum::<f64>() / reference.len().max(1) as f64;
     let error = |(x, x0): (&Vec3, &Vec3)| {
-        let difference = norm([x[0] - x0[0], x[1] - x0[1], x[2] - x0[2]]);
-        if difference == 0.0 { 0.0 } else { difference / norm(*x0).max(mean / 1000.0) }
+        let difference = (x - x0).norm();
+        if difference == 0.0 { 0.0 } else { difference / x0.norm().max(mean / 1000.0) }
     };
     found.iter().zip(reference).map(error).collect()
 }
@@ -66,8 +65,8 @@ mod tests {
 
     #[test]
     fn a_cancelled_force_does_not_make_a_large_error() {
-        let reference = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1e-17, 0.0, 0.0]];
-        let found = [[1.0 + 1e-6, 0.0, 0.0], [0.0, 1.0, 0.0], [2e-17, 0.0, 0.0]];
+        let reference = [Vec3::x(), Vec3::y(), 1e-17 * Vec3::x()];
+        let found = [(1.0 + 1e-6) * Vec3::x(), Vec3::y(), 2e-17 * Vec3::x()];
         let errors = relative_errors(&found, &reference);
         assert!((errors[0] - 1e-6).abs() < 1e-12 && errors[1] == 0.0 && errors[2] < 1e-13, "{errors:?}");
     }

@@ -26,13 +26,13 @@ impl Conserved {
     pub fn of(p: &Particles, pot: &[f64]) -> Self {
         let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
         let mass = sum(p.mass.iter().copied());
-        let moment = sum3(each().map(|(m, x, _)| x.map(|x| m * x)));
+        let moment = sum3(each().map(|(m, x, _)| m * x));
         Self {
-            kinetic: 0.5 * sum(each().map(|(m, _, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]))),
+            kinetic: 0.5 * sum(each().map(|(m, _, v)| m * v.norm_squared())),
             potential: 0.5 * sum(p.mass.iter().zip(pot).map(|(m, phi)| m * phi)),
-            momentum: sum3(each().map(|(m, _, v)| v.map(|v| m * v))),
-            angular_momentum: sum3(each().map(|(m, x, v)| cross(x, v).map(|l| m * l))),
-            centre_of_mass: moment.map(|x| if mass == 0.0 { 0.0 } else { x / mass }),
+            momentum: sum3(each().map(|(m, _, v)| m * v)),
+            angular_momentum: sum3(each().map(|(m, x, v)| m * x.cross(&v))),
+            centre_of_mass: if mass == 0.0 { Vec3::zeros() } else { moment / mass },
             mass,
         }
     }
@@ -50,12 +50,6 @@ impl Conserved {
     }
 }
 
-/// Vector product.
-#[must_use]
-pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
 /// `(value − reference) / |reference|`; the plain difference where the reference is zero.
 #[must_use]
 pub fn relative(value: f64, reference: f64) -> f64 {
@@ -70,13 +64,13 @@ mod tests {
     fn two_bodies_by_hand() {
         let p = Particles::new(
             vec![1.0, 3.0],
-            vec![[3.0, 0.0, 0.0], [-1.0, 0.0, 0.0]],
-            vec![[0.0, 3.0, 0.0], [0.0, -1.0, 0.0]],
+            vec![3.0 * Vec3::x(), -Vec3::x()],
+            vec![3.0 * Vec3::y(), -Vec3::y()],
         );
         let c = Conserved::of(&p, &[-0.75, -0.25]);
         assert_eq!((c.kinetic, c.potential, c.mass), (6.0, -0.75, 4.0));
-        assert_eq!((c.momentum, c.centre_of_mass), ([0.0; 3], [0.0; 3]));
-        assert_eq!(c.angular_momentum, [0.0, 0.0, 12.0]);
+        assert_eq!((c.momentum, c.centre_of_mass), (Vec3::zeros(), Vec3::zeros()));
+        assert_eq!(c.angular_momentum, 12.0 * Vec3::z());
         assert_eq!((c.energy(), c.virial_ratio()), (5.25, 8.0));
     }
 

@@ -1,6 +1,5 @@
 //! The Kepler orbit that two bodies are on at a moment.
 
-use super::conserved::cross;
 use crate::particles::Vec3;
 use libm::{acos, asinh, atan2};
 use std::f64::consts::TAU;
@@ -24,19 +23,17 @@ impl Orbit {
     /// Solar System Dynamics, section 2.8.
     #[must_use]
     pub fn of(x: Vec3, v: Vec3, mu: f64) -> Self {
-        let r = dot(x, x).sqrt();
-        let h = cross(x, v);
-        let h_length = dot(h, h).sqrt();
-        let semi_major_axis = 1.0 / (2.0 / r - dot(v, v) / mu);
-        let turned = cross(v, h);
-        let to_pericentre = [0, 1, 2].map(|k| turned[k] / mu - x[k] / r);
-        let eccentricity = dot(to_pericentre, to_pericentre).sqrt();
+        let r = x.norm();
+        let h = x.cross(&v);
+                let semi_major_axis = 1.0 / (2.0 / r - v.norm_squared() / mu);
+        let to_pericentre = v.cross(&h) / mu - x / r;
+        let eccentricity = to_pericentre.norm();
         // Longitudes are counted in the frame that the rotation about the line of nodes takes the x-y plane into the plane of
         // the orbit by: its first axis keeps its place on circular and on flat orbits.
-        let w = h.map(|h| h / h_length);
+        let w = h.normalize();
         let [along, ahead] = plane(w);
-        let angle = |d: Vec3| atan2(dot(d, ahead), dot(d, along));
-        let (radial, a) = (dot(x, v), semi_major_axis);
+        let angle = |d: Vec3| atan2(d.dot(&ahead), d.dot(&along));
+        let (radial, a) = (x.dot(&v), semi_major_axis);
         let mean_longitude = if a > 0.0 {
             let (e_sin, e_cos) = (radial / (mu * a).sqrt(), 1.0 - r / a);
             (angle(x) - equation_of_centre(e_sin, e_cos)).rem_euclid(TAU)
@@ -52,22 +49,18 @@ impl Orbit {
 /// Axes in the plane across the unit vector `w`: where the x and y axis go in the shortest turn of the z axis into `w`. In
 /// them an angle from the first axis is the longitude of the node and the angle from there together.
 fn plane(w: Vec3) -> [Vec3; 2] {
-    let [wx, wy, wz] = w;
+    let [wx, wy, wz] = w.into();
     if wz < -1.0 + 1e-12 {
-        return [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]];
+        return [Vec3::x(), Vec3::new(0.0, -1.0, 0.0)];
     }
     let c = 1.0 / (1.0 + wz);
-    [[1.0 - wx * wx * c, -wx * wy * c, -wx], [-wx * wy * c, 1.0 - wy * wy * c, -wy]]
+    [Vec3::new(1.0 - wx * wx * c, -wx * wy * c, -wx), Vec3::new(-wx * wy * c, 1.0 - wy * wy * c, -wy)]
 }
 
 /// True minus mean anomaly, from e sin E and e cos E: smooth where e is zero and neither anomaly is defined.
 fn equation_of_centre(e_sin: f64, e_cos: f64) -> f64 {
     let divisor = 1.0 + (1.0 - e_sin * e_sin - e_cos * e_cos).max(0.0).sqrt();
     2.0 * atan2(e_sin / divisor, 1.0 - e_cos / divisor) + e_sin
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[cfg(test)]
@@ -102,7 +95,7 @@ mod tests {
     #[test]
     fn a_hyperbola_has_a_negative_axis() {
         // At pericentre 1 with v² = 3 μ / r: e = 2, a = −1.
-        let found = Orbit::of([1.0, 0.0, 0.0], [0.0, 3f64.sqrt(), 0.0], 1.0);
+        let found = Orbit::of(Vec3::x(), 3f64.sqrt() * Vec3::y(), 1.0);
         assert!((found.eccentricity - 2.0).abs() < 1e-14 && (found.semi_major_axis + 1.0).abs() < 1e-14, "{found:?}");
         assert!(found.mean_longitude.abs() < 1e-14, "{found:?}");
     }

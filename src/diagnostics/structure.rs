@@ -7,8 +7,7 @@ use std::f64::consts::PI;
 /// Distance of each particle from `centre`.
 #[must_use]
 pub fn radii(p: &Particles, centre: Vec3) -> Vec<f64> {
-    let distance = |x: &Vec3| [0, 1, 2].map(|k| (x[k] - centre[k]).powi(2)).iter().sum::<f64>().sqrt();
-    p.pos.iter().map(distance).collect()
+    p.pos.iter().map(|x| (x - centre).norm()).collect()
 }
 
 /// Radius about `centre` of the smallest sphere that holds at least the fraction `fraction` of the mass: a Lagrangian
@@ -65,12 +64,12 @@ mod tests {
     fn half_the_mass_of_a_row_of_particles() {
         let p = Particles::new(
             vec![1.0, 1.0, 1.0, 5.0],
-            [1.0, 2.0, 3.0, 4.0].map(|x| [x, 0.0, 0.0]).to_vec(),
-            vec![[0.0; 3]; 4],
+            [1.0, 2.0, 3.0, 4.0].map(|x| x * Vec3::x()).to_vec(),
+            vec![Vec3::zeros(); 4],
         );
-        assert_eq!(lagrangian_radius(&p, [0.0; 3], 0.5), 4.0);
-        assert_eq!(lagrangian_radius(&p, [0.0; 3], 0.25), 2.0);
-        assert_eq!(median_radius(&p, [0.0; 3]), 3.0);
+        assert_eq!(lagrangian_radius(&p, Vec3::zeros(), 0.5), 4.0);
+        assert_eq!(lagrangian_radius(&p, Vec3::zeros(), 0.25), 2.0);
+        assert_eq!(median_radius(&p, Vec3::zeros()), 3.0);
     }
 
     #[test]

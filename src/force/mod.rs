@@ -57,8 +57,8 @@ pub struct Forces {
 impl Forces {
     /// Makes room for `n` targets; keeps the allocation.
     pub fn resize(&mut self, n: usize) {
-        self.acc.resize(n, [0.0; 3]);
-        self.jerk.resize(n, [0.0; 3]);
+        self.acc.resize(n, Vec3::zeros());
+        self.jerk.resize(n, Vec3::zeros());
         self.pot.resize(n, 0.0);
     }
 

@@ -6,7 +6,7 @@
 
 use super::precision::Precision;
 use super::{Forces, Targets};
-use crate::particles::{Particles, Vec3};
+use crate::particles::{Particles, Vec3, components};
 use crate::units::{Dimension, Scale};
 use rayon::prelude::*;
 
@@ -145,7 +145,7 @@ impl Outside {
     /// What is wrong, in the units of a scale.
     #[must_use]
     pub fn told(&self, p: &Particles, range: &Range, scale: &Scale) -> String {
-        let vector = |v: &Vec3, unit: f64| v.map(|x| x * unit);
+        let vector = |v: &Vec3, unit: f64| <[f64; 3]>::from(v * unit);
         let id = |i: &usize| p.id[*i];
         let unit = scale.of(Dimension::ACCELERATION);
         let arithmetic = format!("the pair arithmetic of this mode, in {},", range.name);
@@ -310,7 +310,7 @@ fn least_mass(mass: &[f64]) -> f64 {
 
 /// The largest coordinate. NaN counts for nothing here: a position that is not a number is outside anyway.
 fn reach(pos: &[Vec3]) -> f64 {
-    pos.as_flattened().iter().fold(0.0f64, |most, x| most.max(x.abs()))
+    components(pos).iter().fold(0.0f64, |most, x| most.max(x.abs()))
 }
 
 /// Whether no component is above a limit, nor NaN.

@@ -2,7 +2,7 @@
 
 use super::kepler::Elements;
 use super::scaling;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 
 /// The central body, particle 0, and one body on each orbit about it, as if the others were not there; the centre of mass is at
 /// rest at the origin. Masses of the bodies may be zero. `g` is the gravitational constant.
@@ -12,7 +12,7 @@ use crate::particles::Particles;
 #[must_use]
 pub fn orbits(central: f64, elements: &[Elements], masses: &[f64], g: f64) -> Particles {
     assert_eq!(elements.len(), masses.len(), "orbits and masses");
-    let (mut mass, mut pos, mut vel) = (vec![central], vec![[0.0; 3]], vec![[0.0; 3]]);
+    let (mut mass, mut pos, mut vel) = (vec![central], vec![Vec3::zeros()], vec![Vec3::zeros()]);
     for (orbit, m) in elements.iter().zip(masses) {
         let (x, v) = orbit.relative_state(g * (central + m));
         mass.push(*m);

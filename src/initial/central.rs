@@ -8,8 +8,7 @@ use crate::particles::Particles;
 /// out. The dispersions are those of equilibrium at every radius, the shape of the distribution stays; the density has no
 /// cusp about the body.
 pub fn heat(p: &mut Particles, body: f64) {
-    let radius = |x: &[f64; 3]| (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt().max(f64::MIN_POSITIVE);
-    let r: Vec<f64> = p.pos.iter().map(radius).collect();
+    let r: Vec<f64> = p.pos.iter().map(|x| x.norm().max(f64::MIN_POSITIVE)).collect();
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| r[a].total_cmp(&r[b]));
     let mut inside = vec![0.0; p.len()];
@@ -27,7 +26,7 @@ pub fn heat(p: &mut Particles, body: f64) {
         let ratio = by_body / by_stars;
         if ratio.is_finite() {
             let factor = (1.0 + ratio).sqrt();
-            p.vel[i] = p.vel[i].map(|v| factor * v);
+            p.vel[i] *= factor;
         }
     }
 }

@@ -17,5 +17,5 @@ pub fn approach(pericentre: f64, eccentricity: f64, separation: f64, mu: f64) ->
     let square = mu * (2.0 / d - (1.0 - e) / q);
     // At either end of the orbit rounding can leave a little less than nothing.
     let inwards = (square - across * across).max(0.0).sqrt();
-    ([d, 0.0, 0.0], [-inwards, across, 0.0])
+    (Vec3::new(d, 0.0, 0.0), Vec3::new(-inwards, across, 0.0))
 }

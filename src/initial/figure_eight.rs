@@ -1,6 +1,6 @@
 //! The figure-eight choreography of three equal masses.
 
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 
 /// Period of [`orbit`] in its units.
 pub const PERIOD: f64 = 6.325_913_982_926_287;
@@ -16,6 +16,7 @@ pub const PERIOD: f64 = 6.325_913_982_926_287;
 pub fn orbit() -> Particles {
     let (x, y) = (0.970_004_356_697_345_6, -0.243_087_531_535_832_9);
     let (vx, vy) = (-0.932_407_371_441_032_6, -0.864_731_460_921_019_7);
-    let half = [-vx / 2.0, -vy / 2.0, 0.0];
-    Particles::new(vec![1.0; 3], vec![[x, y, 0.0], [-x, -y, 0.0], [0.0; 3]], vec![half, half, [vx, vy, 0.0]])
+    let half = Vec3::new(-vx / 2.0, -vy / 2.0, 0.0);
+    let pos = vec![Vec3::new(x, y, 0.0), Vec3::new(-x, -y, 0.0), Vec3::zeros()];
+    Particles::new(vec![1.0; 3], pos, vec![half, half, Vec3::new(vx, vy, 0.0)])
 }

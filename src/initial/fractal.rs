@@ -32,7 +32,7 @@ pub fn sample(n: usize, seed: u64, dimension: f64) -> Particles {
     let mut tree =
         Tree { random, survival: exp2(dimension - 3.0), generations, n, leaves: 0, pos: vec![], vel: vec![] };
     while tree.pos.len() < n {
-        tree.grow([0.0; 3], [0.0; 3], 1);
+        tree.grow(Vec3::zeros(), Vec3::zeros(), 1);
     }
     Particles::new(vec![1.0 / n as f64; n], tree.pos, tree.vel)
 }
@@ -55,9 +55,9 @@ impl Tree {
             if self.random.next() >= self.survival {
                 continue;
             }
-            let centre = [0, 1, 2].map(|k| if part >> k & 1 == 1 { centre[k] + half } else { centre[k] - half });
+            let centre = centre + Vec3::from([0, 1, 2].map(|k| if part >> k & 1 == 1 { half } else { -half }));
             let own = self.random.maxwellian();
-            let velocity = [0, 1, 2].map(|k| velocity[k] + half * own[k]);
+            let velocity = velocity + half * own;
             if generation < self.generations {
                 self.grow(centre, velocity, generation + 1);
             } else {
@@ -69,7 +69,7 @@ impl Tree {
 
     /// Every leaf inside the sphere has the same chance to be among the `n`.
     fn offer(&mut self, pos: Vec3, vel: Vec3) {
-        if pos[0] * pos[0] + pos[1] * pos[1] + pos[2] * pos[2] > 1.0 {
+        if pos.norm_squared() > 1.0 {
             return;
         }
         self.leaves += 1;

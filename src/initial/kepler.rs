@@ -34,7 +34,7 @@ impl Elements {
         let (c, s, minor) = (cos(anomaly), sin(anomaly), (1.0 - e * e).sqrt());
         let rate = (mu / a).sqrt() / (1.0 - e * c);
         let (p, q) = self.axes();
-        let in_space = |x: f64, y: f64| [0, 1, 2].map(|k| x * p[k] + y * q[k]);
+        let in_space = |x: f64, y: f64| x * p + y * q;
         (in_space(a * (c - e), a * minor * s), in_space(-rate * s, rate * minor * c))
     }
 
@@ -43,8 +43,8 @@ impl Elements {
         let (cn, sn) = (cos(self.node), sin(self.node));
         let (cp, sp) = (cos(self.pericentre), sin(self.pericentre));
         let (ci, si) = (cos(self.inclination), sin(self.inclination));
-        let p = [cn * cp - sn * sp * ci, sn * cp + cn * sp * ci, sp * si];
-        let q = [-cn * sp - sn * cp * ci, -sn * sp + cn * cp * ci, cp * si];
+        let p = Vec3::new(cn * cp - sn * sp * ci, sn * cp + cn * sp * ci, sp * si);
+        let q = Vec3::new(-cn * sp - sn * cp * ci, -sn * sp + cn * cp * ci, cp * si);
         (p, q)
     }
 }

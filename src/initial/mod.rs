@@ -75,21 +75,22 @@ pub fn coincident_pair(particles: &Particles) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::particles::Vec3;
 
-    fn at(pos: Vec<[f64; 3]>) -> Particles {
+    fn at(pos: &[[f64; 3]]) -> Particles {
         let n = pos.len();
-        Particles::new(vec![1.0; n], pos, vec![[0.0; 3]; n])
+        Particles::new(vec![1.0; n], pos.iter().map(|x| Vec3::from(*x)).collect(), vec![Vec3::zeros(); n])
     }
 
     #[test]
     fn coincidence_is_exact_equality_of_all_three_coordinates() {
         let apart = [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0_f64.next_up()], [1.0, 3.0, 2.0], [2.0, 1.0, 3.0]];
-        assert_eq!(coincident_pair(&at(apart.to_vec())), None);
+        assert_eq!(coincident_pair(&at(&apart)), None);
         let mut pos = apart.to_vec();
         pos.push([1.0, 3.0, 2.0]);
-        assert_eq!(coincident_pair(&at(pos)), Some((2, 4)));
-        assert_eq!(coincident_pair(&at(vec![[0.0, 0.0, -0.0], [-0.0, 0.0, 0.0]])), Some((0, 1)));
-        assert_eq!(coincident_pair(&at(vec![[0.0; 3]])), None);
-        assert_eq!(coincident_pair(&at(vec![])), None);
+        assert_eq!(coincident_pair(&at(&pos)), Some((2, 4)));
+        assert_eq!(coincident_pair(&at(&[[0.0, 0.0, -0.0], [-0.0, 0.0, 0.0]])), Some((0, 1)));
+        assert_eq!(coincident_pair(&at(&[[0.0; 3]])), None);
+        assert_eq!(coincident_pair(&at(&[])), None);
     }
 }

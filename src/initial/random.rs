@@ -1,5 +1,6 @@
 //! The stream of random numbers behind every sampled model.
 
+use crate::particles::Vec3;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -45,11 +46,11 @@ impl Uniform {
 
     /// A vector of the given length in a direction uniform on the sphere (Aarseth, Hénon & Wielen 1974, appendix): two
     /// deviates, first z then the azimuth.
-    pub(crate) fn isotropic(&mut self, length: f64) -> [f64; 3] {
+    pub(crate) fn isotropic(&mut self, length: f64) -> Vec3 {
         let z = (1.0 - 2.0 * self.next()) * length;
         let azimuth = std::f64::consts::TAU * self.next();
         let rho = (length * length - z * z).max(0.0).sqrt();
-        [rho * libm::cos(azimuth), rho * libm::sin(azimuth), z]
+        Vec3::new(rho * libm::cos(azimuth), rho * libm::sin(azimuth), z)
     }
 
     /// A whole number below `n`: one deviate.
@@ -64,8 +65,8 @@ impl Uniform {
     }
 
     /// Three normal deviates of dispersion 1: an isotropic Maxwellian velocity.
-    pub(crate) fn maxwellian(&mut self) -> [f64; 3] {
-        [0; 3].map(|_| self.normal())
+    pub(crate) fn maxwellian(&mut self) -> Vec3 {
+        Vec3::from([0; 3].map(|_| self.normal()))
     }
 
     /// A random order of the numbers below `n` (Fisher & Yates): `n` − 1 deviates.

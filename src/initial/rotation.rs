@@ -12,7 +12,7 @@ pub fn flip(p: &mut Particles, fraction: f64, seed: u64) {
     let mut random = Uniform::of(seed, Purpose::Rotation);
     for (x, v) in p.pos.iter().zip(&mut p.vel) {
         let chosen = random.next() < fraction;
-        let (turning, rho2) = (x[0] * v[1] - x[1] * v[0], x[0] * x[0] + x[1] * x[1]);
+        let (turning, rho2) = (x.xy().perp(&v.xy()), x.xy().norm_squared());
         if chosen && turning < 0.0 {
             // v − 2 (v·e) e with e = (−y, x)/ρ.
             let twice = 2.0 * turning / rho2;
@@ -25,8 +25,8 @@ pub fn flip(p: &mut Particles, fraction: f64, seed: u64) {
 /// Moment of inertia about the z axis and angular momentum along it.
 fn about_axis(p: &Particles) -> (f64, f64) {
     let each = || p.mass.iter().zip(p.pos.iter().zip(&p.vel));
-    let inertia = sum(each().map(|(m, (x, _))| m * (x[0] * x[0] + x[1] * x[1])));
-    let turning = sum(each().map(|(m, (x, v))| m * (x[0] * v[1] - x[1] * v[0])));
+    let inertia = sum(each().map(|(m, (x, _))| m * x.xy().norm_squared()));
+    let turning = sum(each().map(|(m, (x, v))| m * x.xy().perp(&v.xy())));
     (inertia, turning)
 }
 

@@ -14,9 +14,9 @@ pub fn to_centre_of_mass(particles: &mut Particles) {
 
 /// Takes the mass-weighted mean off a column of vectors.
 fn remove_mean(mass: &[f64], column: &mut [Vec3], total: f64) {
-    let mean = sum3(mass.iter().zip(column.iter()).map(|(m, v)| v.map(|x| m * x))).map(|x| x / total);
+    let mean = sum3(mass.iter().zip(column.iter()).map(|(m, v)| v * *m)) / total;
     for v in column {
-        *v = [v[0] - mean[0], v[1] - mean[1], v[2] - mean[2]];
+        *v -= mean;
     }
 }
 
@@ -62,14 +62,14 @@ pub fn to_virial_ratio(particles: &mut Particles, potential_energy: f64, virial_
 /// Kinetic energy ½ Σ m v², compensated.
 pub(crate) fn kinetic_energy(particles: &Particles) -> f64 {
     let terms = particles.mass.iter().zip(&particles.vel);
-    0.5 * sum(terms.map(|(m, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])))
+    0.5 * sum(terms.map(|(m, v)| m * v.norm_squared()))
 }
 
 /// Multiplies masses, positions and velocities by a factor each: another total mass, another radius, other units.
 pub fn rescale(particles: &mut Particles, mass: f64, length: f64, velocity: f64) {
     particles.mass.iter_mut().for_each(|m| *m *= mass);
-    particles.pos.iter_mut().flatten().for_each(|x| *x *= length);
-    particles.vel.iter_mut().flatten().for_each(|v| *v *= velocity);
+    particles.pos.iter_mut().for_each(|x| *x *= length);
+    particles.vel.iter_mut().for_each(|v| *v *= velocity);
 }
 
 #[cfg(test)]
@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_scaled_is_left_alone() {
-        let one = Particles::new(vec![1.0], vec![[1.0, 2.0, 3.0]], vec![[1.0; 3]]);
-        let resting = Particles::new(vec![1.0; 2], vec![[0.0; 3], [1.0; 3]], vec![[0.0; 3]; 2]);
+        let one = Particles::new(vec![1.0], vec![Vec3::new(1.0, 2.0, 3.0)], vec![Vec3::repeat(1.0)]);
+        let resting = Particles::new(vec![1.0; 2], vec![Vec3::zeros(), Vec3::repeat(1.0)], vec![Vec3::zeros(); 2]);
         for (start, u, q, e) in [
             (&one, 0.0, 0.5, -0.25),
             (&resting, -0.5, 0.5, -0.25),
@@ -94,25 +94,25 @@ mod tests {
         }
         let mut cold = resting.clone();
         assert!(to_virial(&mut cold, -1.0, 0.0, -0.25), "a cold start has no velocities to scale");
-        assert_eq!(cold.pos[1], [4.0; 3]);
+        assert_eq!(cold.pos[1], Vec3::repeat(4.0));
     }
 
     #[test]
     fn velocities_alone_reach_a_virial_ratio() {
-        let pair = Particles::new(vec![1.0; 2], vec![[0.0; 3], [2.0, 0.0, 0.0]], vec![[3.0, 0.0, 0.0], [0.0; 3]]);
+        let pair = Particles::new(vec![1.0; 2], vec![Vec3::zeros(), 2.0 * Vec3::x()], vec![3.0 * Vec3::x(), Vec3::zeros()]);
         let mut p = pair.clone();
         assert!(to_virial_ratio(&mut p, -0.5, 0.25));
         assert_eq!(p.pos, pair.pos);
         assert!((kinetic_energy(&p) - 0.125).abs() < 1e-15, "{p:?}");
         let mut cold = pair.clone();
         assert!(to_virial_ratio(&mut cold, -0.5, 0.0));
-        assert_eq!(cold.vel, [[0.0; 3]; 2]);
+        assert_eq!(cold.vel, [Vec3::zeros(); 2]);
         for (u, q) in [(0.0, 0.5), (-0.5, -1.0), (-0.5, f64::NAN), (f64::NAN, 0.5)] {
             let mut same = pair.clone();
             assert!(!to_virial_ratio(&mut same, u, q), "U {u} Q {q}");
             assert_eq!(same, pair);
         }
-        cold.vel = vec![[0.0; 3]; 2];
+        cold.vel = vec![Vec3::zeros(); 2];
         assert!(!to_virial_ratio(&mut cold, -0.5, 0.5), "nothing moves");
     }
 

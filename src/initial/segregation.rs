@@ -69,11 +69,10 @@ fn order(masses: &[f64], degree: f64, random: &mut Uniform) -> Vec<usize> {
 
 /// v²/2 + Φ(r) of each particle, Φ that of all the others spread over spheres, G = 1.
 fn energies(p: &Particles) -> Vec<f64> {
-    let square = |v: &[f64; 3]| v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    let radius: Vec<f64> = p.pos.iter().map(|x| square(x).sqrt()).collect();
+    let radius: Vec<f64> = p.pos.iter().map(|x| x.norm()).collect();
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| radius[a].total_cmp(&radius[b]));
-    let mut energy: Vec<f64> = p.vel.iter().map(|v| 0.5 * square(v)).collect();
+    let mut energy: Vec<f64> = p.vel.iter().map(|v| 0.5 * v.norm_squared()).collect();
     let mut inside = 0.0;
     for &i in &order {
         energy[i] -= inside / radius[i].max(f64::MIN_POSITIVE);

@@ -1,7 +1,7 @@
 //! Two bodies on an elliptic orbit.
 
 use super::scaling;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 
 /// A bound pair in the x-y plane turning from +x to +y, centre of mass at rest at the origin. The second body seen from
 /// the first is at pericentre on the +x axis, or else at apocentre on the −x axis. Units are those of the arguments, with
@@ -19,7 +19,8 @@ pub fn orbit(m1: f64, m2: f64, semi_major_axis: f64, eccentricity: f64, at_peric
     let (e, side) = if at_pericentre { (e, 1.0) } else { (-e, -1.0) };
     let x = side * a * (1.0 - e);
     let v = side * (g * total / a * (1.0 + e) / (1.0 - e)).sqrt();
-    let mut pair = Particles::new(vec![m1, m2], vec![[0.0; 3], [x, 0.0, 0.0]], vec![[0.0; 3], [0.0, v, 0.0]]);
+    let (pos, vel) = (Vec3::new(x, 0.0, 0.0), Vec3::new(0.0, v, 0.0));
+    let mut pair = Particles::new(vec![m1, m2], vec![Vec3::zeros(), pos], vec![Vec3::zeros(), vel]);
     scaling::to_centre_of_mass(&mut pair);
     pair
 }

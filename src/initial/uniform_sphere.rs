@@ -1,7 +1,7 @@
 //! A sphere of constant density.
 
 use super::random::Uniform;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 
 /// A random sample of `n` equal masses 1/n from a sphere of constant density and radius 1 about the origin, as drawn: the
 /// centre of mass still scatters by 1/√n. Directions and the enclosed volume X, uniform in (0, 1], give r = X^(1/3). With
@@ -18,6 +18,6 @@ pub fn sample(n: usize, seed: u64, moving: bool) -> Particles {
             random.isotropic(r)
         })
         .collect();
-    let vel = (0..n).map(|_| if moving { random.maxwellian() } else { [0.0; 3] }).collect();
+    let vel = (0..n).map(|_| if moving { random.maxwellian() } else { Vec3::zeros() }).collect();
     Particles::new(vec![1.0 / n as f64; n], pos, vel)
 }

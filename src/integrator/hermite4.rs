@@ -3,7 +3,7 @@
 
 use super::scheduler::Scheduler;
 use super::stretch::Stretch;
-use super::timestep::{aarseth, first, next_level, norm, norm2};
+use super::timestep::{aarseth, first, next_level};
 use super::{Integrator, StepReport, outside};
 use crate::error::{Error, Result};
 use crate::force::range::{self, Watched};
@@ -77,7 +77,7 @@ struct Corrected {
 /// The corrector (Portegies Zwart et al. 2007, eqs 5–8). `old` and `new` are (acc, jerk) at both ends of the step.
 #[inline(always)]
 fn correct(dt: f64, (pos, vel): (Vec3, Vec3), old: (Vec3, Vec3), new: (Vec3, Vec3)) -> Corrected {
-    let (mut x, mut v, mut snap, mut crackle) = (pos, vel, [0.0; 3], [0.0; 3]);
+    let (mut x, mut v, mut snap, mut crackle) = (pos, vel, Vec3::zeros(), Vec3::zeros());
     for k in 0..3 {
         let difference = old.0[k] - new.0[k];
         let a2 = -6.0 * difference - dt * (4.0 * old.1[k] + 2.0 * new.1[k]);
@@ -106,10 +106,10 @@ impl Lanes {
     #[inline(always)]
     fn set(&mut self, lane: usize, dt: f64, noise: f64, [acc, jerk, snap, crackle]: [Vec3; 4]) {
         self.dt[lane] = dt;
-        self.acc2[lane] = norm2(acc);
-        self.jerk2[lane] = norm2(jerk);
-        self.snap2[lane] = norm2(snap);
-        self.crackle2[lane] = norm2(crackle);
+        self.acc2[lane] = acc.norm_squared();
+        self.jerk2[lane] = jerk.norm_squared();
+        self.snap2[lane] = snap.norm_squared();
+        self.crackle2[lane] = crackle.norm_squared();
         if noise > 0.0 {
             let noise2 = noise * noise;
             self.snap2[lane] = (self.snap2[lane] - 36.0 * noise2).max(0.0);
@@ -194,8 +194,8 @@ impl Hermite4 {
         targets.index.clear();
         targets.index.extend_from_slice(&block[tile]);
         let n = targets.index.len();
-        targets.pos.resize(n, [0.0; 3]);
-        targets.vel.resize(n, [0.0; 3]);
+        targets.pos.resize(n, Vec3::zeros());
+        targets.vel.resize(n, Vec3::zeros());
         let part = |((index, pos), vel): ((&[u32], &mut [Vec3]), &mut [Vec3])| {
             for ((&i, pos), vel) in index.iter().zip(pos).zip(vel) {
                 let i = i as usize;
@@ -272,7 +272,7 @@ impl Hermite4 {
                 let corrected = correct(dt, (predicted.0[k], predicted.1[k]), (p_acc[i], p_jerk[i]), (acc[k], jerk[k]));
                 (p_pos[i], p_vel[i]) = (corrected.pos, corrected.vel);
                 (p_acc[i], p_jerk[i], p_pot[i], p_time[i]) = (acc[k], jerk[k], pot[k], now);
-                let noise = parameters.noise * norm(acc[k]).max(pot[k] * pot[k] * per_mass);
+                let noise = parameters.noise * acc[k].norm().max(pot[k] * pot[k] * per_mass);
                 lanes.set(k - begin, dt, noise, [acc[k], jerk[k], corrected.snap, corrected.crackle]);
             }
             let mut wanted = [0.0; LANES];
@@ -324,7 +324,7 @@ impl Hermite4 {
     fn below_floor(&self, p: &Particles, i: usize, now: Time, wanted: f64) -> Error {
         let at = |j: usize| predict(p.pos[j], p.vel[j], p.acc[j], p.jerk[j], self.clock.between(p.time[j], now)).0;
         let here = at(i);
-        let distance = |j: usize| norm([0, 1, 2].map(|k| at(j)[k] - here[k]));
+        let distance = |j: usize| (at(j) - here).norm();
         let partner = (0..p.len()).filter(|&j| j != i).map(|j| (distance(j), j)).min_by(|a, b| a.0.total_cmp(&b.0));
         Error::StepBelowFloor(Box::new(crate::error::StepBelowFloor {
             id: p.id[i],
@@ -340,7 +340,10 @@ fn not_finite(p: &Particles, i: usize, time: f64, range: &range::Range) -> Error
     Error::Integration {
         problem: format!(
             "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, jerk {:?}, potential {:?})",
-            p.id[i], p.acc[i], p.jerk[i], p.pot[i]
+            p.id[i],
+            p.acc[i].as_slice(),
+            p.jerk[i].as_slice(),
+            p.pot[i]
         ),
         help: Some(format!(
             "a collision without softening, or a close pair that a longer first step jumped over: lower nu_start and nu, or set \
@@ -370,7 +373,7 @@ impl Integrator for Hermite4 {
             p.time[tile.clone()].fill(now);
             let mut moved = Moved::default();
             for (k, i) in tile.enumerate() {
-                let wanted = first(self.parameters.nu_start, norm(p.acc[i]), norm(p.jerk[i]), p.pot[i]);
+                let wanted = first(self.parameters.nu_start, p.acc[i].norm(), p.jerk[i].norm(), p.pot[i]);
                 let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
                 p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
             }

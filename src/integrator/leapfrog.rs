@@ -50,10 +50,8 @@ impl Leapfrog {
         let Particles { pos, vel, acc, .. } = p;
         let columns = pos.par_iter_mut().zip(vel.par_iter_mut()).zip(acc.par_iter());
         columns.with_min_len(SHARE).for_each(|((pos, vel), acc)| {
-            for k in 0..3 {
-                vel[k] += acc[k] * half;
-                pos[k] += vel[k] * dt;
-            }
+            *vel += acc * half;
+            *pos += *vel * dt;
         });
     }
 
@@ -63,9 +61,7 @@ impl Leapfrog {
         let Particles { vel, acc, time, .. } = p;
         let columns = vel.par_iter_mut().zip(acc.par_iter_mut()).zip(time.par_iter_mut()).zip(&self.acc);
         columns.with_min_len(SHARE).for_each(|(((vel, acc), time), new)| {
-            for k in 0..3 {
-                vel[k] += new[k] * half;
-            }
+            *vel += new * half;
             (*acc, *time) = (*new, now);
         });
     }
@@ -79,9 +75,11 @@ impl Leapfrog {
 fn not_finite(p: &Particles, i: usize, acc: Vec3, (time, range): (f64, &Range)) -> Error {
     Error::Integration {
         problem: format!(
-            "the acceleration of particle {} is not a finite number (time {time} in internal units, acceleration {acc:?}, position \
+            "the acceleration of particle {} is not a finite number (time {time} in internal units, acceleration {:?}, position \
              {:?})",
-            p.id[i], p.pos[i]
+            p.id[i],
+            acc.as_slice(),
+            p.pos[i].as_slice()
         ),
         help: Some(format!(
             "a collision without softening, or a step that is too long for a close pair: set softening.epsilon, or lower \
@@ -100,7 +98,7 @@ impl Integrator for Leapfrog {
         self.watched.load(p);
         self.accelerate(p, f, self.now)?;
         p.acc.clone_from(&self.acc);
-        p.jerk.fill([0.0; 3]);
+        p.jerk.fill(Vec3::zeros());
         p.pot.fill(0.0);
         p.time.fill(self.now);
         p.step.fill(Level::default());

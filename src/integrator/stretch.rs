@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn stretches_cover_their_chunks_and_do_not_overlap() {
-        let mut p = Particles::new(vec![1.0; 50], vec![[0.0; 3]; 50], vec![[0.0; 3]; 50]);
+        let mut p = Particles::new(vec![1.0; 50], vec![Vec3::zeros(); 50], vec![Vec3::zeros(); 50]);
         (0..50).for_each(|i| p.pot[i] = i as f64);
         let index = [0, 3, 4, 20, 21, 30, 49];
         for size in 1..9 {

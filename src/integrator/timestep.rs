@@ -1,21 +1,6 @@
 //! Time-step criteria: pure functions of a particle's derivatives, and the block-step rule.
 
-use crate::particles::Vec3;
 use crate::time::{Level, Time};
-
-/// Square of the Euclidean norm.
-#[inline(always)]
-#[must_use]
-pub fn norm2(v: Vec3) -> f64 {
-    v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
-}
-
-/// Euclidean norm.
-#[inline(always)]
-#[must_use]
-pub fn norm(v: Vec3) -> f64 {
-    norm2(v).sqrt()
-}
 
 /// Aarseth's criterion, `sqrt(ν (|a||a⁽²⁾| + |k|²) / (|k||a⁽³⁾| + |a⁽²⁾|²))` (Aarseth 1985; Portegies Zwart et al. 2007,
 /// eq. 9), from the derivatives at the end of a step of length `dt`, given as `|a⁽²⁾| dt²` and `|a⁽³⁾| dt³`: so no power of

@@ -67,7 +67,7 @@ fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
     let p = Particles::new(systems.mass[..stars].to_vec(), column(&systems.pos), column(&systems.vel));
     let orbits = setup.binaries.iter().map(|&i| {
         let p = &setup.particles;
-        let between = |of: &[Vec3]| [0, 1, 2].map(|k| of[i + 1][k] - of[i][k]);
+        let between = |of: &[Vec3]| of[i + 1] - of[i];
         Orbit::of(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
     });
     let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
@@ -105,7 +105,7 @@ fn systems(setup: &Setup) -> Cow<'_, Particles> {
     while i < p.len() {
         let members = i..i + 1 + usize::from(first[i]);
         let total: f64 = p.mass[members.clone()].iter().sum();
-        let mean = |of: &[Vec3]| [0, 1, 2].map(|k| members.clone().map(|j| p.mass[j] / total * of[j][k]).sum());
+        let mean = |of: &[Vec3]| members.clone().map(|j| p.mass[j] / total * of[j]).sum();
         pos.push(mean(&p.pos));
         vel.push(mean(&p.vel));
         mass.push(total);

@@ -1,6 +1,7 @@
 //! `tisane convert`: a file of particles in another format.
 
 use super::{Talk, a_format};
+use tisane::particles::{Particles, components};
 use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -119,7 +120,7 @@ fn read_back(output: &Path, to: &str, state: &FileState) -> Result<String> {
     let again = formats::read(output, Some(to)).map_err(|error| damaged(&format!(": {error}")))?.particles;
     let p = &state.particles;
     let bits = |p: &Particles, kept: fn(f64) -> f64| {
-        let numbers = p.mass.iter().chain(p.pos.as_flattened()).chain(p.vel.as_flattened());
+        let numbers = p.mass.iter().chain(components(&p.pos)).chain(components(&p.vel));
         numbers.map(|x| kept(*x).to_bits()).collect::<Vec<_>>()
     };
     let found = bits(&again, |x| x);

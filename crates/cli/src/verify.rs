@@ -274,7 +274,7 @@ fn outcome(start: &Particles, mut engine: Box<dyn ForceEngine>, alone: Box<dyn A
 /// Largest |Δ| / |reference| over acceleration, jerk and potential of all particles.
 fn force_error(got: &Forces, want: &Forces) -> f64 {
     let vectors = |a: &[Vec3], b: &[Vec3]| {
-        let error = |(x, y): (&Vec3, &Vec3)| norm([0, 1, 2].map(|k| x[k] - y[k])) / norm(*y);
+        let error = |(x, y): (&Vec3, &Vec3)| (x - y).norm() / y.norm();
         a.iter().zip(b).map(error).fold(0.0, f64::max)
     };
     let pot = got.pot.iter().zip(&want.pot).map(|(x, y)| relative(*x, *y).abs()).fold(0.0, f64::max);

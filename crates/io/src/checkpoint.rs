@@ -10,6 +10,7 @@ use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_da
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
 use super::seal::{self, Digest, Seal};
+use tisane::particles::{Particles, Vec3, components, from_components};
 use hdf5::Group;
 use std::fs;
 use std::path::Path;
@@ -179,7 +180,7 @@ impl Numbers<hdf5::Error> for ToFile<'_> {
         put(self.0, name, value)
     }
     fn vector(&mut self, name: &str, value: &mut Vec3) -> H5Result {
-        put_array(self.0, name, value)
+        put_array(self.0, name, value.as_slice())
     }
 }
 
@@ -211,8 +212,8 @@ impl Numbers<Error> for FromFile<'_> {
         self.finite(name, &[*value])
     }
     fn vector(&mut self, name: &str, value: &mut Vec3) -> Result<()> {
-        *value = self.0.get_array(name)?;
-        self.finite(name, value)
+        *value = self.0.get_array::<_, 3>(name)?.into();
+        self.finite(name, value.as_slice())
     }
 }
 
@@ -253,10 +254,10 @@ fn fill(root: &Group, c: &Checkpoint) -> H5Result {
     put(&g, "n", &(p.len() as u64))?;
     put_dataset(&g, "id", 1, &p.id)?;
     put_dataset(&g, "mass", 1, &p.mass)?;
-    put_dataset(&g, "position", 3, p.pos.as_flattened())?;
-    put_dataset(&g, "velocity", 3, p.vel.as_flattened())?;
-    put_dataset(&g, "acceleration", 3, p.acc.as_flattened())?;
-    put_dataset(&g, "jerk", 3, p.jerk.as_flattened())?;
+    put_dataset(&g, "position", 3, components(&p.pos))?;
+    put_dataset(&g, "velocity", 3, components(&p.vel))?;
+    put_dataset(&g, "acceleration", 3, components(&p.acc))?;
+    put_dataset(&g, "jerk", 3, components(&p.jerk))?;
     put_dataset(&g, "potential", 1, &p.pot)?;
     put_dataset(&g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(&g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
@@ -292,7 +293,7 @@ fn read_particles(g: &Node<'_>) -> Result<Particles> {
         let values: Vec<f64> = g.column(name, Some(n), width)?;
         if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(g.error(name, "a value is not finite")) }
     };
-    let vectors = |name: &str| Ok::<_, Error>(floats(name, 3)?.as_chunks::<3>().0.to_vec());
+    let vectors = |name: &str| Ok::<_, Error>(from_components(&floats(name, 3)?));
     let level: Vec<u8> = g.column("level", Some(n), 1)?;
     if level.iter().any(|&level| level > Level::DEEPEST.0) {
         return Err(g.error("level", format!("a level beyond {}", Level::DEEPEST.0)));

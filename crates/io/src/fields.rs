@@ -6,7 +6,7 @@ mod rows;
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
 pub use rows::{Column, ColumnKind, DiagnosticsRow, Journal, Row, Stated, Value};
 
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{Particles, Vec3, components};
 use tisane::time::Clock;
 use tisane::units::Dimension;
 
@@ -35,7 +35,7 @@ pub enum FieldValues {
 }
 
 fn vectors(column: &[Vec3]) -> FieldValues {
-    FieldValues::Floats(column.as_flattened().to_vec())
+    FieldValues::Floats(components(column).to_vec())
 }
 
 macro_rules! fields {

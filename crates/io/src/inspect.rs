@@ -135,7 +135,7 @@ impl Page {
         for (k, axis) in ["extent in x", "  in y", "  in z"].into_iter().enumerate() {
             self.line(axis, told(pos.iter().map(|r| r[k])) + &unit(Dimension::LENGTH));
         }
-        let speeds = vel.iter().map(|[x, y, z]| (x * x + y * y + z * z).sqrt());
+        let speeds = vel.iter().map(|v| v.norm());
         self.line("speeds", told(speeds) + &unit(Dimension::VELOCITY));
     }
 
@@ -229,7 +229,7 @@ fn describe_table(page: &mut Page, table: &Table, units: Option<&Units>) {
 
 /// Kinetic and potential energy.
 fn energies(mass: &[f64], vel: &[Vec3], pot: &[f64]) -> (f64, f64) {
-    let kinetic = mass.iter().zip(vel).map(|(m, [x, y, z])| 0.5 * m * (x * x + y * y + z * z));
+    let kinetic = mass.iter().zip(vel).map(|(m, v)| 0.5 * m * v.norm_squared());
     let potential = mass.iter().zip(pot).map(|(m, phi)| 0.5 * m * phi);
     (sum(kinetic), sum(potential))
 }

@@ -7,6 +7,7 @@ use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::hexadecimal;
+use tisane::particles::{Particles, Vec3, from_components};
 use hdf5::Group;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -242,7 +243,7 @@ impl ColumnReader<'_> {
     }
 
     fn vectors(&mut self, field: &Field) -> Result<Vec<Vec3>> {
-        Ok(self.floats(field)?.as_chunks::<3>().0.to_vec())
+        Ok(from_components(&self.floats(field)?))
     }
 
     fn counts(&mut self, field: &Field) -> Result<Vec<u64>> {

@@ -195,7 +195,7 @@ mod tests {
             caption: String::new(),
             units: Units::henon(),
             systems: p,
-            centre: [0.0; 3],
+            centre: Vec3::zeros(),
             central: 0.0,
             enclosed,
             jeans: Some(1.0),

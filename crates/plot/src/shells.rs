@@ -68,7 +68,7 @@ pub(super) fn shells(p: &Particles, centre: Vec3) -> Vec<Shell> {
         let outer = if to < p.len() { 0.5 * (radius(to - 1) + radius(to)) } else { radius(to - 1) };
         let here = &order[from..to];
         let mass: f64 = here.iter().map(|&i| p.mass[i]).sum();
-        let squares: f64 = here.iter().map(|&i| p.mass[i] * p.vel[i].iter().map(|v| v * v).sum::<f64>()).sum();
+        let squares: f64 = here.iter().map(|&i| p.mass[i] * p.vel[i].norm_squared()).sum();
         let n = mass.powi(2) / here.iter().map(|&i| p.mass[i].powi(2)).sum::<f64>();
         let density = mass / (4.0 / 3.0 * PI * (outer.powi(3) - inner.powi(3)));
         shells.push(Shell { radius: radius(from + here.len() / 2), density, square: squares / (3.0 * mass), n });

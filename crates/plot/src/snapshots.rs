@@ -51,7 +51,7 @@ impl Look {
         let data = snapshot::read(path)?;
         let scale = data.units.scale;
         let floats = |column: Vec<f64>, d| column.into_iter().map(|x| x / scale.of(d)).collect();
-        let vectors = |column: Vec<Vec3>, d| column.into_iter().map(|v| v.map(|x| x / scale.of(d))).collect();
+        let vectors = |column: Vec<Vec3>, d| column.into_iter().map(|v| v / scale.of(d)).collect();
         let stars = Stars {
             id: data.id,
             mass: floats(data.mass, Dimension::MASS),
@@ -59,7 +59,7 @@ impl Look {
             vel: vectors(data.vel, Dimension::VELOCITY),
             pot: floats(data.pot, Dimension::POTENTIAL),
         };
-        let centre = core(&stars, &Neighbours::of(&stars, NEIGHBOURS)).centre.map(|x| x * scale.length);
+        let centre = core(&stars, &Neighbours::of(&stars, NEIGHBOURS)).centre * scale.length;
         Ok(Self { time: data.time, units: data.units, stars, content: data.content_sha256, centre })
     }
 
@@ -74,10 +74,10 @@ impl Look {
         let (stars, scale) = (&self.stars, &self.units.scale);
         let mean = |mass: &[f64], vel: &[Vec3]| {
             let total = sum(mass.iter().copied());
-            let moment = sum3(mass.iter().zip(vel).map(|(m, v)| v.map(|v| m * v)));
-            moment.map(|p| if total > 0.0 { p / total } else { 0.0 })
+            let moment = sum3(mass.iter().zip(vel).map(|(m, v)| v * *m));
+            if total > 0.0 { moment / total } else { Vec3::zeros() }
         };
-        let centre = self.centre.map(|x| x / scale.length);
+        let centre = self.centre / scale.length;
         let outwards = Outwards::of(&stars.id, &stars.pos, centre, 0..stars.len() as u32);
         let [half] = outwards.spheres(&stars.mass, [0.5]);
         let inner = outwards.order[..half].iter().map(|&i| (stars.mass[i as usize], stars.vel[i as usize]));
@@ -91,8 +91,8 @@ impl Look {
                 Some(at) => (found.all[at].body.mass, found.all[at].body.pos, found.all[at].body.vel),
             };
             mass.push(m * scale.mass);
-            pos.push(x.map(|x| x * scale.length));
-            vel.push([0, 1, 2].map(|k| (v[k] - velocity[k]) * scale.velocity));
+            pos.push(x * scale.length);
+            vel.push((v - velocity) * scale.velocity);
         }
         Particles::new(mass, pos, vel)
     }
@@ -142,7 +142,7 @@ fn ends(dir: &Path, damaged: &mut Vec<String>) -> Result<(Look, Option<Look>), S
 /// Half the side of a square around the centre that holds most particles.
 fn extent(look: &Look) -> f64 {
     let length = look.units.scale.length;
-    let distance = |x: &Vec3| [0, 1, 2].map(|k| (x[k] * length - look.centre[k]).powi(2)).iter().sum::<f64>().sqrt();
+    let distance = |x: &Vec3| (x * length - look.centre).norm();
     let mut far: Vec<f64> = look.stars.pos.iter().map(distance).filter(|r| r.is_finite()).collect();
     far.sort_unstable_by(f64::total_cmp);
     let held = ((SHARE * far.len() as f64).ceil() as usize).clamp(1, far.len().max(1));

@@ -6,6 +6,7 @@
 
 mod events;
 
+use tisane::particles::{Particles, Vec3, components_mut};
 use std::path::Path;
 use tisane::diagnostics::cluster::systems::System;
 use tisane::diagnostics::cluster::{Settings, Stars, Survey};
@@ -62,8 +63,8 @@ impl Seen {
         let back = |x: &mut f64, d: Dimension| *x /= scale.of(d);
         let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, .. } = data;
         mass.iter_mut().for_each(|x| back(x, Dimension::MASS));
-        pos.as_flattened_mut().iter_mut().for_each(|x| back(x, Dimension::LENGTH));
-        vel.as_flattened_mut().iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
+        components_mut(&mut pos).iter_mut().for_each(|x| back(x, Dimension::LENGTH));
+        components_mut(&mut vel).iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
         pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
         Self::of(&Stars { id, mass, pos, vel, pot }, time, settings)
     }

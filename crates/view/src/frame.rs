@@ -39,8 +39,8 @@ pub fn bytes(snapshot: &SnapshotData, most: usize) -> Vec<u8> {
     out.extend(snapshot.id.iter().step_by(every).flat_map(|id| id.to_le_bytes()));
     for (column, origin) in [(&snapshot.pos, centre), (&snapshot.vel, drift)] {
         for at in column.iter().step_by(every) {
-            for (x, x0) in at.iter().zip(origin) {
-                out.extend(((x - x0) as f32).to_le_bytes());
+            for x in (at - origin).iter() {
+                out.extend((*x as f32).to_le_bytes());
             }
         }
     }
@@ -53,8 +53,8 @@ fn mean(mass: &[f64], column: &[Vec3]) -> Vec3 {
     let total = sum(mass.iter().copied());
     let massive = total > 0.0;
     let all = if massive { total } else { column.len().max(1) as f64 };
-    let weighted = mass.iter().zip(column).map(|(&m, at)| at.map(|x| if massive { m * x } else { x }));
-    sum3(weighted).map(|x| x / all)
+    let weighted = mass.iter().zip(column).map(|(&m, at)| if massive { at * m } else { *at });
+    sum3(weighted) / all
 }
 
 #[cfg(test)]
@@ -73,9 +73,9 @@ mod tests {
             content_sha256: String::new(),
             id: (0..n as u64).map(|i| i + (1 << 40)).collect(),
             mass: (0..n).map(|i| if i == 0 { 3.0 } else { 1.0 }).collect(),
-            pos: (0..n).map(|i| [1e6 + x(i), 0.0, -x(i)]).collect(),
-            vel: (0..n).map(|i| [0.0, x(i), 7.0]).collect(),
-            acc: vec![[0.0; 3]; n],
+            pos: (0..n).map(|i| Vec3::new(1e6 + x(i), 0.0, -x(i))).collect(),
+            vel: (0..n).map(|i| Vec3::new(0.0, x(i), 7.0)).collect(),
+            acc: vec![Vec3::zeros(); n],
             pot: vec![0.0; n],
             step: vec![0.0; n],
         }

@@ -1,7 +1,7 @@
 //! Density centre and core.
 
 use super::neighbours::Neighbours;
-use super::{Stars, length, minus};
+use super::Stars;
 use crate::particles::Vec3;
 use crate::sum::{sum, sum3};
 use std::f64::consts::PI;
@@ -35,7 +35,7 @@ pub fn core(stars: &Stars, neighbours: &Neighbours<'_>) -> Core {
         return Core { centre: centre_of(&stars.mass, &stars.pos), density: f64::NAN, radius: f64::NAN };
     }
     let centre = centre_of(&weight, &stars.pos);
-    let radius = sum(weight.iter().zip(&stars.pos).map(|(w, x)| w * length(minus(*x, centre)))) / total;
+    let radius = sum(weight.iter().zip(&stars.pos).map(|(w, x)| w * (x - centre).norm())) / total;
     Core { centre, density: densest * (sum(weight.iter().map(|w| w * w)) / total), radius }
 }
 
@@ -53,6 +53,6 @@ fn density_at(stars: &Stars, neighbours: &Neighbours<'_>, i: usize) -> f64 {
 /// Mean of some vectors; zero without any weight.
 pub(super) fn centre_of(weight: &[f64], vectors: &[Vec3]) -> Vec3 {
     let total = sum(weight.iter().copied());
-    let moment = sum3(weight.iter().zip(vectors).map(|(w, x)| x.map(|x| w * x)));
-    moment.map(|x| if total == 0.0 { 0.0 } else { x / total })
+    let moment = sum3(weight.iter().zip(vectors).map(|(w, x)| x * *w));
+    if total == 0.0 { Vec3::zeros() } else { moment / total }
 }

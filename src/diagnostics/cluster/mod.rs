@@ -10,7 +10,6 @@ pub mod segregation;
 pub mod spheres;
 pub mod systems;
 
-use super::conserved::cross;
 use super::structure;
 use crate::particles::Vec3;
 use crate::sum::{sum, sum3};
@@ -210,7 +209,7 @@ impl<const F: usize> Survey<F> {
     /// Distance of a body from the density centre, and its speed relative to the bound particles.
     #[must_use]
     pub fn from_centre(&self, body: &Body) -> [f64; 2] {
-        [length(minus(body.pos, self.core.centre)), length(minus(body.vel, self.velocity))]
+        [(body.pos - self.core.centre).norm(), (body.vel - self.velocity).norm()]
     }
 }
 
@@ -221,8 +220,7 @@ fn velocity_of_bound(stars: &Stars) -> Vec3 {
     let mut before = Vec::new();
     for _ in 0..MOST_ROUNDS {
         let is_bound = |i: &usize| {
-            let v = minus(stars.vel[*i], velocity);
-            0.5 * dot(v, v) + stars.pot[*i] < 0.0
+            0.5 * (stars.vel[*i] - velocity).norm_squared() + stars.pot[*i] < 0.0
         };
         let bound: Vec<usize> = (0..stars.len()).filter(is_bound).collect();
         if bound.is_empty() || bound == before {
@@ -252,11 +250,10 @@ impl Bound {
                 let system = systems.system(stars, body);
                 let point = system.map_or_else(|| stars.body(body), |system| system.body);
                 let of = system.map_or(std::slice::from_ref(&body), System::stars);
-                let v = minus(point.vel, velocity);
                 let in_all: f64 = of.iter().map(|&i| stars.mass[i as usize] * stars.pot[i as usize]).sum();
                 of.iter().for_each(|&i| is_bound[i as usize] = true);
                 masses.push(point.mass);
-                kinetic.push(0.5 * point.mass * dot(v, v));
+                kinetic.push(0.5 * point.mass * (point.vel - velocity).norm_squared());
                 potential.push(0.5 * in_all + system.map_or(0.0, System::inside));
             }
         }
@@ -268,14 +265,14 @@ impl Bound {
 fn angular_momentum(stars: &Stars, which: &[u32], centre: Vec3, velocity: Vec3) -> Vec3 {
     sum3(which.iter().map(|&i| {
         let body = stars.body(i);
-        cross(minus(body.pos, centre), minus(body.vel, velocity)).map(|l| body.mass * l)
+        body.mass * (body.pos - centre).cross(&(body.vel - velocity))
     }))
 }
 
 /// Direction of a vector; the z axis where it has none.
 fn unit(v: Vec3) -> Vec3 {
-    let l = length(v);
-    if l > 0.0 && l.is_finite() { v.map(|x| x / l) } else { [0.0, 0.0, 1.0] }
+    let l = v.norm();
+    if l > 0.0 && l.is_finite() { v / l } else { Vec3::z() }
 }
 
 /// Mass, number, and velocity dispersion in one dimension within a radius.
@@ -286,10 +283,7 @@ fn within_core(stars: &Stars, all: &Outwards, radius: f64) -> (f64, u64, f64) {
     let vel: Vec<Vec3> = inside.iter().map(|&i| stars.vel[i as usize]).collect();
     let mean = density::centre_of(&mass, &vel);
     let total = sum(mass.iter().copied());
-    let squares = sum(mass.iter().zip(&vel).map(|(m, v)| {
-        let v = minus(*v, mean);
-        m * dot(v, v)
-    }));
+    let squares = sum(mass.iter().zip(&vel).map(|(m, v)| m * (v - mean).norm_squared()));
     (total, held as u64, if held < 2 { f64::NAN } else { (squares / (3.0 * total)).sqrt() })
 }
 
@@ -300,7 +294,7 @@ fn escapers(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f64) -> (Ve
         let system = systems.system(stars, at);
         let body = system.map_or_else(|| stars.body(at), |system| system.body);
         let energy = systems.energy(stars, frame.velocity, at);
-        if energy > 0.0 && length(minus(body.pos, frame.centre)) > beyond {
+        if energy > 0.0 && (body.pos - frame.centre).norm() > beyond {
             number += system.map_or(1, |system| system.stars().len() as u64);
             let members = system.map_or_else(|| Members::One(stars.id[at as usize]), |system| system.members.clone());
             found.push(Escaper { members, body, energy, orbit: system.map(|system| (system.pair, system.hardness)) });
@@ -336,16 +330,4 @@ fn encounters(
     }
     found.sort_by_key(|encounter| encounter.ids);
     found
-}
-
-fn minus(a: Vec3, b: Vec3) -> Vec3 {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn length(v: Vec3) -> f64 {
-    dot(v, v).sqrt()
 }

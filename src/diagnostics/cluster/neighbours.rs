@@ -94,7 +94,7 @@ impl<'a> Neighbours<'a> {
         let found = tree.knn_advanced(count as u32, &place, CandidateContainer::Linear, &search, None);
         let exact = |index: u32| {
             let x = self.stars.pos[index as usize];
-            Neighbour { index, distance: super::length([0, 1, 2].map(|k| x[k] - point[k])) }
+            Neighbour { index, distance: (x - point).norm() }
         };
         let mut found: Vec<Neighbour> = found.iter().map(|neighbour| exact(neighbour.index)).collect();
         let id = |neighbour: &Neighbour| self.stars.id[neighbour.index as usize];
@@ -124,7 +124,7 @@ mod tests {
 
     fn stars(pos: Vec<Vec3>) -> Stars {
         let n = pos.len();
-        Stars { id: (0..n as u64).collect(), mass: vec![1.0; n], vel: vec![[0.0; 3]; n], pot: vec![0.0; n], pos }
+        Stars { id: (0..n as u64).collect(), mass: vec![1.0; n], vel: vec![Vec3::zeros(); n], pot: vec![0.0; n], pos }
     }
 
     #[test]
@@ -134,10 +134,10 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
-        let stars = stars((0..500).map(|_| [0; 3].map(|_| random().powi(4) - 0.2)).collect());
+        let stars = stars((0..500).map(|_| Vec3::from([0; 3].map(|_| random().powi(4) - 0.2))).collect());
         let found = Neighbours::of(&stars, 6);
         for i in 0..stars.len() {
-            let distance = |j: usize| super::super::length([0, 1, 2].map(|k| stars.pos[j][k] - stars.pos[i][k]));
+            let distance = |j: usize| (stars.pos[j] - stars.pos[i]).norm();
             let mut all: Vec<usize> = (0..stars.len()).filter(|&j| j != i).collect();
             all.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
             let near: Vec<usize> = found.near(i).iter().map(|n| n.index as usize).collect();
@@ -151,14 +151,14 @@ mod tests {
         let next = f64::from_bits(1f64.to_bits() + 1);
         for (what, pos) in [
             ("none", Vec::new()),
-            ("one", vec![[1.0; 3]]),
-            ("all at one place", vec![[0.3; 3]; 100]),
-            ("all at the origin", vec![[0.0; 3]; 100]),
-            ("two places next to each other", (0..100).map(|i| if i < 50 { [1.0; 3] } else { [next; 3] }).collect()),
-            ("a plane", (0..100).map(|i| [1.0, f64::from(i), 0.0]).collect()),
-            ("huge", (0..100).map(|i| [1e300 * f64::from(i), 1.0, 0.0]).collect()),
-            ("tiny", (0..100).map(|i| [5e-324 * f64::from(i), 0.0, 0.0]).collect()),
-            ("not finite", (0..100).map(|i| [f64::NAN, f64::from(i), 0.0]).collect()),
+            ("one", vec![Vec3::repeat(1.0)]),
+            ("all at one place", vec![Vec3::repeat(0.3); 100]),
+            ("all at the origin", vec![Vec3::zeros(); 100]),
+            ("two places next to each other", (0..100).map(|i| Vec3::repeat(if i < 50 { 1.0 } else { next })).collect()),
+            ("a plane", (0..100).map(|i| Vec3::new(1.0, f64::from(i), 0.0)).collect()),
+            ("huge", (0..100).map(|i| Vec3::new(1e300 * f64::from(i), 1.0, 0.0)).collect()),
+            ("tiny", (0..100).map(|i| Vec3::new(5e-324 * f64::from(i), 0.0, 0.0)).collect()),
+            ("not finite", (0..100).map(|i| Vec3::new(f64::NAN, f64::from(i), 0.0)).collect()),
         ] {
             let stars = stars(pos);
             let found = Neighbours::of(&stars, 6);

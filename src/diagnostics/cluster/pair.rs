@@ -1,7 +1,5 @@
 //! The orbit of two bodies about each other, in the softened potential of the run.
 
-use super::{dot, length, minus};
-use crate::diagnostics::conserved::cross;
 use crate::particles::Vec3;
 use std::f64::consts::TAU;
 
@@ -23,7 +21,7 @@ impl Body {
         let mass = a.mass + b.mass;
         // Massless bodies have no centre of mass; the point between them stands for it.
         let share = if mass > 0.0 { b.mass / mass } else { 0.5 };
-        let between = |a: Vec3, b: Vec3| [0, 1, 2].map(|k| a[k] + share * (b[k] - a[k]));
+        let between = |a: Vec3, b: Vec3| a + share * (b - a);
         Self { mass, pos: between(a.pos, b.pos), vel: between(a.vel, b.vel) }
     }
 }
@@ -53,15 +51,15 @@ impl Pair {
     /// epsilon.
     #[must_use]
     pub fn of(a: &Body, b: &Body, epsilon: f64) -> Self {
-        let (x, v) = (minus(b.pos, a.pos), minus(b.vel, a.vel));
+        let (x, v) = (b.pos - a.pos, b.vel - a.vel);
         let mu = a.mass + b.mass;
-        let (r, v2) = (length(x), dot(v, v));
+        let (r, v2) = (x.norm(), v.norm_squared());
         let softened = (r * r + epsilon * epsilon).sqrt();
         let energy = 0.5 * v2 - mu / softened;
         let semi_major_axis = -0.5 * mu / energy;
         // e² = 1 − h² / (μ a), rearranged so that nothing cancels on a circle:
         // (1 − r/a)² + 2 (r/a) (1 − r/s) + (x·v)² / (μ a), with 1 − r/s = ε² / (s (s + r)).
-        let (turns, drift) = (r / semi_major_axis, dot(x, v));
+        let (turns, drift) = (r / semi_major_axis, x.dot(&v));
         let lost = epsilon * epsilon / (softened * (softened + r));
         let squared = (1.0 - turns).powi(2) + 2.0 * turns * lost + drift * drift / (mu * semi_major_axis);
         Self {
@@ -71,7 +69,7 @@ impl Pair {
             energy,
             semi_major_axis,
             eccentricity: squared.max(0.0).sqrt(),
-            momentum: cross(x, v),
+            momentum: x.cross(&v),
         }
     }
 
@@ -91,14 +89,14 @@ impl Pair {
     /// Pericentre, h² / (μ (1 + e)): of a parabola too.
     #[must_use]
     pub fn pericentre(&self) -> f64 {
-        dot(self.momentum, self.momentum) / ((self.mass[0] + self.mass[1]) * (1.0 + self.eccentricity))
+        self.momentum.norm_squared() / ((self.mass[0] + self.mass[1]) * (1.0 + self.eccentricity))
     }
 
     /// Angle between the planes of two orbits, in radians.
     #[must_use]
     pub fn inclination_to(&self, other: &Self) -> f64 {
         let (a, b) = (self.momentum, other.momentum);
-        length(cross(a, b)).atan2(dot(a, b))
+        a.cross(&b).norm().atan2(a.dot(&b))
     }
 }
 
@@ -107,7 +105,8 @@ mod tests {
     use super::*;
     use crate::diagnostics::orbit::Orbit;
 
-    const AT_ORIGIN: Body = Body { mass: 1.0, pos: [0.0; 3], vel: [0.0; 3] };
+    const ORIGIN: Vec3 = Vec3::new(0.0, 0.0, 0.0);
+    const AT_ORIGIN: Body = Body { mass: 1.0, pos: ORIGIN, vel: ORIGIN };
 
     #[test]
     fn without_softening_it_is_the_kepler_orbit() {
@@ -116,6 +115,7 @@ mod tests {
             ([1.0, 0.0, 0.0], [0.0, 2f64.sqrt(), 0.0]),
             ([0.3, 0.0, 2.0], [1.0, 2.0, 0.0]),
         ] {
+            let (pos, vel) = (Vec3::from(pos), Vec3::from(vel));
             let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos, vel }, 0.0);
             let orbit = Orbit::of(pos, vel, 2.0);
             assert!((pair.semi_major_axis / orbit.semi_major_axis - 1.0).abs() < 1e-14, "{pair:?} {orbit:?}");
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn energy_and_momentum_are_those_of_the_softened_motion() {
-        let other = Body { mass: 3.0, pos: [3.0, 0.0, 0.0], vel: [0.1, 0.5, 0.0] };
+        let other = Body { mass: 3.0, pos: 3.0 * Vec3::x(), vel: Vec3::new(0.1, 0.5, 0.0) };
         let pair = Pair::of(&AT_ORIGIN, &other, 4.0);
         assert_eq!(pair.energy, 0.5 * 0.26 - 4.0 / 5.0);
         assert!((pair.binding_energy() - 0.67 * 0.75).abs() < 1e-15);
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_parabola_has_a_pericentre() {
-        let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos: [1.0, 0.0, 0.0], vel: [0.0, 2.0, 0.0] }, 0.0);
+        let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos: Vec3::x(), vel: 2.0 * Vec3::y() }, 0.0);
         assert_eq!((pair.energy, pair.eccentricity, pair.pericentre()), (0.0, 1.0, 1.0));
         assert!(pair.period().is_nan() || pair.period().is_infinite());
     }

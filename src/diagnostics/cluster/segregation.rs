@@ -1,6 +1,6 @@
 //! Mass segregation by minimum spanning trees.
 
-use super::{Stars, length, minus};
+use super::Stars;
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -45,7 +45,7 @@ pub fn mass_segregation(stars: &Stars, which: &[u32]) -> [f64; 2] {
 
 /// Length of the minimum spanning tree of some particles (Prim's algorithm).
 fn spanning_tree(stars: &Stars, set: &[u32]) -> f64 {
-    let distance = |i: u32, j: u32| length(minus(stars.pos[i as usize], stars.pos[j as usize]));
+    let distance = |i: u32, j: u32| (stars.pos[i as usize] - stars.pos[j as usize]).norm();
     let Some((first, rest)) = set.split_first() else { return 0.0 };
     let mut outside: Vec<(f64, u32)> = rest.iter().map(|&i| (distance(*first, i), i)).collect();
     let mut total = 0.0;
@@ -65,7 +65,7 @@ mod tests {
     fn line(heavy: impl Fn(usize) -> bool) -> Stars {
         let mass = (0..100).map(|i| if heavy(i) { 10.0 } else { 1.0 }).collect();
         let pos = (0..100).map(|i| [i as f64, 0.0, 0.0]).collect();
-        Stars { id: (0..100).collect(), mass, pos, vel: vec![[0.0; 3]; 100], pot: vec![0.0; 100] }
+        Stars { id: (0..100).collect(), mass, pos, vel: vec![Vec3::zeros(); 100], pot: vec![0.0; 100] }
     }
 
     #[test]

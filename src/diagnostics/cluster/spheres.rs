@@ -1,7 +1,6 @@
 //! Spheres about a centre that hold fractions of the mass, and what moves in the shells between them.
 
-use super::{Stars, dot, length, minus};
-use crate::diagnostics::conserved::cross;
+use super::Stars;
 use crate::particles::Vec3;
 use crate::sum::sum;
 use std::ops::Range;
@@ -23,7 +22,7 @@ impl Outwards {
     #[must_use]
     pub fn of(id: &[u64], pos: &[Vec3], centre: Vec3, which: impl Iterator<Item = u32>) -> Self {
         let mut sorted: Vec<(f64, u64, u32)> =
-            which.map(|i| (length(minus(pos[i as usize], centre)), id[i as usize], i)).collect();
+            which.map(|i| ((pos[i as usize] - centre).norm(), id[i as usize], i)).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Self {
             order: sorted.iter().map(|(_, _, i)| *i).collect(),
@@ -121,13 +120,13 @@ impl Shell {
 
 /// Radial velocity, square of the tangential velocity, and velocity about the axis of a particle.
 fn apart(stars: &Stars, i: u32, frame: &Frame) -> [f64; 3] {
-    let (d, v) = (minus(stars.pos[i as usize], frame.centre), minus(stars.vel[i as usize], frame.velocity));
-    let r = length(d);
-    let radial = if r == 0.0 { 0.0 } else { dot(d, v) / r };
-    let around = cross(frame.axis, d);
-    let from_axis = length(around);
-    let phi = if from_axis == 0.0 { 0.0 } else { dot(around, v) / from_axis };
-    [radial, (dot(v, v) - radial * radial).max(0.0), phi]
+    let (d, v) = (stars.pos[i as usize] - frame.centre, stars.vel[i as usize] - frame.velocity);
+    let r = d.norm();
+    let radial = if r == 0.0 { 0.0 } else { d.dot(&v) / r };
+    let around = frame.axis.cross(&d);
+    let from_axis = around.norm();
+    let phi = if from_axis == 0.0 { 0.0 } else { around.dot(&v) / from_axis };
+    [radial, (v.norm_squared() - radial * radial).max(0.0), phi]
 }
 
 #[cfg(test)]
@@ -137,9 +136,9 @@ mod tests {
     #[test]
     fn a_fraction_of_equal_masses_is_met_by_the_right_particle() {
         for n in [10usize, 1000, 4096] {
-            let pos: Vec<Vec3> = (0..n).map(|i| [i as f64 + 1.0, 0.0, 0.0]).collect();
+            let pos: Vec<Vec3> = (0..n).map(|i| (i as f64 + 1.0) * Vec3::x()).collect();
             let (id, mass) = ((0..n as u64).collect::<Vec<_>>(), vec![1.0 / n as f64; n]);
-            let outwards = Outwards::of(&id, &pos, [0.0; 3], 0..n as u32);
+            let outwards = Outwards::of(&id, &pos, Vec3::zeros(), 0..n as u32);
             let spheres = outwards.spheres(&mass, [0.001, 0.1, 0.5, 0.9, 1.0]);
             let of = |thousandths: usize| if n * thousandths < 1000 { 0 } else { (n * thousandths).div_ceil(1000) };
             assert_eq!(spheres, [1, 100, 500, 900, 1000].map(of), "N = {n}");
@@ -149,7 +148,7 @@ mod tests {
 
     #[test]
     fn less_than_one_particle_has_no_radius() {
-        let outwards = Outwards::of(&[5, 4, 3], &[[1.0; 3]; 3], [0.0; 3], 0..3);
+        let outwards = Outwards::of(&[5, 4, 3], &[Vec3::repeat(1.0); 3], Vec3::zeros(), 0..3);
         assert_eq!(outwards.order, [2, 1, 0], "equally far: by id");
         let spheres = outwards.spheres(&[1.0, 1.0, 8.0], [0.5, 0.8, 0.85, 0.95]);
         assert_eq!(spheres, [0, 1, 2, 3]);
@@ -159,8 +158,8 @@ mod tests {
     #[test]
     fn rotation_and_dispersions_by_hand() {
         // Four on a ring that turns at speed 2 about z and widens at speed 3, and a frame that moves along.
-        let ring = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]];
-        let vel = ring.map(|[x, y, _]: Vec3| [3.0 * x - 2.0 * y + 10.0, 3.0 * y + 2.0 * x, 0.0]);
+        let ring = [Vec3::x(), Vec3::y(), -Vec3::x(), -Vec3::y()];
+        let vel = ring.map(|r| Vec3::new(3.0 * r.x - 2.0 * r.y + 10.0, 3.0 * r.y + 2.0 * r.x, 0.0));
         let stars = Stars {
             id: vec![0, 1, 2, 3],
             mass: vec![1.0; 4],
@@ -168,13 +167,13 @@ mod tests {
             vel: vel.to_vec(),
             pot: vec![0.0; 4],
         };
-        let frame = Frame { centre: [0.0; 3], velocity: [10.0, 0.0, 0.0], axis: [0.0, 0.0, 1.0] };
+        let frame = Frame { centre: Vec3::zeros(), velocity: 10.0 * Vec3::x(), axis: Vec3::z() };
         let outwards = Outwards::of(&stars.id, &stars.pos, frame.centre, 0..4);
         let shell = Shell::of(&stars, &outwards, 0..4, &frame);
         assert_eq!((shell.number, shell.mean_mass, shell.rotation), (4, 1.0, 2.0));
         assert_eq!((shell.radial, shell.tangential), (0.0, 0.0), "streaming and rotation are no dispersion");
         let upwards =
-            Stars { vel: vec![[10.0, 0.0, 1.0], [10.0, 0.0, -1.0], [11.0, 0.0, 1.0], [9.0, 0.0, -1.0]], ..stars };
+            Stars { vel: [[10.0, 1.0], [10.0, -1.0], [11.0, 1.0], [9.0, -1.0]].map(|[x, z]| Vec3::new(x, 0.0, z)).to_vec(), ..stars };
         let shell = Shell::of(&upwards, &outwards, 0..4, &frame);
         // v_z² = 1 for all, v_phi = 0, 0, 0, 1 → in one dimension σ_t² = (1 + 1/4 − 1/16) / 2; v_r = 0, 0, −1, 0.
         assert!((shell.tangential.powi(2) - 0.5 * (1.0 + 0.25 - 0.0625)).abs() < 1e-15, "{shell:?}");

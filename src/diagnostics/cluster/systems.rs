@@ -8,7 +8,7 @@
 use super::members::Members;
 use super::neighbours::Neighbours;
 use super::pair::{Body, Pair};
-use super::{Stars, dot, minus};
+use super::Stars;
 use crate::particles::Vec3;
 use crate::sum::sum;
 use rayon::prelude::*;
@@ -153,9 +153,8 @@ impl Search<'_> {
                 None => (self.stars.body(i), 0.0),
             };
             let of = partner[i as usize].map_or(vec![i], |(i, j)| vec![i, j]);
-            let v = minus(body.vel, self.velocity);
             if self.energy(&body, &of, inside) < 0.0 {
-                total.push(0.5 * body.mass * dot(v, v));
+                total.push(0.5 * body.mass * (body.vel - self.velocity).norm_squared());
                 number += 1;
             }
         }
@@ -165,22 +164,20 @@ impl Search<'_> {
 
     /// Energy per unit mass of the centre of mass of some particles in the potential of all others.
     fn energy(&self, body: &Body, of: &[u32], inside: f64) -> f64 {
-        let v = minus(body.vel, self.velocity);
         let pot: f64 = of.iter().map(|&i| self.stars.mass[i as usize] * self.stars.pot[i as usize]).sum();
         let outside = match of {
             // As it is in the file, and of a massless particle too.
             [one] => self.stars.pot[*one as usize],
             _ => (pot + 2.0 * inside) / body.mass,
         };
-        0.5 * dot(v, v) + outside
+        0.5 * (body.vel - self.velocity).norm_squared() + outside
     }
 
     /// Σ m m / s over the pairs of one particle here and one there.
     fn attraction(&self, here: &[u32], there: &[u32]) -> f64 {
         let of = |i: u32, j: u32| {
             let (a, b) = (self.stars.body(i), self.stars.body(j));
-            let d = minus(a.pos, b.pos);
-            a.mass * b.mass / (dot(d, d) + self.epsilon * self.epsilon).sqrt()
+            a.mass * b.mass / ((a.pos - b.pos).norm_squared() + self.epsilon * self.epsilon).sqrt()
         };
         here.iter().map(|&i| there.iter().map(|&j| of(i, j)).sum::<f64>()).sum()
     }
@@ -258,8 +255,7 @@ impl Systems {
         match (body as usize).checked_sub(stars.len()) {
             Some(at) => self.all[at].energy,
             None => {
-                let v = minus(stars.vel[body as usize], velocity);
-                0.5 * dot(v, v) + stars.pot[body as usize]
+                0.5 * (stars.vel[body as usize] - velocity).norm_squared() + stars.pot[body as usize]
             }
         }
     }

@@ -51,9 +51,9 @@ impl<M: Mode> AccelerationEngine for CpuAccelerations<M> {
 
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
         for (i, &pos) in pos.iter().enumerate() {
-            self.sources.put(i, pos, [0.0; 3]);
+            self.sources.put(i, pos, Vec3::zeros());
         }
-        acc.resize(pos.len(), [0.0; 3]);
+        acc.resize(pos.len(), Vec3::zeros());
         let targets = Targeted { index: &self.index, pos, vel: &[] };
         let sum = Sum { sources: &self.sources, targets, eps2: self.eps2, width: self.width };
         sum.all(&mut self.partial, |k, sums| acc[k] = acceleration_from_sums(sums));

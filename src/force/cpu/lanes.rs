@@ -54,8 +54,8 @@ pub struct Item<'a, M: Mode, const K: usize> {
 impl<M: Mode, const K: usize> Item<'_, M, K> {
     /// Position and velocity of target `k`.
     #[inline(always)]
-    fn state(&self, k: usize) -> (Vec3, Vec3) {
-        (self.pos[k], if is_whole(K) { self.vel[k] } else { [0.0; 3] })
+    fn state(&self, k: usize) -> ([f64; 3], [f64; 3]) {
+        (self.pos[k].data.0[0], if is_whole(K) { self.vel[k].data.0[0] } else { [0.0; 3] })
     }
 }
 
@@ -112,7 +112,7 @@ struct Lanes<M: Mode, S: Simd> {
 impl<M: Mode, S: Simd> Lanes<M, S> {
     /// `state` gives the position and velocity for each lane.
     #[inline(always)]
-    fn new(simd: S, state: [(Vec3, Vec3); MOST_LANES], eps2: f64) -> Self {
+    fn new(simd: S, state: [([f64; 3], [f64; 3]); MOST_LANES], eps2: f64) -> Self {
         let splat = M::Real::splat::<S>;
         let mut lanes = Self {
             pos: [splat(simd, M::Real::of(0.0)); 3],

@@ -85,7 +85,7 @@ impl<M: Mode, const K: usize> Slots<M, K> {
         for i in 0..self.groups() * BAG * Self::WIDTH {
             match mass.get(i) {
                 Some(&mass) => self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::of(mass)),
-                None => self.put(i, [<M::Real as Real>::NOWHERE; 3], [0.0; 3]),
+                None => self.put(i, Vec3::repeat(<M::Real as Real>::NOWHERE), Vec3::zeros()),
             }
         }
     }

@@ -222,7 +222,7 @@ impl AccelerationEngine for CudaAccelerations {
     }
 
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        acc.resize(pos.len(), [0.0; 3]);
+        acc.resize(pos.len(), Vec3::zeros());
         let n = pos.len();
         if self.held.as_ref().map_or(0, |held| held.sources) != n {
             return Err(not_loaded("of other particles than it was given masses of"));

@@ -84,7 +84,7 @@ impl Staging {
             let i = i as usize;
             let there = i < all.len();
             let mut record = [if there { all.time[i].0 } else { 0 }; STATE];
-            let at_rest = [[nowhere; 3], [0.0; 3], [0.0; 3], [0.0; 3]];
+            let at_rest = [Vec3::repeat(nowhere), Vec3::zeros(), Vec3::zeros(), Vec3::zeros()];
             let state = if there { [all.pos[i], all.vel[i], all.acc[i], all.jerk[i]] } else { at_rest };
             record[1..].copy_from_slice(&bytemuck::cast::<[Vec3; 4], [u64; STATE - 1]>(state));
             record
@@ -139,7 +139,7 @@ impl Staging {
         let n = out.pot.len();
         let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * n]);
         let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {
-            (*acc, *jerk, *pot) = ([f[0], f[1], f[2]], [f[3], f[4], f[5]], f[6]);
+            (*acc, *jerk, *pot) = (Vec3::new(f[0], f[1], f[2]), Vec3::new(f[3], f[4], f[5]), f[6]);
         };
         if n < 2 * SHARE {
             let vectors = out.acc.iter_mut().zip(&mut out.jerk).zip(&mut out.pot);

@@ -1,6 +1,7 @@
 //! The rows about the cluster: its structure, its binaries, what happened to its particles.
 
 use super::rows::{Cell, Column, ColumnKind, Journal, Row, Stated, Value, row};
+use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 
 /// The mass fractions of the Lagrangian radii, in thousandths.
@@ -38,8 +39,8 @@ row! {
     /// One row about the structure of the cluster, in internal units.
     ClusterRow in Cluster {
         time: Stated, TIME, "time";
-        density_centre: [f64; 3], LENGTH, "density centre, sum rho x / sum rho with the density rho at each particle from its j nearest neighbours, the last of them and the particle itself left out: mass of j - 1 neighbours / volume out to the j-th (Casertano & Hut 1985); j is cluster.neighbours";
-        centre_velocity: [f64; 3], VELOCITY, "mean velocity, mass-weighted, of the half of the mass nearest to the density centre: what velocities below are relative to";
+        density_centre: Vec3, LENGTH, "density centre, sum rho x / sum rho with the density rho at each particle from its j nearest neighbours, the last of them and the particle itself left out: mass of j - 1 neighbours / volume out to the j-th (Casertano & Hut 1985); j is cluster.neighbours";
+        centre_velocity: Vec3, VELOCITY, "mean velocity, mass-weighted, of the half of the mass nearest to the density centre: what velocities below are relative to";
         core_density: f64, DENSITY, "mass density of the core, sum rho^2 / sum rho (Casertano & Hut 1985)";
         core_radius: f64, LENGTH, "core radius: the density radius, sum rho |x - density centre| / sum rho (Casertano & Hut 1985)";
         core_mass: f64, MASS, "mass within the core radius";
@@ -56,7 +57,7 @@ row! {
         crossing_time: f64, TIME, "crossing time G M^(5/2) / (2 |T + U|)^(3/2) with the bound mass M (Heggie & Mathieu 1986)";
         relaxation_time: f64, TIME, "half-mass relaxation time 0.138 sqrt(N r_h^3 / (G m)) / ln(0.11 N) of the N bound particles of mean mass m (Spitzer 1987, eq. 2-63; Giersz & Heggie 1994); r_h is lagrangian_radius_0500; NaN for N < 10";
         thermal_energy: f64, ENERGY, "kT: 2/3 of the mean kinetic energy of the bound particles, binaries and hierarchies as one particle each (Heggie & Hut 2003); 0 where nothing is bound";
-        angular_momentum: [f64; 3], ANGULAR_MOMENTUM, "angular momentum of the bound particles about the density centre: its direction is the axis of rotation";
+        angular_momentum: Vec3, ANGULAR_MOMENTUM, "angular momentum of the bound particles about the density centre: its direction is the axis of rotation";
         anisotropy: f64, NONE, "1 - sigma_t^2 / sigma_r^2 of the bound particles, with the tangential dispersion sigma_t in one dimension (Binney & Tremaine 2008, eq. 4.61)";
         mass_segregation: f64, NONE, "Lambda_MSR: mean length of the minimum spanning trees of 50 random sets of 10 bound particles / that of the 10 most massive (Allison et al. 2009); NaN for fewer than 20 bound particles, and for equal masses";
         mass_segregation_error: f64, NONE, "its standard error: the spread of the random sets / length for the most massive";

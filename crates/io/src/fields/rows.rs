@@ -3,6 +3,7 @@
 use tisane::diagnostics::audit::Spread;
 use tisane::time::LEVELS;
 use tisane::units::{Dimension, Scale};
+use tisane::particles::Vec3;
 
 /// What a column of a journal holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +62,14 @@ impl Cell for f64 {
     }
 }
 
-impl Cell for [f64; 3] {
-    const ZERO: Self = [0.0; 3];
+impl Cell for Vec3 {
+    const ZERO: Self = Self::new(0.0, 0.0, 0.0);
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
         ["_x", "_y", "_z"].map(String::from).to_vec()
     }
     fn push(&self, scale: f64, values: &mut Vec<Value>) {
-        values.extend(self.map(|x| Value::Float(x * scale)));
+        values.extend(self.iter().map(|x| Value::Float(x * scale)));
     }
 }
 
@@ -234,7 +235,7 @@ macro_rules! row {
 
             fn values(&self, scale: &Scale) -> Vec<Value> {
                 let mut values = Vec::new();
-                $(self.$name.push(scale.of(Dimension::$dimension), &mut values);)*
+                $(Cell::push(&self.$name, scale.of(Dimension::$dimension), &mut values);)*
                 values
             }
         }
@@ -258,11 +259,11 @@ row! {
         relative_energy_error: f64, NONE, "(E - E0) / |E0| since the start of the run, signed";
         relative_energy_error_step: f64, NONE, "energy change since the row before, divided by |E0|, signed";
         virial_ratio: f64, NONE, "T / |U|";
-        momentum: [f64; 3], MOMENTUM, "total momentum";
+        momentum: Vec3, MOMENTUM, "total momentum";
         momentum_drift: f64, MOMENTUM, "length of the change of the total momentum since the start of the run";
-        angular_momentum: [f64; 3], ANGULAR_MOMENTUM, "total angular momentum L about the origin";
+        angular_momentum: Vec3, ANGULAR_MOMENTUM, "total angular momentum L about the origin";
         angular_momentum_error: f64, NONE, "|L - L0| / |L0| since the start of the run; where L0 = 0, |L - L0| in internal units (G = 1)";
-        centre_of_mass: [f64; 3], LENGTH, "centre of mass";
+        centre_of_mass: Vec3, LENGTH, "centre of mass";
         centre_of_mass_drift: f64, LENGTH, "distance of the centre of mass from the initial one moved on with its initial velocity";
         audit_sample: u64, NONE, "particles whose forces were computed again by the f64 CPU path; 0 where the run uses that path";
         audit_acceleration: Spread, NONE, "relative error |a - a64| / |a64| of the acceleration over the audited particles: maximum, root mean square, 99th percentile";
@@ -291,7 +292,7 @@ mod tests {
     fn columns_and_values_go_together() {
         let columns = DiagnosticsRow::columns();
         let scale = Scale { mass: 2.0, length: 4.0, velocity: 8.0, time: 16.0 };
-        let row = DiagnosticsRow { time: 1.0, energy: -0.25, momentum: [0.0, 1.0, 0.0], ..Default::default() };
+        let row = DiagnosticsRow { time: 1.0, energy: -0.25, momentum: Vec3::y(), ..Default::default() };
         let values = row.values(&scale);
         assert_eq!(columns.len(), values.len());
         let at = |name: &str| values[columns.iter().position(|c| c.name == name).unwrap()].clone();

@@ -8,6 +8,7 @@ use super::state::{FileState, Places};
 use crate::elements::{ElementTable, Phase};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
+use tisane::particles::{Particles, Vec3};
 use hdf5::Group;
 use std::path::Path;
 use tisane::particles::Particles;
@@ -54,9 +55,9 @@ pub(super) fn read(path: &Path) -> Result<FileState> {
         Ok(if factor == 1.0 { values } else { values.into_iter().map(|x| x * factor).collect() })
     };
     let mass = column(0, 0)?;
-    let vectors = |first: usize| -> Result<Vec<[f64; 3]>> {
+    let vectors = |first: usize| -> Result<Vec<Vec3>> {
         let [x, y, z] = [column(first, first)?, column(first + 1, first)?, column(first + 2, first)?];
-        Ok(x.into_iter().zip(y).zip(z).map(|((x, y), z)| [x, y, z]).collect())
+        Ok(x.into_iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(x, y, z)).collect())
     };
     let particles = Particles { id, ..Particles::new(mass, vectors(1)?, vectors(4)?) };
     let time = set.number("timestamp")?;
@@ -186,8 +187,8 @@ fn in_units(mut state: FileState, of: [AmuseUnit; 3], time: Option<AmuseUnit>) -
         let p = &mut state.particles;
         if (mass.factor, length.factor, velocity.factor) != (1.0, 1.0, 1.0) {
             p.mass.iter_mut().for_each(|m| *m *= mass.factor);
-            p.pos.as_flattened_mut().iter_mut().for_each(|x| *x *= length.factor);
-            p.vel.as_flattened_mut().iter_mut().for_each(|x| *x *= velocity.factor);
+            p.pos.iter_mut().for_each(|x| *x *= length.factor);
+            p.vel.iter_mut().for_each(|x| *x *= velocity.factor);
         }
         state.time = state.time.map(|t| t * time.map_or(1.0, |unit| unit.factor));
         state.units = Some(Units::henon());

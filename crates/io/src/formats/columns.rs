@@ -24,8 +24,8 @@ impl Columns {
     /// Adds a particle written as m, x, y, z, vx, vy, vz.
     pub(super) fn push(&mut self, [m, x, y, z, vx, vy, vz]: [f64; 7]) {
         self.mass.push(m);
-        self.pos.push([x, y, z]);
-        self.vel.push([vx, vy, vz]);
+        self.pos.push(Vec3::new(x, y, z));
+        self.vel.push(Vec3::new(vx, vy, vz));
     }
 
     /// The particles, with ids by order.
@@ -36,8 +36,8 @@ impl Columns {
 
 /// A particle as m, x, y, z, vx, vy, vz.
 pub(super) fn row(p: &Particles, i: usize) -> [f64; 7] {
-    let ([x, y, z], [vx, vy, vz]) = (p.pos[i], p.vel[i]);
-    [p.mass[i], x, y, z, vx, vy, vz]
+    let (x, v) = (p.pos[i], p.vel[i]);
+    [p.mass[i], x.x, x.y, x.z, v.x, v.y, v.z]
 }
 
 /// True for text whose first content line starts with a number and has no comma.

@@ -7,6 +7,7 @@ use super::state::{FileState, Places};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
+use tisane::particles::{Particles, components, from_components};
 use hdf5::Group;
 use std::path::Path;
 use tisane::particles::{Particles, Vec3};
@@ -60,8 +61,7 @@ pub(super) fn read(path: &Path) -> Result<FileState> {
         all.mass.iter_mut().for_each(|m| *m /= h);
         all.pos.iter_mut().for_each(|x| *x /= h);
     }
-    let vectors = |values: Vec<f64>| -> Vec<Vec3> { values.as_chunks::<3>().0.to_vec() };
-    let mut particles = Particles::new(all.mass, vectors(all.pos), vectors(all.vel));
+    let mut particles = Particles::new(all.mass, from_components(&all.pos), from_components(&all.vel));
     match ids {
         Some(ids) => particles.id = ids,
         None => notes.push("not every particle has an id: all are numbered from 0".into()),
@@ -138,8 +138,8 @@ fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     put_text(&group, "system", if units.is_henon() { "henon" } else { "physical" })?;
     put_text(&group, "names", &units.told())?;
     let particles = new_group(root, PARTICLES)?;
-    put_dataset(&particles, "Coordinates", 3, p.pos.as_flattened())?;
-    put_dataset(&particles, "Velocities", 3, p.vel.as_flattened())?;
+    put_dataset(&particles, "Coordinates", 3, components(&p.pos))?;
+    put_dataset(&particles, "Velocities", 3, components(&p.vel))?;
     put_dataset(&particles, "Masses", 1, &p.mass)?;
     put_dataset(&particles, "ParticleIDs", 1, &p.id)?;
     Ok(())

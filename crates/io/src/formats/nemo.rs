@@ -6,6 +6,7 @@ use super::look::{Guess, Look};
 use super::nemo_items::{Item, Items, Written, byte_order};
 use super::state::{FileState, Places};
 use crate::atomic::write_atomically;
+use tisane::particles::{Particles, Vec3, from_components};
 use std::fs::File;
 use std::path::Path;
 use tisane::particles::{Particles, Vec3};
@@ -123,10 +124,9 @@ fn take(items: &mut Items<File>, found: &Found) -> std::result::Result<FileState
     let mass = column(&found.mass, "Mass", 1)?;
     let (pos, vel) = if found.phase.is_some() {
         let phase = column(&found.phase, "PhaseSpace", 6)?;
-        phase.as_chunks::<6>().0.iter().map(|&[x, y, z, u, v, w]| ([x, y, z], [u, v, w])).unzip()
+        phase.as_chunks::<6>().0.iter().map(|&[x, y, z, u, v, w]| (Vec3::new(x, y, z), Vec3::new(u, v, w))).unzip()
     } else {
-        let vectors = |values: Vec<f64>| -> Vec<Vec3> { values.as_chunks::<3>().0.to_vec() };
-        (vectors(column(&found.pos, "Position", 3)?), vectors(column(&found.vel, "Velocity", 3)?))
+        (from_components(&column(&found.pos, "Position", 3)?), from_components(&column(&found.vel, "Velocity", 3)?))
     };
     let mut particles = Particles::new(mass, pos, vel);
     if found.key.is_some() {

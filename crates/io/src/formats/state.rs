@@ -68,7 +68,7 @@ impl FileState {
         let time = factor(&from.time, &to.time);
         let p = &mut self.particles;
         p.mass.iter_mut().for_each(|m| *m *= mass);
-        let scale = |column: &mut [Vec3], by: f64| column.as_flattened_mut().iter_mut().for_each(|x| *x *= by);
+        let scale = |column: &mut [Vec3], by: f64| column.iter_mut().for_each(|x| *x *= by);
         scale(&mut p.pos, length);
         scale(&mut p.vel, velocity);
         self.time = self.time.map(|t| t * time);
@@ -88,7 +88,7 @@ impl FileState {
         }
         let p = &self.particles;
         for i in 0..p.len() {
-            let columns = [("mass", &p.mass[i..=i]), ("position", &p.pos[i]), ("velocity", &p.vel[i])];
+            let columns = [("mass", &p.mass[i..=i]), ("position", p.pos[i].as_slice()), ("velocity", p.vel[i].as_slice())];
             if let Some((name, _)) = columns.iter().find(|(_, values)| values.iter().any(|x| !x.is_finite())) {
                 return Err(format!("{}: the {name}", self.place(i)));
             }

@@ -18,7 +18,7 @@ pub fn validate(path: &Path, state: &FileState) -> Result<()> {
         return Err(Error::input(path, format!("the time of the file is {time}: expected a finite number")));
     }
     for i in 0..p.len() {
-        let columns = [("mass", [p.mass[i]; 3]), ("position", p.pos[i]), ("velocity", p.vel[i])];
+        let columns = [("mass", &p.mass[i..=i]), ("position", p.pos[i].as_slice()), ("velocity", p.vel[i].as_slice())];
         if let Some((name, value)) =
             columns.iter().find_map(|(name, v)| Some((name, v.iter().find(|x| !x.is_finite())?)))
         {

@@ -61,7 +61,7 @@ impl<R: Number> Bodies<R> {
             return Err(Error::Integration { problem, help: None });
         }
         self.pos.clear();
-        self.pos.extend(pos.iter().map(|x| x.map(R::of)));
+        self.pos.extend(pos.iter().map(|x| x.data.0[0].map(R::of)));
         Ok(())
     }
 
@@ -138,14 +138,14 @@ impl<R: Number> AccelerationEngine for Basic<R> {
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
         self.0.stand(pos)?;
         let bodies = &self.0;
-        acc.resize(pos.len(), [0.0; 3]);
+        acc.resize(pos.len(), Vec3::zeros());
         acc.par_iter_mut().with_min_len(TILE).enumerate().for_each(|(i, acc)| {
             let mut sum = [R::zero(); 3];
             for j in (0..i).chain(i + 1..bodies.mass.len()) {
                 let (r, factor) = bodies.pair(i, j);
                 add(&mut sum, bodies.mass[j] * factor, r);
             }
-            *acc = sum.map(R::value);
+            *acc = Vec3::from(sum.map(R::value));
         });
         Ok(())
     }
@@ -159,7 +159,7 @@ impl<R: Number> AccelerationEngine for Edges<R> {
 
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
         self.0.stand(pos)?;
-        acc.resize(pos.len(), [0.0; 3]);
+        acc.resize(pos.len(), Vec3::zeros());
         let parts = PARTS.min(pos.len().div_ceil(2));
         let sums: Vec<_> = (0..parts).into_par_iter().with_max_len(1).map(|part| self.part(part, parts)).collect();
         acc.par_iter_mut().with_min_len(TILE).enumerate().for_each(|(i, acc)| {
@@ -167,7 +167,7 @@ impl<R: Number> AccelerationEngine for Edges<R> {
             for part in &sums {
                 add(&mut sum, R::one(), part[i]);
             }
-            *acc = sum.map(R::value);
+            *acc = Vec3::from(sum.map(R::value));
         });
         Ok(())
     }

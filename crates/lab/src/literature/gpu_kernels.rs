@@ -135,7 +135,7 @@ impl AccelerationEngine for PaperKernel {
 
     fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
         let n = pos.len();
-        acc.resize(n, [0.0; 3]);
+        acc.resize(n, Vec3::zeros());
         if self.held.as_ref().map_or(0, |held| held.mass.len()) != n {
             return Err(not_loaded());
         }
@@ -177,7 +177,7 @@ impl AccelerationEngine for PaperKernel {
         device.wait()?;
         let found: &[f32] = bytemuck::cast_slice(held.down.words());
         for (i, acc) in acc.iter_mut().enumerate() {
-            *acc = [0, 1, 2].map(|c| f64::from(found[c * slots + i]));
+            *acc = Vec3::from([0, 1, 2].map(|c| f64::from(found[c * slots + i])));
         }
         Ok(())
     }

@@ -29,14 +29,13 @@ pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     let p = &set.particles;
     let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, set.epsilon(), set.clock, OnGpu::default())?;
     engine.load(p)?;
-    let norm = |v: &[f64; 3]| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
     let (mut forces, mut times) = (Forces::default(), Vec::with_capacity(p.len()));
     for first in (0..p.len()).step_by(TILE) {
         let tile = first..p.len().min(first + TILE);
         let index = (tile.start as u32..tile.end as u32).collect();
         let targets = Targets { index, pos: p.pos[tile.clone()].to_vec(), vel: p.vel[tile].to_vec() };
         engine.evaluate(Time::default(), &targets, &mut forces)?;
-        times.extend(forces.acc.iter().zip(&forces.jerk).map(|(acc, jerk)| match norm(acc) / norm(jerk) {
+        times.extend(forces.acc.iter().zip(&forces.jerk).map(|(acc, jerk)| match acc.norm() / jerk.norm() {
             time if time.is_nan() => f64::INFINITY,
             time => time,
         }));

@@ -73,7 +73,7 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
             let c = conserved(&p, now, &mut motion)?;
             track.final_energy_error = relative(c.energy(), start.energy()).abs();
             track.energy_error = track.energy_error.max(track.final_energy_error);
-            let off = difference(c.angular_momentum, start.angular_momentum) / nonzero(length(start.angular_momentum));
+            let off = (c.angular_momentum - start.angular_momentum).norm() / nonzero(start.angular_momentum.norm());
             track.angular_momentum_error = track.angular_momentum_error.max(off);
         }
         if due(snapshots) {
@@ -93,7 +93,7 @@ struct Taker<'a> {
 
 impl Taker<'_> {
     fn moment(&self, p: &Particles, now: Time) -> Moment {
-        let column = |column: &[Vec3], unit: f64| self.order.iter().map(|&i| column[i].map(|x| x * unit)).collect();
+        let column = |column: &[Vec3], unit: f64| self.order.iter().map(|&i| column[i] * unit).collect();
         Moment {
             time: self.clock.time(now) * self.scale.time,
             pos: column(&p.pos, self.scale.length),
@@ -105,14 +105,6 @@ impl Taker<'_> {
 fn conserved(p: &Particles, now: Time, motion: &mut Motion) -> Result<Conserved> {
     let field = motion.field(p, now)?;
     Ok(Conserved::of(p, &field.pot))
-}
-
-fn length(v: Vec3) -> f64 {
-    difference(v, [0.0; 3])
-}
-
-fn difference(a: Vec3, b: Vec3) -> f64 {
-    [0, 1, 2].map(|k| (a[k] - b[k]).powi(2)).iter().sum::<f64>().sqrt()
 }
 
 /// The value, or 1 where it is zero: an error relative to nothing is an absolute one.

@@ -138,7 +138,7 @@ impl Quantity {
             Self::EnergyError => Ok(track.energy_error),
             Self::FinalEnergyError => Ok(track.final_energy_error),
             Self::AngularMomentumError => Ok(track.angular_momentum_error),
-            Self::Closure => Ok(largest(first.pos.iter().zip(&last.pos).map(|(a, b)| length(minus(*a, *b))))),
+            Self::Closure => Ok(largest(first.pos.iter().zip(&last.pos).map(|(a, b)| (a - b).norm()))),
             Self::PositionError => position_error(moments, table.unwrap_or_default()),
             Self::Period => longitudes(track, moments, check).map(|turned| TAU * (last.time - first.time) / turned),
             Self::PhaseError => {
@@ -168,8 +168,8 @@ impl Quantity {
             Self::Eccentricity => orbit().eccentricity,
             Self::Inclination => orbit().inclination.to_degrees(),
             Self::Pericentre => orbit().semi_major_axis * (1.0 - orbit().eccentricity),
-            Self::Speed => length(v),
-            _ => length(x),
+            Self::Speed => v.norm(),
+            _ => x.norm(),
         })
     }
 }
@@ -212,7 +212,7 @@ fn centre(track: &Track, moment: &Moment, ids: &[u32]) -> Result<(Vec3, Vec3, f6
     }
     let mass = sum(ids.iter().map(|&id| track.mass[id as usize]));
     let weight = |id: u32| if mass > 0.0 { track.mass[id as usize] / mass } else { 1.0 / ids.len() as f64 };
-    let mean = |column: &[Vec3]| sum3(ids.iter().map(|&id| column[id as usize].map(|x| weight(id) * x)));
+    let mean = |column: &[Vec3]| sum3(ids.iter().map(|&id| weight(id) * column[id as usize]));
     Ok((mean(&moment.pos), mean(&moment.vel), mass))
 }
 
@@ -220,7 +220,7 @@ fn centre(track: &Track, moment: &Moment, ids: &[u32]) -> Result<(Vec3, Vec3, f6
 fn relative_motion(track: &Track, moment: &Moment, check: &Check) -> Result<(Vec3, Vec3, f64), String> {
     let (x1, v1, m1) = centre(track, moment, &check.about)?;
     let (x2, v2, m2) = centre(track, moment, &check.body)?;
-    Ok((minus(x2, x1), minus(v2, v1), track.g * (m1 + m2)))
+    Ok((x2 - x1, v2 - v1, track.g * (m1 + m2)))
 }
 
 /// Mean motion of the orbit at a moment, in radians.
@@ -265,7 +265,7 @@ fn position_error(moments: &[Moment], table: &str) -> Result<f64, String> {
         let close = |moment: &&Moment| (moment.time - row.time).abs() <= 1e-9 * row.time.abs().max(1.0);
         let moment = moments.iter().find(close).ok_or_else(|| format!("the run has no moment at t = {}", row.time))?;
         let found = moment.pos.get(row.id).ok_or_else(|| format!("the run has no particle {}", row.id))?;
-        errors.push(length(minus(*found, [row.x, row.y, row.z])));
+        errors.push((found - Vec3::new(row.x, row.y, row.z)).norm());
     }
     Ok(largest(errors.into_iter()))
 }
@@ -278,14 +278,6 @@ pub fn exponent(points: &[(f64, f64)]) -> f64 {
     let (mean_x, mean_y) = (sum(logs.iter().map(|l| l.0)) / n, sum(logs.iter().map(|l| l.1)) / n);
     let covariance = sum(logs.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)));
     covariance / sum(logs.iter().map(|(x, _)| (x - mean_x).powi(2)))
-}
-
-fn minus(a: Vec3, b: Vec3) -> Vec3 {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn length(v: Vec3) -> f64 {
-    (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt()
 }
 
 #[cfg(test)]

@@ -10,23 +10,19 @@ const STEEPEST: f64 = 3.0;
 /// The place at `part`, from 0 to 1, of the time `h` between two snapshots: the cubic through both positions with both
 /// velocities, as far as these fit the way.
 pub(super) fn place(from: (Vec3, Vec3), to: (Vec3, Vec3), h: f64, part: f64) -> Vec3 {
-    let way = length([0, 1, 2].map(|k| to.0[k] - from.0[k]));
+    let way = (to.0 - from.0).norm();
     let (a, b) = (held(from.1, h, way), held(to.1, h, way));
     let s = part;
     let (h00, h10) = ((1.0 + 2.0 * s) * (1.0 - s).powi(2), s * (1.0 - s).powi(2));
     let (h01, h11) = (s * s * (3.0 - 2.0 * s), s * s * (s - 1.0));
-    [0, 1, 2].map(|k| h00 * from.0[k] + h10 * a[k] + h01 * to.0[k] + h11 * b[k])
+    h00 * from.0 + h10 * a + h01 * to.0 + h11 * b
 }
 
 /// A velocity times the time between snapshots, no longer than the way allows.
 fn held(v: Vec3, h: f64, way: f64) -> Vec3 {
-    let long = length(v) * h;
+    let long = v.norm() * h;
     let factor = if long > STEEPEST * way { STEEPEST * way / long } else { 1.0 };
-    v.map(|v| v * h * factor)
-}
-
-pub(super) fn length(v: Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+    v * h * factor
 }
 
 #[cfg(test)]
@@ -35,10 +31,10 @@ mod tests {
 
     #[test]
     fn verify_a_circle_is_followed_to_the_fourth_order() {
-        let at = |t: f64| ([t.cos(), t.sin(), 0.0], [-t.sin(), t.cos(), 0.0]);
+        let at = |t: f64| (Vec3::new(t.cos(), t.sin(), 0.0), Vec3::new(-t.sin(), t.cos(), 0.0));
         let error = |h: f64| {
             let middle = place(at(0.0), at(h), h, 0.5);
-            length([0, 1, 2].map(|k| middle[k] - at(0.5 * h).0[k]))
+            (middle - at(0.5 * h).0).norm()
         };
         let (coarse, fine) = (error(0.4), error(0.2));
         assert!(fine < 1e-5 && (coarse / fine - 16.0).abs() < 1.0, "{coarse:e} {fine:e}");
@@ -49,10 +45,10 @@ mod tests {
     #[test]
     fn a_fast_orbit_does_not_swing_out() {
         // A close binary: a thousand times faster than its way from one snapshot to the next.
-        let (a, b) = (([0.0; 3], [0.0, 1000.0, 0.0]), ([0.01, 0.0, 0.0], [0.0, -1000.0, 0.0]));
+        let (a, b) = ((Vec3::zeros(), 1000.0 * Vec3::y()), (0.01 * Vec3::x(), -1000.0 * Vec3::y()));
         for part in (0..=10).map(|k| f64::from(k) / 10.0) {
-            assert!(length(place(a, b, 1.0, part)) < 0.02, "{part}");
+            assert!(place(a, b, 1.0, part).norm() < 0.02, "{part}");
         }
-        assert_eq!(place(a, a, 1.0, 0.5), [0.0; 3]);
+        assert_eq!(place(a, a, 1.0, 0.5), Vec3::zeros());
     }
 }

@@ -13,7 +13,7 @@ use super::palette::rgb;
 use super::snapshots::Look;
 use super::{Theme, raster};
 use canvas::Canvas;
-use course::{length, place};
+use course::place;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -274,7 +274,7 @@ impl Film {
         let (before, after) = (&self.glimpses[from], &self.glimpses[to]);
         let scale = before.units.scale;
         let h = (after.time - before.time) / scale.time;
-        let centre = [0, 1, 2].map(|k| before.centre[k] + part * (after.centre[k] - before.centre[k]));
+        let centre = before.centre + part * (after.centre - before.centre);
         let pixels = 0.5 * width.min(height) as f64 / self.half;
         let shades = Shades::of(theme);
         let amount = (BRIGHT / a.pos.len() as f64).sqrt().min(1.0) as f32;
@@ -322,11 +322,6 @@ fn two_digits(x: f64) -> String {
         -4.0..=6.0 => format!("{x:.0$}", decimals.max(0.0) as usize),
         _ => format!("{x:.1e}"),
     }
-}
-
-/// The length of a vector minus another.
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    length([0, 1, 2].map(|k| a[k] - b[k]))
 }
 
 #[cfg(test)]

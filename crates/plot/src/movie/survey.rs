@@ -1,7 +1,7 @@
 //! The first look at the snapshots of a film: what all frames must share.
 
 use super::super::snapshots::Look;
-use super::{Centre, Colour, Settings, apart};
+use super::{Centre, Colour, Settings};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -79,14 +79,14 @@ fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
     let length = look.units.scale.length;
     let centre = match settings.centre {
         Centre::Density => look.centre,
-        Centre::Mass => mean(&stars.mass, &stars.pos).map(|x| x * length),
-        Centre::Origin => [0.0; 3],
+        Centre::Mass => mean(&stars.mass, &stars.pos) * length,
+        Centre::Origin => Vec3::zeros(),
     };
     let mut ids = stars.id.clone();
     ids.sort_unstable();
     let mut hash = Sha256::new();
     ids.iter().for_each(|id| hash.update(id.to_le_bytes()));
-    let distances = stars.pos.iter().map(|x| apart(x.map(|x| x * length), centre)).collect();
+    let distances = stars.pos.iter().map(|x| (x * length - centre).norm()).collect();
     let radius = quantile(distances, SHARE);
     let colours = colours(&look, settings.colour);
     let range = match settings.colour {
@@ -112,7 +112,7 @@ pub(super) fn colours(look: &Look, colour: Colour) -> Vec<f64> {
         Colour::Mass => stars.mass.iter().map(|m| m * scale.mass).collect(),
         Colour::Speed => {
             let velocity = mean(&stars.mass, &stars.vel);
-            stars.vel.iter().map(|v| apart(*v, velocity) * scale.velocity).collect()
+            stars.vel.iter().map(|v| (v - velocity).norm() * scale.velocity).collect()
         }
     }
 }
@@ -120,8 +120,8 @@ pub(super) fn colours(look: &Look, colour: Colour) -> Vec<f64> {
 /// Mean of some vectors by mass; zero without any.
 fn mean(mass: &[f64], vectors: &[Vec3]) -> Vec3 {
     let total = sum(mass.iter().copied());
-    let moment = sum3(mass.iter().zip(vectors).map(|(m, x)| x.map(|x| m * x)));
-    moment.map(|x| if total > 0.0 { x / total } else { 0.0 })
+    let moment = sum3(mass.iter().zip(vectors).map(|(m, x)| x * *m));
+    if total > 0.0 { moment / total } else { Vec3::zeros() }
 }
 
 /// The value that a share of all stays at or below; 0 of none.

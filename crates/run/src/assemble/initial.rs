@@ -63,7 +63,7 @@ fn several(
     warn_of_twins(clusters, context.warnings);
     let places = match orbit {
         Some(orbit) => on_encounter(orbit, &parts, context.units.g()),
-        None => clusters.iter().map(|cluster| (cluster.position(), cluster.velocity())).collect(),
+        None => clusters.iter().map(|cluster| (cluster.position().into(), cluster.velocity().into())).collect(),
     };
     let mut whole = InitialState::of(Particles::default(), &format!("{} clusters", parts.len()));
     for (number, (part, (pos, vel))) in parts.into_iter().zip(places).enumerate() {
@@ -101,7 +101,7 @@ fn on_encounter(orbit: &Encounter, parts: &[InitialState], g: f64) -> Vec<(Vec3,
     let [m1, m2] = [0, 1].map(|part: usize| parts[part].particles.total_mass());
     let (q, e, d) = (orbit.pericentre.get(), orbit.eccentricity.get(), orbit.separation.get());
     let (x, v) = initial::encounter::approach(q, e, d, g * (m1 + m2));
-    let share = |of: f64| (x.map(|x| of * x), v.map(|v| of * v));
+    let share = |of: f64| (of * x, of * v);
     vec![share(-m2 / (m1 + m2)), share(m1 / (m1 + m2))]
 }
 
@@ -159,7 +159,7 @@ fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<Initia
 
 /// Adds particles moved by a place and a velocity, with ids that follow.
 fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
-    let moved = |column: Vec<Vec3>, by: Vec3| column.into_iter().map(move |v| [0, 1, 2].map(|k| v[k] + by[k]));
+    let moved = |column: Vec<Vec3>, by: Vec3| column.into_iter().map(move |v| v + by);
     let (mut mass, mut all_pos, mut all_vel) =
         (std::mem::take(&mut whole.mass), std::mem::take(&mut whole.pos), std::mem::take(&mut whole.vel));
     mass.extend(part.mass);

@@ -70,7 +70,7 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
 fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
     const HALO: f64 = 1e3;
     let Some(enclosed) = &shape.enclosed else { return Curve::new() };
-    let mut radii = radii(p, [0.0; 3]);
+    let mut radii = radii(p, Vec3::zeros());
     radii.retain(|r| *r > 0.0);
     let (least, most) = radii.iter().fold((f64::INFINITY, 0.0), |(least, most), r| (r.min(least), r.max(most)));
     laws::logarithmic(|r| mass * enclosed(r / unit), (least, HALO * most))
@@ -111,7 +111,7 @@ fn systems(initial: &Initial, of: &Sampled<'_>, stars: &Stars, pairs: &Pairs) ->
     let (orbits, shape) = sample(&initial.model, segregation::orbits(&pairs.masses), seed, moving);
     let chosen = segregation::assign(&pairs.masses, &orbits, degree, seed);
     let mass = pairs.masses.iter().map(|mass| mass / stars.total).collect();
-    let column = |of: &[[f64; 3]]| chosen.iter().map(|&orbit| of[orbit]).collect();
+    let column = |of: &[Vec3]| chosen.iter().map(|&orbit| of[orbit]).collect();
     (Particles::new(mass, column(&orbits.pos), column(&orbits.vel)), shape)
 }
 
@@ -182,7 +182,7 @@ fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, see
         rotation::flip(p, rotation.flip.get(), seed);
     }
     if let Some(body) = body {
-        let and_centre = |column: &[[f64; 3]]| column.iter().copied().chain([[0.0; 3]]).collect();
+        let and_centre = |column: &[Vec3]| column.iter().copied().chain([Vec3::zeros()]).collect();
         let mass = p.mass.iter().copied().chain([body]).collect();
         *p = Particles::new(mass, and_centre(&p.pos), and_centre(&p.vel));
     }
@@ -192,7 +192,7 @@ fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, see
     if let Some(share) = rotation.map(|rotation| rotation.solid_body.get()).filter(|share| *share > 0.0) {
         rotation::solid_body(p, share);
     }
-    [0, 1, 2].map(|k| after[k] - before[k])
+    after - before
 }
 
 /// What one unit of length becomes.
@@ -215,7 +215,7 @@ fn scale(
     let (ratio, size, total) = (of.virial_ratio(), of.size(), 1.0 + body.unwrap_or(0.0));
     let own = |key: &str| shape.lengths.iter().find(|(name, ..)| *name == key).map_or(1.0, |(.., length)| *length);
     if let (Size::Own(key, length), true) = (size, ratio == 0.0) {
-        p.vel.fill([0.0; 3]);
+        p.vel.fill(Vec3::zeros());
         return Ok(Scaled { particles: length / own(key), model: length / own(key) });
     }
     let potential = potential_energy(p, 0.0)?;
@@ -244,5 +244,5 @@ fn scale(
 fn half_mass_radius(p: &Particles, body: bool) -> f64 {
     let n = p.len() - usize::from(body);
     let stars = Particles::new(p.mass[..n].to_vec(), p.pos[..n].to_vec(), p.vel[..n].to_vec());
-    lagrangian_radius(&stars, [0.0; 3], 0.5)
+    lagrangian_radius(&stars, Vec3::zeros(), 0.5)
 }

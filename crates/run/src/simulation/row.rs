@@ -5,10 +5,9 @@ use tisane::diagnostics::audit::Spread;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
-use tisane::integrator::timestep::norm;
-use tisane::particles::{Particles, Vec3};
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
+use tisane::particles::Particles;
 
 /// What of the larger of kinetic and potential energy may be an error.
 const LOST: f64 = 0.25;
@@ -26,7 +25,7 @@ pub(super) fn of(
     };
     let first = &state.references;
     let elapsed = state.now.0 as f64 * state.clock.tick();
-    let expected_centre = [0, 1, 2].map(|k| first.centre_of_mass[k] + first.momentum[k] / conserved.mass * elapsed);
+    let expected_centre = first.centre_of_mass + first.momentum / conserved.mass * elapsed;
     let steps_level = steps::histogram(&particles.step);
     let (step_min, step_mean, step_max) = steps::min_mean_max(&steps_level, state.clock.dt_max);
     let (done, before) = (&state.counters, &first.previous_counters);
@@ -42,12 +41,12 @@ pub(super) fn of(
         relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
         virial_ratio: conserved.virial_ratio(),
         momentum: conserved.momentum,
-        momentum_drift: distance(conserved.momentum, first.momentum),
+        momentum_drift: (conserved.momentum - first.momentum).norm(),
         angular_momentum: conserved.angular_momentum,
-        angular_momentum_error: distance(conserved.angular_momentum, first.angular_momentum)
-            / nonzero(distance(first.angular_momentum, [0.0; 3])),
+        angular_momentum_error: (conserved.angular_momentum - first.angular_momentum).norm()
+            / nonzero(first.angular_momentum.norm()),
         centre_of_mass: conserved.centre_of_mass,
-        centre_of_mass_drift: distance(conserved.centre_of_mass, expected_centre),
+        centre_of_mass_drift: (conserved.centre_of_mass - expected_centre).norm(),
         audit_sample: audit.map_or(0, |audit| audit.sample),
         audit_acceleration: errors(|audit| Some(audit.acc)),
         audit_jerk: errors(|audit| audit.jerk),
@@ -101,8 +100,4 @@ pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>,
 /// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
 fn nonzero(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { x }
-}
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    norm([0, 1, 2].map(|k| a[k] - b[k]))
 }
