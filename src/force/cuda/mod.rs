@@ -3,7 +3,7 @@
 //! Per evaluation one copy goes up (the particles corrected since the last, and the block) and one comes down (the forces);
 //! between them a handful of kernels run on one stream, and nothing is allocated. In `f64` the bits are those of the
 //! reference engine; in the other modes every operation is the CPU's too, except that 1/√ is the hardware's approximation.
-//! The kernels are in `kernels/`, compiled ahead by `scripts/kernels`; the driver is looked for at run time.
+//! The kernels are in `kernels/`, compiled ahead by `scripts/gpu/kernels`; the driver is looked for at run time.
 
 mod acceleration;
 mod acceleration_shape;

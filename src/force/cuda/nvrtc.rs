@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Environment variable with more options for the compiler, separated by spaces.
 const VARIABLE: &str = "TISANE_NVRTC";
-/// As in scripts/kernels, and one more: to NVRTC, unlike nvcc, a lambda in a kernel is a function of the host without it.
+/// The options of scripts/gpu/kernels, and one more: without it NVRTC, unlike nvcc, compiles a lambda in a kernel
+/// as a function of the host.
 const FLAGS: [&str; 5] =
     ["-std=c++17", "--fmad=false", "--ftz=true", "-diag-suppress=128,177", "--device-as-default-execution-space"];
 
@@ -53,8 +54,8 @@ fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
     // SAFETY: only tries to open the library, whose initialisers do nothing harmful.
     if !unsafe { sys::is_culib_present() } {
         let problem = "this is a source, and there is no NVRTC on this machine to compile it (no libnvrtc)";
-        let help = "give a file by scripts/kernels, or have LD_LIBRARY_PATH name the folder of libnvrtc (of CUDA, or of the \
-                    package nvidia-cuda-nvrtc; scripts/kernels brings it into .tools/cuda)";
+        let help = "give a file compiled by scripts/gpu/kernels, or set LD_LIBRARY_PATH to the folder of libnvrtc \
+                    (of CUDA, or of the package nvidia-cuda-nvrtc, which scripts/gpu/kernels installs into .tools/cuda)";
         return Err(Error::input(path, problem).with_help(help));
     }
     let failed = |e: NvrtcError| Error::input(path, format!("NVRTC failed: {:?}", e.0));

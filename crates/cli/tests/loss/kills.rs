@@ -1,7 +1,8 @@
 //! Promise: whatever ends the process of a run, at whatever instant, the run is resumed to the very end that it would have had.
 //!
 //! Processes are ended by SIGKILL at random instants, half of them as a file is being written; others by SIGTERM, by SIGINT twice,
-//! by a limit of wall time, or halted and continued. Some blows in `cargo test`; `scripts/check-kills COUNT` for hundreds.
+//! by a limit of wall time, or halted and continued. A dozen kills in `cargo test`; hundreds by
+//! `scripts/check/endurance kills COUNT`.
 
 use crate::outcome;
 use crate::program;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Completes the bill of materials of a release (scripts/release) and collects licences: bill.py BILL.cdx.json LICENCES TARGET
+"""Completes the bill of materials of a release (scripts/release/package) and collects licences: bill.py BILL.cdx.json LICENCES TARGET
 
-cargo-cyclonedx lists what Cargo knows. This leaves in what is in the program, and not what only helped to compile it; adds what
-Cargo does not know, the C libraries and Rust's own library; takes paths of this machine out; and writes the texts of all licences
+cargo-cyclonedx lists what Cargo knows. This keeps what is in the program and drops what was only needed to compile it; adds what
+Cargo does not know, the C libraries and Rust's own library; removes paths of this machine; and writes the texts of all licences
 into one file. Fails if a component, a licence or a reference is missing.
 """
 

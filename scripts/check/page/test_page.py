@@ -1,4 +1,4 @@
-"""The page of the live view, as a browser shows it: pixels are looked at, keys pressed, particles clicked."""
+"""Tests the page of the live view in a browser: reads pixels, presses keys, clicks on particles."""
 
 import io
 import os

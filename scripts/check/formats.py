@@ -1,4 +1,4 @@
-"""Files of the real programs and back; called by scripts/check-formats, which brings the programs.
+"""Exchanges files with other programs in both directions; called by scripts/check/formats, which installs the programs.
 
 Every check goes one way: a program writes and tisane reads (by `tisane convert ... .csv`), or tisane writes (from a CSV) and
 the program reads. What is compared is every mass, position, velocity and id, and the time where both have one."""

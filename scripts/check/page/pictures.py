@@ -1,4 +1,4 @@
-"""The pictures of the guide: the live view of a run in light and dark.
+"""Makes the pictures of the guide: the live view of a run in light and dark.
 
     pictures.py DIR FOLDER
 """

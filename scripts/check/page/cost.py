@@ -1,5 +1,5 @@
-"""What a live view costs a run under way: the same run by turns without a view, and with one that is asked as an open page asks:
-the state each second, and every new row and snapshot. Prints the CPU time and the wall time of each, and the median ratio."""
+"""Measures what a live view costs a run: the same run by turns without a view, and with one that answers the requests of an open
+page: the state every second, and every new row and snapshot. Prints the CPU time and the wall time of each, and the median ratio."""
 
 import http.cookiejar
 import json
@@ -19,7 +19,7 @@ N = 4096
 
 
 def follow(address, over):
-    """Asks as the page does, until the run is over; the numbers of states and snapshots read."""
+    """Sends the requests of the page until the run is over; returns the numbers of states and snapshots read."""
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
     home = address.split("?")[0]
     states = snapshots = rows = 0

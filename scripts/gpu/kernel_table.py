@@ -1,6 +1,6 @@
-"""What the kernels came to: kernel_table.py PTXAS_LOG FATBIN (needs cuobjdump and nvdisasm in PATH).
+"""Prints a table of compiled kernels: kernel_table.py PTXAS_LOG FATBIN (needs cuobjdump and nvdisasm in PATH).
 
-Prints registers, stack, spilled bytes and, for kernels that sum pairs, machine instructions per pair. Ends with 1 if a pair
+Columns: registers, stack, spilled bytes and, for kernels that sum pairs, machine instructions per pair. Ends with 1 if a pair
 loop touches local memory, that is, spills: ptxas says how many bytes a kernel spills but not where, and the stack that holds the
 nodes of the canonical tree belongs there, outside the pair loops.
 """
@@ -14,7 +14,7 @@ ENTRY = re.compile(
     r"(\d+) bytes spill loads.*?Used (\d+) registers",
     re.S,
 )
-# How many pair loops the kernels have at least, by the beginning of their names.
+# Least number of pair loops of a kernel, by the beginning of its name.
 PAIR_LOOPS = {"force_": 2, "accelerate_": 2, "paper_simple": 1, "paper_tiles": 1, "paper_grid": 1}
 INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 
