@@ -1,12 +1,12 @@
 //! `tisane convert`: a file of particles in another format.
 
 use super::{Talk, a_format};
-use tisane::particles::{Particles, components};
 use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::particles::Particles;
+use tisane::particles::{Particles, components};
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
 use tisane_io::atomic::check_name;

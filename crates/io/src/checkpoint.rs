@@ -10,12 +10,11 @@ use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_da
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
 use super::seal::{self, Digest, Seal};
-use tisane::particles::{Particles, Vec3, components, from_components};
 use hdf5::Group;
 use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{Particles, Vec3, components, from_components};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 

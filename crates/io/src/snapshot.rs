@@ -7,12 +7,11 @@ use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::hexadecimal;
-use tisane::particles::{Particles, Vec3, from_components};
 use hdf5::Group;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use tisane::error::Result;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{Particles, Vec3, from_components};
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
 

@@ -1,9 +1,9 @@
 //! The rows of a run's journals: their columns, declared once.
 
 use tisane::diagnostics::audit::Spread;
+use tisane::particles::Vec3;
 use tisane::time::LEVELS;
 use tisane::units::{Dimension, Scale};
-use tisane::particles::Vec3;
 
 /// What a column of a journal holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

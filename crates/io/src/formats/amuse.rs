@@ -8,10 +8,9 @@ use super::state::{FileState, Places};
 use crate::elements::{ElementTable, Phase};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
-use tisane::particles::{Particles, Vec3};
 use hdf5::Group;
 use std::path::Path;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 use tisane::{Error, Result};
 

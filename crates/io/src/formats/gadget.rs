@@ -7,10 +7,9 @@ use super::state::{FileState, Places};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
-use tisane::particles::{Particles, components, from_components};
 use hdf5::Group;
 use std::path::Path;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{Particles, components, from_components};
 use tisane::units::Units;
 use tisane::{Error, Result};
 

@@ -6,10 +6,9 @@ use super::look::{Guess, Look};
 use super::nemo_items::{Item, Items, Written, byte_order};
 use super::state::{FileState, Places};
 use crate::atomic::write_atomically;
-use tisane::particles::{Particles, Vec3, from_components};
 use std::fs::File;
 use std::path::Path;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{Particles, Vec3, from_components};
 use tisane::{Error, Result};
 
 /// Cartesian coordinates, three dimensions, positions and velocities: NEMO's `CSCode(Cartesian, 3, 2)`.

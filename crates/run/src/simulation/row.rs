@@ -5,9 +5,9 @@ use tisane::diagnostics::audit::Spread;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
+use tisane::particles::Particles;
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
-use tisane::particles::Particles;
 
 /// What of the larger of kinetic and potential energy may be an error.
 const LOST: f64 = 0.25;
