@@ -11,7 +11,6 @@ use tisane::diagnostics::cluster::systems::System;
 use tisane::diagnostics::cluster::{Settings, Stars, Survey};
 use tisane::diagnostics::structure::{crossing_time, virial_radius};
 use tisane::error::Result;
-use tisane::particles::{Particles, Vec3};
 use tisane::particles::{Particles, Vec3, components_mut};
 use tisane::units::{Dimension, Scale};
 use tisane_io::checkpoint::Written;
