@@ -11,6 +11,8 @@ mod candidates;
 mod cublas;
 mod device;
 mod launch;
+#[cfg(test)]
+mod mirrored;
 mod module;
 mod nvrtc;
 mod papers;
@@ -26,7 +28,7 @@ pub use cublas::is_there as has_cublas;
 pub use device::{About, find, list};
 pub use papers::{LEAST_SOFTENING, PaperKernel};
 pub use room::Room;
-pub use shape::Shape;
+pub use shape::{Compiled, Shape, compiled};
 pub use shapes::{HEADER, Row, Shapes};
 
 use super::canonical::bags;
