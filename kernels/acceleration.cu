@@ -155,23 +155,7 @@ template <class M, int T> __device__ __forceinline__ void accelerate(const Accel
     TISANE_ACCELERATE(name, M, 8)
 TISANE_EACH_MODE(TISANE_ACCELERATE_ALL)
 #else
-// As `targets` of src/force/cuda/acceleration.rs.
-TISANE_ACCELERATE(f32_direct, F32Direct, 1)
-TISANE_ACCELERATE(f32_direct, F32Direct, 2)
-TISANE_ACCELERATE(f32_direct, F32Direct, 4)
-TISANE_ACCELERATE(f32_chamomile, F32Chamomile, 1)
-TISANE_ACCELERATE(f32_chamomile, F32Chamomile, 2)
-TISANE_ACCELERATE(f32_chamomile, F32Chamomile, 4)
-TISANE_ACCELERATE(f32_kahan, F32Kahan, 1)
-TISANE_ACCELERATE(f32_kahan, F32Kahan, 4)
-TISANE_ACCELERATE(mixed, Mixed, 1)
-TISANE_ACCELERATE(mixed, Mixed, 4)
-TISANE_ACCELERATE(double_float, DoubleFloat, 1)
-TISANE_ACCELERATE(double_float, DoubleFloat, 4)
-TISANE_ACCELERATE(f64_fast, F64Fast, 1)
-TISANE_ACCELERATE(f64_fast, F64Fast, 2)
-TISANE_ACCELERATE(f64, F64, 1)
-TISANE_ACCELERATE(f64, F64, 2)
+TISANE_EACH_ACCELERATION(TISANE_ACCELERATE)
 #endif
 
 #define TISANE_PLACE(name, M)                                                                                          \

@@ -8,7 +8,7 @@
 #define TILES_UNROLL 4
 #endif
 constexpr int TILES_HELD = TILES_UNROLL;
-/// For tuning: see TISANE_FORCE_TILES_HELD.
+/// For tuning: see TILES_BLOCKS_OF.
 #ifndef TILES_BLOCKS
 #define TILES_BLOCKS 1
 #endif
@@ -56,13 +56,18 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
     }
 }
 
-/// BLOCKS: thread blocks of 256 that a multiprocessor must hold; it bounds the registers.
-#define TISANE_FORCE_TILES_HELD(name, M, T, BLOCKS)                                                                    \
-    extern "C" __global__ void __launch_bounds__(256, BLOCKS)                                                          \
+/// Thread blocks of 256 that a multiprocessor must hold: it bounds the registers.
+template <class M, int T> constexpr int TILES_BLOCKS_OF = TILES_BLOCKS;
+// 64 registers, in which it spills on the oldest devices.
+#if !defined(TISANE_ALL_SHAPES) && !(defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+template <> constexpr int TILES_BLOCKS_OF<F64Fast, 1> = 4;
+#endif
+
+#define TISANE_FORCE_TILES(name, M, T)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(256, TILES_BLOCKS_OF<M, T>)                                           \
         force_tiles_##name##_##T(const __grid_constant__ Call call) {                                                  \
         force_tiles<M, T>(call);                                                                                       \
     }
-#define TISANE_FORCE_TILES(name, M, T) TISANE_FORCE_TILES_HELD(name, M, T, TILES_BLOCKS)
 #ifdef TISANE_ALL_SHAPES
 // For tuning.
 #define TISANE_FORCE_TILES_ALL(name, M)                                                                                \
@@ -72,21 +77,5 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
     TISANE_FORCE_TILES(name, M, 4)
 TISANE_EACH_MODE(TISANE_FORCE_TILES_ALL)
 #else
-// As `Shape::tiles` of src/force/cuda/shape.rs.
-TISANE_FORCE_TILES(f32_direct, F32Direct, 1)
-TISANE_FORCE_TILES(f32_direct, F32Direct, 2)
-TISANE_FORCE_TILES(f32_chamomile, F32Chamomile, 1)
-TISANE_FORCE_TILES(f32_chamomile, F32Chamomile, 2)
-TISANE_FORCE_TILES(f32_kahan, F32Kahan, 2)
-TISANE_FORCE_TILES(f32_kahan, F32Kahan, 3)
-TISANE_FORCE_TILES(mixed, Mixed, 2)
-TISANE_FORCE_TILES(mixed, Mixed, 3)
-TISANE_FORCE_TILES(double_float, DoubleFloat, 2)
-TISANE_FORCE_TILES(double_float, DoubleFloat, 3)
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-TISANE_FORCE_TILES(f64_fast, F64Fast, 1) // spills in 64 registers there
-#else
-TISANE_FORCE_TILES_HELD(f64_fast, F64Fast, 1, 4)
-#endif
-TISANE_FORCE_TILES(f64, F64, 1)
+TISANE_EACH_TILES(TISANE_FORCE_TILES)
 #endif

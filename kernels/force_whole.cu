@@ -129,10 +129,4 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
     TISANE_FORCE_WHOLE(name, M, 1)                                                                                     \
     TISANE_FORCE_WHOLE(name, M, 2)
 #endif
-// As `Shape::whole` of src/force/cuda/shape.rs; f32-direct, one running sum over all bags, has none.
-TISANE_FORCE_WHOLE_ALL(f32_chamomile, F32Chamomile)
-TISANE_FORCE_WHOLE_ALL(f32_kahan, F32Kahan)
-TISANE_FORCE_WHOLE_ALL(mixed, Mixed)
-TISANE_FORCE_WHOLE_ALL(double_float, DoubleFloat)
-TISANE_FORCE_WHOLE_ALL(f64_fast, F64Fast)
-TISANE_FORCE_WHOLE_ALL(f64, F64)
+TISANE_EACH_WHOLE(TISANE_FORCE_WHOLE_ALL)

@@ -195,3 +195,34 @@ struct DoubleFloat : Numbers<float> {
     ENTRY(double_float, DoubleFloat)                                                                                   \
     ENTRY(f64_fast, F64Fast)                                                                                           \
     ENTRY(f64, F64)
+
+// The kernels of a mode by their numbers of targets T: as `compiled` of src/force/cuda/shape.rs, which a test compares with this.
+
+/// Writes kernels of force_whole.cu for every mode that has them: a running sum over all sources has none.
+#define TISANE_EACH_WHOLE(ENTRY)                                                                                       \
+    ENTRY(f32_chamomile, F32Chamomile)                                                                                 \
+    ENTRY(f32_kahan, F32Kahan)                                                                                         \
+    ENTRY(mixed, Mixed)                                                                                                \
+    ENTRY(double_float, DoubleFloat)                                                                                   \
+    ENTRY(f64_fast, F64Fast)                                                                                           \
+    ENTRY(f64, F64)
+
+/// Writes a kernel of force_tiles.cu for every mode and T.
+#define TISANE_EACH_TILES(ENTRY)                                                                                       \
+    ENTRY(f32_direct, F32Direct, 1) ENTRY(f32_direct, F32Direct, 2)                                                    \
+    ENTRY(f32_chamomile, F32Chamomile, 1) ENTRY(f32_chamomile, F32Chamomile, 2)                                        \
+    ENTRY(f32_kahan, F32Kahan, 2) ENTRY(f32_kahan, F32Kahan, 3)                                                        \
+    ENTRY(mixed, Mixed, 2) ENTRY(mixed, Mixed, 3)                                                                      \
+    ENTRY(double_float, DoubleFloat, 2) ENTRY(double_float, DoubleFloat, 3)                                            \
+    ENTRY(f64_fast, F64Fast, 1)                                                                                        \
+    ENTRY(f64, F64, 1)
+
+/// Writes a kernel of acceleration.cu for every mode and T.
+#define TISANE_EACH_ACCELERATION(ENTRY)                                                                                \
+    ENTRY(f32_direct, F32Direct, 1) ENTRY(f32_direct, F32Direct, 2) ENTRY(f32_direct, F32Direct, 4)                    \
+    ENTRY(f32_chamomile, F32Chamomile, 1) ENTRY(f32_chamomile, F32Chamomile, 2) ENTRY(f32_chamomile, F32Chamomile, 4)  \
+    ENTRY(f32_kahan, F32Kahan, 1) ENTRY(f32_kahan, F32Kahan, 4)                                                        \
+    ENTRY(mixed, Mixed, 1) ENTRY(mixed, Mixed, 4)                                                                      \
+    ENTRY(double_float, DoubleFloat, 1) ENTRY(double_float, DoubleFloat, 4)                                            \
+    ENTRY(f64_fast, F64Fast, 1) ENTRY(f64_fast, F64Fast, 2)                                                            \
+    ENTRY(f64, F64, 1) ENTRY(f64, F64, 2)

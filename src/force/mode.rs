@@ -192,10 +192,10 @@ pub enum Order {
     Running,
 }
 
-/// A running sum: the sum, and what the mode keeps beside it (unused by plain sums).
+/// A running sum: the sum, and what additions lost (unused by modes of one part).
 pub type Running<R, S> = [<R as Real>::Lanes<S>; 2];
 
-/// A precision mode.
+/// A precision mode. The constants stand in `kernels/precision.cuh` too; a test of [`super::cuda`] compares them.
 pub trait Mode: Send + Sync + 'static {
     /// The type of the pair arithmetic and of the sums in a bag.
     type Real: Real;
@@ -207,6 +207,8 @@ pub trait Mode: Send + Sync + 'static {
     const SPLIT: bool;
     /// Adding a zero may change a sum, so a pair that is left out must leave its sums alone.
     const ZERO_COUNTS: bool = false;
+    /// Numbers in a running sum: two where the mode keeps what additions lose.
+    const PARTS: usize = 1;
     /// The order over bags.
     const ORDER: Order = Order::Tree;
 
@@ -306,6 +308,7 @@ impl Mode for F32Kahan {
     const SPLIT: bool = false;
     // It would bring in what the last addition lost: half a unit in the last place may round the sum up.
     const ZERO_COUNTS: bool = true;
+    const PARTS: usize = 2;
     #[inline(always)]
     fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
         // a · b minus the excess of the last addition, rounded once.
@@ -335,6 +338,7 @@ impl Mode for DoubleFloat {
     type Node = Twofold;
     const PRECISION: Precision = Precision::DoubleFloat;
     const SPLIT: bool = true;
+    const PARTS: usize = 2;
     #[inline(always)]
     fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
         let term = simd.mul_f32s(a, b);
@@ -347,5 +351,89 @@ impl Mode for DoubleFloat {
     #[inline(always)]
     fn node([hi, lo]: [f32; 2]) -> Twofold {
         Twofold::normalised(hi, lo)
+    }
+}
+
+/// Evaluates an expression with the type of a precision mode: `with_mode!(precision, M => Engine::<M>::new(epsilon))`.
+///
+/// The one place where the name of a mode becomes its type. On the CPU `f64-fast` is [`F64`].
+macro_rules! with_mode {
+    ($precision:expr, $M:ident => $body:expr) => {{
+        use $crate::force::{mode, precision::Precision};
+        match $precision {
+            Precision::F32Direct => {
+                type $M = mode::F32Direct;
+                $body
+            }
+            Precision::F32Chamomile => {
+                type $M = mode::F32Chamomile;
+                $body
+            }
+            Precision::F32Kahan => {
+                type $M = mode::F32Kahan;
+                $body
+            }
+            Precision::Mixed => {
+                type $M = mode::Mixed;
+                $body
+            }
+            Precision::DoubleFloat => {
+                type $M = mode::DoubleFloat;
+                $body
+            }
+            Precision::F64Fast | Precision::F64 => {
+                type $M = mode::F64;
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use with_mode;
+
+/// Numbers and order of summation of a mode: the constants of its type as values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arithmetic {
+    /// Bytes of a number of the pair arithmetic: 4 or 8.
+    pub real_bytes: usize,
+    /// Bytes of a partial sum over bags.
+    pub node_bytes: usize,
+    /// As [`Mode::SPLIT`].
+    pub split: bool,
+    /// As [`Mode::PARTS`].
+    pub parts: usize,
+    /// As [`Mode::ORDER`].
+    pub order: Order,
+}
+
+impl Arithmetic {
+    /// Returns that of the type `M`.
+    const fn of<M: Mode>() -> Self {
+        Self {
+            real_bytes: size_of::<M::Real>(),
+            node_bytes: size_of::<M::Node>(),
+            split: M::SPLIT,
+            parts: M::PARTS,
+            order: M::ORDER,
+        }
+    }
+
+    /// Whether bags are added in order, not by the tree.
+    #[must_use]
+    pub const fn in_order(&self) -> bool {
+        !matches!(self.order, Order::Tree)
+    }
+}
+
+impl Precision {
+    /// Returns the numbers and the order of summation of the mode.
+    #[must_use]
+    pub const fn arithmetic(self) -> Arithmetic {
+        with_mode!(self, M => Arithmetic::of::<M>())
+    }
+
+    /// Returns the mode whose bits a CPU gives: `f64` for `f64-fast`, otherwise the mode itself.
+    #[must_use]
+    pub const fn on_cpu(self) -> Self {
+        with_mode!(self, M => M::PRECISION)
     }
 }

@@ -32,29 +32,42 @@ pub enum Precision {
     F64,
 }
 
+/// What is known of a mode without its arithmetic.
+struct Row {
+    name: &'static str,
+    in_f64: bool,
+    noise: f64,
+    audit_limit: f64,
+}
+
 impl Precision {
     /// All modes, from the coarsest to the reference.
     pub const ALL: [Self; 7] =
         [Self::F32Direct, Self::F32Chamomile, Self::F32Kahan, Self::Mixed, Self::DoubleFloat, Self::F64Fast, Self::F64];
 
+    /// The table of the modes. [`super::mode`] has the arithmetic of each, and the engine for CUDA its kernels.
+    const fn row(self) -> Row {
+        match self {
+            Self::F32Direct => Row { name: "f32-direct", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
+            Self::F32Chamomile => Row { name: "f32-chamomile", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
+            Self::F32Kahan => Row { name: "f32-kahan", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
+            Self::Mixed => Row { name: "mixed", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
+            Self::DoubleFloat => Row { name: "double-float", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
+            Self::F64Fast => Row { name: "f64-fast", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
+            Self::F64 => Row { name: "f64", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
+        }
+    }
+
     /// The name that users write.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32Direct => "f32-direct",
-            Self::F32Chamomile => "f32-chamomile",
-            Self::F32Kahan => "f32-kahan",
-            Self::Mixed => "mixed",
-            Self::DoubleFloat => "double-float",
-            Self::F64Fast => "f64-fast",
-            Self::F64 => "f64",
-        }
+        self.row().name
     }
 
     /// Whether every stage is in f64. On the CPU these modes have the same bits.
     #[must_use]
     pub const fn in_f64(self) -> bool {
-        matches!(self, Self::F64Fast | Self::F64)
+        self.row().in_f64
     }
 
     /// Rounding error of an acceleration relative to max(|a|, φ²/M): what the step criterion must not take for a derivative. For
@@ -62,20 +75,13 @@ impl Precision {
     /// modes, whose errors depend on where the particles are.
     #[must_use]
     pub const fn noise(self) -> f64 {
-        match self {
-            Self::Mixed | Self::DoubleFloat => 4e-7,
-            Self::F32Direct | Self::F32Chamomile | Self::F32Kahan | Self::F64Fast | Self::F64 => 0.0,
-        }
+        self.row().noise
     }
 
     /// Relative force error at which an audit stops a run by default: a hundred times and more what the mode shows on star
     /// clusters, so that only a fault or an unsuitable mode exceeds it. Modes that round positions to one f32 lose close pairs.
     #[must_use]
     pub const fn audit_limit(self) -> f64 {
-        match self {
-            Self::F32Direct | Self::F32Chamomile | Self::F32Kahan => 1e-2,
-            Self::Mixed | Self::DoubleFloat => 1e-5,
-            Self::F64Fast | Self::F64 => 1e-11,
-        }
+        self.row().audit_limit
     }
 }

@@ -1,7 +1,7 @@
 //! The reference engine: scalar, clear, slow. The oracle that every other engine is held against, in every mode.
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
-use super::mode::{ACC_SUMS, DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, Node, Order, SUMS, Sum};
+use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
 use super::precision::Precision;
 use super::real::Real;
 use super::{AccelerationEngine, ForceEngine, Forces, Targets};
@@ -32,17 +32,8 @@ pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn Force
 /// The same with bags of another size than the canonical one, to study what bags do to the error. At least 1.
 #[must_use]
 pub fn engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
-    fn new<M: Mode>(epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
-        Box::new(ReferenceEngine::<M> { bag: bag.max(1), ..ReferenceEngine::new(epsilon, clock) })
-    }
-    match precision {
-        Precision::F32Direct => new::<F32Direct>(epsilon, clock, bag),
-        Precision::F32Chamomile => new::<F32Chamomile>(epsilon, clock, bag),
-        Precision::F32Kahan => new::<F32Kahan>(epsilon, clock, bag),
-        Precision::Mixed => new::<Mixed>(epsilon, clock, bag),
-        Precision::DoubleFloat => new::<DoubleFloat>(epsilon, clock, bag),
-        Precision::F64Fast | Precision::F64 => new::<F64>(epsilon, clock, bag),
-    }
+    let bag = bag.max(1);
+    with_mode!(precision, M => Box::new(ReferenceEngine::<M> { bag, ..ReferenceEngine::new(epsilon, clock) }))
 }
 
 impl<M: Mode> ReferenceEngine<M> {
@@ -147,14 +138,7 @@ pub struct ReferenceAccelerations<M> {
 /// The reference engine of accelerations for a precision mode.
 #[must_use]
 pub fn accelerations(precision: Precision, epsilon: f64) -> Box<dyn AccelerationEngine> {
-    match precision {
-        Precision::F32Direct => Box::new(ReferenceAccelerations::<F32Direct>::new(epsilon)),
-        Precision::F32Chamomile => Box::new(ReferenceAccelerations::<F32Chamomile>::new(epsilon)),
-        Precision::F32Kahan => Box::new(ReferenceAccelerations::<F32Kahan>::new(epsilon)),
-        Precision::Mixed => Box::new(ReferenceAccelerations::<Mixed>::new(epsilon)),
-        Precision::DoubleFloat => Box::new(ReferenceAccelerations::<DoubleFloat>::new(epsilon)),
-        Precision::F64Fast | Precision::F64 => Box::new(ReferenceAccelerations::<F64>::new(epsilon)),
-    }
+    with_mode!(precision, M => Box::new(ReferenceAccelerations::<M>::new(epsilon)))
 }
 
 impl<M: Mode> ReferenceAccelerations<M> {

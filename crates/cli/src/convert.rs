@@ -5,7 +5,6 @@ use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane::particles::Particles;
 use tisane::particles::{Particles, components};
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};

@@ -13,7 +13,6 @@ use tisane::force::{AccelerationEngine, Field, ForceEngine, Forces, Targets};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
-use tisane::integrator::timestep::norm;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane_run::assemble::{self, Gpu, OnGpu};

@@ -6,7 +6,7 @@ use super::sources::Slots;
 use super::sum::{Sum, Targeted};
 use crate::error::Result;
 use crate::force::AccelerationEngine;
-use crate::force::mode::{ACC_SUMS, DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
+use crate::force::mode::{ACC_SUMS, Mode, with_mode};
 use crate::force::precision::Precision;
 use crate::gravity::acceleration_from_sums;
 use crate::particles::Vec3;
@@ -24,14 +24,7 @@ pub struct CpuAccelerations<M: Mode> {
 /// The CPU's engine of accelerations for a precision mode.
 #[must_use]
 pub fn accelerations(precision: Precision, epsilon: f64, width: Width) -> Box<dyn AccelerationEngine> {
-    match precision {
-        Precision::F32Direct => Box::new(CpuAccelerations::<F32Direct>::new(epsilon, width)),
-        Precision::F32Chamomile => Box::new(CpuAccelerations::<F32Chamomile>::new(epsilon, width)),
-        Precision::F32Kahan => Box::new(CpuAccelerations::<F32Kahan>::new(epsilon, width)),
-        Precision::Mixed => Box::new(CpuAccelerations::<Mixed>::new(epsilon, width)),
-        Precision::DoubleFloat => Box::new(CpuAccelerations::<DoubleFloat>::new(epsilon, width)),
-        Precision::F64Fast | Precision::F64 => Box::new(CpuAccelerations::<F64>::new(epsilon, width)),
-    }
+    with_mode!(precision, M => Box::new(CpuAccelerations::<M>::new(epsilon, width)))
 }
 
 impl<M: Mode> CpuAccelerations<M> {

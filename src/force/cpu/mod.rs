@@ -9,7 +9,7 @@ mod width;
 pub use accelerations::{CpuAccelerations, accelerations};
 pub use width::Width;
 
-use super::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode, SUMS};
+use super::mode::{Mode, SUMS, with_mode};
 use super::precision::Precision;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
@@ -37,14 +37,7 @@ pub struct CpuEngine<M: Mode> {
 /// The CPU engine for a precision mode.
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) -> Box<dyn ForceEngine> {
-    match precision {
-        Precision::F32Direct => Box::new(CpuEngine::<F32Direct>::new(epsilon, clock, width)),
-        Precision::F32Chamomile => Box::new(CpuEngine::<F32Chamomile>::new(epsilon, clock, width)),
-        Precision::F32Kahan => Box::new(CpuEngine::<F32Kahan>::new(epsilon, clock, width)),
-        Precision::Mixed => Box::new(CpuEngine::<Mixed>::new(epsilon, clock, width)),
-        Precision::DoubleFloat => Box::new(CpuEngine::<DoubleFloat>::new(epsilon, clock, width)),
-        Precision::F64Fast | Precision::F64 => Box::new(CpuEngine::<F64>::new(epsilon, clock, width)),
-    }
+    with_mode!(precision, M => Box::new(CpuEngine::<M>::new(epsilon, clock, width)))
 }
 
 impl<M: Mode> CpuEngine<M> {

@@ -7,19 +7,20 @@ use super::acceleration_shape::AccelerationShape;
 use super::device::{Device, Memory, Pinned, Stopwatch};
 use super::launch::find;
 use super::module::{Kernel, Module};
-use super::shape::{in_order, node_bytes};
+use super::shape::node_bytes;
 use crate::error::{Error, Result};
 use crate::force::AccelerationEngine;
 use crate::force::canonical::{BAG, bags};
+use crate::force::mode::{Arithmetic, Order};
 use crate::force::precision::Precision;
 use crate::particles::Vec3;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
 /// Sums that make up an acceleration.
-const COMPONENTS: usize = 3;
+pub const COMPONENTS: usize = 3;
 /// Threads in a block of `place`, one a source, and of `reduce_accelerations`, one a sum.
-const THREADS: u32 = 128;
+pub const THREADS: u32 = 128;
 /// A thread of the host gets at least so many numbers to copy.
 const SHARE: usize = 1 << 14;
 /// What profiles call the phases of an evaluation: positions go up in the first, accelerations come down in the last.
@@ -46,9 +47,9 @@ pub struct AccelerationCall<'a> {
 
 /// Units of 16 bytes that a source takes (`Place::UNITS` of kernels/acceleration.cuh).
 const fn units(precision: Precision) -> usize {
-    match precision {
-        Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 1,
-        Precision::Mixed | Precision::DoubleFloat | Precision::F64Fast | Precision::F64 => 2,
+    match precision.arithmetic() {
+        Arithmetic { real_bytes: 4, split: false, .. } => 1,
+        _ => 2,
     }
 }
 
@@ -168,9 +169,9 @@ impl CudaAccelerations {
     /// Spans of bags, or bags if the sums of each are handed on.
     fn spans(&self, n: usize) -> usize {
         let (all, span_bags) = (bags(n), self.shape(n).span_bags);
-        match self.precision {
-            Precision::F32Direct => 1,
-            precision if in_order(precision) && span_bags < all => all,
+        match self.precision.arithmetic().order {
+            Order::Running => 1,
+            Order::InOrder if span_bags < all => all,
             _ => all.div_ceil(span_bags),
         }
     }

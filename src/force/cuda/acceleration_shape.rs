@@ -1,6 +1,6 @@
 //! How an evaluation of accelerations is spread over the device: a matter of speed alone, no shape changes a bit.
 
-use super::shape::{MAX_SPAN_BAGS, in_order};
+use super::shape::{MAX_SPAN_BAGS, compiled, in_order};
 use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 
@@ -26,11 +26,7 @@ impl AccelerationShape {
     /// Numbers of targets a thread that there are kernels for.
     #[must_use]
     pub const fn targets(precision: Precision) -> &'static [usize] {
-        match precision {
-            Precision::F32Direct | Precision::F32Chamomile => &[1, 2, 4],
-            Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat => &[1, 4],
-            Precision::F64Fast | Precision::F64 => &[1, 2],
-        }
+        compiled(precision).accelerations
     }
 
     /// Groups of threads in a block, each of [`Self::threads`], that share the bags of their targets (`GROUPS_OF` of

@@ -11,6 +11,8 @@ mod candidates;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device;
 mod launch;
+#[cfg(test)]
+mod mirrored;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod module;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
@@ -25,7 +27,7 @@ pub use acceleration_shape::AccelerationShape;
 pub use candidates::candidates;
 pub use device::{About, find, list};
 pub use room::Room;
-pub use shape::Shape;
+pub use shape::{Compiled, Shape, compiled};
 pub use shapes::{HEADER, Row, Shapes};
 
 /// The driver as safe types: device, memory, modules and typed launches. For kernels of one's own beside the engine's.

@@ -3,6 +3,7 @@
 use super::PARTIAL_BYTES;
 use super::staging::FORCE;
 use crate::force::canonical::BAG;
+use crate::force::mode::Arithmetic;
 use crate::force::precision::Precision;
 
 /// Most bags in a span of [`Shape::Tiles`]: what the kernel's stack has room for.
@@ -37,29 +38,56 @@ pub enum Shape {
     },
 }
 
-/// Units of 16 bytes that a predicted source takes (`UNITS` of kernels/call.cuh).
+/// Kernels that are compiled for a mode, by their numbers of targets, and its speed.
+#[derive(Clone, Copy, Debug)]
+pub struct Compiled {
+    /// Targets a lane of [`Shape::Whole`]: `TISANE_EACH_WHOLE` of kernels/precision.cuh.
+    pub whole: &'static [usize],
+    /// Targets a thread of [`Shape::Tiles`]: `TISANE_EACH_TILES`.
+    pub tiles: &'static [usize],
+    /// Targets a thread of [`super::AccelerationShape`]: `TISANE_EACH_ACCELERATION`.
+    pub accelerations: &'static [usize],
+    /// Pairs a second, roughly: for guesses of how long tuning takes.
+    pub pairs_per_second: f64,
+    /// Whether the mode is taken for runs of a million particles, so that it is tuned for them.
+    pub for_many: bool,
+}
+
+/// Returns the kernels of a mode: the table to extend for a new one.
+#[must_use]
+pub const fn compiled(precision: Precision) -> Compiled {
+    let (whole, tiles, accelerations, pairs_per_second, for_many): (&[_], &[_], &[_], _, _) = match precision {
+        Precision::F32Direct => (&[], &[1, 2], &[1, 2, 4], 8e11, false),
+        Precision::F32Chamomile => (&[1, 2], &[1, 2], &[1, 2, 4], 8e11, false),
+        Precision::F32Kahan => (&[1, 2], &[2, 3], &[1, 4], 5e11, false),
+        Precision::Mixed => (&[1, 2], &[2, 3], &[1, 4], 5e11, true),
+        Precision::DoubleFloat => (&[1, 2], &[2, 3], &[1, 4], 3e11, false),
+        Precision::F64Fast => (&[1, 2], &[1], &[1, 2], 3e11, true),
+        Precision::F64 => (&[1, 2], &[1], &[1, 2], 3e11, true),
+    };
+    Compiled { whole, tiles, accelerations, pairs_per_second, for_many }
+}
+
+/// Units of 16 bytes that a predicted source takes (`UNITS` of kernels/pair.cuh).
 #[must_use]
 pub const fn units(precision: Precision) -> usize {
-    match precision {
-        Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 2,
-        Precision::Mixed | Precision::DoubleFloat => 3,
-        Precision::F64Fast | Precision::F64 => 4,
+    match precision.arithmetic() {
+        Arithmetic { real_bytes: 8, .. } => 4,
+        Arithmetic { split: true, .. } => 3,
+        _ => 2,
     }
 }
 
 /// Bytes of a partial sum over bags.
 #[must_use]
 pub const fn node_bytes(precision: Precision) -> usize {
-    match precision {
-        Precision::F32Direct | Precision::F32Chamomile => 4,
-        _ => 8,
-    }
+    precision.arithmetic().node_bytes
 }
 
 /// Whether the mode adds up bags in order, not by the tree.
 #[must_use]
 pub const fn in_order(precision: Precision) -> bool {
-    matches!(precision, Precision::F32Direct | Precision::F32Chamomile)
+    precision.arithmetic().in_order()
 }
 
 /// Bytes of shared memory for a warp of [`Shape::Whole`] (`ROOM` of kernels/force_whole.cu).
@@ -73,20 +101,13 @@ impl Shape {
     /// Numbers of targets a lane that there are kernels for.
     #[must_use]
     pub const fn whole(precision: Precision) -> &'static [usize] {
-        match precision {
-            Precision::F32Direct => &[],
-            _ => &[1, 2],
-        }
+        compiled(precision).whole
     }
 
     /// Numbers of targets a thread that there are kernels for.
     #[must_use]
     pub const fn tiles(precision: Precision) -> &'static [usize] {
-        match precision {
-            Precision::F64Fast | Precision::F64 => &[1],
-            Precision::F32Direct | Precision::F32Chamomile => &[1, 2],
-            Precision::F32Kahan | Precision::Mixed | Precision::DoubleFloat => &[2, 3],
-        }
+        compiled(precision).tiles
     }
 
     /// Whether the kernels can be launched in this shape, in a mode in which there are some for its number of targets.

@@ -8,9 +8,9 @@ use crate::particles::{Particles, Vec3};
 use rayon::prelude::*;
 
 /// Words of a corrected particle: ticks, position, velocity, acceleration, jerk.
-const STATE: usize = 13;
+pub const STATE: usize = 13;
 /// Words of a target: position, velocity.
-const TARGET: usize = 6;
+pub const TARGET: usize = 6;
 /// f64 of a force.
 pub const FORCE: usize = 7;
 /// A thread gets at least so many records to copy.

@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
+use tisane::force::cuda::compiled;
 use tisane::force::cuda::{CudaEngine, HEADER, Row, Shape, candidates};
+use tisane::force::mode::Order;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
@@ -54,13 +56,10 @@ impl Places {
     /// Seconds that the shapes of a block may take: a guess, for the time left.
     fn seconds(&self, targets: usize) -> f64 {
         let choices = [Shape::whole(self.mode), Shape::tiles(self.mode)].map(<[usize]>::to_vec);
-        let rate = match self.mode {
-            Precision::F32Direct | Precision::F32Chamomile => 8e11,
-            Precision::F32Kahan | Precision::Mixed => 5e11,
-            Precision::DoubleFloat | Precision::F64Fast | Precision::F64 => 3e11,
-        };
+        let rate = compiled(self.mode).pairs_per_second;
         // A thread that walks all sources alone does not profit from the others.
-        let alone = if self.mode == Precision::F32Direct { 30e-9 * self.sources as f64 } else { 0.0 };
+        let running = self.mode.arithmetic().order == Order::Running;
+        let alone = if running { 30e-9 * self.sources as f64 } else { 0.0 };
         let evaluation = (15e-6 + (self.sources * targets) as f64 / rate).max(alone);
         let of_shape = (2.0 * evaluation).max(SPAN.as_secs_f64());
         of_shape * (1 + candidates(self.mode, &choices, self.sources, targets).len()) as f64
@@ -81,8 +80,7 @@ impl Grid {
         }
         let mut places = Vec::new();
         for mode in precision.map_or(Precision::ALL.to_vec(), |precision| vec![precision]) {
-            let for_many = matches!(mode, Precision::Mixed | Precision::F64Fast | Precision::F64);
-            let many = (sources.is_none() && for_many).then_some(MANY);
+            let many = (sources.is_none() && compiled(mode).for_many).then_some(MANY);
             let all = sources.clone().unwrap_or_else(|| SOURCES.to_vec());
             for n in ascending(all.into_iter().chain(many.map(|(n, _)| n))) {
                 let most = many.filter(|(many, _)| *many == n).map_or(n, |(_, most)| most);

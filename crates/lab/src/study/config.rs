@@ -185,7 +185,7 @@ impl Default for EnergySweep {
     fn default() -> Self {
         Self {
             n: vec![1024],
-            modes: Precision::ALL.into_iter().filter(|mode| *mode != Precision::F64Fast).collect(),
+            modes: Precision::ALL.into_iter().filter(|mode| mode.on_cpu() == *mode).collect(),
             engines: vec![Engine::Cpu],
             device: 0,
             nu: (0..=8).map(|k| Real::new(0.1 / f64::from(1 << k))).collect(),

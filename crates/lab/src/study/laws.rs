@@ -27,6 +27,7 @@
 //! coordinates: that too acts like a shift of the target. Both end the fall with N, at some tenths of δ in the potential; only
 //! measurement says where.
 
+use tisane::force::mode::{Arithmetic, Order};
 use tisane::force::precision::Precision;
 
 /// Root mean square of a rounding error of an f32, in proportion to the number: 2⁻²⁴ / √(8 ln 2).
@@ -51,11 +52,12 @@ pub fn in_bags(n: f64, bag: f64) -> f64 {
 #[must_use]
 pub fn potential(mode: Precision, n: f64, bag: f64) -> Option<f64> {
     let pairs = PAIR * DELTA / n.sqrt();
-    let sums = match mode {
-        Precision::F32Direct => running(n),
-        Precision::F32Chamomile => running(n / bag).hypot(in_bags(n, bag)),
-        Precision::Mixed => in_bags(n, bag),
-        Precision::DoubleFloat | Precision::F32Kahan | Precision::F64Fast | Precision::F64 => return None,
+    // Compensated sums, and those in f64, add nothing that shows.
+    let Arithmetic { real_bytes: 4, parts: 1, order, .. } = mode.arithmetic() else { return None };
+    let sums = match order {
+        Order::Running => running(n),
+        Order::InOrder => running(n / bag).hypot(in_bags(n, bag)),
+        Order::Tree => in_bags(n, bag),
     };
     Some(sums.hypot(pairs))
 }

@@ -162,11 +162,8 @@ pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fi
     let engine = assemble::forecast_engine(config, n);
     let described = assemble::described(engine, config.force.device).ok()?;
     let threads = super::trials::threads(config.force.threads) as u32;
-    // On the CPU f64-fast is f64.
-    let mode = match config.force.precision() {
-        Precision::F64Fast if engine != Engine::Cuda => Precision::F64,
-        mode => mode,
-    };
+    let asked = config.force.precision();
+    let mode = if engine == Engine::Cuda { asked } else { asked.on_cpu() };
     let host = machine::host();
     let fits = |fit: &&Fit| (&fit.engine, fit.mode, fit.threads, &fit.host) == (&described, mode, threads, &host);
     model.fit.iter().find(fits)
