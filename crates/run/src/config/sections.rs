@@ -1,10 +1,13 @@
 //! The sections of the configuration as they are written. The documentation of each key is also its text in the JSON
 //! Schema and in the resolved configuration: one line saying what it is, in what unit.
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::number::Real;
+use crate::real;
 pub use tisane::crew::MAX_THREADS;
 use tisane::force::precision::Precision;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
@@ -75,7 +78,7 @@ pub struct Softening {
 
 impl Default for Softening {
     fn default() -> Self {
-        Self { epsilon: Real::new(0.0) }
+        Self { epsilon: real!(0.0) }
     }
 }
 
@@ -177,7 +180,7 @@ pub enum OnDtMin {
 impl Default for Hermite4 {
     fn default() -> Self {
         Self {
-            nu: Real::new(0.01),
+            nu: real!(0.01),
             nu_start: None,
             dt_max: None,
             dt_min: None,
@@ -186,6 +189,11 @@ impl Default for Hermite4 {
         }
     }
 }
+
+/// Longest time step in Hénon units where the configuration does not give it.
+const DT_MAX: Real = real!(0.125);
+/// Number of shortest time steps in the longest one where the configuration does not give the shortest.
+const DT_MIN_PARTS: NonZeroU32 = NonZeroU32::new(1 << 23).unwrap();
 
 impl Hermite4 {
     /// Accuracy of the first time step.
@@ -197,13 +205,20 @@ impl Hermite4 {
     /// The longest time step, unit: time.
     #[must_use]
     pub fn dt_max(&self) -> f64 {
-        self.dt_max.map_or(0.125, Real::get)
+        self.dt_max.unwrap_or(DT_MAX).get()
     }
 
     /// The shortest time step, unit: time.
     #[must_use]
     pub fn dt_min(&self) -> f64 {
-        self.dt_min.map_or(self.dt_max() / f64::from(1 << 23), Real::get)
+        self.dt_min.unwrap_or(self.dt_max.unwrap_or(DT_MAX).divided_by(DT_MIN_PARTS)).get()
+    }
+
+    /// Writes every default into its key.
+    pub(super) fn resolve(&mut self) {
+        self.nu_start.get_or_insert(self.nu);
+        let dt_max = *self.dt_max.get_or_insert(DT_MAX);
+        self.dt_min.get_or_insert(dt_max.divided_by(DT_MIN_PARTS));
     }
 }
 
@@ -338,9 +353,9 @@ impl Default for ClusterSection {
             interval: None,
             neighbours: 6,
             lagrangian_mass: LagrangianMass::Initial,
-            binary_hardness: Real::new(1.0),
-            escape_radius: Real::new(10.0),
-            encounter_radius: Real::new(1.0),
+            binary_hardness: real!(1.0),
+            escape_radius: real!(10.0),
+            encounter_radius: real!(1.0),
         }
     }
 }

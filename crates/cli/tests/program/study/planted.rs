@@ -10,6 +10,7 @@ use tisane_lab::study::trial::{Group, Measured};
 use tisane_lab::study::trials::Key;
 use tisane_plot::{Figure, Panel};
 use tisane_run::config::Real;
+use tisane_run::config::real;
 
 /// What a pair takes in the engine and a target on the host.
 const PAIR: f64 = 1e-9;
@@ -107,7 +108,7 @@ fn figures_have_the_papers_numbers_and_ours_for_a_time_unit() {
     assert!(at(points(figure_5, "one cycle a pair"), 65536.0) < at(points(figure_5, "nothing on the host"), 65536.0));
 
     // Another workload has nothing of the paper beside it.
-    let other = figures::cost(&[planted()], &Stretch { t_end: Real::new(0.75), ..Stretch::default() }, &[]);
+    let other = figures::cost(&[planted()], &Stretch { t_end: real!(0.75), ..Stretch::default() }, &[]);
     assert!(other.iter().all(|(name, _)| *name == "cost"));
     assert!(other[0].1.panels.iter().flat_map(|panel| &panel.series).all(|series| !series.name.starts_with("PZ")));
 }
