@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use tisane::io::origin;
 use tisane::io::provenance::Provenance;
+use tisane::particles::hexadecimal;
 
 const PLUMMER: &str = "\
 # As its author wrote it, with a comment.
@@ -128,7 +129,7 @@ fn the_input_file_is_named_with_its_hash() {
     let p = origin::read(&folder.path("o/summary.json")).unwrap();
     let [input] = &p.inputs().unwrap()[..] else { panic!("{}", p.inputs) };
     assert_eq!(fs::canonicalize(&input.file).unwrap(), fs::canonicalize(folder.path("four.csv")).unwrap());
-    let hash: String = Sha256::digest(FOUR).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hexadecimal(&Sha256::digest(FOUR));
     assert_eq!((&*input.key, &input.sha256, p.seed), ("initial.file.path", &hash, None));
 }
 

@@ -6,7 +6,7 @@ use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
-use super::seal::hexadecimal;
+use super::seal;
 use crate::error::Result;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
@@ -155,7 +155,7 @@ impl ContentHash {
     }
 
     fn finish(self) -> String {
-        hexadecimal(&self.0.finalize())
+        seal::Digest::of(self.0).to_string()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Who may see a view: whoever has its token. Any user of this machine can reach a port of the loopback interface.
 
 use super::http::Request;
+use crate::particles::hexadecimal;
 use subtle::ConstantTimeEq;
 
 /// The door of one view. A random token of 128 bits comes once in the address that the program prints; from then on the browser
@@ -33,7 +34,6 @@ impl Door {
         let (mut id, mut token) = ([0u8; 4], [0u8; 16]);
         getrandom::fill(&mut id)?;
         getrandom::fill(&mut token)?;
-        let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self { id: hexadecimal(&id), token: hexadecimal(&token) })
     }
 

@@ -21,7 +21,7 @@ use tisane::io::fields::DiagnosticsRow;
 use tisane::io::file_units::FileUnits;
 use tisane::io::provenance::Provenance;
 use tisane::motion::Motion;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, hexadecimal};
 use tisane::simulation::{Engines, ExitReason, Plan, Simulation, Watch};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
@@ -313,7 +313,7 @@ fn hash(run: &Simulation) -> String {
     let whole = p.id.iter().copied().chain(p.time.iter().map(|t| t.0)).chain(p.step.iter().map(|l| u64::from(l.0)));
     let mut digest = Sha256::new();
     floats.chain(whole).chain(counts).for_each(|word| digest.update(word.to_le_bytes()));
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&digest.finalize())
 }
 
 /// Does not look on.
