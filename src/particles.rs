@@ -105,8 +105,14 @@ impl Particles {
                 hash.update(value.to_le_bytes());
             }
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&hash.finalize())
     }
+}
+
+/// Returns bytes as lower-case hexadecimal digits, the text form of hashes.
+#[must_use]
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

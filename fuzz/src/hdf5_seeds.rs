@@ -4,6 +4,7 @@ use hdf5::types::VarLenUnicode;
 use hdf5::{Group, Location};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use tisane::force::Field;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
@@ -91,8 +92,10 @@ const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 fn snapshot(folder: &Path) -> PathBuf {
     let path = folder.join("snapshot_0000.hdf5");
     let (units, provenance) = (units(), provenance());
-    let now = Time::from_dt_max(1);
-    let content = Snapshot { particles: &particles(), now, clock: &CLOCK, units: &units, provenance: &provenance };
+    let (now, particles, clock) = (Time::from_dt_max(1), particles(), &CLOCK);
+    let field = Field { acc: particles.acc.clone(), pot: particles.pot.clone() };
+    let (particles, field, units, provenance) = (&particles, &field, &units, &provenance);
+    let content = Snapshot { particles, field, now, clock, units, provenance };
     snapshot::write(&path, &content).expect("a snapshot");
     path
 }

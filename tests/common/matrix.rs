@@ -16,7 +16,7 @@ use tisane::force::{AccelerationEngine, ForceEngine, reference};
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::motion::Motion;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, hexadecimal};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
@@ -313,7 +313,7 @@ fn hash(run: &Simulation) -> String {
     let whole = p.id.iter().copied().chain(p.time.iter().map(|t| t.0)).chain(p.step.iter().map(|l| u64::from(l.0)));
     let mut digest = Sha256::new();
     floats.chain(whole).chain(counts).for_each(|word| digest.update(word.to_le_bytes()));
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&digest.finalize())
 }
 
 /// Does not look on.

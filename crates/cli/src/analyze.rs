@@ -156,10 +156,7 @@ impl Analysis {
 
     fn append(&mut self, seen: &Seen, origin: Provenance) -> Result<()> {
         self.origin = origin;
-        let (mut history, mut written) = (std::mem::take(&mut self.history), self.written);
-        let appended = self.journals.append(seen, &mut history, &mut written);
-        (self.history, self.written) = (history, written);
-        appended?;
+        (self.history, self.written) = self.journals.append(seen, &self.history, &self.written)?;
         let provenance = self.provenance();
         self.journals.refresh(|| provenance.clone())
     }

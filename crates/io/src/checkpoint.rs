@@ -36,6 +36,26 @@ pub struct Checkpoint {
     pub provenance: Provenance,
 }
 
+/// The state of a run, borrowed to be written: a copy would be the largest allocation of the run.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckpointRef<'a> {
+    /// All particles, each at its own time, in internal units.
+    pub particles: &'a Particles,
+    /// Numbers of the run.
+    pub run: &'a RunState,
+    /// Events that were reported.
+    pub history: &'a History,
+    /// Origin of the file, with the resolved configuration.
+    pub provenance: &'a Provenance,
+}
+
+impl<'a> From<&'a Checkpoint> for CheckpointRef<'a> {
+    fn from(checkpoint: &'a Checkpoint) -> Self {
+        let Checkpoint { particles, run, history, provenance } = checkpoint;
+        Self { particles, run, history, provenance }
+    }
+}
+
 /// The numbers of a run, in internal units (G = 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunState {
@@ -224,8 +244,9 @@ impl Numbers<Error> for FromFile<'_> {
 ///
 /// # Errors
 /// [`Error::Storage`]; the former checkpoints are still there.
-pub fn write(dir: &Path, checkpoint: &Checkpoint) -> Result<()> {
+pub fn write<'a>(dir: &Path, checkpoint: impl Into<CheckpointRef<'a>>) -> Result<()> {
     let newest = dir.join(NEWEST);
+    let checkpoint = checkpoint.into();
     let pending = hdf::write_pending(&newest, Kind::Checkpoint, |root| fill(root, checkpoint))?;
     if seal::check(&newest).is_ok_and(|seal| seal == Seal::Whole) {
         keep_as_previous(&newest, &dir.join(PREVIOUS))?;
@@ -245,10 +266,10 @@ fn keep_as_previous(newest: &Path, previous: &Path) -> Result<()> {
     remove_if_present(&link).map_err(|e| Error::storage(&link, e))
 }
 
-fn fill(root: &Group, c: &Checkpoint) -> H5Result {
+fn fill(root: &Group, c: CheckpointRef<'_>) -> H5Result {
     put_text(root, "note", "internal units: G = 1; user units = internal units times the scale_* attributes of /Run")?;
-    visit(&mut c.run.clone(), &mut ToFile(&new_group(root, "Run")?))?;
-    let p = &c.particles;
+    visit(&mut { *c.run }, &mut ToFile(&new_group(root, "Run")?))?;
+    let p = c.particles;
     let g = new_group(root, "Particles")?;
     put(&g, "n", &(p.len() as u64))?;
     put_dataset(&g, "id", 1, &p.id)?;
@@ -260,8 +281,8 @@ fn fill(root: &Group, c: &Checkpoint) -> H5Result {
     put_dataset(&g, "potential", 1, &p.pot)?;
     put_dataset(&g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(&g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
-    history::write(&c.history, &new_group(root, "History")?)?;
-    provenance::write(&c.provenance, &new_group(root, "Provenance")?)
+    history::write(c.history, &new_group(root, "History")?)?;
+    provenance::write(c.provenance, &new_group(root, "Provenance")?)
 }
 
 /// Reads a checkpoint and checks that it is whole and makes sense.

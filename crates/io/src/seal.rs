@@ -10,6 +10,7 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use tisane::particles::hexadecimal;
 
 const MAGIC: &[u8; 15] = b"\nTISANE-SHA256 ";
 const LENGTH: u64 = 80;
@@ -65,7 +66,7 @@ pub fn append(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let length = file.metadata()?.len();
     let digest = digest(&mut file, length)?;
-    file.write_all(&trailer(&digest))
+    file.write_all(&trailer(digest))
 }
 
 /// Checks the seal of a file, reading all of it once.
@@ -83,7 +84,7 @@ pub fn check(path: &Path) -> io::Result<Seal> {
         return Ok(Seal::Absent);
     }
     file.rewind()?;
-    let whole = found.as_slice() == trailer(&digest(&mut file, content)?);
+    let whole = found.as_slice() == trailer(digest(&mut file, content)?);
     Ok(if whole { Seal::Whole } else { Seal::Broken })
 }
 
@@ -92,29 +93,24 @@ pub fn check(path: &Path) -> io::Result<Seal> {
 /// # Errors
 /// What the file system says.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
-    digest(&mut regular::open(path)?, u64::MAX)
+    Ok(digest(&mut regular::open(path)?, u64::MAX)?.to_string())
 }
 
-fn trailer(digest: &str) -> Vec<u8> {
-    [MAGIC.as_slice(), digest.as_bytes(), b"\n"].concat()
+fn trailer(digest: Digest) -> Vec<u8> {
+    [MAGIC.as_slice(), digest.to_string().as_bytes(), b"\n"].concat()
 }
 
-/// SHA-256 of the first `length` bytes from here, in lower-case hexadecimal.
-fn digest(file: &mut File, length: u64) -> io::Result<String> {
+/// SHA-256 of the first `length` bytes from here.
+fn digest(file: &mut File, length: u64) -> io::Result<Digest> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0u8; 1 << 16];
     let mut rest = file.take(length);
     loop {
         match rest.read(&mut buffer)? {
-            0 => return Ok(hexadecimal(&hash.finalize())),
+            0 => return Ok(Digest::of(hash)),
             n => hash.update(buffer.get(..n).unwrap_or(&buffer)),
         }
     }
-}
-
-/// Bytes as lower-case hexadecimal.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Snapshots: all particles at one moment, in the Gadget HDF5 layout that yt and pynbody open.
 
-use super::fields::{self, Field, FieldValues};
+use super::fields::{self, FieldValues, SnapshotField};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
-use super::seal::hexadecimal;
+use super::seal;
 use hdf5::Group;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use tisane::error::Result;
+use tisane::force::Field;
 use tisane::particles::{Particles, Vec3, from_components};
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
@@ -30,8 +31,10 @@ const CONTENT_HASH: &str = "content_sha256";
 /// What a snapshot is made from. All particles stand at `now`.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
-    /// The particles, in internal units.
+    /// The particles, in internal units. Their accelerations and potentials are not written.
     pub particles: &'a Particles,
+    /// Accelerations and potentials where the particles stand, in internal units.
+    pub field: &'a Field,
     /// The moment.
     pub now: Time,
     /// The time axis, in internal units.
@@ -94,7 +97,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     let mut hash = ContentHash::new(user_time);
     let group = new_group(root, PARTICLES)?;
     for field in fields::SNAPSHOT {
-        let dataset = match (field.values)(s.particles, s.clock) {
+        let dataset = match (field.values)(s.particles, s.field, s.clock) {
             FieldValues::Counts(values) => {
                 hash.add(field, values.iter().map(|v| v.to_le_bytes()));
                 put_dataset(&group, field.name, field.width, &values)?
@@ -141,7 +144,7 @@ impl ContentHash {
         Self(Sha256::new_with_prefix(time.to_le_bytes()))
     }
 
-    fn add(&mut self, field: &Field, values: impl Iterator<Item = [u8; 8]>) {
+    fn add(&mut self, field: &SnapshotField, values: impl Iterator<Item = [u8; 8]>) {
         self.0.update(field.name);
         let mut buffer = Vec::with_capacity(1 << 15);
         for value in values {
@@ -155,7 +158,7 @@ impl ContentHash {
     }
 
     fn finish(self) -> String {
-        hexadecimal(&self.0.finalize())
+        seal::Digest::of(self.0).to_string()
     }
 }
 
@@ -234,18 +237,18 @@ struct ColumnReader<'a> {
 }
 
 impl ColumnReader<'_> {
-    fn floats(&mut self, field: &Field) -> Result<Vec<f64>> {
+    fn floats(&mut self, field: &SnapshotField) -> Result<Vec<f64>> {
         let values: Vec<f64> = self.group.column(field.name, self.rows, field.width)?;
         self.rows = Some(values.len() / field.width);
         self.hash.add(field, values.iter().map(|v| v.to_le_bytes()));
         Ok(values)
     }
 
-    fn vectors(&mut self, field: &Field) -> Result<Vec<Vec3>> {
+    fn vectors(&mut self, field: &SnapshotField) -> Result<Vec<Vec3>> {
         Ok(from_components(&self.floats(field)?))
     }
 
-    fn counts(&mut self, field: &Field) -> Result<Vec<u64>> {
+    fn counts(&mut self, field: &SnapshotField) -> Result<Vec<u64>> {
         let values: Vec<u64> = self.group.column(field.name, self.rows, field.width)?;
         self.hash.add(field, values.iter().map(|v| v.to_le_bytes()));
         Ok(values)

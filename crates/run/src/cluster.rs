@@ -208,28 +208,28 @@ impl Journals {
         written.events_sha256 = Some(self.events.sha256());
     }
 
-    /// Adds what was seen, and counts it: all of it, or on an error nothing.
+    /// Adds the rows of `seen`: all of them, or none on an error. Returns the history and the numbers of rows after them,
+    /// given those before.
     ///
     /// # Errors
     /// As [`Series::append`].
-    pub fn append(&mut self, seen: &Seen, history: &mut History, written: &mut Written) -> Result<()> {
+    pub fn append(&mut self, seen: &Seen, history: &History, written: &Written) -> Result<(History, Written)> {
         let ends = (self.cluster.end(), self.binaries.end(), self.events.end());
-        let mut history_after = history.clone();
-        let events = seen.events(&mut history_after, written.events);
+        let mut history = history.clone();
+        let events = seen.events(&mut history, written.events);
         if let Err(e) = self.append_rows(&seen.row(), &seen.binaries(), &events) {
             self.cluster.cut(ends.0);
             self.binaries.cut(ends.1);
             self.events.cut(ends.2);
             return Err(e);
         }
-        *history = history_after;
-        *written = Written {
+        let written = Written {
             cluster_rows: self.cluster.rows(),
             binaries_rows: self.binaries.rows(),
             events: self.events.rows(),
             ..*written
         };
-        Ok(())
+        Ok((history, written))
     }
 
     fn append_rows(&mut self, row: &ClusterRow, binaries: &[BinaryRow], events: &[EventRow]) -> Result<()> {

@@ -20,7 +20,8 @@ use tisane::motion::Motion;
 use tisane::particles::Particles;
 use tisane::profile::Profiler;
 use tisane::time::TICKS_PER_DT_MAX;
-use tisane_io::checkpoint::{self, Checkpoint, RunState};
+use tisane_io::checkpoint::CheckpointRef;
+use tisane_io::checkpoint::{self, RunState};
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
@@ -165,7 +166,7 @@ impl Simulation {
         references.centre_of_mass = conserved.centre_of_mass;
         self.write_row(&mut outputs, &measured, watch)?;
         self.look_at_cluster(&mut outputs, &measured)?;
-        self.write_snapshot(measured)?;
+        self.write_snapshot(&measured)?;
         self.checkpoint(&mut outputs)?;
         Ok(outputs)
     }
@@ -278,7 +279,7 @@ impl Simulation {
             self.look_at_cluster(outputs, &measured)?;
         }
         if snapshot {
-            self.write_snapshot(measured)?;
+            self.write_snapshot(&measured)?;
         }
         Ok(())
     }
@@ -327,23 +328,19 @@ impl Simulation {
         verdict
     }
 
-    fn write_snapshot(&mut self, measured: Field) -> Result<()> {
+    fn write_snapshot(&mut self, measured: &Field) -> Result<()> {
         let number = self.state.written.snapshots;
         let path = directory::snapshot(&self.plan.directory, number);
         let provenance = self.provenance_now();
-        // The file gets the forces where the particles stand, the run keeps those of its last evaluation.
-        let Field { acc, pot } = measured;
-        let kept = (std::mem::replace(&mut self.particles.acc, acc), std::mem::replace(&mut self.particles.pot, pot));
         let snapshot = Snapshot {
             particles: &self.particles,
+            field: measured,
             now: self.state.now,
             clock: &self.state.clock,
             units: &self.units,
             provenance: &provenance,
         };
-        let written = self.insist(|| snapshot::write(&path, &snapshot));
-        (self.particles.acc, self.particles.pot) = kept;
-        written?;
+        self.insist(|| snapshot::write(&path, &snapshot))?;
         self.state.written.snapshots += 1;
         tracing::debug!("wrote {}", path.display());
         Ok(())
@@ -355,12 +352,13 @@ impl Simulation {
         outputs.note(&mut self.state.written);
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
-        // Lent, not copied: a copy would be the largest allocation of the run.
-        let (particles, history) = (std::mem::take(&mut self.particles), std::mem::take(&mut self.history));
-        let checkpoint = Checkpoint { particles, run: self.state, history, provenance };
-        let written = self.insist(|| checkpoint::write(&self.plan.directory, &checkpoint));
-        (self.particles, self.history) = (checkpoint.particles, checkpoint.history);
-        written?;
+        let checkpoint = CheckpointRef {
+            particles: &self.particles,
+            run: &self.state,
+            history: &self.history,
+            provenance: &provenance,
+        };
+        self.insist(|| checkpoint::write(&self.plan.directory, checkpoint))?;
         self.session.last_checkpoint = Instant::now();
         tracing::debug!("wrote a checkpoint after {} block steps", self.state.counters.block_steps);
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::http::Request;
 use subtle::ConstantTimeEq;
+use tisane::particles::hexadecimal;
 
 /// The door of one view. A random token of 128 bits comes once in the address that the program prints; from then on the browser
 /// shows it as a cookie that no script can read and no other site can have sent. The page's path is random too, so that the
@@ -33,7 +34,6 @@ impl Door {
         let (mut id, mut token) = ([0u8; 4], [0u8; 16]);
         getrandom::fill(&mut id)?;
         getrandom::fill(&mut token)?;
-        let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self { id: hexadecimal(&id), token: hexadecimal(&token) })
     }
 

@@ -7,6 +7,7 @@ mod older;
 use program::{Folder, Said, summary};
 use sha2::{Digest, Sha256};
 use std::fs;
+use tisane::particles::hexadecimal;
 use tisane_io::origin;
 use tisane_io::provenance::Provenance;
 
@@ -127,7 +128,7 @@ fn the_input_file_is_named_with_its_hash() {
     let p = origin::read(&folder.path("o/summary.json")).unwrap();
     let [input] = &p.inputs().unwrap()[..] else { panic!("{}", p.inputs) };
     assert_eq!(fs::canonicalize(&input.file).unwrap(), fs::canonicalize(folder.path("four.csv")).unwrap());
-    let hash: String = Sha256::digest(FOUR).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hexadecimal(&Sha256::digest(FOUR));
     assert_eq!((&*input.key, &input.sha256, p.seed), ("initial.file.path", &hash, None));
 }
 

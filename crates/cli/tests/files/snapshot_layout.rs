@@ -3,6 +3,7 @@
 use hdf5::types::TypeDescriptor;
 use std::fs;
 use std::path::Path;
+use tisane::force::Field;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::names::{G_CGS, GM_SUN_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
@@ -48,10 +49,31 @@ fn provenance() -> Provenance {
 }
 
 fn write(path: &Path, p: &Particles) {
-    let (units, provenance) = (units(), provenance());
-    let now = Time::from_dt_max(3);
-    snapshot::write(path, &Snapshot { particles: p, now, clock: &CLOCK, units: &units, provenance: &provenance })
-        .unwrap();
+    let (now, field, units, provenance) = (Time::from_dt_max(3), field(p), units(), provenance());
+    let clock = &CLOCK;
+    let s = Snapshot { particles: p, field: &field, now, clock, units: &units, provenance: &provenance };
+    snapshot::write(path, &s).unwrap();
+}
+
+/// The particles' own accelerations and potentials as those where they stand.
+fn field(p: &Particles) -> Field {
+    Field { acc: p.acc.clone(), pot: p.pot.clone() }
+}
+
+#[test]
+fn forces_are_those_where_the_particles_stand() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, p) = (dir.path().join("s.hdf5"), particles(33));
+    let mut elsewhere = p.clone();
+    elsewhere.acc.fill([f64::NAN; 3]);
+    elsewhere.pot.fill(f64::NAN);
+    let (now, field, units, provenance) = (Time::from_dt_max(3), field(&p), units(), provenance());
+    let clock = &CLOCK;
+    let s = Snapshot { particles: &elsewhere, field: &field, now, clock, units: &units, provenance: &provenance };
+    snapshot::write(&path, &s).unwrap();
+    let s = snapshot::read(&path).unwrap();
+    assert_eq!(s.acc, p.acc.iter().map(|a| a.map(|x| x * 256.0)).collect::<Vec<_>>());
+    assert_eq!(s.pot, p.pot.iter().map(|x| x * 64.0).collect::<Vec<_>>());
 }
 
 #[test]
@@ -85,8 +107,9 @@ fn the_same_state_gives_the_same_bytes() {
     let bytes = ["a", "b"].map(|name| {
         let path = dir.path().join(name);
         let (units, provenance) = (units(), Provenance { created: "then".into(), ..provenance() });
-        let (now, particles) = (Time(0), particles(50));
-        let s = Snapshot { particles: &particles, now, clock: &CLOCK, units: &units, provenance: &provenance };
+        let (now, particles, clock) = (Time(0), particles(50), &CLOCK);
+        let field = field(&particles);
+        let s = Snapshot { particles: &particles, field: &field, now, clock, units: &units, provenance: &provenance };
         snapshot::write(&path, &s).unwrap();
         fs::read(path).unwrap()
     });

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use tisane::force::Field;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
@@ -101,9 +102,9 @@ pub(crate) fn two() -> Particles {
 pub(crate) fn snapshot(path: &Path, particles: &Particles) {
     let clock = Clock { start: 0.0, dt_max: 0.125 };
     let (units, provenance) = (units(), Provenance::of_this_program());
-    let now = Time::from_dt_max(3);
-    let content =
-        tisane_io::snapshot::Snapshot { particles, now, clock: &clock, units: &units, provenance: &provenance };
+    let (now, field) = (Time::from_dt_max(3), Field { acc: particles.acc.clone(), pot: particles.pot.clone() });
+    let (field, clock, units, provenance) = (&field, &clock, &units, &provenance);
+    let content = tisane_io::snapshot::Snapshot { particles, field, now, clock, units, provenance };
     tisane_io::snapshot::write(path, &content).expect("a snapshot");
 }
 

@@ -101,10 +101,8 @@ impl Simulation {
     pub(super) fn tell_of_cluster(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
         let Some(seen) = outputs.seen(wait) else { return Ok(()) };
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
-        let (mut history, mut written) = (std::mem::take(&mut self.history), self.state.written);
-        let appended = self.insist(|| journals.append(&seen, &mut history, &mut written));
+        let (history, written) = self.insist(|| journals.append(&seen, &self.history, &self.state.written))?;
         (self.history, self.state.written) = (history, written);
-        appended?;
         self.insist(|| journals.refresh(|| self.provenance_now()))
     }
 
