@@ -170,12 +170,12 @@ fn table_of_struct(source: &str, name: &str, what: &str) -> String {
 
 #[test]
 fn the_summary_table_is_that_of_the_sources() {
-    assert_table("docs/src/files.md", "summary keys", &table_of_struct("src/io/summary.rs", "Summary", "key"));
+    assert_table("docs/src/files.md", "summary keys", &table_of_struct("crates/io/src/summary.rs", "Summary", "key"));
 }
 
 #[test]
 fn the_provenance_table_is_that_of_the_sources() {
-    let table = table_of_struct("src/io/provenance.rs", "Provenance", "attribute");
+    let table = table_of_struct("crates/io/src/provenance.rs", "Provenance", "attribute");
     assert_table("docs/src/files.md", "provenance", &table);
 }
 

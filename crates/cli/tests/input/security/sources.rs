@@ -26,6 +26,14 @@ fn texts(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
     found
 }
 
+/// The Rust sources of all crates.
+fn rust_sources() -> Vec<(String, String)> {
+    let mut found = texts("src", &["rs"]);
+    let crates = ["io", "run", "plot", "view", "lab", "cli"];
+    found.extend(crates.iter().flat_map(|name| texts(&format!("crates/{name}/src"), &["rs"])));
+    found
+}
+
 /// The files whose text has one of the words.
 fn with_any(texts: &[(String, String)], words: &[&str]) -> Vec<String> {
     let has = |(_, text): &&(String, String)| words.iter().any(|word| text.contains(word));
@@ -36,14 +44,14 @@ fn with_any(texts: &[(String, String)], words: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_network_is_touched_by_the_view_alone_and_on_the_loopback_interface() {
-    let mut sources = texts("src", &["rs"]);
+    let mut sources = rust_sources();
     // A unit test may make a socket to see that it is refused as a file.
     for (_, text) in &mut sources {
         text.truncate(text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len()));
     }
     let net = ["std::net", "TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ToSocketAddrs"];
-    assert_eq!(with_any(&sources, &net), ["src/view/http.rs", "src/view/server.rs"]);
-    let (_, server) = sources.iter().find(|(name, _)| name == "src/view/server.rs").unwrap();
+    assert_eq!(with_any(&sources, &net), ["crates/view/src/http.rs", "crates/view/src/server.rs"]);
+    let (_, server) = sources.iter().find(|(name, _)| name == "crates/view/src/server.rs").unwrap();
     let binds: Vec<&str> = server.lines().filter(|line| line.contains("bind(")).collect();
     assert!(matches!(binds[..], [line] if line.contains("bind((Ipv4Addr::LOCALHOST, port))")), "{binds:?}");
     assert_eq!(with_any(&sources, &["UNSPECIFIED", "0.0.0.0"]), Vec::<String>::new());
@@ -51,10 +59,10 @@ fn the_network_is_touched_by_the_view_alone_and_on_the_loopback_interface() {
 
 #[test]
 fn other_programs_are_started_where_that_is_argued_and_never_by_a_shell() {
-    let sources = texts("src", &["rs"]);
+    let sources = rust_sources();
     let starts = with_any(&sources, &["process::Command", "process::{Command", "Command::new"]);
     // ffmpeg for a film; this program itself for a case of the validation.
-    assert_eq!(starts, ["src/cli/movie.rs", "src/validate/rows.rs"]);
+    assert_eq!(starts, ["crates/cli/src/movie.rs", "crates/lab/src/validate/rows.rs"]);
     let of = |name: &str| sources.iter().find(|(found, _)| found == name).unwrap().1.matches("Command::new(").count();
     assert_eq!(starts.iter().map(|name| of(name)).collect::<Vec<_>>(), [1, 1]);
     assert!(sources.iter().any(|(_, text)| text.contains("Command::new(\"ffmpeg\")")));
