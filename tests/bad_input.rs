@@ -4,12 +4,16 @@
 mod checkpoints;
 #[path = "bad_input/directories.rs"]
 mod directories;
+#[path = "bad_input/locks.rs"]
+mod locks;
 #[path = "common/mount.rs"]
 mod mount;
 #[path = "common/outcome.rs"]
 mod outcome;
 #[path = "common/program.rs"]
 mod program;
+#[path = "common/strace.rs"]
+mod strace;
 #[path = "bad_input/surroundings.rs"]
 mod surroundings;
 

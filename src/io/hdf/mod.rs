@@ -3,6 +3,7 @@
 
 pub(in crate::io) mod foreign;
 mod inside;
+mod open;
 pub(in crate::io) mod read;
 pub(in crate::io) mod write;
 
