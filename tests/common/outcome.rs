@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+#[path = "hdf.rs"]
+mod hdf;
+
 use crate::program::{diagnostics, summary};
 use std::collections::BTreeMap;
 use std::fs;
@@ -60,7 +63,7 @@ fn snapshots(dir: &Path) -> BTreeMap<String, Vec<u64>> {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         assert!(name.ends_with(".hdf5"), "a file left over: {name}");
-        let file = hdf5::File::open(&path).unwrap();
+        let file = hdf::open(&path);
         let particles = file.group("PartType4").unwrap();
         for dataset in particles.datasets().unwrap() {
             let field = dataset.name();

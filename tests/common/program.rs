@@ -6,8 +6,23 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tisane_io::table;
+
+/// Longest time that a test waits for an event before it fails. It ends a test that would hang; no machine is so loaded that it is
+/// reached otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Waits until something has happened.
+#[track_caller]
+pub fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !happened() {
+        assert!(began.elapsed() < PATIENCE, "not within {} s: {what}", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
 
 /// What the program said, and its exit code.
 #[derive(Debug)]
@@ -64,7 +79,8 @@ impl Folder {
     /// The program with arguments, ready to start.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program();
-        command.args(arguments).current_dir(self.temporary.path()).stdin(Stdio::null()).env_remove("TISANE_SIMD");
+        command.args(arguments).current_dir(self.temporary.path()).stdin(Stdio::null());
+        command.env_remove("TISANE_SIMD").env_remove("HDF5_USE_FILE_LOCKING");
         command
     }
 

@@ -32,7 +32,8 @@ pub fn command(folder: &Folder, options: &[&str], arguments: &[&str]) -> Command
     let plain = folder.command(arguments);
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "--seccomp-bpf"]).args(options).arg(plain.get_program()).args(plain.get_args());
-    command.current_dir(folder.path("")).stdin(Stdio::null()).env_remove("TISANE_SIMD");
+    command.current_dir(folder.path("")).stdin(Stdio::null());
+    command.env_remove("TISANE_SIMD").env_remove("HDF5_USE_FILE_LOCKING");
     command
 }
 

@@ -45,7 +45,8 @@ pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
     }
     let config = configuration(&args.dir, &first, &args.sets)?;
     std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
-    let _lock = Lock::take(&output)?;
+    let lock = Lock::take(&output)?;
+    lock.warning().filter(|_| !talk.quiet).iter().for_each(|why| say(why));
     let mut analysis = Analysis {
         config,
         journals: Journals::create(&output, &first.units)?,

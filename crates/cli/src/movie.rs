@@ -92,7 +92,8 @@ pub fn movie(args: &MovieArgs, talk: Talk) -> Result<u8> {
         bar.finish_and_clear();
         left_out.iter().for_each(|why| say(&format!("left out: {why}")));
         fs::create_dir_all(&folder).map_err(|e| Error::input(&folder, e))?;
-        let _lock = Lock::take(&folder)?;
+        let lock = Lock::take(&folder)?;
+        lock.warning().filter(|_| !talk.quiet).iter().for_each(|why| say(why));
         prepare(&folder, &film.description(), args.overwrite)?;
         let kept = (0..film.frames()).filter(|frame| Film::path(&folder, *frame).is_file()).count() as u64;
         render(&film, &folder, kept, lines, talk)?;

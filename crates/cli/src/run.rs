@@ -186,8 +186,11 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Talk) 
     Ok(NewRun { simulation, name, bars, _lock: lock })
 }
 
-/// Logs which process this is, and whose stale lock it took over.
+/// Logs which process this is, whose stale lock it took over, and whether the file system refuses locks.
 fn tell_of_lock(lock: &Lock) {
+    if let Some(warning) = lock.warning() {
+        tracing::warn!("{warning}");
+    }
     if let Some(who) = &lock.left_by {
         tracing::info!("{who}, did not end in order: its lock is stale");
     }

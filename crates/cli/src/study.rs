@@ -1,6 +1,6 @@
 //! `tisane study`: sweeps that end in tables and figures.
 
-use super::{Talk, face, print};
+use super::{Talk, face, print, say};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
@@ -152,6 +152,7 @@ where
     };
     let dir = args.output.clone().unwrap_or_else(|| Path::new("studies").join(name));
     let mut journal = Journal::open(&dir, Stamp::now(name), args.overwrite)?;
+    journal.warning().filter(|_| !talk.quiet).iter().for_each(|why| say(why));
     let resolved = file.resolved()?;
     write_atomically(&dir.join("study.toml"), |path| {
         std::fs::write(path, &resolved).map_err(|e| Error::storage(path, e))

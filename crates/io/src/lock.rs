@@ -1,26 +1,35 @@
-//! The lock on a directory that a process writes to: two of them would destroy each other's files.
+//! The lock on a directory that a process writes to: two processes would destroy each other's files.
 //!
-//! `tisane.lock` lies in the directory as long as its process is at work there, is held locked by the system (flock), and says
-//! whose it is. The system lets go of the lock however the process ends, so that the file of one that was killed is known to be
-//! stale: nobody holds it. Only where a file system has no locks does what the file says decide.
+//! `tisane.lock` lies in the directory as long as its process is at work there. The system holds it locked (`flock`), and its text
+//! names the process. The system drops the lock when the process ends, in any way: the file that a killed process leaves is known
+//! to be stale, because nobody holds it.
+//!
+//! Two cases need more than one call of `flock`:
+//! - The lock may be held for an instant without an owner at work: by a process that only looks ([`check`]), or by a child process
+//!   that was just forked and has the descriptors of its parent until it executes its own program. The attempt is repeated for
+//!   a bounded time, a long one only where the process that the text names has ended.
+//! - A file system may refuse locks (Lustre mounted with `noflock`, NFS without a lock manager). Then the text alone decides, and
+//!   [`Lock::warning`] says so.
 
 use super::machine;
 use super::provenance::now_utc;
 use crate::regular;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 
 /// Name of the file.
 pub const LOCK: &str = "tisane.lock";
-/// Whoever looks whether a process is at work ([`in_use`]) holds the lock for an instant: it is tried again so often, after
-/// pauses of this length.
-const GLANCES: u32 = 5;
-const GLANCE: Duration = Duration::from_millis(10);
-/// What to do while another process is at work.
+/// Pause between two attempts to take a lock.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Time for which a lock is tried again whose text names a process that runs.
+const WHILE_AT_WORK: Duration = Duration::from_millis(200);
+/// Time for which a lock is tried again whose text names no process, or one that has ended.
+const WHILE_UNCLEAR: Duration = Duration::from_secs(5);
+/// Advice while another process is at work.
 const WAIT: &str = "wait until it ends";
 
 /// A directory that this process alone writes to, until this is dropped.
@@ -28,8 +37,10 @@ const WAIT: &str = "wait until it ends";
 pub struct Lock {
     path: PathBuf,
     file: File,
-    /// Whose stale lock was found, in words: a process that was killed, or whose machine went down.
+    /// The text of a stale lock that was found: a process that was killed, or whose machine went down.
     pub left_by: Option<String>,
+    /// What the system said, if the file system refuses locks.
+    refused: Option<String>,
 }
 
 impl Lock {
@@ -41,37 +52,55 @@ impl Lock {
     pub fn take(dir: &Path) -> Result<Self> {
         let path = dir.join(LOCK);
         let cannot = |e: io::Error| Error::input(dir, format!("cannot take the lock {LOCK}: {e}"));
-        let mut glances = 0;
+        let began = Instant::now();
         loop {
-            let mut options = OpenOptions::new();
-            options.create(true).truncate(false).read(true).write(true);
-            let mut file = options.open(&path).map_err(cannot)?;
-            let lock = file.try_lock();
-            let told = told(&mut file);
-            match lock {
-                Ok(()) if same_file(&path, &file) => return Ok(Self::hold(path, file, told)),
-                // Its owner has just taken it away.
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) if glances < GLANCES => std::thread::sleep(GLANCE),
-                Err(TryLockError::WouldBlock) => return Err(in_use_by(dir, &told, WAIT)),
-                Err(TryLockError::Error(_)) => match unlocked(&told) {
-                    Standing::Stale => return Ok(Self::hold(path, file, told)),
-                    Standing::AtWork => return Err(in_use_by(dir, &told, WAIT)),
-                    Standing::Unknown => {
-                        let help = format!("this file system has no locks: if that process is gone, remove {LOCK}");
-                        return Err(in_use_by(dir, &told, &help));
+            let (mut file, is_new) = open_or_create(&path).map_err(cannot)?;
+            let attempt = file.try_lock();
+            let text = text_of(&mut file);
+            match attempt {
+                Ok(()) if same_file(&path, &file) => return Self::hold(path, file, text, None).map_err(cannot),
+                Err(TryLockError::WouldBlock) if same_file(&path, &file) => {
+                    let standing = of_held(&text);
+                    let patience = if standing == Standing::AtWork { WHILE_AT_WORK } else { WHILE_UNCLEAR };
+                    if began.elapsed() >= patience {
+                        return Err(in_use_by(dir, &text, standing));
                     }
+                    std::thread::sleep(PAUSE);
+                }
+                Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => match of_refused(&text) {
+                    // A file without a text may be another process's that is about to write it.
+                    Standing::Stale if text.is_empty() && !is_new && began.elapsed() < WHILE_AT_WORK => {
+                        std::thread::sleep(PAUSE);
+                    }
+                    Standing::Stale => return Self::hold(path, file, text, Some(e.to_string())).map_err(cannot),
+                    standing => return Err(in_use_by(dir, &text, standing)),
                 },
+                // Its owner has just removed the file, or a signal came in between.
+                _ => {}
             }
-            glances += 1;
         }
     }
 
-    fn hold(path: PathBuf, mut file: File, left_by: String) -> Self {
+    /// Writes the name of this process into a file that it holds locked, or that is not locked because the file system refuses.
+    fn hold(path: PathBuf, mut file: File, left_by: String, refused: Option<String>) -> io::Result<Self> {
         let own = format!("process {} on {}, since {}\n", std::process::id(), machine::host(), now_utc());
-        // The lock holds whatever the file says: on a full disk the next process is told less.
-        let _ = file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(own.as_bytes()));
-        Self { path, file, left_by: Some(left_by).filter(|who| !who.is_empty()) }
+        let written = file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(own.as_bytes()));
+        // Where the system holds the lock the text is not needed: on a full disk the next process is told less.
+        if refused.is_some() {
+            written?;
+        }
+        Ok(Self { path, file, left_by: Some(left_by).filter(|who| !who.is_empty()), refused })
+    }
+
+    /// Returns what the user needs to know if the file system refuses locks, and [`None`] if the lock holds.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let system = self.refused.as_ref()?;
+        Some(format!(
+            "{}: this file system refuses locks ({system}). The text of the file keeps other processes out in their place: do not \
+             start two at the same moment, and remove the file by hand if another machine went down with its process",
+            self.path.display()
+        ))
     }
 }
 
@@ -84,7 +113,7 @@ impl Drop for Lock {
     }
 }
 
-/// True if a process is at work in a directory. To see that, the lock is taken and given back at once.
+/// Returns true if a process is at work in a directory. To see that, the lock is taken and given back at once.
 #[must_use]
 pub fn in_use(dir: &Path) -> bool {
     check(dir).is_err()
@@ -95,15 +124,24 @@ pub fn in_use(dir: &Path) -> bool {
 /// # Errors
 /// [`Error::Input`], as [`Lock::take`].
 pub fn check(dir: &Path) -> Result<()> {
-    let Ok(mut file) = regular::open(&dir.join(LOCK)) else { return Ok(()) };
-    let lock = file.try_lock_shared();
-    let told = told(&mut file);
-    let free = match lock {
-        Ok(()) => true,
-        Err(TryLockError::WouldBlock) => false,
-        Err(TryLockError::Error(_)) => unlocked(&told) == Standing::Stale,
-    };
-    if free { Ok(()) } else { Err(in_use_by(dir, &told, WAIT)) }
+    let path = dir.join(LOCK);
+    let began = Instant::now();
+    loop {
+        let Ok(mut file) = regular::open(&path) else { return Ok(()) };
+        let attempt = file.try_lock_shared();
+        let text = text_of(&mut file);
+        let standing = match attempt {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if same_file(&path, &file) => of_held(&text),
+            Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => of_refused(&text),
+            _ => continue,
+        };
+        match standing {
+            Standing::Stale => return Ok(()),
+            Standing::Unclear if began.elapsed() < WHILE_UNCLEAR => std::thread::sleep(PAUSE),
+            standing => return Err(in_use_by(dir, &text, standing)),
+        }
+    }
 }
 
 /// True if a directory holds nothing but a lock, whosever it is.
@@ -119,13 +157,48 @@ pub fn is_empty(dir: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-fn in_use_by(dir: &Path, who: &str, help: &str) -> Error {
-    let who = if who.is_empty() { String::new() } else { format!(": {who}") };
-    Error::input(dir, format!("another tisane is at work in this directory{who}")).with_help(help)
+/// Opens the file, and says whether it was made just now.
+fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    loop {
+        match options.clone().create_new(true).open(path) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (file, true)),
+        }
+        match options.open(path) {
+            // Its owner has removed it in between.
+            Err(e) if e.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {}
+            // Reading a pipe would never end.
+            Ok(file) if !file.metadata()?.is_file() => {
+                return Err(io::Error::new(ErrorKind::InvalidInput, "this is no regular file"));
+            }
+            found => return found.map(|file| (file, false)),
+        }
+    }
 }
 
-/// What a lock says of its owner.
-fn told(file: &mut File) -> String {
+fn in_use_by(dir: &Path, text: &str, standing: Standing) -> Error {
+    let who = if text.is_empty() { String::new() } else { format!(": {text}") };
+    let (problem, help) = match standing {
+        Standing::Unclear => {
+            let problem = match text {
+                "" => format!("{LOCK} is held by a process that it does not name"),
+                _ => format!("{LOCK} is held, but the process that it names has ended: {text}"),
+            };
+            (problem, format!("end the process that has the file open (`fuser {LOCK}` shows which)"))
+        }
+        Standing::Unknown => {
+            let help = format!("this file system refuses locks: if that process has ended, remove {LOCK}");
+            (format!("another tisane is at work in this directory{who}"), help)
+        }
+        _ => (format!("another tisane is at work in this directory{who}"), WAIT.to_owned()),
+    };
+    Error::input(dir, problem).with_help(help)
+}
+
+/// Returns the text of a lock, empty where it cannot be read.
+fn text_of(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.take(1024).read_to_string(&mut text);
     if read.is_err() { String::new() } else { text.trim().to_owned() }
@@ -136,17 +209,30 @@ fn same_file(path: &Path, file: &File) -> bool {
     (there.dev(), there.ino()) == (ours.dev(), ours.ino())
 }
 
-/// How it stands with the owner of a lock that the file system does not hold.
+/// State of the process that the text of a lock names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     AtWork,
+    /// It has ended, and the lock with it.
     Stale,
-    /// It was on another machine.
+    /// The lock is held, but no process is named, or one that has ended.
+    Unclear,
+    /// It was on another machine, and the file system refuses locks.
     Unknown,
 }
 
-fn unlocked(told: &str) -> Standing {
-    let Some((id, host)) = owner(told) else { return Standing::Stale };
+/// State of the owner of a lock that another process holds.
+fn of_held(text: &str) -> Standing {
+    let is_there = |id: u32| !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{id}")).exists();
+    match owner(text) {
+        Some((id, host)) if host != machine::host() || is_there(id) => Standing::AtWork,
+        _ => Standing::Unclear,
+    }
+}
+
+/// State of the owner of a lock on a file system that refuses locks.
+fn of_refused(text: &str) -> Standing {
+    let Some((id, host)) = owner(text) else { return Standing::Stale };
     if host != machine::host() {
         return Standing::Unknown;
     }
@@ -207,14 +293,53 @@ mod tests {
         drop(lock);
     }
 
+    fn here(id: u32) -> String {
+        format!("process {id} on {}, since {}", machine::host(), now_utc())
+    }
+
+    #[test]
+    fn a_lock_held_for_an_instant_is_taken_after_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(LOCK);
+        // No process has the number 0: its child holds the lock until it executes its own program.
+        for text in [String::new(), here(0)] {
+            fs::write(&path, &text).unwrap();
+            let held = File::open(&path).unwrap();
+            held.lock().unwrap();
+            assert_eq!(of_held(&text), Standing::Unclear);
+            std::thread::scope(|scope| {
+                let looker = scope.spawn(|| in_use(dir.path()));
+                let taker = scope.spawn(|| Lock::take(dir.path()).map(|lock| lock.left_by.clone()));
+                std::thread::sleep(3 * PAUSE);
+                assert!(!looker.is_finished() && !taker.is_finished(), "{text:?}: not tried again");
+                drop(held);
+                let left_by = taker.join().unwrap().unwrap();
+                // Who comes second finds the file as the first has left it: removed, or made anew.
+                assert!(left_by.is_none_or(|who| who == text), "{text:?}");
+                looker.join().unwrap();
+            });
+        }
+    }
+
+    #[test]
+    fn a_lock_held_by_a_process_that_it_names_is_refused_soon() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock::take(dir.path()).unwrap();
+        assert_eq!((of_held(&here(std::process::id())), lock.warning()), (Standing::AtWork, None));
+        assert_eq!(of_held("process 7 on another machine, since long ago"), Standing::AtWork);
+        let began = Instant::now();
+        let refused = Lock::take(dir.path()).unwrap_err();
+        assert!(refused.to_string().contains("another tisane is at work"), "{refused}");
+        assert!(began.elapsed() >= WHILE_AT_WORK);
+    }
+
     #[test]
     fn without_locks_the_words_decide() {
-        let here = |id: u32| format!("process {id} on {}, since {}", machine::host(), now_utc());
         // Ours can be no other's; no process has the number 0; a parent that is not this program has taken a number over.
         for stale in [String::new(), "nonsense".into(), here(std::process::id()), here(0)] {
-            assert_eq!(unlocked(&stale), Standing::Stale, "{stale}");
+            assert_eq!(of_refused(&stale), Standing::Stale, "{stale}");
         }
-        assert_eq!(unlocked("process 7 on another machine, since long ago"), Standing::Unknown);
+        assert_eq!(of_refused("process 7 on another machine, since long ago"), Standing::Unknown);
         assert_eq!(owner(&here(7)), Some((7, machine::host().as_str())));
     }
 }

@@ -1,5 +1,6 @@
 //! Small files made by the tests, and what a reader says of them.
 
+use crate::hdf;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tisane::force::Field;
@@ -110,7 +111,7 @@ pub(crate) fn snapshot(path: &Path, particles: &Particles) {
 
 /// Changes a snapshot as another program would: in place, which drops its seal.
 pub(crate) fn tamper(path: &Path, change: impl FnOnce(&hdf5::File)) {
-    change(&hdf5::File::open_rw(path).expect("a snapshot to change"));
+    change(&hdf::change(path));
 }
 
 /// Replaces a column of a snapshot.

@@ -4,6 +4,7 @@ use crate::fixtures::{
     CSV, NBODY6, assert_says, complaint, complaint_about, file, read, replace, small_tipsy, snapshot, tamper, tipsy,
     two,
 };
+use crate::hdf;
 use crate::others::{MCLUSTER, nemo};
 use proptest::prelude::*;
 use std::path::Path;
@@ -141,7 +142,7 @@ fn unphysical_values_in_tipsy_are_told_with_the_particle() {
 
 #[test]
 fn malformed_snapshots_are_told_with_the_dataset() {
-    let message = snapshot_complaint(|path| drop(hdf5::File::create(path).expect("an empty HDF5 file")));
+    let message = snapshot_complaint(|path| drop(hdf::create(path)));
     assert_says(&message, &["HDF5 file that tisane did not write", "tisane snapshot", "csv"]);
     for (change, expected) in [
         ((|f| drop(f.create_group("PartType1"))) as fn(&hdf5::File), &["PartType4 only", "PartType1"][..]),

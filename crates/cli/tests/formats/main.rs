@@ -2,6 +2,8 @@
 
 mod fixtures;
 mod foreign;
+#[path = "../common/hdf.rs"]
+mod hdf;
 mod hostile;
 mod others;
 mod reading;

@@ -1,5 +1,6 @@
 //! Small files as other programs write them, made here byte by byte or dataset by dataset.
 
+use crate::hdf;
 use hdf5::types::VarLenUnicode;
 use hdf5::{File, Group, H5Type, Location};
 use std::path::Path;
@@ -28,7 +29,7 @@ fn table<T: H5Type>(at: &Group, name: &str, width: usize, values: &[T]) {
 
 /// Gadget-2's layout in 4-byte floats: two of halo with a mass in the header, one star with its own; ids 3, 1, 2.
 pub(crate) fn gadget(path: &Path) -> File {
-    let file = File::create(path).expect("a file");
+    let file = hdf::create(path);
     let header = file.create_group("Header").expect("a group");
     put_all(&header, "NumPart_ThisFile", &[0i32, 2, 0, 0, 1, 0]);
     put_all(&header, "NumPart_Total", &[0u32, 2, 0, 0, 1, 0]);
@@ -71,7 +72,7 @@ pub(crate) fn swift_units(file: &File) {
 
 /// Seven datasets of a set of AMUSE's, in solar masses, pc and km/s, of two particles; `version` 1 or 2.
 pub(crate) fn amuse(path: &Path, version: u32) -> File {
-    let file = File::create(path).expect("a file");
+    let file = hdf::create(path);
     let container = if version == 2 {
         put_text(&file.create_group("AMUSE_INF").expect("a group"), "version", "2.0");
         file.create_group("data")

@@ -5,6 +5,8 @@ use crate::program;
 mod checkpoints;
 #[path = "bad_input/directories.rs"]
 mod directories;
+#[path = "bad_input/locks.rs"]
+mod locks;
 #[path = "bad_input/surroundings.rs"]
 mod surroundings;
 

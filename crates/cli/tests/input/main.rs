@@ -14,4 +14,6 @@ mod program;
 mod security;
 #[path = "../../../../tests/common/statistics.rs"]
 mod statistics;
+#[path = "../../../../tests/common/strace.rs"]
+mod strace;
 mod uniform_sphere;

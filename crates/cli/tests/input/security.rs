@@ -3,6 +3,8 @@
 
 #[path = "security/claims.rs"]
 mod claims;
+#[path = "common/hdf.rs"]
+mod hdf;
 #[path = "security/paths.rs"]
 mod paths;
 #[path = "security/sources.rs"]

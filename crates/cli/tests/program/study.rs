@@ -7,9 +7,8 @@ mod planted;
 #[path = "study/sound.rs"]
 mod sound;
 
-use program::Folder;
+use program::{Folder, wait_until};
 use std::fs;
-use std::time::{Duration, Instant};
 
 /// A dozen points of some tens of milliseconds.
 const ENERGY: &str = "[energy]\nn = [128]\nmodes = [\"f64\", \"mixed\", \"f32-direct\"]\nnu = [0.01, 0.005]\nseeds = [1, 2]\n\
@@ -37,17 +36,16 @@ fn a_study_that_is_killed_goes_on_to_the_same_table() {
     let expected = table(&folder, "whole/table.csv");
     assert_eq!(expected.len(), 13, "{expected:?}");
 
-    let mut child = folder.start(&["study", "energy", "run.toml", "--output", "killed", "-q"]);
+    // After the same points this sweep has others that take hours, so that it cannot be over before it is killed.
+    let longer = ["--set", "energy.n=[128, 65536]"];
+    let mut child = folder.start(&[&["study", "energy", "run.toml", "--output", "killed", "-q"], &longer[..]].concat());
     let journal = folder.path("killed/points.jsonl");
     let lines = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
-    let began = Instant::now();
-    while lines() < 4 && began.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("three points", || lines() >= 4);
     // SIGKILL: nothing can be tidied up.
     child.kill().unwrap();
-    child.wait().unwrap();
-    assert!((4..13).contains(&lines()), "{} lines when it was killed", lines());
+    assert!(!child.wait().unwrap().success(), "it was over before it was killed");
+    assert!((4..=13).contains(&lines()), "{} lines when it was killed", lines());
     assert!(!folder.path("killed/table.csv").exists());
     // What a kill in the middle of a line leaves.
     let kept = fs::read(&journal).unwrap();

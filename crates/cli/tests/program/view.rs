@@ -1,7 +1,7 @@
 //! Promise: the live view shows what is in a run's directory, while the run goes on and afterwards, to whoever has its token and to
 //! nobody else, and no request harms it. (`scripts/check/view` drives the page itself in a browser.)
 
-use crate::program::{Folder, diagnostics};
+use crate::program::{Folder, PATIENCE, diagnostics, wait_until};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
@@ -9,7 +9,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 use tisane_io::snapshot;
 
 const CONFIG: &str = "[run]\nname = \"small\"\nt_end = 1.0\n[initial.plummer]\nn = 64\nseed = 7\n[softening]\nepsilon = 0.01\n\
@@ -74,7 +73,7 @@ impl Served {
 
     fn send(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         // The server may close before all is sent.
         let _ = stream.write_all(bytes).and_then(|()| stream.shutdown(Shutdown::Write));
         let mut answer = Vec::new();
@@ -366,17 +365,11 @@ fn a_run_under_way_is_shown_as_it_grows() {
     let mut command = folder.command(&["run", "run.toml", "--threads", "1", "--view"]);
     let mut run = Served::started(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     // From outside it is seen too.
-    let began = Instant::now();
-    let outside = loop {
-        if folder.path("runs/long/snapshots/snapshot_0000.hdf5").exists() {
-            break Served::of(&folder, "runs/long");
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "no snapshot");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    wait_until("the first snapshot", || folder.path("runs/long/snapshots/snapshot_0000.hdf5").exists());
+    let outside = Served::of(&folder, "runs/long");
     let count = |view: &Served| view.state()["snapshots"].as_array().unwrap().len();
     let (mut last, mut grown) = (0, 0);
-    while grown < 5 {
+    wait_until("five more snapshots", || {
         let state = run.state();
         assert_eq!((&state["running"], &state["exit_reason"]), (&true.into(), &Value::Null));
         assert_eq!(state["generation"], 0);
@@ -387,9 +380,8 @@ fn a_run_under_way_is_shown_as_it_grows() {
         if now > 0 {
             assert_eq!(run.get(&format!("api/snapshot/{}", now - 1)).status, 200);
         }
-        assert!(began.elapsed() < Duration::from_secs(120), "no growth");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        grown >= 5
+    });
     assert!(count(&outside) >= last);
     assert_eq!(outside.state()["running"], true);
     assert_eq!(run.interrupt(), Some(3), "the run stops with a checkpoint");

@@ -1,8 +1,8 @@
 //! Reading HDF5 files that other programs wrote. Types are converted as HDF5 does it (f32 to f64, either byte order), and
 //! memory stays bounded by the file's length, whatever a header claims: values must be in the file itself, plain or by gzip.
 
-use super::inside;
 use super::read::SIGNATURE;
+use super::{inside, open};
 use hdf5::types::{FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
 use hdf5::{Attribute, Container, Dataset, Group, Location};
 use std::path::{Path, PathBuf};
@@ -35,10 +35,7 @@ impl Foreign {
         if read.is_err() || start != *SIGNATURE {
             return Err(Error::input(path, "not an HDF5 file, or damaged in its first bytes"));
         }
-        let file = hdf5::File::with_options()
-            .with_fapl(|p| p.file_locking(false))
-            .open(path)
-            .map_err(|e| Error::input(path, format!("cut off, damaged or not HDF5: {e}")))?;
+        let file = open::open(path)?;
         Ok(Self { path: path.to_owned(), bytes, file })
     }
 

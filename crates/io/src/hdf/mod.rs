@@ -3,6 +3,7 @@
 
 pub(crate) mod foreign;
 mod inside;
+mod open;
 pub(crate) mod read;
 pub(crate) mod write;
 

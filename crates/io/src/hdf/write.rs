@@ -1,9 +1,8 @@
 //! Writing: attributes, datasets, sealed files.
 
-use super::Kind;
+use super::{Kind, open};
 use crate::atomic::{Pending, write_atomically};
 use crate::{FORMAT_VERSION, seal};
-use hdf5::file::LibraryVersion::V110;
 use hdf5::plist::group_create::LinkPhaseChange;
 use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, Location};
@@ -17,9 +16,6 @@ pub(crate) type H5Result<T = ()> = hdf5::Result<T>;
 const CHUNK_ROWS: usize = 65_536;
 /// Bytes of a column in a chunk, at most.
 const CHUNK_BYTES: usize = 1 << 20;
-/// No memory for chunks, in bytes and in slots: each goes to the file as it is written, whole. What HDF5 held back would be written
-/// as the dataset is closed; where that fails, the dataset stays half closed, and HDF5 2.2 crashes as it closes the file.
-const NO_CACHE: (usize, usize) = (0, 0);
 /// Attributes or members that a group's header may have, as many as HDF5 takes.
 const IN_HEADER: u32 = 65_535;
 /// Longest text that an attribute takes, in bytes.
@@ -28,16 +24,14 @@ pub(super) const MAX_TEXT: usize = 1 << 18;
 /// Writes a sealed HDF5 file up to, but without, giving it its name.
 pub(crate) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
     Pending::write(path, |temporary| {
-        create(temporary, Some(kind), fill).map_err(|e| Error::storage(path, plain(&e.to_string())))?;
+        create(temporary, Some(kind), fill).map_err(|e| open::storage_error(path, &e))?;
         seal::append(temporary).map_err(|e| Error::storage(path, e))
     })
 }
 
 /// Writes an HDF5 file for other programs atomically: no seal, nothing at the root but what `fill` puts there.
 pub(crate) fn write_for_others(path: &Path, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
-    write_atomically(path, |temporary| {
-        create(temporary, None, fill).map_err(|e| Error::storage(path, plain(&e.to_string())))
-    })
+    write_atomically(path, |temporary| create(temporary, None, fill).map_err(|e| open::storage_error(path, &e)))
 }
 
 /// Writes a sealed HDF5 file atomically.
@@ -45,19 +39,8 @@ pub(crate) fn write(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Resu
     write_pending(path, kind, fill).and_then(Pending::commit)
 }
 
-/// What the system said, where HDF5's message quotes it (`… error message = 'No space left on device', …`), else all of it.
-fn plain(message: &str) -> &str {
-    let quoted = message.split_once("error message = '").and_then(|(_, rest)| rest.split_once('\''));
-    quoted.map_or(message, |(said, _)| said)
-}
-
 fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
-    // The 1.10 format is what h5py, yt and pynbody of today's distributions read. No object times: the same state gives the
-    // same bytes. No locks: the name is ours alone, and not every file system has locks.
-    let file = hdf5::File::with_options()
-        .with_fapl(|p| p.libver_bounds(V110, V110).file_locking(false).chunk_cache(NO_CACHE.0, NO_CACHE.1, 1.0))
-        .with_fcpl(|p| p.obj_track_times(false))
-        .create(path)?;
+    let file = open::create(path)?;
     if let Some(kind) = kind {
         put_text(&file, "format", kind.text())?;
         put(&file, "format_version", &FORMAT_VERSION)?;
@@ -136,16 +119,4 @@ pub(crate) fn put_dataset<T: H5Type>(at: &Group, name: &str, width: usize, value
     let dataset = new_dataset::<T>(at, name, (values.len() / width.max(1), width), chunk)?;
     dataset.write_raw(values)?;
     Ok(dataset)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_systems_own_words_are_told() {
-        let full = "H5Acreate2(): file write failed: errno = 28, error message = 'No space left on device', buf = 0x55";
-        assert_eq!(plain(full), "No space left on device");
-        assert_eq!(plain("something else"), "something else");
-    }
 }

@@ -131,7 +131,7 @@ pub struct Journal<K, R> {
     file: File,
     stamp: Stamp,
     points: Vec<(K, Outcome<R>)>,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl<K, R> Journal<K, R>
@@ -162,7 +162,7 @@ where
         // What a kill cut off has no end of line: it is measured again.
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
         file.set_len(whole as u64).map_err(cannot)?;
-        let mut journal = Self { path, file, stamp, points: Vec::new(), _lock: lock };
+        let mut journal = Self { path, file, stamp, points: Vec::new(), lock };
         journal.take_over(&bytes[..whole])?;
         Ok(journal)
     }
@@ -197,6 +197,12 @@ where
         }
         (self.stamp, self.points) = (head, points);
         Ok(())
+    }
+
+    /// Returns what the user needs to know about the lock on the directory, as [`Lock::warning`].
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        self.lock.warning()
     }
 
     /// What measured the points.

@@ -2,7 +2,7 @@
 
 use super::SMALL;
 use crate::mount::Mount;
-use crate::program::{Folder, files};
+use crate::program::{Folder, files, signal, wait_until};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -150,10 +150,10 @@ fn two_processes_do_not_share_a_directory() {
     let config = SMALL.replace("t_end = 0.5", "t_end = 1000000.0") + "[checkpoint]\ninterval = \"1ms\"\n";
     let folder = Folder::new(&config);
     let mut child = folder.start(&["run", "run.toml", "-q", "--output", "o"]);
-    while !folder.path("o/checkpoint.hdf5").exists() {
+    wait_until("the first checkpoint", || {
         assert!(child.try_wait().unwrap().is_none());
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+        folder.path("o/checkpoint.hdf5").exists()
+    });
     let first = format!("process {} on {}, since 20", child.id(), hostname::get().unwrap().display());
     for arguments in [
         &["resume", "o"][..],
@@ -197,16 +197,26 @@ fn of_many_that_start_at_once_in_one_directory_one_runs() {
         let ends = ["1000001.0", "1000002.0", "1000003.0", "1000004.0"];
         let start = |end: &str| {
             let set = format!("run.t_end={end}");
-            let arguments = ["run", "run.toml", "-q", "--output", "o", "--time-limit", "2s", "--set", &set];
-            folder.start(&[&arguments, overwrite].concat())
+            folder.start(&[&["run", "run.toml", "-q", "--output", "o", "--set", &set], overwrite].concat())
         };
         let mut children = ends.map(start);
-        let codes = children.each_mut().map(|child| child.wait().unwrap().code());
-        let winners: Vec<usize> = (0..ends.len()).filter(|&k| codes[k] == Some(3)).collect();
-        assert_eq!(winners.len(), 1, "{codes:?}");
-        assert!(codes.iter().all(|code| [Some(2), Some(3)].contains(code)), "{codes:?}");
-        let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-        assert!(config.contains(ends[winners[0]]), "the configuration of one that was refused: {config}");
+        // The one that runs goes on until it is told to stop: none of the others can come after its end.
+        let mut codes = [None; 4];
+        let config = || fs::read_to_string(folder.path("o/config.toml")).unwrap_or_default();
+        wait_until("three that are refused", || {
+            for (child, code) in children.iter_mut().zip(&mut codes) {
+                *code = child.try_wait().unwrap().map(|status| status.code());
+            }
+            codes.iter().flatten().count() >= 3
+        });
+        let winner = codes.iter().position(Option::is_none).unwrap_or_else(|| panic!("none ran: {codes:?}"));
+        wait_until("its first checkpoint", || {
+            config().contains(ends[winner]) && folder.path("o/checkpoint.hdf5").exists()
+        });
+        assert_eq!(codes.iter().filter(|code| **code == Some(Some(2))).count(), 3, "{codes:?}");
+        signal(&children[winner], "-TERM");
+        assert_eq!(children[winner].wait().unwrap().code(), Some(3));
+        assert!(config().contains(ends[winner]), "the configuration of one that was refused: {}", config());
         folder.tisane(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
     }
 }

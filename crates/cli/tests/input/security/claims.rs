@@ -1,5 +1,6 @@
 //! Headers that claim far more than their file holds: the program says so, in an address space that has no room for the claim.
 
+use crate::hdf;
 use crate::program::{Folder, Said, finish};
 use hdf5::{File, H5Type, Location};
 use std::path::Path;
@@ -99,19 +100,13 @@ fn unwritten(at: &hdf5::Group, name: &str, rows: u64, width: usize, k: usize) {
     made.unwrap();
 }
 
-/// A new file; one of that name goes first, as a program that another test started just now may hold it locked.
-fn new(folder: &Folder, name: &str) -> File {
-    let _ = std::fs::remove_file(folder.path(name));
-    File::create(folder.path(name)).unwrap()
-}
-
 #[test]
 fn headers_of_gadget_and_amuse() {
     let folder = Folder::new("");
     for (claim, k) in CLAIMS.into_iter().flat_map(|claim| (0..3).map(move |k| (claim, k))) {
         // Beyond what HDF5 itself lets a dataset have.
         let rows = claim.min(1 << 56);
-        let file = new(&folder, "gadget.hdf5");
+        let file = hdf::create(folder.path("gadget.hdf5"));
         array(&file.create_group("Header").unwrap(), "NumPart_ThisFile", &[0u64, 0, 0, 0, claim, 0]);
         let stars = file.create_group("PartType4").unwrap();
         unwritten(&stars, "Coordinates", rows, 3, k);
@@ -119,7 +114,7 @@ fn headers_of_gadget_and_amuse() {
         unwritten(&stars, "Masses", rows, 1, k);
         drop(file);
         is_refused(&folder, "gadget.hdf5", &format!("gadget, {claim} particles, {k}"));
-        let file = new(&folder, "amuse.hdf5");
+        let file = hdf::create(folder.path("amuse.hdf5"));
         let set = file.create_group("particles").and_then(|all| all.create_group("0000000001")).unwrap();
         let attributes = set.create_group("attributes").unwrap();
         set.new_attr::<u64>().create("number_of_particles").unwrap().write_scalar(&claim).unwrap();
@@ -134,7 +129,7 @@ fn headers_of_gadget_and_amuse() {
 
 /// Writes another number over one of a file, and seals it again as if a run had written it.
 fn claims(path: &Path, change: impl FnOnce(&File)) {
-    change(&File::open_rw(path).unwrap());
+    change(&hdf::change(path));
     seal::append(path).unwrap();
 }
 

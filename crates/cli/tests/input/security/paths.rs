@@ -1,5 +1,6 @@
 //! Paths and names in files: where they lead out, they are refused.
 
+use crate::hdf;
 use crate::program::Folder;
 use hdf5::file::{FileBuilder, LibraryVersion};
 use hdf5::types::{FixedUnicode, TypeDescriptor};
@@ -20,7 +21,7 @@ fn array<T: H5Type>(at: &Location, name: &str, values: &[T]) {
 
 /// Files of HDF5's first format, which has no checksums that would have to be made anew.
 fn open() -> FileBuilder {
-    let mut builder = File::with_options();
+    let mut builder = hdf::options();
     builder.with_fapl(|p| p.libver_bounds(LibraryVersion::Earliest, LibraryVersion::V110));
     builder
 }
@@ -115,7 +116,7 @@ fn nor_as_a_snapshots_or_a_tables() {
     let path = folder.path("snapshot_0000.hdf5");
     let with = |change: &dyn Fn(&File)| {
         fs::copy(&good, &path).unwrap();
-        change(&File::open_rw(&path).unwrap());
+        change(&hdf::change(&path));
     };
     let other = good.to_str().unwrap();
     with(&|file| {
@@ -130,7 +131,7 @@ fn nor_as_a_snapshots_or_a_tables() {
     says(snapshot::read(&path), "/Provenance: it leads to another file");
     let (good, path) = (folder.path("o/diagnostics.hdf5"), folder.path("diagnostics.hdf5"));
     fs::copy(&good, &path).unwrap();
-    let file = File::open_rw(&path).unwrap();
+    let file = hdf::change(&path);
     file.unlink("Diagnostics/energy").unwrap();
     file.link_external(good.to_str().unwrap(), "Diagnostics/energy", "Diagnostics/energy").unwrap();
     drop(file);
@@ -259,7 +260,7 @@ fn texts_of_files_do_not_command_the_terminal() {
     let folder = Folder::new(RUN);
     folder.tisane(&["run", "run.toml", "--quiet", "--output", "o"]).exits(0);
     let path = folder.path("o/snapshots/snapshot_0000.hdf5");
-    let file = File::open_rw(&path).unwrap();
+    let file = hdf::change(&path);
     let group = file.group("Provenance").unwrap();
     group.delete_attr("host").unwrap();
     let host: FixedUnicode<32> = "a\u{1b}[2Jb\u{9b}1mc\rd".parse().unwrap();

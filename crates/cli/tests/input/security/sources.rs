@@ -73,6 +73,28 @@ fn other_programs_are_started_where_that_is_argued_and_never_by_a_shell() {
 }
 
 #[test]
+fn hdf5_files_are_opened_in_one_place_where_hdf5_locks_nothing() {
+    for (folder, one) in [("src", "src/io/hdf/open.rs"), ("tests", "tests/common/hdf.rs")] {
+        let mut sources = texts(folder, &["rs"]);
+        // This list itself.
+        sources.retain(|(name, _)| !name.ends_with("/sources.rs"));
+        let opens = ["hdf5::File::", "File::open_rw(", "File::with_options(", "File::append(", "FileBuilder::new("];
+        let mut found = with_any(&sources, &opens);
+        // A file with the type in reach by its short name, which may be that of the system's files too.
+        sources.retain(|(_, text)| {
+            let imports = text.lines().filter(|line| line.trim_start().starts_with("use hdf5::"));
+            imports.flat_map(|line| line.split([' ', '{', '}', ',', ';', ':'])).any(|word| word == "File")
+        });
+        let plain = |text: &str| text.replace("fs::File::", "");
+        sources.iter_mut().for_each(|(_, text)| *text = plain(text));
+        found.extend(with_any(&sources, &["File::create(", "File::open(", "File::create_excl(", "File::open_as("]));
+        found.dedup();
+        assert_eq!(found, [one], "with locks, a child process of another test makes the next opening fail by chance");
+        assert!(texts(folder, &["rs"]).iter().any(|(name, text)| name == one && text.contains(".file_locking(false)")));
+    }
+}
+
+#[test]
 fn python_runs_nothing_that_a_file_holds() {
     let python: Vec<_> = texts("python", &["py"]).into_iter().filter(|(name, _)| !name.contains("/tests/")).collect();
     let scripts = texts("scripts", &["py"]);

@@ -186,7 +186,7 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     let config = "[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 32\n[softening]\nepsilon = 0.05\n[force]\nthreads = 1\n\
                   engine = \"cpu\"\n";
     let folder = Folder::new(config);
-    let said = folder.tisane(&["advise", "run.toml", "--energy-error", "1e-5", "--budget", "20s"]).exits(0);
+    let said = folder.tisane(&["advise", "run.toml", "--energy-error", "1e-5", "--budget", "10min"]).exits(0);
     let (table, advice) = said.out.split_once("recommended: ").unwrap_or_else(|| panic!("{}", said.out));
     assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 6, "{table}");
     assert!(advice.starts_with("|dE/E| "), "{advice}");
@@ -197,9 +197,9 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     let error = crate::program::summary(&folder.path("o"))["relative_energy_error"].as_f64().unwrap();
     assert!(error.abs() < 1e-4, "the advice was for 1e-5: {error:e}\n{}", said.out);
 
-    let fine = ["advise", "run.toml", "--energy-error", "1e-30", "--budget", "20s", "--modes", "f64"];
+    let fine = ["advise", "run.toml", "--energy-error", "1e-30", "--budget", "10min", "--modes", "f64"];
     folder.tisane(&fine).exits(7).says(&["out of reach: an energy error of 1e-30", "nu = 0.0001"]);
-    let timed = ["advise", "run.toml", "--time", "10min", "--budget", "20s"];
+    let timed = ["advise", "run.toml", "--time", "10min", "--budget", "10min"];
     folder.tisane(&timed).exits(0).says(&["recommended: |dE/E|", "[force]", "precision ="]);
     folder.tisane(&["advise", "run.toml"]).exits(2).says(&["--energy-error", "--time"]);
     folder.tisane(&["advise", "run.toml", "--energy-error", "0"]).exits(2).says(&["above 0, found 0"]);
