@@ -2,6 +2,8 @@
 
 mod checkpoint_file;
 mod corruption;
+#[path = "../../../../tests/common/hdf.rs"]
+mod hdf;
 mod inspect;
 #[path = "../../../../tests/common/program.rs"]
 mod program;

@@ -1,7 +1,6 @@
 //! Promise: snapshots have the Gadget layout that yt and pynbody open, hold the state to the bit, and show any damage.
 
-#[path = "common/hdf.rs"]
-mod hdf;
+use crate::hdf;
 
 use hdf5::types::TypeDescriptor;
 use std::fs;

@@ -2,7 +2,7 @@
 
 mod fixtures;
 mod foreign;
-#[path = "../common/hdf.rs"]
+#[path = "../../../../tests/common/hdf.rs"]
 mod hdf;
 mod hostile;
 mod others;

@@ -3,6 +3,8 @@
 mod bad_input;
 mod config_files;
 mod fuzz_corpus;
+#[path = "../../../../tests/common/hdf.rs"]
+mod hdf;
 mod initial_elements;
 mod initial_sections;
 #[path = "../../../../tests/common/mount.rs"]

@@ -3,8 +3,7 @@
 
 #[path = "security/claims.rs"]
 mod claims;
-#[path = "common/hdf.rs"]
-mod hdf;
+use crate::hdf;
 #[path = "security/paths.rs"]
 mod paths;
 #[path = "security/sources.rs"]

@@ -74,8 +74,9 @@ fn other_programs_are_started_where_that_is_argued_and_never_by_a_shell() {
 
 #[test]
 fn hdf5_files_are_opened_in_one_place_where_hdf5_locks_nothing() {
-    for (folder, one) in [("src", "src/io/hdf/open.rs"), ("tests", "tests/common/hdf.rs")] {
-        let mut sources = texts(folder, &["rs"]);
+    let tests = [texts("tests", &["rs"]), texts("crates/cli/tests", &["rs"])].concat();
+    for (all, one) in [(rust_sources(), "crates/io/src/hdf/open.rs"), (tests, "tests/common/hdf.rs")] {
+        let mut sources = all.clone();
         // This list itself.
         sources.retain(|(name, _)| !name.ends_with("/sources.rs"));
         let opens = ["hdf5::File::", "File::open_rw(", "File::with_options(", "File::append(", "FileBuilder::new("];
@@ -90,7 +91,7 @@ fn hdf5_files_are_opened_in_one_place_where_hdf5_locks_nothing() {
         found.extend(with_any(&sources, &["File::create(", "File::open(", "File::create_excl(", "File::open_as("]));
         found.dedup();
         assert_eq!(found, [one], "with locks, a child process of another test makes the next opening fail by chance");
-        assert!(texts(folder, &["rs"]).iter().any(|(name, text)| name == one && text.contains(".file_locking(false)")));
+        assert!(all.iter().any(|(name, text)| name == one && text.contains(".file_locking(false)")));
     }
 }
 
