@@ -13,7 +13,7 @@ use tisane::io::provenance::Provenance;
 use tisane::io::series::Series;
 use tisane::io::sheet::{Cells, Column, Sheet};
 use tisane::io::snapshot::{self, Snapshot};
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 
@@ -67,10 +67,10 @@ fn walk(group: &Group, name: &str, places: &mut Vec<String>, attributes: &mut Ve
 }
 
 fn particles() -> Particles {
-    let pos = vec![[0.5, 0.0, 0.0], [-0.5, 0.25, 0.0], [0.0, 1.0, -1.0]];
-    let vel = vec![[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], [0.25, 0.0, 0.0]];
+    let pos = [[0.5, 0.0, 0.0], [-0.5, 0.25, 0.0], [0.0, 1.0, -1.0]].map(Vec3::from).to_vec();
+    let vel = [[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], [0.25, 0.0, 0.0]].map(Vec3::from).to_vec();
     let level = Level(3);
-    let zero = vec![[0.0; 3]; 3];
+    let zero = vec![Vec3::zeros(); 3];
     Particles {
         id: vec![7, 1, 4],
         acc: zero.clone(),

@@ -3,6 +3,7 @@
 use super::{file, is_told};
 use std::path::Path;
 use tisane::io::formats::{self, FileState};
+use tisane::particles::components;
 
 /// Formats that are not HDF5.
 const FORMATS: [&str; 6] = ["csv", "mcluster", "nbody6", "petar", "nemo", "tipsy"];
@@ -27,7 +28,7 @@ fn come_back(folder: &Path, state: &FileState) {
         let again = formats::read(&path, Some(format)).unwrap_or_else(|error| panic!("{format}: {error}"));
         let bits = |state: &FileState| {
             let p = &state.particles;
-            let numbers = p.mass.iter().chain(p.pos.as_flattened()).chain(p.vel.as_flattened());
+            let numbers = p.mass.iter().chain(components(&p.pos)).chain(components(&p.vel));
             numbers.map(|x| x.to_bits()).collect::<Vec<_>>()
         };
         assert_eq!(bits(&again), bits(state), "{format}");
