@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, components, from_components};
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Unit, Units};
 use tisane_cli::{Cli, dispatch};
@@ -109,7 +109,7 @@ fn state(u: &mut Unstructured<'_>) -> Result<FileState> {
     let mut of = |n: usize| (0..n).map(|_| number(u)).collect::<Result<Vec<f64>>>();
     let (mass, pos, vel) = (of(n)?, of(3 * n)?, of(3 * n)?);
     let mass = if u.ratio(7, 8)? { mass.into_iter().map(f64::abs).collect() } else { mass };
-    let mut particles = Particles::new(mass, pos.as_chunks::<3>().0.to_vec(), vel.as_chunks::<3>().0.to_vec());
+    let mut particles = Particles::new(mass, from_components(&pos), from_components(&vel));
     if u.arbitrary()? {
         particles.id = (0..n).map(|_| u.arbitrary()).collect::<Result<_>>()?;
     }
@@ -210,7 +210,7 @@ impl Options {
 /// True for a state that has everything that is asked of a file.
 fn is_sound(state: &FileState) -> bool {
     let p = &state.particles;
-    let mut numbers = p.mass.iter().chain(p.pos.as_flattened()).chain(p.vel.as_flattened()).chain(&state.time);
+    let mut numbers = p.mass.iter().chain(components(&p.pos)).chain(components(&p.vel)).chain(&state.time);
     let mut ids = p.id.clone();
     ids.sort_unstable();
     ids.dedup();
@@ -226,7 +226,7 @@ fn is_sound(state: &FileState) -> bool {
 fn comes_back(written: &FileState, read: &FileState, format: &str) {
     let bits = |state: &FileState, rounded: bool| {
         let p = &state.particles;
-        let numbers = p.mass.iter().chain(p.pos.as_flattened()).chain(p.vel.as_flattened());
+        let numbers = p.mass.iter().chain(components(&p.pos)).chain(components(&p.vel));
         numbers.map(|x| if rounded { f64::from(*x as f32) } else { *x }.to_bits()).collect::<Vec<_>>()
     };
     assert_eq!(bits(read, false), bits(written, format == "tipsy"), "{format}: {written:?}");

@@ -5,7 +5,7 @@ use hdf5::{Group, Location};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tisane::force::Field;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
@@ -68,10 +68,10 @@ fn walk(group: &Group, name: &str, places: &mut Vec<String>, attributes: &mut Ve
 }
 
 fn particles() -> Particles {
-    let pos = vec![[0.5, 0.0, 0.0], [-0.5, 0.25, 0.0], [0.0, 1.0, -1.0]];
-    let vel = vec![[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], [0.25, 0.0, 0.0]];
+    let pos = [[0.5, 0.0, 0.0], [-0.5, 0.25, 0.0], [0.0, 1.0, -1.0]].map(Vec3::from).to_vec();
+    let vel = [[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], [0.25, 0.0, 0.0]].map(Vec3::from).to_vec();
     let level = Level(3);
-    let zero = vec![[0.0; 3]; 3];
+    let zero = vec![Vec3::zeros(); 3];
     Particles {
         id: vec![7, 1, 4],
         acc: zero.clone(),

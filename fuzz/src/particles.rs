@@ -2,6 +2,7 @@
 
 use super::{file, is_told};
 use std::path::Path;
+use tisane::particles::components;
 use tisane_io::formats::{self, FileState};
 
 /// Formats that are not HDF5.
@@ -27,7 +28,7 @@ fn come_back(folder: &Path, state: &FileState) {
         let again = formats::read(&path, Some(format)).unwrap_or_else(|error| panic!("{format}: {error}"));
         let bits = |state: &FileState| {
             let p = &state.particles;
-            let numbers = p.mass.iter().chain(p.pos.as_flattened()).chain(p.vel.as_flattened());
+            let numbers = p.mass.iter().chain(components(&p.pos)).chain(components(&p.vel));
             numbers.map(|x| x.to_bits()).collect::<Vec<_>>()
         };
         assert_eq!(bits(&again), bits(state), "{format}");

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn massless_particles_have_no_centre() {
-        let mut p = Particles::new(vec![0.0; 2], vec![[1.0; 3]; 2], vec![[1.0; 3]; 2]);
+        let mut p = Particles::new(vec![0.0; 2], vec![Vec3::repeat(1.0); 2], vec![Vec3::repeat(1.0); 2]);
         let before = p.clone();
         to_centre_of_mass(&mut p);
         assert_eq!(p, before);

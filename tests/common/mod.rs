@@ -7,7 +7,7 @@ use tisane::force::mode::F64;
 use tisane::force::range::Range;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
 /// Hermite parameters with the usual settings and no floor in the way.
@@ -28,8 +28,8 @@ pub fn kepler(m: f64, e: f64) -> Particles {
     let (r, v) = (1.0 + e, ((1.0 - e) / (1.0 + e)).sqrt());
     Particles::new(
         vec![m, 1.0 - m],
-        vec![[(1.0 - m) * r, 0.0, 0.0], [-m * r, 0.0, 0.0]],
-        vec![[0.0, (1.0 - m) * v, 0.0], [0.0, -m * v, 0.0]],
+        vec![(1.0 - m) * r * Vec3::x(), -m * r * Vec3::x()],
+        vec![(1.0 - m) * v * Vec3::y(), -m * v * Vec3::y()],
     )
 }
 
@@ -58,16 +58,10 @@ pub fn advance<I: Integrator>(p: &mut Particles, integrator: &mut I, engine: &mu
 pub fn energy(p: &Particles, epsilon: f64) -> f64 {
     let mut e = 0.0;
     for i in 0..p.len() {
-        e += 0.5 * p.mass[i] * p.vel[i].iter().map(|v| v * v).sum::<f64>();
+        e += 0.5 * p.mass[i] * p.vel[i].norm_squared();
         for j in 0..i {
-            let r2: f64 = (0..3).map(|k| (p.pos[i][k] - p.pos[j][k]).powi(2)).sum();
-            e -= p.mass[i] * p.mass[j] / (r2 + epsilon * epsilon).sqrt();
+            e -= p.mass[i] * p.mass[j] / ((p.pos[i] - p.pos[j]).norm_squared() + epsilon * epsilon).sqrt();
         }
     }
     e
-}
-
-/// Distance between two points.
-pub fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }

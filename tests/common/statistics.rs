@@ -2,12 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::Particles;
 use tisane::sum::sum;
-
-pub fn norm(v: &Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
 
 /// Greatest distance between the values' empirical distribution and a cumulative distribution (Kolmogorov & Smirnov),
 /// times √n: below 1.95 in 999 of 1000 samples of the distribution.
@@ -23,12 +19,9 @@ pub fn kolmogorov_smirnov(mut values: Vec<f64>, cumulative: impl Fn(f64) -> f64)
 
 /// Kinetic and potential energy without softening, every pair once.
 pub fn energies(p: &Particles) -> (f64, f64) {
-    let kinetic = sum(p.mass.iter().zip(&p.vel).map(|(m, v)| 0.5 * m * norm(v).powi(2)));
+    let kinetic = sum(p.mass.iter().zip(&p.vel).map(|(m, v)| 0.5 * m * v.norm().powi(2)));
     let pairs = (0..p.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    let potential = sum(pairs.map(|(i, j)| {
-        let d = [0, 1, 2].map(|k| p.pos[i][k] - p.pos[j][k]);
-        -p.mass[i] * p.mass[j] / norm(&d)
-    }));
+    let potential = sum(pairs.map(|(i, j)| -p.mass[i] * p.mass[j] / (p.pos[i] - p.pos[j]).norm()));
     (kinetic, potential)
 }
 
@@ -46,13 +39,12 @@ pub fn assert_isotropic(p: &Particles) {
     let uniform = |c: f64| 0.5 * (1.0 + c);
     for (name, column) in [("position", &p.pos), ("velocity", &p.vel)] {
         for axis in 0..3 {
-            let cosines = column.iter().map(|v| v[axis] / norm(v)).collect();
+            let cosines = column.iter().map(|v| v[axis] / v.norm()).collect();
             let distance = kolmogorov_smirnov(cosines, uniform);
             assert!(distance < 1.95, "{name} axis {axis}: {distance}");
         }
     }
-    let dot = |a: &Vec3, b: &Vec3| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let angles = p.pos.iter().zip(&p.vel).map(|(x, v)| dot(x, v) / (norm(x) * norm(v))).collect();
+    let angles = p.pos.iter().zip(&p.vel).map(|(x, v)| x.dot(v) / (x.norm() * v.norm())).collect();
     let distance = kolmogorov_smirnov(angles, uniform);
     assert!(distance < 1.95, "position and velocity: {distance}");
 }

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::gravity::predict;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
 /// The time axis.
@@ -17,7 +17,7 @@ pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 pub fn system(n: usize, seed: u64) -> (Particles, Time) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let now = Time::from_dt_max(3).after(Level(9));
-    let vector = |rng: &mut Xoshiro256PlusPlus| [0; 3].map(|_| rng.random_range(-1.0..1.0));
+    let vector = |rng: &mut Xoshiro256PlusPlus| Vec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0)));
     let pos: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
     let vel: Vec<_> = (0..n).map(|_| vector(&mut rng)).collect();
     let equal = seed.is_multiple_of(2);

@@ -82,7 +82,7 @@ fn accelerations_alone_have_the_bits_of_the_forces() {
             // All are targets, so sources stand where the block puts them: no prediction.
             let want = forces(&mut *cpu::engine(precision, epsilon, CLOCK, width), &p, now, &everyone);
             let same = |mut engine: Box<dyn AccelerationEngine>, what: &str| {
-                let mut acc = vec![[f64::NAN; 3]; 5];
+                let mut acc = vec![Vec3::repeat(f64::NAN); 5];
                 engine.load(&p.mass).unwrap();
                 // Twice, from another place: nothing of an evaluation is left for the next.
                 engine.accelerate(&p.vel, &mut acc).unwrap();
@@ -159,8 +159,8 @@ fn an_update_reaches_the_sources() {
     for i in changed.map(|i| i as usize) {
         moved.pos[i][1] += 0.25;
         moved.vel[i][0] -= 0.5;
-        moved.acc[i] = [0.0; 3];
-        moved.jerk[i] = [1.0; 3];
+        moved.acc[i] = Vec3::zeros();
+        moved.jerk[i] = Vec3::repeat(1.0);
         moved.time[i] = now;
     }
     let targets = block(&moved, now, vec![5, 64]);
@@ -176,8 +176,8 @@ fn an_update_reaches_the_sources() {
 fn targets_stand_where_the_block_puts_them_as_sources_too() {
     let (p, now) = system(100, 6);
     let mut targets = block(&p, now, vec![3, 40]);
-    targets.pos[0] = [0.5, 0.25, -0.125];
-    targets.vel[1] = [0.0, 1.0, 0.0];
+    targets.pos[0] = Vec3::new(0.5, 0.25, -0.125);
+    targets.vel[1] = Vec3::y();
     let want = forces(&mut ReferenceEngine::<F64>::new(0.0, CLOCK), &p, now, &targets);
     let got = forces(&mut CpuEngine::<F64>::new(0.0, CLOCK, Width::choose().unwrap()), &p, now, &targets);
     assert_eq!(bits(&got), bits(&want));

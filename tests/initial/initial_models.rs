@@ -1,12 +1,13 @@
 //! The density models: profiles, velocities and published numbers; the same seed gives the same bits on any machine.
 
 use crate::statistics;
-use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov, norm};
+
+use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov};
 use std::collections::BTreeSet;
 use tisane::initial::eff::{Eff, Slopes};
 use tisane::initial::king::{self, King};
 use tisane::initial::{fractal, hernquist, uniform_sphere};
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::Clock;
 
 /// Slopes of Elson, Fall & Freeman's profile.
@@ -15,7 +16,7 @@ const fn eff(gamma: f64) -> Slopes {
 }
 
 fn radii(p: &Particles) -> Vec<f64> {
-    p.pos.iter().map(norm).collect()
+    p.pos.iter().map(Vec3::norm).collect()
 }
 
 #[test]
@@ -91,8 +92,8 @@ fn verify_king_samples_follow_profile_and_distribution_function() {
         assert_isotropic(&p);
         // The share of slower stars at each place is uniform: ∫ v² (exp(W − v²/2) − 1) dv.
         let sigma = model.total_mass().sqrt().recip();
-        let share = |(x, v): (&[f64; 3], &[f64; 3])| {
-            let (w, v) = (model.depth(norm(x)), norm(v) / sigma);
+        let share = |(x, v): (&Vec3, &Vec3)| {
+            let (w, v) = (model.depth(x.norm()), v.norm() / sigma);
             let f = |v: f64| v * v * (w - v * v / 2.0).exp_m1();
             assert!(v * v <= 2.0 * w * (1.0 + 1e-12), "W0 {w0}: a star is not bound");
             integral(f, 0.0, v) / integral(f, 0.0, (2.0 * w).sqrt())
@@ -120,7 +121,7 @@ fn verify_hernquist_samples_follow_profile_and_distribution_function() {
         (12.0 * r * s.powi(3) * (s / r).ln() - r / s * bracket) / 12.0
     };
     for (from, to) in [(0.01, 0.1), (0.1, 0.3), (0.3, 1.0), (1.0, 3.0), (3.0, 10.0)] {
-        let here: Vec<(f64, f64)> = p.pos.iter().zip(&p.vel).map(|(x, v)| (norm(x), norm(v).powi(2) / 3.0)).collect();
+        let here: Vec<(f64, f64)> = p.pos.iter().zip(&p.vel).map(|(x, v)| (x.norm(), v.norm().powi(2) / 3.0)).collect();
         let here: Vec<_> = here.into_iter().filter(|(r, _)| (from..to).contains(r)).collect();
         let ratio = here.iter().map(|(_, v)| v).sum::<f64>() / here.iter().map(|(r, _)| dispersion(*r)).sum::<f64>();
         // The mean of n squares scatters by √(2/3n) at most.
@@ -166,7 +167,8 @@ fn verify_eff_samples_have_profile_and_dispersion() {
     assert_isotropic(&p);
     let (t, u) = energies(&p);
     assert!((-t / u - 0.5).abs() < 0.02, "Q {}", -t / u);
-    let ratio: f64 = p.pos.iter().zip(&p.vel).map(|(x, v)| norm(v).powi(2) / 3.0 / model.sigma(norm(x)).powi(2)).sum();
+    let ratio: f64 =
+        p.pos.iter().zip(&p.vel).map(|(x, v)| v.norm().powi(2) / 3.0 / model.sigma(x.norm()).powi(2)).sum();
     // Speeds above that of escape are left out, which takes a little off the dispersion.
     assert!((0.95..1.01).contains(&(ratio / 8192.0)), "{}", ratio / 8192.0);
 }
@@ -183,7 +185,7 @@ fn verify_a_fractal_of_dimension_three_is_a_uniform_sphere() {
 /// Number of cubes of side 2^(1 − g), within the cube of side 1 in the middle, that hold a particle.
 fn cubes(p: &Particles, g: i32) -> f64 {
     let scale = 2f64.powi(g - 1);
-    let cube = |x: &[f64; 3]| x.map(|x| (x * scale).floor() as i32);
+    let cube = |x: &Vec3| <[f64; 3]>::from(*x).map(|x| (x * scale).floor() as i32);
     let inside = p.pos.iter().filter(|x| x.iter().all(|x| x.abs() < 0.5));
     inside.map(cube).collect::<BTreeSet<_>>().len() as f64
 }
@@ -206,7 +208,7 @@ fn verify_the_fractal_dimension_by_counting_boxes() {
 #[test]
 fn neighbours_in_a_fractal_move_together() {
     let p = fractal::sample(2000, 3, 2.0);
-    let apart = |i: usize, j: usize, column: &[[f64; 3]]| norm(&[0, 1, 2].map(|k| column[i][k] - column[j][k]));
+    let apart = |i: usize, j: usize, column: &[Vec3]| (column[i] - column[j]).norm();
     let (mut near, mut any) = (0.0, 0.0);
     for i in 0..500 {
         let other = |j: &usize| *j != i;

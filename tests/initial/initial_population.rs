@@ -1,9 +1,9 @@
 //! What the stars of a sampled model are like: mass functions, binaries, segregation, rotation, a central body, encounters.
 
 use crate::statistics;
-use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov, norm};
+
+use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov};
 use std::f64::consts::TAU;
-use tisane::diagnostics::conserved::cross;
 use tisane::initial::binaries::{self, Eccentricities, Pairing, PeriodLaw, SemiMajorAxes, pair};
 use tisane::initial::masses::MassFunction;
 use tisane::initial::{central, encounter, plummer, rotation, segregation};
@@ -206,7 +206,7 @@ fn verify_the_curves_of_the_laws_are_what_orbits_follow() {
 
 #[test]
 fn verify_members_of_binaries_are_on_their_orbits_in_random_orientation() {
-    let (m, g, pos, vel) = ([2.0, 0.5], 3.0, [10.0, -20.0, 5.0], [1.0, 2.0, 3.0]);
+    let (m, g, pos, vel) = ([2.0, 0.5], 3.0, Vec3::new(10.0, -20.0, 5.0), Vec3::new(1.0, 2.0, 3.0));
     let mu = vec![g * 2.5; 4000];
     let orbits = binaries::orbits(&mu, &SemiMajorAxes::Opik(0.01, 1.0), Eccentricities::Thermal, 5).unwrap();
     let (mut normals, mut pericentres) = (vec![], vec![]);
@@ -214,18 +214,16 @@ fn verify_members_of_binaries_are_on_their_orbits_in_random_orientation() {
         let [(x1, v1), (x2, v2)] = binaries::members(m, orbit, g, pos, vel);
         for k in 0..3 {
             assert!((m[0] * x1[k] + m[1] * x2[k] - 2.5 * pos[k]).abs() < 1e-12);
-            assert!((m[0] * v1[k] + m[1] * v2[k] - 2.5 * vel[k]).abs() < 1e-12 * norm(&v2));
+            assert!((m[0] * v1[k] + m[1] * v2[k] - 2.5 * vel[k]).abs() < 1e-12 * v2.norm());
         }
-        let less = |a: Vec3, b: Vec3| [0, 1, 2].map(|k| a[k] - b[k]);
-        let (x, v) = (less(x2, x1), less(v2, v1));
-        let energy = norm(&v).powi(2) / 2.0 - g * 2.5 / norm(&x);
+        let (x, v) = (x2 - x1, v2 - v1);
+        let energy = v.norm().powi(2) / 2.0 - g * 2.5 / x.norm();
         let a = -g * 2.5 / (2.0 * energy);
         assert!((a / orbit.semi_major_axis - 1.0).abs() < 1e-5, "{a} {orbit:?}");
-        let l = cross(x, v);
-        normals.push(l[2] / norm(&l));
-        let towards = cross(v, l).map(|c| c / (g * 2.5));
-        let e = [0, 1, 2].map(|k| towards[k] - x[k] / norm(&x));
-        pericentres.push(e[0] / norm(&e));
+        let l = x.cross(&v);
+        normals.push(l[2] / l.norm());
+        let e = v.cross(&l) / (g * 2.5) - x / x.norm();
+        pericentres.push(e[0] / e.norm());
     }
     for (name, cosines) in [("normal", normals), ("pericentre", pericentres)] {
         let off = kolmogorov_smirnov(cosines, |c| (c + 1.0) / 2.0);
@@ -250,7 +248,7 @@ fn verify_segregation_by_its_degree() {
     // Binding energy in Plummer's potential, of structural length a: −Φ = 1/√(r² + a²).
     let a = plummer::STRUCTURAL_LENGTH;
     let bound =
-        |p: &Particles, i: usize| 1.0 / (norm(&p.pos[i]).powi(2) + a * a).sqrt() - norm(&p.vel[i]).powi(2) / 2.0;
+        |p: &Particles, i: usize| 1.0 / (p.pos[i].norm().powi(2) + a * a).sqrt() - p.vel[i].norm().powi(2) / 2.0;
     let mean = |p: &Particles, stars: &[usize]| stars.iter().map(|&i| bound(p, i)).sum::<f64>() / stars.len() as f64;
     let (heavy, light) = (&by_mass[..400], &by_mass[4000..]);
     let mut before = -1.0;
@@ -261,11 +259,18 @@ fn verify_segregation_by_its_degree() {
         before = excess;
         // At every degree the profile of the mass is Plummer's: the mass inside its half-mass radius.
         let rh = a / (0.5_f64.powf(-2.0 / 3.0) - 1.0).sqrt();
-        let inside: f64 = (0..p.len()).filter(|&i| norm(&p.pos[i]) < rh).map(|i| p.mass[i]).sum();
+        let inside: f64 = (0..p.len()).filter(|&i| p.pos[i].norm() < rh).map(|i| p.mass[i]).sum();
         assert!((inside - 0.5).abs() < 0.03, "S = {degree}: {inside}");
         let (t, u) = energies(&p);
         assert!((-t / u - 0.5).abs() < 0.04, "S = {degree}: Q {}", -t / u);
-        assert_eq!(p.pos.iter().map(|x| x.map(f64::to_bits)).collect::<std::collections::BTreeSet<_>>().len(), p.len());
+        assert_eq!(
+            p.pos
+                .iter()
+                .map(|x| <[f64; 3]>::from(*x).map(f64::to_bits))
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            p.len()
+        );
     }
     // At degree 1 the order of masses is that of the energies, up to the scatter of the sample's potential.
     let p = segregated(&masses, 1.0);
@@ -285,7 +290,7 @@ fn verify_flipping_turns_stars_round_and_nothing_else() {
         for i in 0..N {
             let (before, after) = (turning(&still, i), turning(&p, i));
             assert!((before.abs() - after.abs()).abs() < 1e-12);
-            assert!((norm(&p.vel[i]) - norm(&still.vel[i])).abs() < 1e-12);
+            assert!((p.vel[i].norm() - still.vel[i].norm()).abs() < 1e-12);
             assert_eq!(p.vel[i][2], still.vel[i][2]);
             let radial = |v: &Vec3| p.pos[i][0] * v[0] + p.pos[i][1] * v[1];
             assert!((radial(&p.vel[i]) - radial(&still.vel[i])).abs() < 1e-12);
@@ -310,9 +315,9 @@ fn verify_a_solid_body_holds_its_share_of_the_kinetic_energy() {
         assert!((0.5 * inertia * omega * omega / kinetic - share).abs() < 1e-12, "{share}: {omega}");
         assert!(share == 0.0 || omega > 0.0);
     }
-    let mut on_axis = Particles::new(vec![1.0], vec![[0.0, 0.0, 1.0]], vec![[1.0; 3]]);
+    let mut on_axis = Particles::new(vec![1.0], vec![Vec3::z()], vec![Vec3::repeat(1.0)]);
     rotation::solid_body(&mut on_axis, 0.5);
-    assert_eq!(on_axis.vel, [[1.0; 3]]);
+    assert_eq!(on_axis.vel, [Vec3::repeat(1.0)]);
 }
 
 #[test]
@@ -331,17 +336,17 @@ fn verify_a_central_body_raises_dispersions_to_equilibrium() {
     };
     assert!((pressure(1.0, 0.0) / rho(1.0) - 1.0 / (6.0 * 2f64.sqrt())).abs() < 1e-6);
     for (from, to) in [(0.1, 0.2), (0.3, 0.5), (0.8, 1.2), (2.0, 3.0)] {
-        let here: Vec<usize> = (0..n).filter(|&i| (from..to).contains(&norm(&p.pos[i]))).collect();
+        let here: Vec<usize> = (0..n).filter(|&i| (from..to).contains(&p.pos[i].norm())).collect();
         let ratios = here.iter().map(|&i| {
-            let r = norm(&p.pos[i]);
-            norm(&p.vel[i]).powi(2) / 3.0 / (pressure(r, body) / rho(r))
+            let r = p.pos[i].norm();
+            p.vel[i].norm().powi(2) / 3.0 / (pressure(r, body) / rho(r))
         });
         let mean = ratios.sum::<f64>() / here.len() as f64;
         assert!((mean - 1.0).abs() < 0.06, "{from} to {to}: {mean} of {}", here.len());
     }
     assert_isotropic(&p);
     let (t, u) = energies(&Particles::new(p.mass[..4000].to_vec(), p.pos[..4000].to_vec(), p.vel[..4000].to_vec()));
-    let by_body: f64 = p.pos[..4000].iter().map(|x| -p.mass[0] * body / norm(x)).sum();
+    let by_body: f64 = p.pos[..4000].iter().map(|x| -p.mass[0] * body / x.norm()).sum();
     // Of a share s of the stars T and their part of U with the body go with s, U among them with s².
     let s = 4000.0 / n as f64;
     let q = t / s / -(u / (s * s) + by_body / s);
@@ -354,11 +359,11 @@ fn verify_encounters_are_on_their_orbit() {
         [(1.0, 1.0, 10.0, 2.0), (0.5, 1.5, 8.0, 1.0), (1.0, 0.5, 2.0, 3.0), (2.0, 0.0, 2.0, 1.0), (1.0, 0.5, 3.0, 1.0)]
     {
         let (x, v) = encounter::approach(q, e, d, mu);
-        assert_eq!(norm(&x), d);
+        assert_eq!(x.norm(), d);
         assert!(v[0] <= 0.0 && v[1] > 0.0 && v[2] == 0.0, "{v:?}");
-        let energy = norm(&v).powi(2) / 2.0 - mu / d;
+        let energy = v.norm().powi(2) / 2.0 - mu / d;
         assert!((energy + mu * (1.0 - e) / (2.0 * q)).abs() < 1e-12, "q {q} e {e}: {energy}");
-        let l = cross(x, v)[2];
+        let l = x.cross(&v).z;
         assert!((l * l / mu / (1.0 + e) - q).abs() < 1e-12, "q {q} e {e}: {l}");
     }
 }

@@ -1,7 +1,8 @@
 //! The Plummer model: the sample follows the distribution function, the same seed gives the same bits, scaling is exact.
 
 use crate::statistics;
-use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov, norm};
+
+use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov};
 use tisane::initial::{plummer, scaling};
 use tisane::particles::Vec3;
 use tisane::time::Clock;
@@ -39,7 +40,7 @@ fn seeds_differ_and_a_larger_sample_starts_with_the_smaller() {
 #[test]
 fn verify_the_density_profile_is_plummers() {
     for seed in 1..=8 {
-        let radii: Vec<f64> = plummer::sample(4096, seed, 1.0).pos.iter().map(norm).collect();
+        let radii: Vec<f64> = plummer::sample(4096, seed, 1.0).pos.iter().map(Vec3::norm).collect();
         let distance = kolmogorov_smirnov(radii, enclosed_mass);
         assert!(distance < 1.95, "seed {seed}: {distance}");
     }
@@ -48,7 +49,7 @@ fn verify_the_density_profile_is_plummers() {
 #[test]
 fn verify_the_cut_leaves_out_the_halo_only() {
     const FRACTION: f64 = 0.9;
-    let radii: Vec<f64> = plummer::sample(4096, 5, FRACTION).pos.iter().map(norm).collect();
+    let radii: Vec<f64> = plummer::sample(4096, 5, FRACTION).pos.iter().map(Vec3::norm).collect();
     assert!(radii.iter().all(|&r| enclosed_mass(r) <= FRACTION + 1e-12));
     let distance = kolmogorov_smirnov(radii, |r| enclosed_mass(r) / FRACTION);
     assert!(distance < 1.95, "{distance}");
@@ -59,8 +60,8 @@ fn verify_the_speeds_follow_the_distribution_function() {
     for seed in 1..=8 {
         let p = plummer::sample(4096, seed, 1.0);
         // Φ = −(r² + a²)^(−1/2), v_esc = (−2Φ)^(1/2)
-        let escape = |x: &Vec3| (2.0 / (norm(x).powi(2) + STRUCTURAL_LENGTH.powi(2)).sqrt()).sqrt();
-        let q: Vec<f64> = p.pos.iter().zip(&p.vel).map(|(x, v)| norm(v) / escape(x)).collect();
+        let escape = |x: &Vec3| (2.0 / (x.norm().powi(2) + STRUCTURAL_LENGTH.powi(2)).sqrt()).sqrt();
+        let q: Vec<f64> = p.pos.iter().zip(&p.vel).map(|(x, v)| v.norm() / escape(x)).collect();
         assert!(q.iter().all(|&q| q < 1.0), "every star is bound");
         let distance = kolmogorov_smirnov(q, speed_distribution());
         assert!(distance < 1.95, "seed {seed}: {distance}");

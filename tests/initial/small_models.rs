@@ -4,32 +4,19 @@ use std::f64::consts::TAU;
 use tisane::initial::{figure_eight, pythagorean, solar_system, two_body};
 use tisane::particles::{Particles, Vec3};
 
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn minus(a: Vec3, b: Vec3) -> Vec3 {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
 fn energy(p: &Particles, g: f64) -> f64 {
     let mut total = 0.0;
     for i in 0..p.len() {
-        total += 0.5 * p.mass[i] * dot(p.vel[i], p.vel[i]);
+        total += 0.5 * p.mass[i] * p.vel[i].norm_squared();
         for j in 0..i {
-            let d = minus(p.pos[i], p.pos[j]);
-            total -= g * p.mass[i] * p.mass[j] / dot(d, d).sqrt();
+            total -= g * p.mass[i] * p.mass[j] / (p.pos[i] - p.pos[j]).norm();
         }
     }
     total
 }
 
 fn weighted_sum(p: &Particles, column: &[Vec3]) -> Vec3 {
-    [0, 1, 2].map(|k| p.mass.iter().zip(column).map(|(m, v)| m * v[k]).sum())
+    p.mass.iter().zip(column).map(|(m, v)| *m * v).sum()
 }
 
 fn assert_barycentric(p: &Particles, tolerance: f64) {
@@ -41,10 +28,9 @@ fn assert_barycentric(p: &Particles, tolerance: f64) {
 /// Semi-major axis and eccentricity vector of body `i` about body 0.
 fn orbit_about_first(p: &Particles, i: usize, g: f64) -> (f64, Vec3) {
     let mu = g * (p.mass[0] + p.mass[i]);
-    let (x, v) = (minus(p.pos[i], p.pos[0]), minus(p.vel[i], p.vel[0]));
-    let r = dot(x, x).sqrt();
-    let h = cross(v, cross(x, v));
-    (1.0 / (2.0 / r - dot(v, v) / mu), [0, 1, 2].map(|k| h[k] / mu - x[k] / r))
+    let (x, v) = (p.pos[i] - p.pos[0], p.vel[i] - p.vel[0]);
+    let r = x.norm();
+    (1.0 / (2.0 / r - v.norm_squared() / mu), v.cross(&x.cross(&v)) / mu - x / r)
 }
 
 #[test]
@@ -55,9 +41,8 @@ fn verify_the_two_body_orbit_has_the_elements_asked_for() {
             let (found_a, found_e) = orbit_about_first(&p, 1, g);
             assert!((found_a / a - 1.0).abs() < 1e-14, "a {found_a}");
             // Pericentre lies on +x whichever end of the orbit the pair starts from.
-            let off = minus(found_e, [e, 0.0, 0.0]);
-            assert!(dot(off, off).sqrt() < 1e-14, "e {found_e:?}");
-            let separation = minus(p.pos[1], p.pos[0])[0];
+            assert!((found_e - e * Vec3::x()).norm() < 1e-14, "e {found_e:?}");
+            let separation = p.pos[1].x - p.pos[0].x;
             let expected = if at_pericentre { a * (1.0 - e) } else { -a * (1.0 + e) };
             assert!((separation - expected).abs() < 1e-14 * a);
             assert!((energy(&p, g) + g * m1 * m2 / (2.0 * a)).abs() <= 1e-14 * g * m1 * m2 / a);
@@ -77,7 +62,7 @@ fn verify_the_figure_eight_has_its_energy_and_no_momentum() {
     let p = figure_eight::orbit();
     assert!((energy(&p, 1.0) + 1.287_141_995_631_847_5).abs() < 1e-15);
     assert_barycentric(&p, 1e-300);
-    let spin = (0..3).map(|i| cross(p.pos[i], p.vel[i])[2]).sum::<f64>();
+    let spin = (0..3).map(|i| p.pos[i].cross(&p.vel[i]).z).sum::<f64>();
     assert!(spin.abs() < 1e-15, "{spin}");
 }
 
@@ -91,8 +76,8 @@ fn verify_the_figure_eight_closes_after_its_period() {
         state = runge_kutta(&state, figure_eight::PERIOD / 3.0 / f64::from(steps));
     }
     for (i, neighbour) in [(0, 2), (1, 0), (2, 1)] {
-        let (x, v) = (minus(state.0[i], start.pos[neighbour]), minus(state.1[i], start.vel[neighbour]));
-        assert!(dot(x, x).sqrt() < 1e-12 && dot(v, v).sqrt() < 1e-12, "body {i}: {x:?} {v:?}");
+        let (x, v) = (state.0[i] - start.pos[neighbour], state.1[i] - start.vel[neighbour]);
+        assert!(x.norm() < 1e-12 && v.norm() < 1e-12, "body {i}: {x:?} {v:?}");
     }
 }
 
@@ -101,16 +86,15 @@ type State = (Vec<Vec3>, Vec<Vec3>);
 /// One classical 4th-order Runge-Kutta step for unit masses, G = 1.
 fn runge_kutta(y: &State, h: f64) -> State {
     let shifted = |by: &State, h: f64| -> State {
-        let add = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| [0, 1, 2].map(|k| a[k] + h * b[k])).collect();
+        let add = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a + h * b).collect();
         (add(&y.0, &by.0), add(&y.1, &by.1))
     };
     let k1 = derivative(y);
     let k2 = derivative(&shifted(&k1, h / 2.0));
     let k3 = derivative(&shifted(&k2, h / 2.0));
     let k4 = derivative(&shifted(&k3, h));
-    let mean = |i: usize, f: &dyn Fn(&State) -> &Vec<Vec3>| {
-        [0, 1, 2].map(|k| (f(&k1)[i][k] + 2.0 * f(&k2)[i][k] + 2.0 * f(&k3)[i][k] + f(&k4)[i][k]) / 6.0)
-    };
+    let mean =
+        |i: usize, f: &dyn Fn(&State) -> &Vec<Vec3>| (f(&k1)[i] + 2.0 * f(&k2)[i] + 2.0 * f(&k3)[i] + f(&k4)[i]) / 6.0;
     let step = (0..3).map(|i| mean(i, &|s| &s.0)).collect();
     let kick = (0..3).map(|i| mean(i, &|s| &s.1)).collect();
     shifted(&(step, kick), h)
@@ -118,8 +102,8 @@ fn runge_kutta(y: &State, h: f64) -> State {
 
 fn derivative((pos, vel): &State) -> State {
     let pull = |i: usize| {
-        let others = (0..3).filter(|&j| j != i).map(|j| minus(pos[j], pos[i]));
-        others.fold([0.0; 3], |sum, d| [0, 1, 2].map(|k| sum[k] + d[k] / dot(d, d).powf(1.5)))
+        let others = (0..3).filter(|&j| j != i).map(|j| pos[j] - pos[i]);
+        others.map(|d| d / d.norm_squared().powf(1.5)).sum()
     };
     (vel.clone(), (0..3).map(pull).collect())
 }
@@ -147,21 +131,21 @@ fn verify_the_planets_have_their_periods_and_plane() {
         let (a, e) = orbit_about_first(&p, i, K * K);
         let kepler = TAU * (a.powi(3) / (1.0 + p.mass[i])).sqrt() / K;
         assert!((kepler / period - 1.0).abs() < 2e-3, "planet {i}: {kepler} days");
-        assert!(dot(e, e).sqrt() < 0.21);
-        let x = minus(p.pos[i], p.pos[0]);
-        assert!(x[2].abs() < 0.123 * dot(x, x).sqrt(), "planet {i} is {} au off the ecliptic", x[2]);
-        assert!(cross(x, minus(p.vel[i], p.vel[0]))[2] > 0.0, "planet {i} goes backwards");
+        assert!(e.norm() < 0.21);
+        let x = p.pos[i] - p.pos[0];
+        assert!(x[2].abs() < 0.123 * x.norm(), "planet {i} is {} au off the ecliptic", x[2]);
+        assert!(x.cross(&(p.vel[i] - p.vel[0])).z > 0.0, "planet {i} goes backwards");
     }
 }
 
 #[test]
 fn verify_the_earth_at_j2000_is_where_the_almanac_has_it() {
     let p = solar_system::planets(1.0);
-    let x = minus(p.pos[3], p.pos[0]);
+    let x = p.pos[3] - p.pos[0];
     // Heliocentric longitude 100.38 degrees, distance 0.98333 au on 2000 January 1.5 (perihelion was on January 3).
     let longitude = x[1].atan2(x[0]).to_degrees();
     assert!((longitude - 100.378).abs() < 0.01, "{longitude}");
-    assert!((dot(x, x).sqrt() - 0.98333).abs() < 1e-4);
+    assert!((x.norm() - 0.98333).abs() < 1e-4);
     assert!(x[2].abs() < 1e-5);
 }
 
@@ -169,5 +153,5 @@ fn verify_the_earth_at_j2000_is_where_the_almanac_has_it() {
 fn the_gravitational_constant_only_scales_the_velocities() {
     let (one, four) = (solar_system::planets(1.0), solar_system::planets(4.0));
     assert_eq!(one.pos, four.pos);
-    assert_eq!(four.vel, one.vel.iter().map(|v| v.map(|x| 2.0 * x)).collect::<Vec<_>>());
+    assert_eq!(four.vel, one.vel.iter().map(|v| 2.0 * v).collect::<Vec<_>>());
 }

@@ -1,13 +1,14 @@
 //! Promise: the Hermite scheme is of 4th order and follows known orbits.
 
 use crate::common;
-use common::{advance, distance, energy, integrate, kepler, parameters};
+
+use common::{advance, energy, integrate, kepler, parameters};
 use std::f64::consts::PI;
 use tisane::force::mode::F64;
 use tisane::force::reference::ReferenceEngine;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, Parameters};
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
 /// Position error after one period of e = 0.3 with `2^k` equal steps.
@@ -18,7 +19,7 @@ fn error_after_a_period(k: u32, iterations: u32) -> f64 {
     // So large a ν that every particle takes dt_max: a constant, shared step.
     integrate(&mut p, Parameters { iterations, ..parameters(1e30) }, clock, 0.0, 1 << k);
     assert!(p.step.iter().all(|&level| level == Level(0)));
-    distance(p.pos[0], start)
+    (p.pos[0] - start).norm()
 }
 
 #[test]
@@ -46,9 +47,9 @@ fn verify_eccentric_orbit_over_a_hundred_periods() {
 
 /// Semi-major axis and eccentricity of two bodies of total mass 1.
 fn elements(p: &Particles) -> (f64, f64) {
-    let r = [0, 1, 2].map(|k| p.pos[0][k] - p.pos[1][k]);
-    let v = [0, 1, 2].map(|k| p.vel[0][k] - p.vel[1][k]);
-    let (r1, v2) = (distance(r, [0.0; 3]), v.iter().map(|v| v * v).sum::<f64>());
+    let r = p.pos[0] - p.pos[1];
+    let v = p.vel[0] - p.vel[1];
+    let (r1, v2) = (r.norm(), v.norm_squared());
     let a = 1.0 / (2.0 / r1 - v2);
     let l = r[0] * v[1] - r[1] * v[0];
     (a, (1.0 - l * l / a).sqrt())
@@ -62,7 +63,7 @@ fn verify_figure_eight_returns() {
     let mut p = p0.clone();
     integrate(&mut p, parameters(1e-5), clock, 0.0, 64);
     for i in 0..3 {
-        assert!(distance(p.pos[i], p0.pos[i]) < 1e-6, "body {i}: {:?} against {:?}", p.pos[i], p0.pos[i]);
+        assert!((p.pos[i] - p0.pos[i]).norm() < 1e-6, "body {i}: {:?} against {:?}", p.pos[i], p0.pos[i]);
     }
 }
 
@@ -87,7 +88,7 @@ fn verify_energy_error_falls_as_nu_squared() {
 #[test]
 fn the_first_step_of_a_system_at_rest_is_not_a_leap() {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let mut p = Particles::new(vec![0.5; 2], vec![[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]], vec![[0.0; 3]; 2]);
+    let mut p = Particles::new(vec![0.5; 2], vec![0.5 * Vec3::x(), -0.5 * Vec3::x()], vec![Vec3::zeros(); 2]);
     let mut engine = ReferenceEngine::<F64>::new(0.0, clock);
     let mut integrator = Hermite4::new(parameters(0.01), clock);
     integrator.start(&mut p, &mut engine).unwrap();
@@ -100,9 +101,9 @@ fn the_first_step_of_a_system_at_rest_is_not_a_leap() {
 #[test]
 fn one_particle_moves_on_a_straight_line() {
     let clock = Clock { start: 0.0, dt_max: 0.25 };
-    let mut p = Particles::new(vec![1.0], vec![[1.0, 2.0, 3.0]], vec![[1.0, 0.0, -1.0]]);
+    let mut p = Particles::new(vec![1.0], vec![Vec3::new(1.0, 2.0, 3.0)], vec![Vec3::new(1.0, 0.0, -1.0)]);
     assert_eq!(integrate(&mut p, parameters(0.01), clock, 0.0, 8), 8, "a free particle takes the longest step");
-    assert_eq!(p.pos[0], [3.0, 2.0, 1.0]);
+    assert_eq!(p.pos[0], Vec3::new(3.0, 2.0, 1.0));
 }
 
 #[test]

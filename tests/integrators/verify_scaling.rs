@@ -56,8 +56,8 @@ fn end(scale: [i32; 2], mode: Precision, leapfrog: bool) -> (Vec<[u64; 6]>, Vec<
     let [mass, length] = scale.map(|power| -power);
     scaling::rescale(&mut p, two_to(mass), two_to(length), two_to((mass - length) / 2));
     let bits = |i: usize| {
-        let ([x, y, z], [u, v, w]) = (p.pos[i], p.vel[i]);
-        [x, y, z, u, v, w].map(f64::to_bits)
+        let (x, v) = (p.pos[i], p.vel[i]);
+        [x.x, x.y, x.z, v.x, v.y, v.z].map(f64::to_bits)
     };
     ((0..p.len()).map(bits).collect(), p.step.clone(), steps)
 }

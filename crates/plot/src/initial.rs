@@ -184,9 +184,8 @@ mod tests {
     /// Points of a homogeneous sphere of radius 1, one in each direction, at equal steps of the mass within.
     fn sphere(n: usize) -> Particles {
         let radius = |k: usize| ((k as f64 + 0.5) / n as f64).cbrt();
-        let pos =
-            (0..n).map(|k| [[radius(k), 0.0, 0.0], [0.0, -radius(k), 0.0], [0.0, 0.0, radius(k)]][k % 3]).collect();
-        Particles::new(vec![1.0 / n as f64; n], pos, vec![[0.3, 0.0, 0.4]; n])
+        let pos = (0..n).map(|k| radius(k) * [Vec3::x(), -Vec3::y(), Vec3::z()][k % 3]).collect();
+        Particles::new(vec![1.0 / n as f64; n], pos, vec![Vec3::new(0.3, 0.0, 0.4); n])
     }
 
     fn sample<'a>(p: &'a Particles, enclosed: &'a [(f64, f64)]) -> Sample<'a> {

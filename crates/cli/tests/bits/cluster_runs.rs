@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use tisane::initial::kepler::Elements;
 use tisane::initial::plummer;
+use tisane::particles::Vec3;
 use tisane_io::fields::Journal;
 use tisane_io::table::{self, Values};
 
@@ -16,7 +17,7 @@ const JOURNALS: [Journal; 3] = [Journal::Cluster, Journal::Binaries, Journal::Ev
 /// A Plummer sphere with a binary, and a runaway that is beyond 10 half-mass radii after a while; ids from 10.
 fn particles(mass: f64, length: f64, velocity: f64) -> String {
     let p = plummer::sample(150, 9, 0.999);
-    let mut rows: Vec<([f64; 3], [f64; 3])> = p.pos.into_iter().zip(p.vel).collect();
+    let mut rows: Vec<(Vec3, Vec3)> = p.pos.into_iter().zip(p.vel).collect();
     let elements = Elements {
         semi_major_axis: 4e-3,
         eccentricity: 0.3,
@@ -27,9 +28,9 @@ fn particles(mass: f64, length: f64, velocity: f64) -> String {
     };
     let (x, v) = elements.relative_state(2.0 / 150.0);
     for side in [-0.5, 0.5] {
-        rows.push(([0, 1, 2].map(|k| 0.6 + side * x[k]), [0, 1, 2].map(|k| side * v[k])));
+        rows.push((Vec3::repeat(0.6) + side * x, side * v));
     }
-    rows.push(([0.0, 0.0, 7.0], [0.0, 0.0, 8.0]));
+    rows.push((7.0 * Vec3::z(), 8.0 * Vec3::z()));
     let mut text = String::from("m,x,y,z,vx,vy,vz,id\n");
     for (i, (x, v)) in rows.iter().enumerate() {
         let _ = write!(text, "{:?}", mass / 150.0);

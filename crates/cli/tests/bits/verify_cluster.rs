@@ -29,13 +29,9 @@ fn fractions() -> [f64; FRACTIONS.len()] {
 fn stars(p: &Particles, epsilon: f64) -> Stars {
     let pot = (0..p.len()).map(|i| {
         let others = (0..p.len()).filter(|&j| j != i);
-        -others.map(|j| p.mass[j] / (distance(p.pos[i], p.pos[j]).powi(2) + epsilon * epsilon).sqrt()).sum::<f64>()
+        -others.map(|j| p.mass[j] / ((p.pos[i] - p.pos[j]).norm_squared() + epsilon * epsilon).sqrt()).sum::<f64>()
     });
     Stars { id: p.id.clone(), mass: p.mass.clone(), pos: p.pos.clone(), vel: p.vel.clone(), pot: pot.collect() }
-}
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }
 
 fn survey(stars: &Stars) -> Survey<{ FRACTIONS.len() }> {
@@ -49,10 +45,6 @@ fn add(p: &mut Particles, mass: f64, pos: Vec3, vel: Vec3) {
     p.mass.extend(more.mass);
     p.pos.extend(more.pos);
     p.vel.extend(more.vel);
-}
-
-fn plus(a: Vec3, b: Vec3, times: f64) -> Vec3 {
-    [0, 1, 2].map(|k| a[k] + times * b[k])
 }
 
 #[test]
@@ -115,7 +107,7 @@ fn verify_core_of_a_plummer_sphere() {
     let (mass, error) = mean(&|s| s.within_core.0);
     assert!((mass - held).abs() < 5.0 * error && error < 0.05 * held, "{mass} ± {error}, not {held}");
     for s in &found {
-        assert!(distance(s.core.centre, [0.0; 3]) < 0.06, "density centre {:?}", s.core.centre);
+        assert!(s.core.centre.norm() < 0.06, "density centre {:?}", s.core.centre);
     }
 }
 
@@ -147,21 +139,20 @@ fn verify_lagrangian_and_core_radii_of_king_models() {
 
 #[test]
 fn verify_centre_of_a_model_that_is_elsewhere() {
-    let (place, drift) = ([10.0, -5.0, 3.0], [1.0, 2.0, -3.0]);
+    let (place, drift) = (Vec3::new(10.0, -5.0, 3.0), Vec3::new(1.0, 2.0, -3.0));
     let here = plummer::sample(2000, 7, 0.999);
     let mut there = here.clone();
-    there.pos.iter_mut().for_each(|x| *x = plus(*x, place, 1.0));
-    there.vel.iter_mut().for_each(|v| *v = plus(*v, drift, 1.0));
+    there.pos.iter_mut().for_each(|x| *x += place);
+    there.vel.iter_mut().for_each(|v| *v += drift);
     // A clump far out draws the centre of mass, not the density centre: as many again, a hundred times as wide.
     let halo = plummer::sample(500, 8, 0.999);
     for (x, v) in halo.pos.iter().zip(&halo.vel) {
-        let x = plus(plus(*x, *x, 99.0), place, 1.0);
-        add(&mut there, 1.0 / 2000.0, plus(x, [300.0, 0.0, 0.0], 1.0), plus(*v, drift, 1.0));
+        add(&mut there, 1.0 / 2000.0, 100.0 * x + place + 300.0 * Vec3::x(), v + drift);
     }
     let (here, there) = (survey(&stars(&here, 0.0)), survey(&stars(&there, 0.0)));
-    assert!(distance(here.core.centre, [0.0; 3]) < 0.08, "{:?}", here.core.centre);
-    assert!(distance(there.core.centre, plus(place, here.core.centre, 1.0)) < 0.01, "{:?}", there.core.centre);
-    assert!(distance(there.velocity, drift) < 0.1, "{:?}", there.velocity);
+    assert!(here.core.centre.norm() < 0.08, "{:?}", here.core.centre);
+    assert!((there.core.centre - place - here.core.centre).norm() < 0.01, "{:?}", there.core.centre);
+    assert!((there.velocity - drift).norm() < 0.1, "{:?}", there.velocity);
 }
 
 /// A Plummer sphere of a thousand with bodies on Kepler orbits about each other put in.
@@ -169,9 +160,9 @@ fn with_pair(masses: [f64; 2], elements: &Elements) -> Particles {
     let mut p = plummer::sample(1000, 3, 0.999);
     let (x, v) = elements.relative_state(masses[0] + masses[1]);
     let share = masses[1] / (masses[0] + masses[1]);
-    let (at, moves) = ([0.4, -0.3, 0.2], [0.2, 0.1, -0.3]);
-    add(&mut p, masses[0], plus(at, x, -share), plus(moves, v, -share));
-    add(&mut p, masses[1], plus(at, x, 1.0 - share), plus(moves, v, 1.0 - share));
+    let (at, moves) = (Vec3::new(0.4, -0.3, 0.2), Vec3::new(0.2, 0.1, -0.3));
+    add(&mut p, masses[0], at - share * x, moves - share * v);
+    add(&mut p, masses[1], at + (1.0 - share) * x, moves + (1.0 - share) * v);
     p
 }
 
@@ -214,9 +205,8 @@ fn verify_a_triple_put_in_is_found_as_such() {
     for (outer, stable) in [(5e-3, true), (4e-4, false)] {
         let mut p = with_pair([0.001, 0.001], &elements(1e-4, 0.2, 0.0));
         let (x, v) = elements(outer, 0.3, 0.7).relative_state(0.003);
-        let [at, moves] =
-            [&p.pos, &p.vel].map(|column| plus(column[1000], plus(column[1001], column[1000], -1.0), 0.5));
-        add(&mut p, 0.001, plus(at, x, 1.0), plus(moves, v, 1.0));
+        let [at, moves] = [&p.pos, &p.vel].map(|column| column[1000] + 0.5 * (column[1001] - column[1000]));
+        add(&mut p, 0.001, at + x, moves + v);
         let found = survey(&stars(&p, 0.0));
         let [inner, triple] = &found.systems[..] else { panic!("{outer}: {:?}", found.systems) };
         assert_eq!(inner.members.to_string(), "(1000+1001)");
@@ -234,9 +224,8 @@ fn what_goes_through_a_binary_is_no_companion_of_it() {
     for (outer, told) in [(2e-4, vec!["(1000+1001)", "((1000+1001)+1002)"]), (6e-5, vec!["(1000+1001)"])] {
         let mut p = with_pair([0.001, 0.001], &elements(1e-4, 0.2, 0.0));
         let (x, v) = elements(outer, 0.0, 1.5).relative_state(0.0021);
-        let [at, moves] =
-            [&p.pos, &p.vel].map(|column| plus(column[1000], plus(column[1001], column[1000], -1.0), 0.5));
-        add(&mut p, 1e-4, plus(at, x, 1.0), plus(moves, v, 1.0));
+        let [at, moves] = [&p.pos, &p.vel].map(|column| column[1000] + 0.5 * (column[1001] - column[1000]));
+        add(&mut p, 1e-4, at + x, moves + v);
         let found = survey(&stars(&p, 0.0));
         let members: Vec<String> = found.systems.iter().map(|system| system.members.to_string()).collect();
         assert_eq!(members, told, "{outer}");
@@ -250,12 +239,7 @@ fn verify_two_binaries_about_each_other_are_a_quadruple() {
     let (far, about) = elements(1e-2, 0.2, 0.0).relative_state(0.008);
     for side in [-0.5, 0.5] {
         for end in [-0.5, 0.5] {
-            add(
-                &mut p,
-                0.002,
-                plus(plus([0.3, 0.0, 0.0], far, side), x, end),
-                plus(plus([0.0; 3], about, side), v, end),
-            );
+            add(&mut p, 0.002, 0.3 * Vec3::x() + side * far + end * x, side * about + end * v);
         }
     }
     let found = survey(&stars(&p, 0.0));
@@ -269,17 +253,17 @@ fn escapers_and_encounters_are_seen() {
     let mut p = plummer::sample(1000, 5, 0.999);
     let r_h = survey(&stars(&p, 0.0)).half_mass_radius;
     // A runaway, a binary that runs away, one that is as far and bound, one that is as fast and near.
-    add(&mut p, 0.001, [0.0, 0.0, 11.0 * r_h], [0.0, 0.0, 3.0]);
+    add(&mut p, 0.001, 11.0 * r_h * Vec3::z(), 3.0 * Vec3::z());
     let (x, v) = elements(1e-4, 0.0, 0.0).relative_state(0.002);
     for side in [-0.5, 0.5] {
-        add(&mut p, 0.001, plus([60.0 * r_h, 0.0, 0.0], x, side), plus([2.0, 0.0, 0.0], v, side));
+        add(&mut p, 0.001, 60.0 * r_h * Vec3::x() + side * x, 2.0 * Vec3::x() + side * v);
     }
-    add(&mut p, 0.001, [0.0, 12.0 * r_h, 0.0], [0.0, 0.1, 0.0]);
-    add(&mut p, 0.001, [0.0, 2.0 * r_h, 0.0], [0.0, 9.0, 0.0]);
+    add(&mut p, 0.001, 12.0 * r_h * Vec3::y(), 0.1 * Vec3::y());
+    add(&mut p, 0.001, 2.0 * r_h * Vec3::y(), 9.0 * Vec3::y());
     // Two that pass each other.
     let b = 0.3 * 4.0 * r_h / 1000.0;
-    add(&mut p, 0.001, [3.0, 3.0, 3.0], [0.1, 0.0, 0.0]);
-    add(&mut p, 0.001, [3.0, 3.0 + b, 3.0], [-0.1, 3.0, 0.0]);
+    add(&mut p, 0.001, Vec3::repeat(3.0), 0.1 * Vec3::x());
+    add(&mut p, 0.001, Vec3::new(3.0, 3.0 + b, 3.0), Vec3::new(-0.1, 3.0, 0.0));
     let found = survey(&stars(&p, 0.0));
     let told: Vec<String> = found.escapers.iter().map(|escaper| escaper.members.to_string()).collect();
     assert_eq!((told, found.escaped), (vec!["1000".to_owned(), "(1001+1002)".to_owned()], 3));
@@ -299,11 +283,11 @@ fn escapers_and_encounters_are_seen() {
 
 #[test]
 fn few_particles_and_degenerate_ones_get_an_answer() {
-    let line = |n: usize| (0..n).map(|i| [i as f64, 0.0, 0.0]).collect::<Vec<_>>();
+    let line = |n: usize| (0..n).map(|i| i as f64 * Vec3::x()).collect::<Vec<_>>();
     for n in [0, 1, 2, 3, 7, 50] {
-        for pos in [line(n), vec![[0.3, 0.2, 0.1]; n]] {
+        for pos in [line(n), vec![Vec3::new(0.3, 0.2, 0.1); n]] {
             for epsilon in [0.0, 0.1] {
-                let p = Particles::new(vec![0.5; n], pos.clone(), vec![[0.0; 3]; n]);
+                let p = Particles::new(vec![0.5; n], pos.clone(), vec![Vec3::zeros(); n]);
                 let found = Survey::of(&stars(&p, epsilon), &Settings { epsilon, ..settings() }, fractions());
                 assert_eq!(found.number, n as u64);
                 assert!(n < 2 || found.core.centre.iter().all(|x| x.is_finite()), "{n} {found:?}");
@@ -312,14 +296,14 @@ fn few_particles_and_degenerate_ones_get_an_answer() {
             }
         }
     }
-    let alone = survey(&stars(&Particles::new(vec![2.0], vec![[1.0; 3]], vec![[3.0; 3]]), 0.0));
-    assert_eq!((alone.core.centre, alone.velocity, alone.bound.1), ([1.0; 3], [3.0; 3], 0));
+    let alone = survey(&stars(&Particles::new(vec![2.0], vec![Vec3::repeat(1.0)], vec![Vec3::repeat(3.0)]), 0.0));
+    assert_eq!((alone.core.centre, alone.velocity, alone.bound.1), (Vec3::repeat(1.0), Vec3::repeat(3.0), 0));
     // Two alone are a binary, however little kT there is.
     let (x, v) = elements(0.5, 0.4, 0.1).relative_state(1.0);
     let two = Particles::new(
         vec![0.75, 0.25],
-        vec![plus([5.0; 3], x, -0.25), plus([5.0; 3], x, 0.75)],
-        vec![plus([0.0; 3], v, -0.25), plus([0.0; 3], v, 0.75)],
+        vec![Vec3::repeat(5.0) - 0.25 * x, Vec3::repeat(5.0) + 0.75 * x],
+        vec![-0.25 * v, 0.75 * v],
     );
     let two = survey(&stars(&two, 0.0));
     let [binary] = &two.systems[..] else { panic!("{:?}", two.systems) };

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 use tisane_io::atomic::temporary_name;
@@ -14,7 +14,7 @@ use tisane_io::seal::Digest;
 
 fn checkpoint(n: usize, step: u64) -> Checkpoint {
     let x = |i: usize, k: usize| ((i * 7 + k) as f64 * 0.618_033_988_749_895).fract() - 0.5;
-    let vectors = |k: usize| (0..n).map(|i| [x(i, k), x(i, k + 1), x(i, k + 2)]).collect::<Vec<_>>();
+    let vectors = |k: usize| (0..n).map(|i| Vec3::new(x(i, k), x(i, k + 1), x(i, k + 2))).collect::<Vec<_>>();
     let mut p = Particles::new(vec![1.0 / n as f64; n], vectors(1), vectors(4));
     p.acc = vectors(7);
     p.jerk = vectors(10);
@@ -22,7 +22,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
     p.id = (0..n as u64).rev().collect();
     p.step = (0..n).map(|i| Level((i % 37) as u8)).collect();
     p.time = p.step.iter().map(|level| Time::from_dt_max(step).after(*level)).collect();
-    p.pos[0] = [-0.0, f64::MIN_POSITIVE / 8.0, 1e300];
+    p.pos[0] = Vec3::new(-0.0, f64::MIN_POSITIVE / 8.0, 1e300);
     let counters =
         |k| Counters { block_steps: k, particle_steps: k + 1, pair_interactions: u64::MAX - k, clamped_steps: 3 };
     Checkpoint {
@@ -48,9 +48,9 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
                 energy: -0.25,
                 previous_energy: -0.250_000_1,
                 max_relative_energy_error: 4e-7,
-                angular_momentum: [0.1, 0.2, 0.3],
-                momentum: [1e-17, 0.0, -0.0],
-                centre_of_mass: [0.4, 0.5, 0.6],
+                angular_momentum: Vec3::new(0.1, 0.2, 0.3),
+                momentum: Vec3::new(1e-17, 0.0, -0.0),
+                centre_of_mass: Vec3::new(0.4, 0.5, 0.6),
                 previous_counters: counters(50),
                 previous_wall_seconds: 1.5,
             },

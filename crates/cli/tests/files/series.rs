@@ -14,6 +14,7 @@ use tisane_io::series::{Series, Stopped};
 
 const CSV: &str = Journal::Diagnostics.csv();
 const HDF5: &str = Journal::Diagnostics.hdf5();
+use tisane::particles::Vec3;
 use tisane::units::{Scale, Units};
 use tisane_io::table::{Values, read_csv, read_hdf5};
 
@@ -23,7 +24,7 @@ fn row(i: u64) -> DiagnosticsRow {
         time: 0.1 * x,
         energy: -0.25 + 1e-13 * x,
         relative_energy_error: -1e-300 * x,
-        momentum: [1e-17, -0.0, 1e20 / 3.0],
+        momentum: Vec3::new(1e-17, -0.0, 1e20 / 3.0),
         block_steps: u64::MAX - i,
         wall_seconds: 1.0 / 3.0,
         ..DiagnosticsRow::default()

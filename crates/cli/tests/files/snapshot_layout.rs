@@ -6,7 +6,7 @@ use hdf5::types::TypeDescriptor;
 use std::fs;
 use std::path::Path;
 use tisane::force::Field;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::names::{G_CGS, GM_SUN_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Scale, Units};
@@ -19,7 +19,7 @@ const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 
 fn particles(n: usize) -> Particles {
     let x = |i: usize, k: usize| ((i * 7 + k) as f64 * 0.618_033_988_749_895).fract() - 0.5;
-    let vectors = |k: usize| (0..n).map(|i| [x(i, k), x(i, k + 1), x(i, k + 2)]).collect::<Vec<_>>();
+    let vectors = |k: usize| (0..n).map(|i| Vec3::new(x(i, k), x(i, k + 1), x(i, k + 2))).collect::<Vec<_>>();
     let mut p = Particles::new((0..n).map(|i| 1.0 + x(i, 0)).collect(), vectors(1), vectors(4));
     p.acc = vectors(7);
     p.jerk = vectors(10);
@@ -67,7 +67,7 @@ fn forces_are_those_where_the_particles_stand() {
     let dir = tempfile::tempdir().unwrap();
     let (path, p) = (dir.path().join("s.hdf5"), particles(33));
     let mut elsewhere = p.clone();
-    elsewhere.acc.fill([f64::NAN; 3]);
+    elsewhere.acc.fill(Vec3::repeat(f64::NAN));
     elsewhere.pot.fill(f64::NAN);
     let (now, field, units, provenance) = (Time::from_dt_max(3), field(&p), units(), provenance());
     let clock = &CLOCK;
@@ -86,7 +86,7 @@ fn a_snapshot_reads_back_to_the_bit() {
         let p = particles(n);
         write(&path, &p);
         let s = snapshot::read(&path).unwrap();
-        let vectors = |column: &[[f64; 3]], scale: f64| column.iter().map(|v| v.map(|x| x * scale)).collect::<Vec<_>>();
+        let vectors = |column: &[Vec3], scale: f64| column.iter().map(|v| v * scale).collect::<Vec<_>>();
         let floats = |column: &[f64], scale: f64| column.iter().map(|x| x * scale).collect::<Vec<_>>();
         assert_eq!(s.id, p.id);
         assert_eq!(s.mass, floats(&p.mass, 1024.0));

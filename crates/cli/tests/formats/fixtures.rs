@@ -16,8 +16,8 @@ use tisane_io::provenance::Provenance;
 pub(crate) const CSV: &str =
     "# made by hand\nm,x,y,z,vx,vy,vz,id\n1,0.5,0,0,0,1,0,7\n\n# the light one\n0,-0.5,1e-3,0,0,-1,0,3\n";
 pub(crate) const NBODY6: &str = "1.0\t0.5 0 0 0 1 0\n  0.0  -0.5 1.0D-03 0 0 -1 0\n";
-pub(crate) const POS: [Vec3; 2] = [[0.5, 0.0, 0.0], [-0.5, 1e-3, 0.0]];
-pub(crate) const VEL: [Vec3; 2] = [[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]];
+pub(crate) const POS: [Vec3; 2] = [Vec3::new(0.5, 0.0, 0.0), Vec3::new(-0.5, 1e-3, 0.0)];
+pub(crate) const VEL: [Vec3; 2] = [Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, -1.0, 0.0)];
 
 /// A folder with one file in it.
 pub(crate) fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {

@@ -3,6 +3,7 @@
 use crate::fixtures::{assert_says, complaint_about, file, read};
 use crate::others::{MCLUSTER, Nemo, amuse, gadget, gadget4_parameters, nemo, put_all, put_text, swift_units};
 use std::path::Path;
+use tisane::particles::Vec3;
 use tisane_io::formats::{self, FileState};
 
 /// Reads a file that `make` makes.
@@ -29,7 +30,10 @@ fn gadget_types_are_merged_and_said_so() {
     let p = &state.particles;
     assert_eq!((state.format, state.time, units(&state)), ("gadget", Some(1.5), "none".into()));
     assert_eq!((&p.mass, &p.id), (&vec![0.25, 0.25, 2.0], &vec![3, 1, 2]));
-    assert_eq!((p.pos[1], p.pos[2], p.vel[2]), ([4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [-1.0, 0.0, 1.0]));
+    assert_eq!(
+        (p.pos[1], p.pos[2], p.vel[2]),
+        (Vec3::new(4.0, 5.0, 6.0), Vec3::new(7.0, 8.0, 9.0), Vec3::new(-1.0, 0.0, 1.0))
+    );
     let notes = state.notes.join("; ");
     assert_says(&notes, &["2 halo (PartType1), 1 stars (PartType4) were merged", "does not say its units"]);
     assert_says(&state.guess, &["/Header/NumPart_ThisFile"]);
@@ -74,7 +78,7 @@ fn amuse_sets_of_both_versions_are_read_with_their_units_and_no_unpickling() {
         let p = &state.particles;
         assert_eq!((state.format, state.time, units(&state)), ("amuse", Some(3.5), "Msun, pc, km/s, Myr".into()));
         assert_eq!((&p.mass, &p.id), (&vec![1.0, 2.0], &vec![u64::MAX, 7]));
-        assert_eq!((p.pos[1], p.vel[1]), ([-0.5, 0.25, 1.0], [-1.0, 3.0, 0.0]));
+        assert_eq!((p.pos[1], p.vel[1]), (Vec3::new(-0.5, 0.25, 1.0), Vec3::new(-1.0, 3.0, 0.0)));
         assert_says(&state.notes.join("; "), &["passed over: radius"]);
     }
 }
@@ -113,8 +117,8 @@ fn nemo_is_read_in_both_byte_orders_and_layouts() {
         let state = read(nemo(big_endian, phase_space).bytes, None).expect("a good file");
         let p = state.particles;
         assert_eq!((state.format, state.time), ("nemo", Some(2.5)));
-        assert_eq!((p.mass, p.pos), (vec![0.25, 0.75], vec![[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]]));
-        assert_eq!(p.vel, [[4.0, 5.0, 6.0], [-4.0, -5.0, -6.0]]);
+        assert_eq!((p.mass, p.pos), (vec![0.25, 0.75], vec![Vec3::new(1.0, 2.0, 3.0), Vec3::new(-1.0, -2.0, -3.0)]));
+        assert_eq!(p.vel, [Vec3::new(4.0, 5.0, 6.0), Vec3::new(-4.0, -5.0, -6.0)]);
         assert_eq!(p.id, if phase_space { vec![9, 4] } else { vec![0, 1] });
     }
 }
@@ -132,7 +136,7 @@ fn the_last_of_several_nemo_snapshots_is_taken_with_the_masses_of_an_earlier_one
     bytes.extend(later.bytes);
     let state = read(bytes, None).expect("a good file");
     assert_eq!((state.time, state.particles.mass), (Some(3.0), vec![0.25, 0.75]));
-    assert_eq!(state.particles.pos, [[0.5; 3]; 2]);
+    assert_eq!(state.particles.pos, [Vec3::repeat(0.5); 2]);
     assert_says(&state.notes.join("; "), &["2 snapshots", "the last was taken"]);
 }
 
@@ -168,7 +172,7 @@ fn nemo_files_that_make_no_sense_are_told_with_the_item() {
 fn mcluster_tables_are_told_by_their_header() {
     let state = read(MCLUSTER, None).expect("a good file");
     assert_eq!((state.format, units(&state)), ("mcluster", "Msun, pc, km/s, pc/(km/s)".into()));
-    assert_eq!((&state.particles.mass, state.particles.vel[1]), (&vec![1.0, 0.5], [0.0, -1.0, 0.0]));
+    assert_eq!((&state.particles.mass, state.particles.vel[1]), (&vec![1.0, 0.5], Vec3::new(0.0, -1.0, 0.0)));
     assert_says(&state.notes.join("; "), &["1 columns of stellar evolution", "-u 0"]);
 }
 

@@ -4,7 +4,7 @@ use crate::fixtures::{
     CSV, NBODY6, POS, TIME, VEL, assert_says, complaint_about, file, read, small_tipsy, snapshot, tamper, two, units,
 };
 use std::path::{Path, PathBuf};
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane_io::formats::{self, FORMATS};
 
 #[test]
@@ -19,9 +19,12 @@ fn csv_is_read_with_comments_and_ids() {
 fn csv_columns_come_in_any_order_with_any_line_ending() {
     let text = "\u{feff}vz, vy ,vx,z,y,x,m\r\n6,5,4,3,2,1,10\r\n7,6,5,4,3,2,11";
     let p = read(text, Some("csv")).expect("a good file").particles;
-    assert_eq!((&p.mass, p.pos[0], p.vel[1], p.id), (&vec![10.0, 11.0], [1.0, 2.0, 3.0], [5.0, 6.0, 7.0], vec![0, 1]));
+    assert_eq!(
+        (&p.mass, p.pos[0], p.vel[1], p.id),
+        (&vec![10.0, 11.0], Vec3::new(1.0, 2.0, 3.0), Vec3::new(5.0, 6.0, 7.0), vec![0, 1])
+    );
     let quoted = "\"m\",\"x\",\"y\",\"z\",\"vx\",\"vy\",\"vz\"\n1,2,3,4,5,6,7\n";
-    assert_eq!(read(quoted, None).expect("a good file").particles.pos, [[2.0, 3.0, 4.0]]);
+    assert_eq!(read(quoted, None).expect("a good file").particles.pos, [Vec3::new(2.0, 3.0, 4.0)]);
 }
 
 #[test]
@@ -39,7 +42,7 @@ fn tipsy_is_read_in_both_byte_orders_with_both_headers() {
         assert_eq!((state.format, state.time, state.softening), ("tipsy", Some(2.5), Some([0.125, 0.5])));
         let p = state.particles;
         assert_eq!((&p.mass, p.id), (&vec![1.0, 2.0, 3.0, 4.0], vec![0, 1, 2, 3]));
-        assert_eq!((p.pos[3], p.vel[2]), ([4.5, -4.0, 0.0], [0.25, 0.5, -3.0]));
+        assert_eq!((p.pos[3], p.vel[2]), (Vec3::new(4.5, -4.0, 0.0), Vec3::new(0.25, 0.5, -3.0)));
     }
 }
 
@@ -54,7 +57,7 @@ fn a_snapshot_written_by_a_run_is_read_with_time_and_units() {
     assert_eq!((state.format, state.time, state.softening), ("tisane", Some(TIME), None));
     assert_eq!(state.units, Some(units().units));
     let (p, scale) = (state.particles, units().scale);
-    let scaled = |column: &[[f64; 3]], by: f64| column.iter().map(|v| v.map(|x| x * by)).collect::<Vec<_>>();
+    let scaled = |column: &[Vec3], by: f64| column.iter().map(|v| v * by).collect::<Vec<_>>();
     assert_eq!((p.pos, p.vel), (scaled(&written.pos, scale.length), scaled(&written.vel, scale.velocity)));
     assert_eq!((p.mass, p.id), (vec![scale.mass, 0.0], written.id));
 }
@@ -63,8 +66,8 @@ fn a_snapshot_written_by_a_run_is_read_with_time_and_units() {
 fn a_snapshot_repacked_by_another_program_is_read() {
     let (_folder, path) = file("snapshot.hdf5", "");
     let n = 5000;
-    let place = |i: usize| [i as f64, 0.0, 0.0];
-    let written = Particles::new(vec![1.0; n], (0..n).map(place).collect(), vec![[0.0; 3]; n]);
+    let place = |i: usize| i as f64 * Vec3::x();
+    let written = Particles::new(vec![1.0; n], (0..n).map(place).collect(), vec![Vec3::zeros(); n]);
     snapshot(&path, &written);
     let whole = formats::read(&path, None).expect("a good file");
     tamper(&path, |file| {
@@ -92,7 +95,7 @@ fn a_cluster_written_by_mcluster_is_read() {
     let Some(path) = real("N1k.dat.10") else { return };
     let p = formats::read(&path, None).expect("a real file").particles;
     assert_eq!((p.len(), p.mass[0]), (1000, 0.430_058_291_834_074_4));
-    assert_eq!(p.vel[0], [0.123_251_221_468_011_5, -0.728_101_423_148_008_6, 0.030_471_532_478_839_2]);
+    assert_eq!(p.vel[0].as_slice(), [0.123_251_221_468_011_5, -0.728_101_423_148_008_6, 0.030_471_532_478_839_2]);
     let range = p.mass.iter().fold([f64::MAX, 0.0], |[a, b]: [f64; 2], &m| [a.min(m), b.max(m)]);
     assert!(range[0] >= 0.07 && range[1] <= 101.0, "stellar masses in solar masses: {range:?}");
 }

@@ -31,7 +31,7 @@ fn by_forces(engine: &mut dyn ForceEngine, p: &Particles) -> Vec<Vec3> {
 }
 
 fn accelerated(engine: &mut dyn AccelerationEngine, p: &Particles) -> Vec<Vec3> {
-    let mut acc = vec![[f64::NAN; 3]; 3];
+    let mut acc = vec![Vec3::repeat(f64::NAN); 3];
     engine.accelerate(&p.pos, &mut acc).unwrap();
     acc
 }
@@ -48,8 +48,7 @@ fn bits(acc: &[Vec3]) -> Vec<u64> {
 }
 
 fn largest_error(got: &[Vec3], want: &[Vec3]) -> f64 {
-    let norm = |a: Vec3| a.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let error = |(x, y): (&Vec3, &Vec3)| norm([0, 1, 2].map(|k| x[k] - y[k])) / norm(*y).max(1e-300);
+    let error = |(x, y): (&Vec3, &Vec3)| (x - y).norm() / y.norm().max(1e-300);
     got.iter().zip(want).map(error).fold(0.0, f64::max)
 }
 
@@ -96,7 +95,7 @@ fn f64_keeps_its_bits_at_tiny_distances() {
     let mut p = synchronised(500, 9);
     for i in 0..p.len() {
         let shrink = if i % 3 == 0 { 1e-147 } else { 1e-140 };
-        (p.pos[i], p.vel[i]) = (p.pos[i].map(|x| x * shrink), [0.0; 3]);
+        (p.pos[i], p.vel[i]) = (p.pos[i] * shrink, Vec3::zeros());
         p.mass[i] *= 1e-290;
     }
     let want = by_forces(&mut *cpu::engine(Precision::F64, 0.0, CLOCK, Width::choose().unwrap()), &p);
@@ -127,7 +126,7 @@ fn particles_move_and_change_in_number_and_mass() {
             assert!(bits(&accelerated(&mut fresh, &p)) == bits(&moved), "{} {n}", precision.name());
         }
         // Others than it has masses of.
-        assert!(engine.accelerate(&[[0.0; 3]; 64], &mut Vec::new()).is_err());
+        assert!(engine.accelerate(&[Vec3::zeros(); 64], &mut Vec::new()).is_err());
     }
 }
 

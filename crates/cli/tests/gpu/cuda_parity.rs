@@ -35,9 +35,8 @@ fn on_cpu(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine> {
 
 /// Largest |Δ| / |reference| over acceleration and jerk, and of the potential.
 fn largest_error(got: &Forces, want: &Forces) -> f64 {
-    let norm = |a: Vec3| a.iter().map(|x| x * x).sum::<f64>().sqrt();
     let vectors = |a: &[Vec3], b: &[Vec3]| {
-        let error = |(x, y): (&Vec3, &Vec3)| norm([0, 1, 2].map(|k| x[k] - y[k])) / norm(*y).max(1e-300);
+        let error = |(x, y): (&Vec3, &Vec3)| (x - y).norm() / y.norm().max(1e-300);
         a.iter().zip(b).map(error).fold(0.0, f64::max)
     };
     let pot = got.pot.iter().zip(&want.pot).map(|(x, y)| (x - y).abs() / y.abs().max(1e-300)).fold(0.0, f64::max);
@@ -126,8 +125,8 @@ fn updates_are_folded_into_the_next_upload() {
             for i in changed.map(|i| i as usize) {
                 moved.pos[i][1] += shift;
                 moved.vel[i][0] -= shift;
-                moved.acc[i] = [0.0; 3];
-                moved.jerk[i] = [1.0; 3];
+                moved.acc[i] = Vec3::zeros();
+                moved.jerk[i] = Vec3::repeat(1.0);
                 moved.time[i] = now;
             }
             engine.update(&moved, &changed).unwrap();
@@ -149,8 +148,8 @@ fn targets_stand_where_the_block_puts_them_and_only_for_that_evaluation() {
     engine.load(&p).unwrap();
     let plain = block(&p, now, vec![3, 40, 2999]);
     let mut put = plain.clone();
-    put.pos[0] = [0.5, 0.25, -0.125];
-    put.vel[1] = [0.0, 1.0, 0.0];
+    put.pos[0] = Vec3::new(0.5, 0.25, -0.125);
+    put.vel[1] = Vec3::y();
     let other = block(&p, now, vec![17]);
     let mut reference = on_cpu(Precision::F64, 0.0);
     reference.load(&p).unwrap();

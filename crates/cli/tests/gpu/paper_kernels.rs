@@ -26,7 +26,7 @@ fn want(p: &Particles, epsilon: f64) -> Vec<Vec3> {
 }
 
 fn got(engine: &mut dyn AccelerationEngine, p: &Particles) -> Vec<Vec3> {
-    let mut acc = vec![[f64::NAN; 3]; 3];
+    let mut acc = vec![Vec3::repeat(f64::NAN); 3];
     engine.load(&p.mass).unwrap();
     engine.accelerate(&p.pos, &mut acc).unwrap();
     acc
@@ -81,7 +81,7 @@ fn the_number_of_threads_changes_no_bit() {
 fn other_bodies_than_those_with_masses_are_refused() {
     for (name, mut engine, _) in on_cpu(0.01) {
         engine.load(&[1.0; 3]).unwrap();
-        assert!(engine.accelerate(&[[0.0; 3]; 4], &mut Vec::new()).is_err(), "{name}");
+        assert!(engine.accelerate(&[Vec3::zeros(); 4], &mut Vec::new()).is_err(), "{name}");
     }
 }
 

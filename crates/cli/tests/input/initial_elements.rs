@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use std::fs;
 use tisane::diagnostics::orbit::Orbit;
 use tisane::initial::scaling;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane_run::{assemble, config::Config};
 
 const PLANETS: &str = "[run]\nname = \"e\"\nt_start = 0.25\nt_end = 1.25\n[units]\nmass = \"Msun\"\nlength = \"au\"\n\
@@ -24,7 +24,7 @@ fn built(folder: &Folder, set: &[&str]) -> (Particles, f64) {
 
 /// The orbit of particle `k` about particle 0; `g` is that of the units.
 fn orbit(p: &Particles, k: usize, g: f64) -> Orbit {
-    let from = |of: &[[f64; 3]]| [0, 1, 2].map(|axis| of[k][axis] - of[0][axis]);
+    let from = |of: &[Vec3]| of[k] - of[0];
     Orbit::of(from(&p.pos), from(&p.vel), g * (p.mass[0] + p.mass[k]))
 }
 
@@ -59,7 +59,7 @@ fn an_axis_in_arc_seconds_and_an_anomaly_mean_the_same() {
     let table = format!("a,e,i,node,pericentre,mean_anomaly\n0.01,0.5,30,40,50,{anomaly}\n");
     folder.write("table.csv", &table);
     let (by_angle, _) = built(&folder, &["initial.elements.distance=100"]);
-    for (a, b) in by_time.pos[1].iter().zip(by_angle.pos[1]) {
+    for (a, b) in by_time.pos[1].iter().zip(&by_angle.pos[1]) {
         assert!((a - b).abs() < 1e-12, "{a} {b}");
     }
 }

@@ -2,12 +2,13 @@
 //! masses, binaries and the other sections do what they say; several clusters are where they should be.
 
 use crate::statistics;
-use statistics::{energies, norm};
+
+use statistics::energies;
 use std::path::Path;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::lagrangian_radius;
 use tisane::initial::scaling;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::Clock;
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::Config;
@@ -49,10 +50,11 @@ fn verify_every_model_has_the_radius_and_virial_ratio_that_are_written() {
             let (t, u) = energies(&p);
             assert!((t / -u - ratio).abs() < 1e-13, "{model}: Q {}", t / -u);
             assert!((p.total_mass() - 3.0).abs() < 1e-13);
-            let found = if radius == "virial_radius" { -9.0 / (2.0 * u) } else { lagrangian_radius(&p, [0.0; 3], 0.5) };
+            let found =
+                if radius == "virial_radius" { -9.0 / (2.0 * u) } else { lagrangian_radius(&p, Vec3::zeros(), 0.5) };
             assert!((found / 2.0 - 1.0).abs() < 1e-12, "{model}: {radius} {found}");
             let c = Conserved::of(&p, &p.pot);
-            assert!(norm(&c.momentum) < 1e-13 && norm(&c.centre_of_mass) < 1e-13, "{model}: {c:?}");
+            assert!(c.momentum.norm() < 1e-13 && c.centre_of_mass.norm() < 1e-13, "{model}: {c:?}");
             assert_eq!(p.id, (0..500).collect::<Vec<u64>>());
         }
     }
@@ -75,7 +77,7 @@ fn verify_the_lengths_of_the_models_themselves() {
         ("[initial.king]\nw0 = 6\ntidal_radius = 3", 0.0),
     ] {
         let (setup, p) = built("", &format!("{keys}\nn = 4000\n"));
-        let mut radii: Vec<f64> = p.pos.iter().map(norm).collect();
+        let mut radii: Vec<f64> = p.pos.iter().map(Vec3::norm).collect();
         radii.sort_by(f64::total_cmp);
         if median > 0.0 {
             assert!((radii[2000] / median - 1.0).abs() < 0.06, "{keys}: {} {median}", radii[2000]);
@@ -89,7 +91,7 @@ fn verify_the_lengths_of_the_models_themselves() {
             assert!((about("tidal radius") - 3.0).abs() < 1e-6, "{:?}", setup.about);
             assert!((about("core radius") - 3.0 / 10f64.powf(1.255)).abs() < 1e-3, "{:?}", setup.about);
             let core = built("", "[initial.king]\nw0 = 6\ncore_radius = 1\nn = 4000\n").1;
-            let ratio = norm(&core.pos[7]) / norm(&p.pos[7]);
+            let ratio = core.pos[7].norm() / p.pos[7].norm();
             assert!((ratio - 10f64.powf(1.255) / 3.0).abs() < 1e-2, "{ratio}");
         }
         let (t, u) = energies(&p);
@@ -157,11 +159,11 @@ fn binaries_are_neighbours_in_id_and_the_cluster_is_in_equilibrium_without_their
     let (mut mass, mut pos, mut vel) = (vec![], vec![], vec![]);
     for &i in &setup.binaries {
         let m = p.mass[i] + p.mass[i + 1];
-        let apart = |of: &[[f64; 3]]| norm(&[0, 1, 2].map(|k| of[i + 1][k] - of[i][k]));
+        let apart = |of: &[Vec3]| (of[i + 1] - of[i]).norm();
         let a = 1.0 / (2.0 / apart(&p.pos) - apart(&p.vel).powi(2) / (g * m));
         assert!((0.99e-5..1.01e-4).contains(&a), "{a}");
         assert!(p.mass[i] >= p.mass[i + 1]);
-        let mean = |of: &[[f64; 3]]| [0, 1, 2].map(|k| (p.mass[i] * of[i][k] + p.mass[i + 1] * of[i + 1][k]) / m);
+        let mean = |of: &[Vec3]| (p.mass[i] * of[i] + p.mass[i + 1] * of[i + 1]) / m;
         mass.push(m);
         pos.push(mean(&p.pos));
         vel.push(mean(&p.vel));
@@ -209,9 +211,9 @@ fn verify_rotation_and_a_central_body_leave_virial_ratio_and_radius_exact() {
     let l = Conserved::of(&p, &p.pot).angular_momentum[2];
     assert!((l * l / (2.0 * inertia) / t - 0.3).abs() < 1e-12, "{}", l * l / (2.0 * inertia) / t);
     // The body is in the centre of the model, the centre of mass of all at the origin: they differ as the sample scatters.
-    assert!(p.mass[800] == 0.1 && norm(&p.pos[800]) < 0.1 && norm(&p.vel[800]) < 0.1, "{:?}", p.pos[800]);
+    assert!(p.mass[800] == 0.1 && p.pos[800].norm() < 0.1 && p.vel[800].norm() < 0.1, "{:?}", p.pos[800]);
     let c = Conserved::of(&p, &p.pot);
-    assert!(norm(&c.momentum) < 1e-13 && norm(&c.centre_of_mass) < 1e-13, "{c:?}");
+    assert!(c.momentum.norm() < 1e-13 && c.centre_of_mass.norm() < 1e-13, "{c:?}");
 }
 
 #[test]
@@ -224,7 +226,7 @@ fn clusters_are_where_they_should_be() {
     assert_eq!(p.len(), 300);
     assert_eq!(p.id, (0..300).collect::<Vec<u64>>());
     assert_eq!(p.pos[100..], alone.pos[..], "the seed of the second is 2");
-    assert_eq!(p.vel[205], [alone.vel[105][0], alone.vel[105][1] - 1.0, alone.vel[105][2]]);
+    assert_eq!(p.vel[205], alone.vel[105] - Vec3::y());
     let king = Particles::new(p.mass[..100].to_vec(), p.pos[..100].to_vec(), p.vel[..100].to_vec());
     let centre = Conserved::of(&king, &king.pot).centre_of_mass;
     assert!((0..3).all(|k| (centre[k] - [1.0, 2.0, 3.0][k]).abs() < 1e-13), "{centre:?}");
@@ -244,17 +246,16 @@ fn verify_two_clusters_are_on_their_orbit() {
     );
     let (_, p) = built("", &initial);
     let whole = Conserved::of(&p, &p.pot);
-    assert!(norm(&whole.momentum) < 1e-13 && norm(&whole.centre_of_mass) < 1e-13, "{whole:?}");
+    assert!(whole.momentum.norm() < 1e-13 && whole.centre_of_mass.norm() < 1e-13, "{whole:?}");
     let part = |range: std::ops::Range<usize>| {
         let p = Particles::new(p.mass[range.clone()].to_vec(), p.pos[range.clone()].to_vec(), p.vel[range].to_vec());
         let c = Conserved::of(&p, &p.pot);
         (c.centre_of_mass, c.momentum.map(|x| x / c.mass))
     };
     let ((x1, v1), (x2, v2)) = (part(0..300), part(300..302));
-    let less = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|k| a[k] - b[k]);
-    let (x, v) = (less(x2, x1), less(v2, v1));
+    let (x, v) = (x2 - x1, v2 - v1);
     let mu = 4.0;
-    assert!((norm(&x) - d).abs() < 1e-12 && v[0] < 0.0, "{x:?} {v:?}");
-    let energy = norm(&v).powi(2) / 2.0 - mu / norm(&x);
+    assert!((x.norm() - d).abs() < 1e-12 && v[0] < 0.0, "{x:?} {v:?}");
+    let energy = v.norm().powi(2) / 2.0 - mu / x.norm();
     assert!((energy + mu * (1.0 - e) / (2.0 * q)).abs() < 1e-12, "{energy}");
 }

@@ -3,7 +3,6 @@
 
 #[path = "security/claims.rs"]
 mod claims;
-use crate::hdf;
 #[path = "security/paths.rs"]
 mod paths;
 #[path = "security/sources.rs"]

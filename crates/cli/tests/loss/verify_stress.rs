@@ -6,6 +6,7 @@ use program::{Folder, Said, summary};
 use std::f64::consts::PI;
 use std::fmt::Write as _;
 use tisane::force::precision::Precision;
+use tisane::particles::Vec3;
 use tisane_io::snapshot::{self, SnapshotData};
 
 /// Mass, position, velocity.
@@ -120,7 +121,7 @@ fn verify_coincident_particles_stay_where_they_are_with_softening_and_are_refuse
         let case = if integrator.is_empty() { case } else { case.by(integrator) };
         case.is_right(ALL, |mode, error, last| {
             assert_eq!(error, 0.0, "{mode:?}");
-            assert_eq!((&last.pos, &last.acc), (&vec![[0.0; 3]; 2], &vec![[0.0; 3]; 2]), "{mode:?}");
+            assert_eq!((&last.pos, &last.acc), (&vec![Vec3::zeros(); 2], &vec![Vec3::zeros(); 2]), "{mode:?}");
             assert_eq!(last.pot, [-50.0; 2], "m / epsilon, {mode:?}");
         });
     }
@@ -194,7 +195,7 @@ fn verify_mass_ratios_down_to_1e_minus_12() {
     }
     // Bodies without mass attract nobody, and what attracts them does not move.
     case(0.0).is_right(ALL, |mode, _, last| {
-        assert_eq!((last.acc[1], last.pos[1]), ([0.0; 3], [0.0; 3]), "{mode:?}");
+        assert_eq!((last.acc[1], last.pos[1]), (Vec3::zeros(), Vec3::zeros()), "{mode:?}");
         assert!((last.pos[0][1].atan2(last.pos[0][0]) - 1.5).abs() < 1e-5, "{mode:?}");
     });
 }
@@ -230,13 +231,13 @@ fn verify_one_and_two_bodies() {
         Case::new(&alone, 0.0, 0.5).by(integrator).is_right(ALL, |mode, error, last| {
             let off = (0..3).map(|k| (last.pos[0][k] - alone[0][1 + k] - 0.5 * alone[0][4 + k]).abs());
             assert!(error == 0.0 && off.fold(0.0, f64::max) < 1e-14, "{mode:?}: {:?}", last.pos);
-            assert_eq!((last.acc[0], last.pot[0]), ([0.0; 3], 0.0), "{mode:?}");
+            assert_eq!((last.acc[0], last.pot[0]), (Vec3::zeros(), 0.0), "{mode:?}");
         });
     }
     // Half a period of two equal masses: each stands where the other stood.
     let half = Case::new(&[[0.5, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0], [0.5, -0.5, 0.0, 0.0, 0.0, -0.5, 0.0]], 0.0, 3.125);
     half.is_right(ALL, |mode, error, last| {
-        let [x, y, _] = last.pos[0];
+        let [x, y, _] = last.pos[0].into();
         let off = ((-y).atan2(-x) - (3.125 - PI)).abs();
         assert!(error < 1e-5 && off < 1e-3, "{mode:?}: {error}, {off}");
     });

@@ -152,17 +152,18 @@ fn exchanges(gone: &mut Vec<Members>, new: &[&System]) -> BTreeMap<Members, Memb
 mod tests {
     use super::*;
     use tisane::diagnostics::cluster::{LagrangianMass, Settings, Stars};
+    use tisane::particles::Vec3;
 
     /// Six bodies far apart and too fast to be bound, but for the pairs, which are on circles of radius 10⁻³.
     fn seen(pairs: &[[usize; 2]]) -> Seen {
-        let mut pos: Vec<[f64; 3]> = (0..6u32).map(|i| [f64::from(i), f64::from(i * i), 0.0]).collect();
-        let mut vel: Vec<[f64; 3]> =
-            (0..6).map(f64::from).map(|i| [4.0 * i.cos(), 4.0 * i.sin(), 4.0 * (3.0 * i).cos()]).collect();
+        let mut pos: Vec<Vec3> = (0..6u32).map(|i| Vec3::new(f64::from(i), f64::from(i * i), 0.0)).collect();
+        let mut vel: Vec<Vec3> =
+            (0..6).map(f64::from).map(|i| 4.0 * Vec3::new(i.cos(), i.sin(), (3.0 * i).cos())).collect();
         for [a, b] in pairs {
-            pos[*b] = [pos[*a][0] + 1e-3, pos[*a][1], 0.0];
-            vel[*b] = [vel[*a][0], vel[*a][1] + (2.0f64 / 1e-3).sqrt(), vel[*a][2]];
+            pos[*b] = pos[*a] + 1e-3 * Vec3::x();
+            vel[*b] = vel[*a] + (2.0f64 / 1e-3).sqrt() * Vec3::y();
         }
-        let distance = |i: usize, j: usize| (0..3).map(|k| (pos[i][k] - pos[j][k]).powi(2)).sum::<f64>().sqrt();
+        let distance = |i: usize, j: usize| (pos[i] - pos[j]).norm();
         let pot = (0..6).map(|i| -(0..6).filter(|&j| j != i).map(|j| 1.0 / distance(i, j)).sum::<f64>()).collect();
         let stars = Stars { id: (0..6).collect(), mass: vec![1.0; 6], pos: pos.clone(), vel, pot };
         let settings = Settings {

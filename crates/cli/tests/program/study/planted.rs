@@ -9,7 +9,6 @@ use tisane_lab::study::journal::Outcome;
 use tisane_lab::study::trial::{Group, Measured};
 use tisane_lab::study::trials::Key;
 use tisane_plot::{Figure, Panel};
-use tisane_run::config::Real;
 use tisane_run::config::real;
 
 /// What a pair takes in the engine and a target on the host.

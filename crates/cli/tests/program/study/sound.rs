@@ -5,7 +5,7 @@ use std::fs;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets, reference};
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
 use tisane_lab::study::model::{Fit, Model};
@@ -30,8 +30,8 @@ fn the_files_to_start_from_are_the_built_in_sweeps() {
 /// A hundred and fifty particles in a lump.
 fn lump() -> Particles {
     let at = |k: usize, f: f64| (k as f64 * f).sin();
-    let pos = (0..150).map(|k| [at(k, 1.1), at(k, 2.3), at(k, 3.7)]).collect();
-    let vel = (0..150).map(|k| [at(k, 0.7), at(k, 1.9), at(k, 4.1)]).collect();
+    let pos = (0..150).map(|k| Vec3::new(at(k, 1.1), at(k, 2.3), at(k, 3.7))).collect();
+    let vel = (0..150).map(|k| Vec3::new(at(k, 0.7), at(k, 1.9), at(k, 4.1))).collect();
     Particles::new(vec![1.0 / 150.0; 150], pos, vel)
 }
 
