@@ -18,7 +18,7 @@ const RULES: &[(&str, &[&str])] = &[
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
     ("crew", &["error"]),
-    ("config", &["error", "crew::MAX_THREADS", "force::precision"]),
+    ("config", &["error", "crew::MAX_THREADS", "force::EngineKind", "force::precision"]),
     ("initial", &["error"]),
     ("force::precision", &[]),
     ("force::real", &[]),
@@ -34,7 +34,9 @@ const RULES: &[(&str, &[&str])] = &[
         "integrator",
         &[
             "error",
-            "force::AccelerationEngine",
+            "force::Accelerations",
+            "force::Block",
+            "force::Evaluation",
             "force::ForceEngine",
             "force::Forces",
             "force::Targets",
@@ -43,13 +45,16 @@ const RULES: &[(&str, &[&str])] = &[
     ),
     ("diagnostics", &[]),
     ("io", &["error", "diagnostics::audit", "profile"]),
-    ("motion", &["error", "force", "integrator"]),
-    ("auditor", &["error", "force", "diagnostics", "motion"]),
+    ("profile", &["error", "force", "integrator"]),
+    ("propagator", &["error", "force", "integrator", "profile"]),
+    ("auditor", &["error", "force", "diagnostics", "propagator"]),
     ("plot", &["error", "diagnostics", "io"]),
     ("view", &["error", "io"]),
-    ("profile", &["error", "force"]),
     ("cluster", &["error", "diagnostics", "io"]),
-    ("simulation", &["error", "cluster", "force", "integrator", "diagnostics", "io", "motion", "auditor", "profile"]),
+    (
+        "simulation",
+        &["error", "cluster", "force", "integrator", "diagnostics", "io", "propagator", "auditor", "profile"],
+    ),
     (
         "assemble",
         &[
@@ -60,7 +65,7 @@ const RULES: &[(&str, &[&str])] = &[
             "integrator",
             "diagnostics",
             "io",
-            "motion",
+            "propagator",
             "auditor",
             "profile",
             "cluster",
@@ -69,8 +74,11 @@ const RULES: &[(&str, &[&str])] = &[
     ),
     // Data alone: whoever compares with the papers may have it.
     ("study::papers", &[]),
-    ("study", &["error", "crew", "config", "force", "diagnostics", "io", "motion", "profile", "assemble", "plot"]),
-    ("validate", &["error", "config", "diagnostics", "io::atomic", "io::provenance", "motion::Motion", "assemble"]),
+    ("study", &["error", "crew", "config", "force", "diagnostics", "io", "propagator", "profile", "assemble", "plot"]),
+    (
+        "validate",
+        &["error", "config", "diagnostics", "io::atomic", "io::provenance", "propagator::Propagator", "assemble"],
+    ),
     (
         "cli",
         &[
@@ -98,7 +106,7 @@ const RULES: &[(&str, &[&str])] = &[
 /// What an engine stands on.
 const ENGINE: &[&str] = &[
     "error",
-    "force::AccelerationEngine",
+    "force::Accelerations",
     "force::ForceEngine",
     "force::Forces",
     "force::Targets",

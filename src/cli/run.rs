@@ -7,6 +7,7 @@ use crate::assemble::{self, Session, Setup};
 use crate::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
 use crate::crew;
 use crate::error::{Error, Result};
+use crate::force::EngineKind;
 use crate::force::precision::Precision;
 use crate::io::directory;
 use crate::io::lock::Lock;
@@ -290,9 +291,11 @@ fn go(
     let unit = simulation.units().units.time.name.clone();
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut face)?;
-    let reason = match simulation.provenance().engine.as_str() {
-        "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?,
-        _ => simulation.run(&mut series, &mut face),
+    let reason = match simulation.engine() {
+        EngineKind::Cuda => {
+            crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?
+        }
+        EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut face),
     }?;
     face.finish();
     let summary = simulation.summary(name, reason);

@@ -8,7 +8,7 @@ use crate::force::cpu::{self, Width};
 use crate::force::precision::Precision;
 use crate::force::range::Range;
 use crate::force::reference;
-use crate::force::{AccelerationEngine, Field, ForceEngine, Forces, Targets};
+use crate::force::{Accelerations, Field, ForceEngine, Forces, Targets};
 use crate::initial::{plummer, scaling};
 use crate::integrator::Integrator;
 use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -228,16 +228,17 @@ fn problem() -> Particles {
 fn forces(p: &Particles, engine: &mut dyn ForceEngine) -> Result<Forces> {
     let mut forces = Forces::default();
     engine.load(p)?;
-    let everyone = Targets { index: (0..p.len() as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
-    engine.evaluate(Time::default(), &everyone, &mut forces)?;
+    let everyone: Vec<u32> = (0..p.len() as u32).collect();
+    engine.evaluate(Time::default(), Targets::all(p, &everyone), &mut forces)?;
     Ok(forces)
 }
 
-fn accelerations(p: &Particles, mut engine: Box<dyn AccelerationEngine>) -> Result<Vec<Vec3>> {
-    let mut acc = Vec::new();
-    engine.load(&p.mass)?;
-    engine.accelerate(&p.pos, &mut acc)?;
-    Ok(acc)
+fn accelerations(p: &Particles, mut engine: Box<dyn ForceEngine<Accelerations>>) -> Result<Vec<Vec3>> {
+    let mut found = Accelerations::default();
+    let everyone: Vec<u32> = (0..p.len() as u32).collect();
+    engine.load(p)?;
+    engine.evaluate(Time::default(), Targets::all(p, &everyone), &mut found)?;
+    Ok(found.acc)
 }
 
 /// Total energy in f64, whatever moved the particles.
@@ -245,10 +246,14 @@ fn energy(p: &Particles) -> Result<f64> {
     let mut meter = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::Baseline(pulp::Scalar));
     meter.load(p)?;
     let now = p.time.first().copied().unwrap_or_default();
-    Ok(Conserved::of(p, &Field::of(p, &mut *meter, now)?.pot).energy())
+    Ok(Conserved::of(p, &Field::from_engine(p, &mut *meter, now)?.pot).energy())
 }
 
-fn outcome(start: &Particles, mut engine: Box<dyn ForceEngine>, alone: Box<dyn AccelerationEngine>) -> Result<Outcome> {
+fn outcome(
+    start: &Particles,
+    mut engine: Box<dyn ForceEngine>,
+    alone: Box<dyn ForceEngine<Accelerations>>,
+) -> Result<Outcome> {
     let mut p = start.clone();
     let forces = forces(&p, &mut *engine)?;
     let acc = accelerations(&p, alone)?;
@@ -264,10 +269,7 @@ fn outcome(start: &Particles, mut engine: Box<dyn ForceEngine>, alone: Box<dyn A
     };
     let mut integrator = Hermite4::new(parameters, CLOCK);
     integrator.start(&mut p, &mut *engine)?;
-    let mut now = Time::default();
-    while now < Time::from_dt_max(2) {
-        now = integrator.step(&mut p, &mut *engine)?.now;
-    }
+    integrator.advance(&mut p, &mut *engine, Time::from_dt_max(2), u64::MAX)?;
     Ok(Outcome { forces, acc, energy_error: relative(energy(&p)?, energy_start), state: p.state_sha256(&CLOCK) })
 }
 

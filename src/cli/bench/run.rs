@@ -4,6 +4,7 @@ use super::{EPSILON, How, on_threads, report};
 use crate::assemble::Session;
 use crate::config::Engine;
 use crate::error::{Error, Result};
+use crate::force::EngineKind;
 use crate::force::cpu::Width;
 use crate::profile::Profile;
 use crate::study::config::Stretch;
@@ -72,7 +73,7 @@ pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width
 }
 
 fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), how: &How) -> Result<RunRow> {
-    let engine = if how.engine == "cuda" { Engine::Cuda } else { Engine::Cpu };
+    let engine = if how.engine == EngineKind::Cuda { Engine::Cuda } else { Engine::Cpu };
     let sphere = Sphere { n: u32::try_from(n).unwrap_or(u32::MAX), seed, epsilon: EPSILON };
     let stretch = Stretch::default();
     let set = plummer::setup(sphere, &stretch, nu, (engine, how.precision()))?;

@@ -6,9 +6,10 @@ use super::cublas::Cublas;
 use super::device::{Device, Memory, Pinned, Stopwatch};
 use super::module::{Kernel, Module};
 use crate::error::{Error, Result};
-use crate::force::AccelerationEngine;
 use crate::force::paper::{MOST, Paper};
-use crate::particles::Vec3;
+use crate::force::{Accelerations, ForceEngine, Targets};
+use crate::particles::Particles;
+use crate::time::Time;
 use std::marker::PhantomData;
 
 /// Threads in a block of the sum over spans.
@@ -88,13 +89,9 @@ impl PaperKernel {
     }
 }
 
-fn not_loaded() -> Error {
-    let problem = "a kernel was asked for accelerations of other bodies than it was given masses of".into();
-    Error::Integration { problem, help: None }
-}
-
-impl AccelerationEngine for PaperKernel {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
+impl ForceEngine<Accelerations> for PaperKernel {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        let mass = &all.mass;
         self.held = None;
         if mass.is_empty() {
             return Ok(());
@@ -125,17 +122,19 @@ impl AccelerationEngine for PaperKernel {
         Ok(())
     }
 
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        let n = pos.len();
-        acc.resize(n, [0.0; 3]);
-        if self.held.as_ref().map_or(0, |held| held.mass.len()) != n {
-            return Err(not_loaded());
-        }
+    fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        targets.check_all(self.held.as_ref().map_or(0, |held| held.mass.len()))?;
+        let n = targets.len();
+        out.acc.resize(n, [0.0; 3]);
         let Some(held) = &mut self.held else { return Ok(()) };
         self.device.bind()?;
         // Padding stays what the memory came as: zeros, without mass.
         let bodies: &mut [[f32; 4]] = bytemuck::cast_slice_mut(held.up.words_mut());
-        for ((body, pos), mass) in bodies.iter_mut().zip(pos).zip(&held.mass) {
+        for ((body, pos), mass) in bodies.iter_mut().zip(targets.pos).zip(&held.mass) {
             *body = [pos[0] as f32, pos[1] as f32, pos[2] as f32, *mass];
         }
         let (device, slots) = (&self.device, held.slots);
@@ -168,7 +167,7 @@ impl AccelerationEngine for PaperKernel {
         device.mark(watch, 4)?;
         device.wait()?;
         let found: &[f32] = bytemuck::cast_slice(held.down.words());
-        for (i, acc) in acc.iter_mut().enumerate() {
+        for (i, acc) in out.acc.iter_mut().enumerate() {
             *acc = [0, 1, 2].map(|c| f64::from(found[c * slots + i]));
         }
         Ok(())
