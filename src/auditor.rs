@@ -1,18 +1,18 @@
-//! The audit: forces that a run goes by, held against the CPU in f64.
+//! Audit of the forces that a run uses against the CPU in f64.
 
 use crate::diagnostics::audit::{Spread, relative_errors};
 use crate::diagnostics::conserved::relative;
 use crate::error::{Error, Result};
-use crate::force::{ForceEngine, Forces, Targets};
-use crate::motion::Motion;
+use crate::force::{Block, ForceEngine, Forces};
 use crate::particles::Particles;
+use crate::propagator::Propagator;
 use crate::time::Time;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What compares forces with better ones.
+/// Auditor that compares forces with those of the CPU in f64.
 pub struct Auditor {
-    /// The CPU in f64; none if that is the engine that [measures](Motion::meter).
+    /// The CPU in f64; none if that is the propagator's [f64 engine](Propagator::f64_engine).
     pub engine: Option<Box<dyn ForceEngine>>,
     /// Particles in an audit; 0 for none, more than N for everyone.
     pub sample: usize,
@@ -27,20 +27,20 @@ pub struct Audit {
     pub sample: u64,
     /// Of the acceleration.
     pub acc: Spread,
-    /// Of the jerk, where the scheme goes by it.
+    /// Of the jerk, where the scheme uses it.
     pub jerk: Option<Spread>,
     /// Of the potential, likewise.
     pub pot: Option<Spread>,
 }
 
 impl Auditor {
-    /// Compares the forces that a scheme goes by, on a random sample, with those of the CPU in f64; none where the sample is
-    /// empty. The system is synchronised at `now`, and its field [was measured](Motion::field) there. The sample depends on
-    /// the moment only, so a resumed run audits the same particles.
+    /// Compares the forces that a scheme uses, on a random sample, with those of the CPU in f64; none if the sample is
+    /// empty. The system is synchronised at `now`, and its field [was measured](Propagator::field) there. The sample depends
+    /// on the moment only, so a resumed run audits the same particles.
     ///
     /// # Errors
-    /// As the engines.
-    pub fn audit(&mut self, p: &Particles, now: Time, motion: &mut Motion) -> Result<Option<Audit>> {
+    /// If an engine fails.
+    pub fn audit(&mut self, p: &Particles, now: Time, propagator: &mut Propagator) -> Result<Option<Audit>> {
         let size = self.sample.min(p.len());
         if size == 0 {
             return Ok(None);
@@ -48,18 +48,14 @@ impl Auditor {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(now.0);
         let mut chosen = rand::seq::index::sample(&mut rng, p.len(), size).into_vec();
         chosen.sort_unstable();
-        let targets = Targets {
-            index: chosen.iter().map(|&i| i as u32).collect(),
-            pos: chosen.iter().map(|&i| p.pos[i]).collect(),
-            vel: chosen.iter().map(|&i| p.vel[i]).collect(),
-        };
-        let (found, mut reference) = (motion.forces(p, now, &targets)?, Forces::default());
+        let block = Block::from_particles(p, chosen.iter().map(|&i| i as u32).collect());
+        let (found, mut reference) = (propagator.forces(p, now, block.view())?, Forces::default());
         match &mut self.engine {
             Some(engine) => {
                 engine.load(p)?;
-                engine.evaluate(now, &targets, &mut reference)?;
+                engine.evaluate(now, block.view(), &mut reference)?;
             }
-            None => motion.meter().evaluate(now, &targets, &mut reference)?,
+            None => propagator.f64_engine().evaluate(now, block.view(), &mut reference)?,
         }
         let potentials = found.pot.iter().zip(&reference.pot).map(|(x, x0)| relative(*x, *x0).abs()).collect();
         Ok(Some(Audit {
@@ -74,7 +70,7 @@ impl Auditor {
     ///
     /// # Errors
     /// [`Error::Integration`] with what was seen.
-    pub fn judge(&self, audit: &Audit, time: f64) -> Result<()> {
+    pub fn check(&self, audit: &Audit, time: f64) -> Result<()> {
         // Not `>`: a NaN must not pass.
         if audit.acc.max <= self.limit && audit.pot.is_none_or(|pot| pot.max <= self.limit) {
             return Ok(());

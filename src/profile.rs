@@ -1,8 +1,9 @@
 //! Where the time of block steps goes: a stop watch around an engine, and what the engine says about itself.
 
 use crate::error::Result;
-use crate::force::{AccelerationEngine, ForceEngine, Forces, Targets};
-use crate::particles::{Particles, Vec3};
+use crate::force::{Evaluation, ForceEngine, Targets};
+use crate::integrator::Progress;
+use crate::particles::Particles;
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -73,6 +74,12 @@ impl std::fmt::Display for Profile {
 }
 
 impl Spent {
+    /// Forgets everything; keeps the allocation.
+    fn clear(&mut self) {
+        (self.block_steps, self.evaluations) = (0, 0);
+        self.seconds.clear();
+    }
+
     /// Adds seconds to a phase.
     pub fn add(&mut self, phase: &'static str, seconds: f64) {
         match self.seconds.iter_mut().find(|(name, _)| *name == phase) {
@@ -117,15 +124,9 @@ struct State {
 }
 
 impl Profiler {
-    /// The engine with a stop watch around it.
+    /// Puts a stop watch around an engine.
     #[must_use]
-    pub fn around(&self, engine: Box<dyn ForceEngine>) -> Box<dyn ForceEngine> {
-        Box::new(Timed { engine, profiler: self.clone() })
-    }
-
-    /// The same for an engine of accelerations.
-    #[must_use]
-    pub fn around_accelerations(&self, engine: Box<dyn AccelerationEngine>) -> Box<dyn AccelerationEngine> {
+    pub fn timed<E: Evaluation>(&self, engine: Box<dyn ForceEngine<E>>) -> Box<dyn ForceEngine<E>> {
         Box::new(Timed { engine, profiler: self.clone() })
     }
 
@@ -134,25 +135,31 @@ impl Profiler {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the stop watch of a block step. What the engine did since the last one was for something else.
+    /// Starts the stop watch of a block step. Time that the engine spent since the last one does not count: it served other
+    /// purposes.
     #[must_use]
     pub fn begin(&self) -> Step<'_> {
-        self.state().step = Spent::default();
+        self.state().step.clear();
         Step { profiler: self, began: Instant::now() }
     }
 
-    /// Counts a block step of `block` particles that took `whole`, the engine's part in it included.
-    fn step(&self, block: u64, whole: Duration) {
+    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several at once count as blocks of
+    /// their mean size. Returns the seconds outside the engine and in it.
+    fn count(&self, done: &Progress, whole: Duration) -> [f64; 2] {
         let mut state = self.state();
-        let mut step = Spent { block_steps: 1, ..Spent::default() };
-        let engine = std::mem::take(&mut state.step);
-        step.add(HOST, (whole.as_secs_f64() - engine.all()).max(0.0));
-        step.merge(&engine);
+        let State { step, by_size } = &mut *state;
+        let engine = step.all();
+        let host = (whole.as_secs_f64() - engine).max(0.0);
+        let block = done.particle_steps / done.block_steps.max(1);
         let size = block.max(1).ilog2() as usize / 2;
-        if state.by_size.len() <= size {
-            state.by_size.resize_with(size + 1, Spent::default);
+        if by_size.len() <= size {
+            by_size.resize_with(size + 1, Spent::default);
         }
-        state.by_size[size].merge(&step);
+        by_size[size].block_steps += done.block_steps;
+        by_size[size].add(HOST, host);
+        by_size[size].merge(step);
+        step.clear();
+        [host, engine]
     }
 
     /// The profile so far.
@@ -174,19 +181,19 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The step is done; `block` particles moved.
-    pub fn end(self, block: u64) {
-        self.profiler.step(block, self.began.elapsed());
+    /// Stops the watch after the block step `done`. Returns the seconds outside the engine and in it.
+    pub fn end(self, done: &Progress) -> [f64; 2] {
+        self.profiler.count(done, self.began.elapsed())
     }
 }
 
-/// An engine with a stop watch around it.
-struct Timed<E: ?Sized> {
-    engine: Box<E>,
+/// Engine with a stop watch around it.
+struct Timed<E> {
+    engine: Box<dyn ForceEngine<E>>,
     profiler: Profiler,
 }
 
-impl<E: ?Sized> Timed<E> {
+impl<E> Timed<E> {
     /// Counts an evaluation that took `whole` seconds, its `phases` in it.
     fn count(&self, whole: f64, phases: &[(&'static str, f64)]) {
         let mut state = self.profiler.state();
@@ -199,20 +206,7 @@ impl<E: ?Sized> Timed<E> {
     }
 }
 
-impl AccelerationEngine for Timed<dyn AccelerationEngine> {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
-        self.engine.load(mass)
-    }
-
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        let began = Instant::now();
-        self.engine.accelerate(pos, acc)?;
-        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
-        Ok(())
-    }
-}
-
-impl ForceEngine for Timed<dyn ForceEngine> {
+impl<E: Evaluation> ForceEngine<E> for Timed<E> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.engine.load(all)
     }
@@ -224,7 +218,7 @@ impl ForceEngine for Timed<dyn ForceEngine> {
         Ok(())
     }
 
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
         if targets.is_empty() {
             return self.engine.evaluate(now, targets, out);
         }
@@ -238,6 +232,7 @@ impl ForceEngine for Timed<dyn ForceEngine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::force::{Block, Forces};
 
     /// Does nothing, and says that it took three quarters of a second.
     struct Idle;
@@ -249,7 +244,7 @@ mod tests {
         fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
             Ok(())
         }
-        fn evaluate(&mut self, _: Time, _: &Targets, _: &mut Forces) -> Result<()> {
+        fn evaluate(&mut self, _: Time, _: Targets<'_>, _: &mut Forces) -> Result<()> {
             Ok(())
         }
         fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
@@ -260,16 +255,18 @@ mod tests {
     #[test]
     fn every_second_is_in_one_phase_and_one_bucket() {
         let profiler = Profiler::default();
-        let mut engine = profiler.around(Box::new(Idle));
-        let targets = Targets { index: vec![0], pos: vec![Vec3::zeros()], vel: vec![Vec3::zeros()] };
+        let mut engine = profiler.timed(Box::new(Idle));
+        let block = Block { index: vec![0], pos: vec![Vec3::zeros()], vel: vec![Vec3::zeros()] };
         let evaluate = |engine: &mut dyn ForceEngine| {
-            engine.evaluate(Time::default(), &targets, &mut Forces::default()).unwrap();
+            engine.evaluate(Time::default(), block.view(), &mut Forces::default()).unwrap();
         };
         evaluate(&mut *engine);
         let _ = profiler.begin();
         for (block, evaluations) in [(1, 1), (3, 2), (4, 1), (15, 1), (1000, 3)] {
             (0..evaluations).for_each(|_| evaluate(&mut *engine));
-            profiler.step(block, Duration::from_secs(4));
+            let done = Progress { block_steps: 1, particle_steps: block, ..Progress::default() };
+            let [host, engine] = profiler.count(&done, Duration::from_secs(4));
+            assert!((host + engine - 4.0).abs() < 1e-9);
         }
         let profile = profiler.profile();
         let seen: Vec<_> =

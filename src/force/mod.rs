@@ -1,4 +1,4 @@
-//! Force, jerk and potential on a block of targets: the contract and the engines.
+//! Accelerations, or acceleration, jerk and potential, on targets: the contract and the engines.
 //!
 //! An engine holds its own copy of the sources and predicts them, as a GRAPE does, so that per block step only the block
 //! crosses from host to engine and back. All engines compute the [canonical sum](canonical).
@@ -7,30 +7,94 @@ pub mod canonical;
 pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod engine_kind;
 pub mod mode;
 pub mod precision;
 pub mod range;
 pub mod real;
 pub mod reference;
 
-use crate::error::Result;
+pub use engine_kind::EngineKind;
+
+use crate::error::{Error, Result};
 use crate::gravity::Pull;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 
-/// A block: the particles whose forces are wanted, at their predicted state.
-#[derive(Clone, Debug, Default)]
-pub struct Targets {
+/// Particles whose forces are wanted, at their state predicted to the moment of evaluation: borrowed from a [`Block`], or
+/// from the columns of [`Particles`] where they stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Targets<'a> {
     /// Index of each target in [`Particles`], strictly ascending.
+    pub index: &'a [u32],
+    /// Predicted position of each target.
+    pub pos: &'a [Vec3],
+    /// Predicted velocity of each target.
+    pub vel: &'a [Vec3],
+}
+
+impl<'a> Targets<'a> {
+    /// Takes all particles where they stand as targets; `index` holds 0 … N−1.
+    #[must_use]
+    pub fn all(p: &'a Particles, index: &'a [u32]) -> Self {
+        Self { index, pos: &p.pos, vel: &p.vel }
+    }
+
+    /// Number of targets.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// True if there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Checks that the targets are all of `n` particles, as engines of [`Accelerations`] require.
+    ///
+    /// # Errors
+    /// [`Error::Integration`] with both numbers.
+    pub fn check_all(&self, n: usize) -> Result<()> {
+        if self.len() == n {
+            return Ok(());
+        }
+        let problem = format!(
+            "an engine of accelerations expects all particles that it holds, {n}, as targets, and was given {}",
+            self.len()
+        );
+        Err(Error::Integration { problem, help: None })
+    }
+}
+
+/// Columns that hold the predicted state of some particles: [`Targets`] that own it.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Index of each particle in [`Particles`], strictly ascending.
     pub index: Vec<u32>,
-    /// Position, predicted to the moment of evaluation.
+    /// Predicted position.
     pub pos: Vec<Vec3>,
-    /// Velocity, predicted likewise.
+    /// Predicted velocity.
     pub vel: Vec<Vec3>,
 }
 
-impl Targets {
-    /// Number of targets.
+impl Block {
+    /// Copies the particles `index` where they stand; `index` ascends strictly.
+    #[must_use]
+    pub fn from_particles(p: &Particles, index: Vec<u32>) -> Self {
+        let pos = index.iter().map(|&i| p.pos[i as usize]).collect();
+        let vel = index.iter().map(|&i| p.vel[i as usize]).collect();
+        Self { index, pos, vel }
+    }
+
+    /// Borrows the block as targets.
+    #[must_use]
+    pub fn view(&self) -> Targets<'_> {
+        Targets { index: &self.index, pos: &self.pos, vel: &self.vel }
+    }
+
+    /// Number of particles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.index.len()
@@ -43,7 +107,16 @@ impl Targets {
     }
 }
 
-/// Forces on a block, one entry a target, in the targets' order.
+/// Quantities that a [`ForceEngine`] evaluates on targets, in columns: [`Forces`] or [`Accelerations`].
+pub trait Evaluation: Default + Send + 'static {
+    /// Accelerations, in the targets' order.
+    fn acc(&self) -> &[Vec3];
+
+    /// Potentials per unit mass, in the targets' order, if they are evaluated.
+    fn pot(&self) -> Option<&[f64]>;
+}
+
+/// Acceleration, jerk and potential on targets, one entry a target, in the targets' order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forces {
     /// Acceleration.
@@ -71,8 +144,41 @@ impl Forces {
     }
 }
 
-/// What computes forces: the GRAPE contract and nothing more.
-pub trait ForceEngine: Send {
+impl Evaluation for Forces {
+    fn acc(&self) -> &[Vec3] {
+        &self.acc
+    }
+
+    fn pot(&self) -> Option<&[f64]> {
+        Some(&self.pot)
+    }
+}
+
+/// Accelerations alone, of all particles: a third of the arithmetic of [`Forces`], and all that schemes with one shared step
+/// and no derivative need.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Accelerations {
+    /// Acceleration.
+    pub acc: Vec<Vec3>,
+}
+
+impl Evaluation for Accelerations {
+    fn acc(&self) -> &[Vec3] {
+        &self.acc
+    }
+
+    fn pot(&self) -> Option<&[f64]> {
+        None
+    }
+}
+
+/// Engine that holds all particles as sources and evaluates `E` on targets: the GRAPE contract and nothing more. Its sums are
+/// the [canonical] ones, so that the accelerations among [`Forces`] have the bits of [`Accelerations`] in the same mode.
+///
+/// An engine of [`Accelerations`] takes all particles as its targets in every evaluation. So it needs only the masses from
+/// [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it predicts nothing and
+/// reads no velocities.
+pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// Takes over all particles as sources.
     ///
     /// # Errors
@@ -85,41 +191,15 @@ pub trait ForceEngine: Send {
     /// If the engine fails.
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()>;
 
-    /// Forces on `targets` at the moment `now`, with every source predicted to `now`; sources that are targets stand
-    /// where `targets` puts them, so that a second call with corrected targets is the second evaluation of P(EC)².
+    /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`; sources that are targets
+    /// stand where `targets` puts them, so that a second call with corrected targets is the second evaluation of P(EC)².
     /// The self pair is left out exactly. `out` is resized to the targets.
     ///
     /// # Errors
-    /// If the engine fails.
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()>;
+    /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
 
-    /// Seconds that the phases of the last evaluation took, by name, where the engine was built to measure them.
-    ///
-    /// # Errors
-    /// If the engine fails.
-    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
-        Ok(Vec::new())
-    }
-}
-
-/// What computes accelerations alone, those of all particles on each other where they stand: all that schemes with a shared
-/// step and no derivative need, at a third of the arithmetic. Its sums are the [canonical] ones, like those of a
-/// [`ForceEngine`] of the same mode.
-pub trait AccelerationEngine: Send {
-    /// Takes over the particles' masses; their number stays.
-    ///
-    /// # Errors
-    /// If the engine cannot hold them.
-    fn load(&mut self, mass: &[f64]) -> Result<()>;
-
-    /// Accelerations of all particles standing at `pos`, in their order; the self pair is left out exactly. `acc` is
-    /// resized to them.
-    ///
-    /// # Errors
-    /// If the engine fails.
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()>;
-
-    /// Seconds that the phases of the last evaluation took, by name, where the engine was built to measure them.
+    /// Seconds that the phases of the last evaluation took, by name; empty unless the engine was built to measure them.
     ///
     /// # Errors
     /// If the engine fails.
@@ -138,25 +218,22 @@ pub struct Field {
 }
 
 impl Field {
-    /// The field at a moment `now` at which the whole system is synchronised and `engine` holds it: for diagnostics.
-    /// Evaluated in tiles, so that it takes 32 bytes a particle and not a whole block's 108.
+    /// Evaluates the field of a system that is synchronised at `now` and that `engine` holds, for diagnostics. Works in tiles,
+    /// so that it takes 32 bytes a particle and not 108.
     ///
     /// # Errors
     /// As [`ForceEngine::evaluate`].
-    pub fn of(p: &Particles, engine: &mut dyn ForceEngine, now: Time) -> Result<Self> {
+    pub fn from_engine(p: &Particles, engine: &mut dyn ForceEngine, now: Time) -> Result<Self> {
         const TILE: usize = 1 << 14;
         let n = p.len();
         let mut field = Self { acc: Vec::with_capacity(n), pot: Vec::with_capacity(n) };
-        let (mut targets, mut forces) = (Targets::default(), Forces::default());
+        let (mut index, mut forces) = (Vec::new(), Forces::default());
         for first in (0..n).step_by(TILE) {
             let tile = first..n.min(first + TILE);
-            targets.index.clear();
-            targets.index.extend(tile.start as u32..tile.end as u32);
-            targets.pos.clear();
-            targets.pos.extend_from_slice(&p.pos[tile.clone()]);
-            targets.vel.clear();
-            targets.vel.extend_from_slice(&p.vel[tile]);
-            engine.evaluate(now, &targets, &mut forces)?;
+            index.clear();
+            index.extend(tile.start as u32..tile.end as u32);
+            let targets = Targets { index: &index, pos: &p.pos[tile.clone()], vel: &p.vel[tile] };
+            engine.evaluate(now, targets, &mut forces)?;
             field.acc.extend_from_slice(&forces.acc);
             field.pot.extend_from_slice(&forces.pot);
         }

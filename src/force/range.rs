@@ -5,7 +5,7 @@
 //! the place of small numbers can take from an acceleration is held against that acceleration.
 
 use super::precision::Precision;
-use super::{Forces, Targets};
+use super::{Targets, Evaluation};
 use crate::particles::{Particles, Vec3, components};
 use crate::units::{Dimension, Scale};
 use rayon::prelude::*;
@@ -91,19 +91,19 @@ impl Range {
     /// Whether a system is within at its start: its softening, masses, positions, velocities.
     ///
     /// # Errors
-    /// What is outside.
-    pub fn check_start(&self, p: &Particles, epsilon: f64) -> Result<(), Outside> {
+    /// The first number that is out of range.
+    pub fn check_start(&self, p: &Particles, epsilon: f64) -> Result<(), OutOfRange> {
         let most = self.most_softening(p);
         if epsilon != 0.0 && !(self.softening..=most).contains(&epsilon) {
-            return Err(Outside::Softening(epsilon, most));
+            return Err(OutOfRange::Softening(epsilon, most));
         }
         let [least, most] = self.mass;
         let holds_mass = |m: &f64| *m == 0.0 || (least..=most).contains(m);
         if let Some(i) = p.mass.iter().position(|m| !holds_mass(m)) {
-            return Err(Outside::Mass(i, p.mass[i]));
+            return Err(OutOfRange::Mass(i, p.mass[i]));
         }
         match (0..p.len()).find_map(|i| self.state(i, &p.pos[i], &p.vel[i])) {
-            Some(outside) => Err(outside),
+            Some(out_of_range) => Err(out_of_range),
             None => Ok(()),
         }
     }
@@ -113,20 +113,20 @@ impl Range {
         (least_mass(&p.mass) / (16.0 * self.least)).cbrt().min(self.coordinate)
     }
 
-    /// What of a position and a velocity is outside.
+    /// Returns which of a position and a velocity is out of range, if one is.
     #[inline(always)]
-    fn state(&self, i: usize, pos: &Vec3, vel: &Vec3) -> Option<Outside> {
+    fn state(&self, i: usize, pos: &Vec3, vel: &Vec3) -> Option<OutOfRange> {
         match (within(pos, self.coordinate), within(vel, self.speed)) {
-            (false, _) => Some(Outside::Position(i, *pos)),
-            (_, false) => Some(Outside::Velocity(i, *vel)),
+            (false, _) => Some(OutOfRange::Position(i, *pos)),
+            (_, false) => Some(OutOfRange::Velocity(i, *vel)),
             _ => None,
         }
     }
 }
 
-/// What a mode cannot hold, in internal units; particles by their place.
+/// A number that a mode cannot hold, in internal units; particles by their index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outside {
+pub enum OutOfRange {
     /// The softening, and the most there may be for these masses.
     Softening(f64, f64),
     /// The mass of a particle.
@@ -141,10 +141,10 @@ pub enum Outside {
     Acceleration(usize, Vec3),
 }
 
-impl Outside {
-    /// What is wrong, in the units of a scale.
+impl OutOfRange {
+    /// Describes the problem in the units of a scale.
     #[must_use]
-    pub fn told(&self, p: &Particles, range: &Range, scale: &Scale) -> String {
+    pub fn describe(&self, p: &Particles, range: &Range, scale: &Scale) -> String {
         let vector = |v: &Vec3, unit: f64| <[f64; 3]>::from(v * unit);
         let id = |i: &usize| p.id[*i];
         let unit = scale.of(Dimension::ACCELERATION);
@@ -192,9 +192,9 @@ impl Outside {
     }
 }
 
-/// Looks at what goes into the forces of a run and what comes out.
+/// Guard that checks targets and the forces on them against the range of a mode.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub struct RangeGuard {
     range: Range,
     /// Longest step.
     dt_max: f64,
@@ -206,46 +206,32 @@ pub struct Watched {
     reach: f64,
 }
 
-impl Watched {
-    /// Of no particles yet; steps are at most `dt_max`.
+impl RangeGuard {
+    /// Creates a guard that knows no particles yet; steps are at most `dt_max`.
     #[must_use]
     pub const fn new(range: Range, dt_max: f64) -> Self {
         Self { range, dt_max, massive: 0, least_mass: f64::INFINITY, total_mass: 0.0, reach: 0.0 }
     }
 
-    /// The mode's range.
+    /// Range of the mode.
     #[must_use]
     pub const fn range(&self) -> &Range {
         &self.range
     }
 
-    /// Takes note of all particles.
+    /// Takes the masses and the extent of all particles.
     pub fn load(&mut self, p: &Particles) {
         self.massive = p.mass.iter().filter(|m| **m != 0.0).count();
         (self.least_mass, self.total_mass) = (least_mass(&p.mass), p.mass.iter().sum());
         self.reach = reach(&p.pos);
     }
 
-    /// Looks at the forces on a block.
-    #[must_use]
-    pub fn forces(&mut self, p: &Particles, targets: &Targets, forces: &Forces) -> Option<Outside> {
-        let of = |k: usize| (targets.index[k] as usize, Some(forces.pot[k]));
-        self.look(p, [&targets.pos, &targets.vel, &forces.acc], of)
-    }
-
-    /// Looks at the accelerations of all particles.
-    #[must_use]
-    pub fn accelerations(&mut self, p: &Particles, acc: &[Vec3]) -> Option<Outside> {
-        self.look(p, [&p.pos, &p.vel, acc], |k| (k, None))
-    }
-
-    /// Looks at targets with these positions, velocities and accelerations: `of` gives a target's particle and potential.
-    fn look(
-        &mut self,
-        p: &Particles,
-        [pos, vel, acc]: [&[Vec3]; 3],
-        of: impl Fn(usize) -> (usize, Option<f64>),
-    ) -> Option<Outside> {
+    /// Checks targets and what was evaluated on them.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub fn check<E: Evaluation>(&mut self, p: &Particles, targets: Targets<'_>, found: &E) -> Result<(), OutOfRange> {
+        let (Targets { index, pos, vel }, acc) = (targets, found.acc());
         if !each(pos, |x| within(x, self.reach)) {
             self.reach = reach(pos).max(self.reach);
         }
@@ -259,15 +245,16 @@ impl Watched {
                 within(a, ACCELERATION[1]) & ((a[0].abs() > clear) | (a[1].abs() > clear) | (a[2].abs() > clear))
             });
         if fine {
-            return None;
+            return Ok(());
         }
         // From the state alone, not from what was seen before: a resumed run must come to the same.
         let out_to = reach(&p.pos);
-        (0..pos.len()).find_map(|k| {
-            let (i, pot) = of(k);
+        let first = (0..pos.len()).find_map(|k| {
+            let (i, pot) = (index[k] as usize, found.pot().map(|pot| pot[k]));
             let state = self.range.state(i, &pos[k], &vel[k]);
             state.or_else(|| self.acceleration(p, i, (&pos[k], &acc[k], pot), out_to))
-        })
+        });
+        first.map_or(Ok(()), Err)
     }
 
     /// Most that `sources` can lose of an acceleration to a target up to `far` away in each coordinate. Each source: the rounding of
@@ -286,7 +273,7 @@ impl Watched {
         i: usize,
         (pos, acc, pot): (&Vec3, &Vec3, Option<f64>),
         out_to: f64,
-    ) -> Option<Outside> {
+    ) -> Option<OutOfRange> {
         let sources = self.massive - usize::from(p.mass[i] != 0.0);
         // Nothing attracts it, or what does not hold is a number that is not finite: others look for those.
         if sources == 0 || !acc.iter().chain(&pot).all(|x| x.is_finite()) {
@@ -297,9 +284,9 @@ impl Watched {
         let most = acc.iter().fold(0.0f64, |most, a| most.max(a.abs()));
         let largest = most.max(pot / self.total_mass * pot);
         if self.lost(sources, far) > self.range.rounding * largest {
-            return Some(Outside::Coarse(i, *acc));
+            return Some(OutOfRange::Coarse(i, *acc));
         }
-        (largest < ACCELERATION[0] || most > ACCELERATION[1]).then_some(Outside::Acceleration(i, *acc))
+        (largest < ACCELERATION[0] || most > ACCELERATION[1]).then_some(OutOfRange::Acceleration(i, *acc))
     }
 }
 

@@ -4,7 +4,7 @@ use super::canonical::{BAG, FULL_DEPTH, TreeSum};
 use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
 use super::precision::Precision;
 use super::real::Real;
-use super::{AccelerationEngine, ForceEngine, Forces, Targets};
+use super::{Accelerations, ForceEngine, Forces, Targets};
 use crate::error::Result;
 use crate::gravity::{Pull, acceleration_from_sums, attraction, pair, predict};
 use crate::particles::{Particles, Vec3};
@@ -51,7 +51,7 @@ impl<M: Mode> ReferenceEngine<M> {
         }
     }
 
-    fn predict_sources(&mut self, now: Time, targets: &Targets) {
+    fn predict_sources(&mut self, now: Time, targets: Targets<'_>) {
         let s = &self.sources;
         for i in 0..s.len() {
             let dt = self.clock.between(s.time[i], now);
@@ -137,7 +137,7 @@ pub struct ReferenceAccelerations<M> {
 
 /// The reference engine of accelerations for a precision mode.
 #[must_use]
-pub fn accelerations(precision: Precision, epsilon: f64) -> Box<dyn AccelerationEngine> {
+pub fn accelerations(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine<Accelerations>> {
     with_mode!(precision, M => Box::new(ReferenceAccelerations::<M>::new(epsilon)))
 }
 
@@ -149,16 +149,21 @@ impl<M: Mode> ReferenceAccelerations<M> {
     }
 }
 
-impl<M: Mode> AccelerationEngine for ReferenceAccelerations<M> {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
-        self.mass = mass.to_vec();
+impl<M: Mode> ForceEngine<Accelerations> for ReferenceAccelerations<M> {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.mass.clone_from(&all.mass);
         Ok(())
     }
 
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        let (mass, eps2) = (&self.mass, M::Real::of(self.eps2));
-        acc.clear();
-        acc.extend((0..pos.len()).map(|i| {
+    fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        targets.check_all(self.mass.len())?;
+        let (mass, pos, eps2) = (&self.mass, targets.pos, M::Real::of(self.eps2));
+        out.acc.clear();
+        out.acc.extend((0..pos.len()).map(|i| {
             acceleration_from_sums(total::<M, ACC_SUMS>((mass.len(), BAG), i, |sums, j| {
                 let r = relative::<M>(pos[j], pos[i]);
                 let m_s3 = attraction(M::Real::of(mass[j]), r, eps2);
@@ -186,7 +191,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
         Ok(())
     }
 
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         self.predict_sources(now, targets);
         out.resize(targets.len());
         for (k, &i) in targets.index.iter().enumerate() {

@@ -4,10 +4,10 @@
 use super::scheduler::Scheduler;
 use super::stretch::Stretch;
 use super::timestep::{aarseth, first, next_level};
-use super::{Integrator, StepReport, outside};
+use super::{Integrator, Progress, out_of_range};
 use crate::error::{Error, Result};
-use crate::force::range::{self, Watched};
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::range::{self, RangeGuard};
+use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
@@ -57,10 +57,10 @@ pub struct Hermite4 {
     clock: Clock,
     scheduler: Scheduler,
     block: Vec<u32>,
-    targets: Targets,
+    targets: Block,
     predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
-    watched: Watched,
+    guard: RangeGuard,
     /// 1/M to the nearest power of two, by which nothing is rounded.
     per_mass: f64,
 }
@@ -173,17 +173,17 @@ impl Hermite4 {
             clock,
             scheduler: Scheduler::new(Time::default(), &[]),
             block: Vec::new(),
-            targets: Targets::default(),
+            targets: Block::default(),
             predicted: Default::default(),
             forces: Forces::default(),
-            watched: Watched::new(parameters.range, clock.dt_max),
+            guard: RangeGuard::new(parameters.range, clock.dt_max),
             per_mass: 1.0,
         }
     }
 
     /// Takes note of all particles.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
-        self.watched.load(p);
+        self.guard.load(p);
         self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
         f.load(p)
     }
@@ -213,11 +213,9 @@ impl Hermite4 {
 
     /// Forces on the targets, all of numbers that the engine's arithmetic holds.
     fn evaluate(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
-        f.evaluate(now, &self.targets, &mut self.forces)?;
-        match self.watched.forces(p, &self.targets, &self.forces) {
-            Some(what) => Err(outside(p, what, &self.parameters.range, self.clock.time(now))),
-            None => Ok(()),
-        }
+        f.evaluate(now, self.targets.view(), &mut self.forces)?;
+        let checked = self.guard.check(p, self.targets.view(), &self.forces);
+        checked.map_err(|what| out_of_range(p, what, &self.parameters.range, self.clock.time(now)))
     }
 
     /// Corrects the targets in place for the next evaluation: every correction starts from the prediction.
@@ -244,7 +242,7 @@ impl Hermite4 {
                 stretches.map(part).reduce(Moved::default, Moved::and)
             }
         };
-        self.judge(p, now, moved)
+        self.check(p, now, moved)
     }
 
     /// Moves the targets `part`, whose particles lie in the stretch `p`.
@@ -310,8 +308,31 @@ impl Hermite4 {
         acc[k].iter().chain(&jerk[k]).chain([&pot[k]]).all(|x| x.is_finite())
     }
 
-    /// The number of particles held at the floor, or why the run has to end.
-    fn judge(&self, p: &Particles, now: Time, moved: Moved) -> Result<u64> {
+    /// Moves the particles of the block to `now`; returns how many of them are held at the floor.
+    fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
+        // Iterated targets see each other corrected, so then the block must stay in one piece.
+        let tile = if self.parameters.iterations == 1 { TILE } else { usize::MAX };
+        let (n, dt_max, mut clamped) = (self.block.len(), self.clock.dt_max, 0);
+        for begin in (0..n).step_by(tile) {
+            self.predict_targets(p, begin..n.min(begin.saturating_add(tile)), |i| p.step[i].step(dt_max));
+            if self.parameters.iterations > 1 {
+                self.predicted.0.clone_from(&self.targets.pos);
+                self.predicted.1.clone_from(&self.targets.vel);
+            }
+            self.evaluate(p, f, now)?;
+            for _ in 1..self.parameters.iterations {
+                self.correct_targets(p);
+                self.evaluate(p, f, now)?;
+            }
+            clamped += self.move_particles(p, now)?;
+        }
+        self.scheduler.reschedule(&p.step, &self.block);
+        f.update(p, &self.block)?;
+        Ok(clamped)
+    }
+
+    /// Returns the number of particles held at the floor, or the reason why the run has to end.
+    fn check(&self, p: &Particles, now: Time, moved: Moved) -> Result<u64> {
         let Some((k, wanted)) = moved.refused else { return Ok(moved.clamped) };
         let i = self.targets.index[k] as usize;
         if wanted.is_nan() || !self.is_finite(k) {
@@ -354,9 +375,9 @@ fn not_finite(p: &Particles, i: usize, time: f64, range: &range::Range) -> Error
 }
 
 impl Integrator for Hermite4 {
-    type Engine = dyn ForceEngine;
+    type Evaluation = Forces;
 
-    fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
         self.load(p, f)?;
         let now = Time::default();
         self.block = (0..p.len() as u32).collect();
@@ -377,41 +398,39 @@ impl Integrator for Hermite4 {
                 let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
                 p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
             }
-            clamped += self.judge(p, now, moved)?;
+            clamped += self.check(p, now, moved)?;
         }
         f.update(p, &self.block)?;
         self.scheduler = Scheduler::new(now, &p.step);
         let n = p.len() as u64;
-        Ok(StepReport { now, block: n, pairs: n * n.saturating_sub(1), clamped })
+        Ok(Progress { now, pairs: n * n.saturating_sub(1), clamped, ..Progress::default() })
     }
 
-    fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()> {
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
         self.load(p, f)?;
         self.scheduler = Scheduler::new(now, &p.step);
         Ok(())
     }
 
-    fn step(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
-        let now = self.scheduler.next_block(&p.step, &mut self.block);
-        // Iterated targets see each other corrected, so then the block must stay in one piece.
-        let tile = if self.parameters.iterations == 1 { TILE } else { usize::MAX };
-        let (n, dt_max, mut clamped) = (self.block.len(), self.clock.dt_max, 0);
-        for begin in (0..n).step_by(tile) {
-            self.predict_targets(p, begin..n.min(begin.saturating_add(tile)), |i| p.step[i].step(dt_max));
-            if self.parameters.iterations > 1 {
-                self.predicted.0.clone_from(&self.targets.pos);
-                self.predicted.1.clone_from(&self.targets.vel);
-            }
-            self.evaluate(p, f, now)?;
-            for _ in 1..self.parameters.iterations {
-                self.correct_targets(p);
-                self.evaluate(p, f, now)?;
-            }
-            clamped += self.move_particles(p, now)?;
+    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
+        let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
+        while done.block_steps < most
+            && let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block)
+        {
+            let clamped = self.step(p, f, now)?;
+            let n = self.block.len() as u64;
+            done.now = now;
+            done.block_steps += 1;
+            done.particle_steps += n;
+            done.pairs += n * (p.len() as u64).saturating_sub(1) * u64::from(self.parameters.iterations);
+            done.clamped += clamped;
         }
-        self.scheduler.reschedule(&p.step, &self.block);
-        f.update(p, &self.block)?;
-        let pairs = n as u64 * (p.len() as u64 - 1) * u64::from(self.parameters.iterations);
-        Ok(StepReport { now, block: n as u64, pairs, clamped })
+        Ok(done)
+    }
+
+    fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {
+        let mut found = Forces::default();
+        f.evaluate(now, targets, &mut found)?;
+        Ok(found)
     }
 }

@@ -2,10 +2,10 @@
 //! direct summation (Hamada & Iitaka 2007; Verlet 1967). Of 2nd order, symplectic and time-reversible: its energy error does
 //! not grow.
 
-use super::{Integrator, StepReport, outside};
+use super::{Integrator, Progress, out_of_range};
 use crate::error::{Error, Result};
-use crate::force::AccelerationEngine;
-use crate::force::range::{Range, Watched};
+use crate::force::range::{Range, RangeGuard};
+use crate::force::{Accelerations, ForceEngine, Forces, Targets};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
@@ -20,26 +20,38 @@ const SHARE: usize = 1024;
 pub struct Leapfrog {
     clock: Clock,
     now: Time,
-    acc: Vec<Vec3>,
-    watched: Watched,
+    /// 0 … N−1.
+    everyone: Vec<u32>,
+    found: Accelerations,
+    guard: RangeGuard,
 }
 
 impl Leapfrog {
     /// An integrator with the step `clock.dt_max`, in internal units, for accelerations by an arithmetic with this range.
     #[must_use]
     pub fn new(clock: Clock, range: Range) -> Self {
-        Self { clock, now: Time::default(), acc: Vec::new(), watched: Watched::new(range, clock.dt_max) }
+        let (everyone, found) = (Vec::new(), Accelerations::default());
+        Self { clock, now: Time::default(), everyone, found, guard: RangeGuard::new(range, clock.dt_max) }
     }
 
-    /// Accelerations of all particles where they stand, all finite and of numbers that the engine's arithmetic holds.
-    fn accelerate(&mut self, p: &Particles, f: &mut dyn AccelerationEngine, now: Time) -> Result<()> {
-        f.accelerate(&p.pos, &mut self.acc)?;
-        if let Some(what) = self.watched.accelerations(p, &self.acc) {
-            return Err(outside(p, what, self.watched.range(), self.clock.time(now)));
-        }
-        let bad = self.acc.par_iter().with_min_len(SHARE).position_first(|acc| !acc.iter().all(|a| a.is_finite()));
+    /// Hands all particles to the engine.
+    fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine<Accelerations>) -> Result<()> {
+        self.guard.load(p);
+        self.everyone = (0..p.len() as u32).collect();
+        f.load(p)
+    }
+
+    /// Evaluates the accelerations of all particles where they stand, and checks that they are finite and within the range of
+    /// the engine's arithmetic.
+    fn accelerate(&mut self, p: &Particles, f: &mut dyn ForceEngine<Accelerations>, now: Time) -> Result<()> {
+        let targets = Targets::all(p, &self.everyone);
+        f.evaluate(now, targets, &mut self.found)?;
+        let checked = self.guard.check(p, targets, &self.found);
+        checked.map_err(|what| out_of_range(p, what, self.guard.range(), self.clock.time(now)))?;
+        let bad =
+            self.found.acc.par_iter().with_min_len(SHARE).position_first(|acc| !acc.iter().all(|a| a.is_finite()));
         match bad {
-            Some(i) => Err(not_finite(p, i, self.acc[i], (self.clock.time(now), self.watched.range()))),
+            Some(i) => Err(not_finite(p, i, self.found.acc[i], (self.clock.time(now), self.guard.range()))),
             None => Ok(()),
         }
     }
@@ -59,17 +71,26 @@ impl Leapfrog {
     fn kick(&self, p: &mut Particles, now: Time) {
         let half = 0.5 * self.clock.dt_max;
         let Particles { vel, acc, time, .. } = p;
-        let columns = vel.par_iter_mut().zip(acc.par_iter_mut()).zip(time.par_iter_mut()).zip(&self.acc);
+        let columns = vel.par_iter_mut().zip(acc.par_iter_mut()).zip(time.par_iter_mut()).zip(&self.found.acc);
         columns.with_min_len(SHARE).for_each(|(((vel, acc), time), new)| {
             *vel += new * half;
             (*acc, *time) = (*new, now);
         });
     }
 
-    fn report(&self, n: usize) -> StepReport {
-        let n = n as u64;
-        StepReport { now: self.now, block: n, pairs: n * n.saturating_sub(1), clamped: 0 }
+    /// Moves all particles to `now`.
+    fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine<Accelerations>, now: Time) -> Result<()> {
+        self.kick_and_drift(p);
+        self.accelerate(p, f, now)?;
+        self.kick(p, now);
+        self.now = now;
+        Ok(())
     }
+}
+
+/// Pairs of an evaluation of `n` particles.
+fn pairs(n: usize) -> u64 {
+    n as u64 * (n as u64).saturating_sub(1)
 }
 
 fn not_finite(p: &Particles, i: usize, acc: Vec3, (time, range): (f64, &Range)) -> Error {
@@ -90,33 +111,52 @@ fn not_finite(p: &Particles, i: usize, acc: Vec3, (time, range): (f64, &Range)) 
 }
 
 impl Integrator for Leapfrog {
-    type Engine = dyn AccelerationEngine;
+    type Evaluation = Accelerations;
 
-    fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine<Accelerations>) -> Result<Progress> {
         self.now = Time::default();
-        f.load(&p.mass)?;
-        self.watched.load(p);
+        self.load(p, f)?;
         self.accelerate(p, f, self.now)?;
-        p.acc.clone_from(&self.acc);
+        p.acc.clone_from(&self.found.acc);
         p.jerk.fill(Vec3::zeros());
         p.pot.fill(0.0);
         p.time.fill(self.now);
         p.step.fill(Level::default());
-        Ok(self.report(p.len()))
+        Ok(Progress { now: self.now, pairs: pairs(p.len()), ..Progress::default() })
     }
 
-    fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()> {
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Accelerations>) -> Result<()> {
         self.now = now;
-        self.watched.load(p);
-        f.load(&p.mass)
+        self.load(p, f)
     }
 
-    fn step(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport> {
-        let now = self.now.after(Level::default());
-        self.kick_and_drift(p);
-        self.accelerate(p, f, now)?;
-        self.kick(p, now);
-        self.now = now;
-        Ok(self.report(p.len()))
+    fn advance(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine<Accelerations>,
+        until: Time,
+        most: u64,
+    ) -> Result<Progress> {
+        let mut done = Progress { now: self.now, ..Progress::default() };
+        while done.block_steps < most && self.now.after(Level::default()) <= until {
+            self.step(p, f, self.now.after(Level::default()))?;
+            done.now = self.now;
+            done.block_steps += 1;
+            done.particle_steps += p.len() as u64;
+            done.pairs += pairs(p.len());
+        }
+        Ok(done)
+    }
+
+    /// The particles keep the accelerations of the last step, where they stand: there is nothing to evaluate.
+    fn forces(
+        &mut self,
+        p: &Particles,
+        _: Time,
+        targets: Targets<'_>,
+        _: &mut dyn ForceEngine<Accelerations>,
+    ) -> Result<Forces> {
+        let acc = targets.index.iter().map(|&i| p.acc[i as usize]).collect();
+        Ok(Forces { acc, ..Forces::default() })
     }
 }

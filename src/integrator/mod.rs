@@ -1,4 +1,4 @@
-//! Integrators: what moves the particles, given an engine for the forces.
+//! Integrators: schemes that move the particles, given an engine for the forces.
 
 pub mod hermite4;
 pub mod leapfrog;
@@ -7,54 +7,79 @@ mod stretch;
 pub mod timestep;
 
 use crate::error::{Error, Result};
-use crate::force::range::{Outside, Range};
+use crate::force::range::{OutOfRange, Range};
+use crate::force::{Evaluation, ForceEngine, Forces, Targets};
 use crate::particles::Particles;
 use crate::time::Time;
 use crate::units::Scale;
 
-/// What one step did.
+/// Work done by one call of an integrator, summed over its block steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepReport {
-    /// The moment reached by the particles that moved.
+pub struct Progress {
+    /// Moment reached by the particles that moved last.
     pub now: Time,
-    /// How many moved.
-    pub block: u64,
+    /// Block steps.
+    pub block_steps: u64,
+    /// Particle steps: the sizes of all blocks.
+    pub particle_steps: u64,
     /// Pairs evaluated, self pairs not counted.
     pub pairs: u64,
-    /// Particles that wanted a step below the floor and were held at it.
+    /// Particle steps that would have been below the floor and were held at it.
     pub clamped: u64,
 }
 
 /// A scheme that advances a system by block steps.
 pub trait Integrator: Send {
-    /// The kind of engine that it needs: [`dyn ForceEngine`](crate::force::ForceEngine) or
-    /// [`dyn AccelerationEngine`](crate::force::AccelerationEngine).
-    type Engine: ?Sized;
+    /// Quantities that the scheme needs from its engine.
+    type Evaluation: Evaluation;
 
     /// Prepares a system whose particles all stand at time zero of the axis: loads the engine, computes the first forces
-    /// and steps.
+    /// and step lengths. Takes no step.
     ///
     /// # Errors
     /// If the engine fails or a particle cannot be given a step.
-    fn start(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport>;
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<Progress>;
 
     /// Takes up a system in mid-flight as it was after a step that reached `now`: changes nothing in it.
     ///
     /// # Errors
     /// If the engine fails.
-    fn resume(&mut self, p: &Particles, now: Time, f: &mut Self::Engine) -> Result<()>;
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<()>;
 
-    /// Advances the particles that are due next. The state is whole afterwards: every particle stands at its own time.
+    /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each, the particles that are
+    /// due next move. The state is whole afterwards: every particle stands at its own time, and the bits do not depend on
+    /// how the steps are divided among calls. No block step was taken if the next one would pass `until`: a multiple of
+    /// dt_max, where all particles are synchronised, is always reached exactly.
     ///
     /// # Errors
-    /// If the engine fails, a number is not finite, or a particle wants a step below the floor.
-    fn step(&mut self, p: &mut Particles, f: &mut Self::Engine) -> Result<StepReport>;
+    /// If the engine fails, a number is not finite, or a particle needs a step below the floor: in the block step that
+    /// failed, after those before it.
+    fn advance(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine<Self::Evaluation>,
+        until: Time,
+        most: u64,
+    ) -> Result<Progress>;
+
+    /// Returns the forces that the scheme uses, on some particles of a system that is synchronised at `now`, for an audit.
+    /// Columns that it does not use are empty.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn forces(
+        &mut self,
+        p: &Particles,
+        now: Time,
+        targets: Targets<'_>,
+        f: &mut dyn ForceEngine<Self::Evaluation>,
+    ) -> Result<Forces>;
 }
 
-/// The run has come to where the arithmetic of its forces does not hold its numbers.
-fn outside(p: &Particles, what: Outside, range: &Range, time: f64) -> Error {
+/// Error of a run whose numbers leave the range of the arithmetic of its forces.
+fn out_of_range(p: &Particles, what: OutOfRange, range: &Range, time: f64) -> Error {
     Error::Integration {
-        problem: format!("{} (time {time}; internal units)", what.told(p, range, &Scale::IDENTITY)),
+        problem: format!("{} (time {time}; internal units)", what.describe(p, range, &Scale::IDENTITY)),
         help: Some(format!("{}: in a new run, which may begin from the last snapshot", range.advice())),
     }
 }

@@ -30,12 +30,17 @@ impl Scheduler {
         self.now
     }
 
-    /// Moves on to the next moment at which somebody is due and lists those particles, in ascending order, in `block`.
-    /// `steps` are everybody's levels; where they change, [`Self::reschedule`] has to be told before the next block.
-    pub fn next_block(&mut self, steps: &[Level], block: &mut Vec<u32>) -> Time {
-        block.clear();
+    /// Moves on to the next moment at which particles are due, lists them in `block`, ascending, and returns the moment.
+    /// If it is after `until`, returns none and changes nothing. `steps` are the levels of all particles; where they change,
+    /// [`Self::reschedule`] must be called before the next block.
+    pub fn next_block(&mut self, steps: &[Level], until: Time, block: &mut Vec<u32>) -> Option<Time> {
         let step = deepest(&self.deepest).ticks();
-        self.now = Time((self.now.0 / step + 1) * step);
+        let next = Time((self.now.0 / step + 1) * step);
+        if next > until {
+            return None;
+        }
+        self.now = next;
+        block.clear();
         let due = self.now.shallowest_level();
         for (k, groups) in self.deepest.chunks(GROUP).enumerate() {
             for group in ones(at_least(due, groups)).map(|bit| k * GROUP + bit as usize) {
@@ -44,7 +49,7 @@ impl Scheduler {
                 block.extend(ones(members).map(|bit| first as u32 + bit));
             }
         }
-        self.now
+        Some(self.now)
     }
 
     /// Takes note of the new levels of the particles in `block`, which ascends.
@@ -122,8 +127,12 @@ mod tests {
             let (mut block, mut last) = (Vec::new(), Time::default());
             for round in 1..300 {
                 let earliest = steps.iter().map(|level| Time((last.0 / level.ticks() + 1) * level.ticks())).min();
-                let now = scheduler.next_block(&steps, &mut block);
-                assert_eq!(Some(now), earliest);
+                let earliest = earliest.unwrap();
+                block.clear();
+                assert_eq!(scheduler.next_block(&steps, Time(earliest.0 - 1), &mut block), None);
+                assert!(block.is_empty() && scheduler.now() == last, "nothing has changed");
+                let now = scheduler.next_block(&steps, earliest, &mut block).unwrap();
+                assert_eq!(now, earliest);
                 let due: Vec<u32> = (0..n as u32).filter(|&i| now.is_multiple_of(steps[i as usize])).collect();
                 assert_eq!(block, due, "{n} particles, round {round}");
                 for &i in &block {
@@ -139,7 +148,7 @@ mod tests {
     #[test]
     fn nobody_is_nobody() {
         let (mut scheduler, mut block) = (Scheduler::new(Time::default(), &[]), vec![1]);
-        assert_eq!(scheduler.next_block(&[], &mut block), Time::from_dt_max(1));
+        assert_eq!(scheduler.next_block(&[], Time::from_dt_max(1), &mut block), Some(Time::from_dt_max(1)));
         assert!(block.is_empty());
     }
 }

@@ -12,11 +12,11 @@ use tisane::diagnostics::cluster::{LagrangianMass, Settings};
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
-use tisane::force::{AccelerationEngine, ForceEngine, reference};
+use tisane::force::{Accelerations, EngineKind, ForceEngine, reference};
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane::motion::Motion;
 use tisane::particles::{Particles, hexadecimal};
+use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
@@ -157,8 +157,8 @@ impl Job {
         p
     }
 
-    /// This scheme by a force engine, with what measures beside it if that is not the engine itself.
-    pub fn forces(&self, engine: Box<dyn ForceEngine>, meter: Option<Box<dyn ForceEngine>>) -> Motion {
+    /// This scheme with an engine of forces, which measures too if there is no separate f64 engine.
+    pub fn forces(&self, engine: Box<dyn ForceEngine>, f64_engine: Option<Box<dyn ForceEngine>>) -> Propagator {
         let parameters = Parameters {
             nu: 0.02,
             nu_start: 0.02,
@@ -168,42 +168,50 @@ impl Job {
             noise: self.precision.noise(),
             range: Range::of(self.precision),
         };
-        Motion::Forces { integrator: Box::new(Hermite4::new(parameters, self.clock())), engine, meter }
+        let integrator = Hermite4::new(parameters, self.clock());
+        match f64_engine {
+            Some(f64_engine) => Propagator::new(integrator, engine, f64_engine),
+            None => Propagator::in_f64(integrator, engine),
+        }
     }
 
-    /// This scheme by an engine of accelerations.
-    pub fn accelerations(&self, engine: Box<dyn AccelerationEngine>, meter: Box<dyn ForceEngine>) -> Motion {
-        let integrator = Box::new(Leapfrog::new(self.clock(), Range::of(self.precision)));
-        Motion::Accelerations { integrator, engine, meter }
+    /// This scheme with an engine of accelerations.
+    pub fn accelerations(
+        &self,
+        engine: Box<dyn ForceEngine<Accelerations>>,
+        f64_engine: Box<dyn ForceEngine>,
+    ) -> Propagator {
+        Propagator::new(Leapfrog::new(self.clock(), Range::of(self.precision)), engine, f64_engine)
     }
 
     /// What computes on the CPU: vectorised, or with `None` the reference.
     pub fn on_cpu(&self, width: Option<Width>) -> Engines {
         let (precision, epsilon, clock) = (self.precision, self.epsilon(), self.clock());
-        let f64_meter = || cpu::engine(Precision::F64, epsilon, clock, width.unwrap_or(Width::choose().unwrap()));
-        let motion = match self.scheme {
+        let f64_engine = || cpu::engine(Precision::F64, epsilon, clock, width.unwrap_or(Width::choose().unwrap()));
+        let propagator = match self.scheme {
             Scheme::Hermite4 => {
                 let engine = match width {
                     Some(width) => cpu::engine(precision, epsilon, clock, width),
                     None => reference::engine(precision, epsilon, clock),
                 };
-                self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_meter))
+                self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_engine))
             }
             Scheme::Leapfrog => {
                 let engine = match width {
                     Some(width) => cpu::accelerations(precision, epsilon, width),
                     None => reference::accelerations(precision, epsilon),
                 };
-                self.accelerations(engine, f64_meter())
+                self.accelerations(engine, f64_engine())
             }
         };
-        engines(motion, None)
+        engines(propagator, None)
     }
 }
 
 /// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
-pub fn engines(motion: Motion, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
-    Engines { motion, auditor: Some(Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY }) }
+pub fn engines(propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
+    let auditor = Some(Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY });
+    Engines { kind: EngineKind::Cpu, propagator, auditor }
 }
 
 /// Threads and engines of a session of a run, by the session's number.

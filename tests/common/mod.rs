@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use tisane::force::ForceEngine;
 use tisane::force::cpu::{CpuEngine, Width};
 use tisane::force::mode::F64;
 use tisane::force::range::Range;
@@ -42,16 +43,15 @@ pub fn integrate(p: &mut Particles, parameters: Parameters, clock: Clock, epsilo
 }
 
 /// Goes on to `end`; returns the number of particle steps.
-pub fn advance<I: Integrator>(p: &mut Particles, integrator: &mut I, engine: &mut I::Engine, end: Time) -> u64 {
-    let mut particle_steps = 0;
-    loop {
-        let report = integrator.step(p, engine).unwrap();
-        particle_steps += report.block;
-        if report.now >= end {
-            assert_eq!(report.now, end, "the end is a multiple of dt_max, so no step goes past it");
-            return particle_steps;
-        }
-    }
+pub fn advance<I: Integrator>(
+    p: &mut Particles,
+    integrator: &mut I,
+    engine: &mut dyn ForceEngine<I::Evaluation>,
+    end: Time,
+) -> u64 {
+    let done = integrator.advance(p, engine, end, u64::MAX).unwrap();
+    assert_eq!(done.now, end, "the end is a multiple of dt_max, so it is reached exactly");
+    done.particle_steps
 }
 
 /// Total energy by direct summation over pairs.

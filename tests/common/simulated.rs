@@ -5,8 +5,8 @@ use std::time::Duration;
 use tisane::force::ForceEngine;
 use tisane::force::range::Range;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
-use tisane::motion::Motion;
 use tisane::particles::Particles;
+use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{Counters, References, RunState, Written};
@@ -38,8 +38,8 @@ pub fn not_begun() -> RunState {
     }
 }
 
-/// The Hermite scheme by an engine, and what measures beside it.
-pub fn hermite4(engine: Box<dyn ForceEngine>, meter: Option<Box<dyn ForceEngine>>) -> Motion {
+/// The Hermite scheme with an engine, which measures too if there is no separate f64 engine.
+pub fn hermite4(engine: Box<dyn ForceEngine>, f64_engine: Option<Box<dyn ForceEngine>>) -> Propagator {
     let parameters = Parameters {
         nu: 0.01,
         nu_start: 0.01,
@@ -49,7 +49,11 @@ pub fn hermite4(engine: Box<dyn ForceEngine>, meter: Option<Box<dyn ForceEngine>
         noise: 0.0,
         range: Range::F64,
     };
-    Motion::Forces { integrator: Box::new(Hermite4::new(parameters, CLOCK)), engine, meter }
+    let integrator = Hermite4::new(parameters, CLOCK);
+    match f64_engine {
+        Some(f64_engine) => Propagator::new(integrator, engine, f64_engine),
+        None => Propagator::in_f64(integrator, engine),
+    }
 }
 
 /// A run in the directory `dir` to the end of `periods` of dt_max, with every output at each, and a checkpoint at intervals of

@@ -4,7 +4,7 @@
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::force::{Block, ForceEngine, Forces};
 use tisane::gravity::predict;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
@@ -32,8 +32,8 @@ pub fn system(n: usize, seed: u64) -> (Particles, Time) {
 }
 
 /// The block of these particles, predicted to `now`.
-pub fn block(p: &Particles, now: Time, index: Vec<u32>) -> Targets {
-    let mut targets = Targets::default();
+pub fn block(p: &Particles, now: Time, index: Vec<u32>) -> Block {
+    let mut targets = Block::default();
     for i in index.iter().map(|&i| i as usize) {
         let (x, v) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], CLOCK.between(p.time[i], now));
         targets.pos.push(x);
@@ -44,10 +44,10 @@ pub fn block(p: &Particles, now: Time, index: Vec<u32>) -> Targets {
 }
 
 /// Forces by an engine freshly loaded.
-pub fn forces(engine: &mut dyn ForceEngine, p: &Particles, now: Time, targets: &Targets) -> Forces {
+pub fn forces(engine: &mut dyn ForceEngine, p: &Particles, now: Time, targets: &Block) -> Forces {
     let mut out = Forces::default();
     engine.load(p).unwrap();
-    engine.evaluate(now, targets, &mut out).unwrap();
+    engine.evaluate(now, targets.view(), &mut out).unwrap();
     out
 }
 

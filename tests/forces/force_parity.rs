@@ -7,7 +7,7 @@ use tisane::force::cpu::{self, CpuEngine, Width};
 use tisane::force::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
 use tisane::force::precision::Precision;
 use tisane::force::reference::{self, ReferenceEngine};
-use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
+use tisane::force::{Accelerations, Block, ForceEngine, Forces, Targets};
 use tisane::particles::Vec3;
 use tisane::time::Time;
 
@@ -77,18 +77,18 @@ fn accelerations_alone_have_the_bits_of_the_forces() {
             [1, 2, 31, 32, 33, 63, 64, 65, 255, 257, 513, 1025, 2500].into_iter().zip([0.0, 0.01].into_iter().cycle())
         {
             let (p, now) = system(n, n as u64);
-            let everyone = Targets { index: (0..n as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
+            let everyone = Block::from_particles(&p, (0..n as u32).collect());
             let width = Width::choose().unwrap();
             // All are targets, so sources stand where the block puts them: no prediction.
             let want = forces(&mut *cpu::engine(precision, epsilon, CLOCK, width), &p, now, &everyone);
-            let same = |mut engine: Box<dyn AccelerationEngine>, what: &str| {
-                let mut acc = vec![Vec3::repeat(f64::NAN); 5];
-                engine.load(&p.mass).unwrap();
+            let same = |mut engine: Box<dyn ForceEngine<Accelerations>>, what: &str| {
+                let mut out = Accelerations { acc: vec![Vec3::repeat(f64::NAN); 5] };
+                engine.load(&p).unwrap();
                 // Twice, from another place: nothing of an evaluation is left for the next.
-                engine.accelerate(&p.vel, &mut acc).unwrap();
-                engine.accelerate(&p.pos, &mut acc).unwrap();
+                engine.evaluate(now, Targets { pos: &p.vel, ..everyone.view() }, &mut out).unwrap();
+                engine.evaluate(now, everyone.view(), &mut out).unwrap();
                 let bits = |acc: &[Vec3]| acc.iter().flatten().map(|x| x.to_bits()).collect::<Vec<_>>();
-                assert!(bits(&acc) == bits(&want.acc), "{} n = {n}, {what}", precision.name());
+                assert!(bits(&out.acc) == bits(&want.acc), "{} n = {n}, {what}", precision.name());
             };
             same(reference::accelerations(precision, epsilon), "reference");
             for width in Width::available() {
@@ -168,8 +168,20 @@ fn an_update_reaches_the_sources() {
     let mut out = Forces::default();
     engine.load(&p).unwrap();
     engine.update(&moved, &changed).unwrap();
-    engine.evaluate(now, &targets, &mut out).unwrap();
+    engine.evaluate(now, targets.view(), &mut out).unwrap();
     assert_eq!(bits(&out), bits(&forces(&mut ReferenceEngine::<F64>::new(0.01, CLOCK), &moved, now, &targets)));
+}
+
+#[test]
+fn an_engine_of_accelerations_refuses_a_part_of_its_particles() {
+    let (p, now) = system(65, 7);
+    let width = Width::choose().unwrap();
+    for mut engine in [reference::accelerations(Precision::F64, 0.0), cpu::accelerations(Precision::F64, 0.0, width)] {
+        engine.load(&p).unwrap();
+        let some = Block::from_particles(&p, (0..64).collect());
+        let refused = engine.evaluate(now, some.view(), &mut Accelerations::default()).unwrap_err();
+        assert!(refused.to_string().contains("65, as targets, and was given 64"), "{refused}");
+    }
 }
 
 #[test]

@@ -5,6 +5,9 @@ use tisane::integrator::scheduler::Scheduler;
 use tisane::integrator::timestep::next_level;
 use tisane::time::{Level, TICKS_PER_DT_MAX, Time};
 
+/// A moment after all others.
+const LAST: Time = Time(u64::MAX);
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -21,7 +24,8 @@ proptest! {
         for _ in 0..300 {
             let due: Vec<Time> = time.iter().zip(&step).map(|(&t, &l)| t.after(l)).collect();
             let earliest = *due.iter().min().unwrap();
-            let now = scheduler.next_block(&step, &mut block);
+            prop_assert_eq!(scheduler.next_block(&step, Time(earliest.0 - 1), &mut block), None, "nobody is due before");
+            let now = scheduler.next_block(&step, earliest, &mut block).unwrap();
             prop_assert_eq!(now, earliest, "the smallest t + dt comes next");
             let expected: Vec<u32> = (0..step.len() as u32).filter(|&i| due[i as usize] == earliest).collect();
             prop_assert_eq!(&block, &expected, "everyone due then, in order, and nobody else");
@@ -47,7 +51,7 @@ proptest! {
         let mut scheduler = Scheduler::new(Time::default(), &step);
         let mut block = Vec::new();
         for round in 0..stop {
-            let now = scheduler.next_block(&step, &mut block);
+            let now = scheduler.next_block(&step, LAST, &mut block).unwrap();
             for &i in &block {
                 let wanted = Level(((round + i as usize) % 7) as u8);
                 step[i as usize] = next_level(step[i as usize], wanted, now);
@@ -56,7 +60,7 @@ proptest! {
         }
         let mut rebuilt = Scheduler::new(scheduler.now(), &step);
         let mut other = Vec::new();
-        prop_assert_eq!(scheduler.next_block(&step, &mut block), rebuilt.next_block(&step, &mut other));
+        prop_assert_eq!(scheduler.next_block(&step, LAST, &mut block), rebuilt.next_block(&step, LAST, &mut other));
         prop_assert_eq!(block, other);
     }
 }

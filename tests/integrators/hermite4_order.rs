@@ -115,7 +115,8 @@ fn a_step_below_the_floor_names_the_pair() {
     let mut engine = ReferenceEngine::<F64>::new(0.0, clock);
     let mut integrator = Hermite4::new(floored, clock);
     integrator.start(&mut p, &mut engine).unwrap();
-    let error = (0..100_000).find_map(|_| integrator.step(&mut p, &mut engine).err()).expect("it must hit the floor");
+    let error =
+        integrator.advance(&mut p, &mut engine, Time::from_dt_max(1000), 100_000).expect_err("it must hit the floor");
     let text = error.to_string();
     assert!(text.contains("particle 17") && text.contains("particle 4"), "{text}");
     assert!(text.contains("distance") && text.contains("floor"), "{text}");

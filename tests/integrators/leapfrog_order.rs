@@ -8,11 +8,11 @@ use tisane::force::cpu::{self, CpuAccelerations, Width};
 use tisane::force::mode::F64;
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
-use tisane::force::{AccelerationEngine, reference};
+use tisane::force::{Accelerations, ForceEngine, Targets, reference};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
 
 /// Integrates `steps` steps of length `dt` with the CPU engine in f64; `look` sees the state after each.
@@ -22,7 +22,8 @@ fn integrate(p: &mut Particles, dt: f64, epsilon: f64, steps: u64, mut look: imp
     let mut integrator = Leapfrog::new(clock, Range::F64);
     integrator.start(p, &mut engine).unwrap();
     for step in 1..=steps {
-        assert_eq!(integrator.step(p, &mut engine).unwrap().now, Time::from_dt_max(step));
+        let done = integrator.advance(p, &mut engine, Time::from_dt_max(steps), 1).unwrap();
+        assert_eq!(done.now, Time::from_dt_max(step));
         look(p);
     }
 }
@@ -109,23 +110,26 @@ fn verify_momentum_is_conserved_to_rounding() {
 #[test]
 fn a_step_is_kick_drift_kick_with_one_evaluation() {
     struct Spring(u32);
-    impl AccelerationEngine for Spring {
-        fn load(&mut self, _: &[f64]) -> tisane::Result<()> {
+    impl ForceEngine<Accelerations> for Spring {
+        fn load(&mut self, _: &Particles) -> tisane::Result<()> {
             Ok(())
         }
-        fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> tisane::Result<()> {
+        fn update(&mut self, _: &Particles, _: &[u32]) -> tisane::Result<()> {
+            Ok(())
+        }
+        fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> tisane::Result<()> {
             self.0 += 1;
-            *acc = pos.iter().map(|x| x.map(|x| -x)).collect();
+            out.acc = targets.pos.iter().map(|x| x.map(|x| -x)).collect();
             Ok(())
         }
     }
     let mut p = Particles::new(vec![1.0], vec![Vec3::x()], vec![Vec3::zeros()]);
     let (mut engine, mut integrator) = (Spring(0), Leapfrog::new(Clock { start: 0.0, dt_max: 0.5 }, Range::F64));
     integrator.start(&mut p, &mut engine).unwrap();
-    let report = integrator.step(&mut p, &mut engine).unwrap();
+    let done = integrator.advance(&mut p, &mut engine, Time::from_dt_max(10), 1).unwrap();
     // v½ = −1/4, x = 1 − 1/8, a = −7/8, v = −1/4 − 7/32
     assert_eq!((p.pos[0][0], p.acc[0][0], p.vel[0][0]), (0.875, -0.875, -0.46875));
-    assert_eq!((p.time[0], p.step[0], report.block, report.pairs), (Time::from_dt_max(1), Level(0), 1, 0));
+    assert_eq!((p.time[0], p.step[0], done.particle_steps, done.pairs), (Time::from_dt_max(1), Level(0), 1, 0));
     advance(&mut p, &mut integrator, &mut engine, Time::from_dt_max(10));
     assert_eq!(engine.0, 11, "one evaluation a step, and one before the first");
     // Taken up again, it goes on where it was, without another evaluation.
@@ -134,7 +138,7 @@ fn a_step_is_kick_drift_kick_with_one_evaluation() {
     other.resume(&again, Time::from_dt_max(10), &mut engine).unwrap();
     assert_eq!(engine.0, 11);
     for (integrator, p) in [(&mut integrator, &mut p), (&mut other, &mut again)] {
-        integrator.step(p, &mut engine).unwrap();
+        integrator.advance(p, &mut engine, Time::from_dt_max(11), 1).unwrap();
     }
     assert_eq!(p, again);
 }
@@ -142,7 +146,7 @@ fn a_step_is_kick_drift_kick_with_one_evaluation() {
 #[test]
 fn every_mode_has_the_same_bits_by_any_engine_on_any_threads() {
     let clock = Clock { start: 0.0, dt_max: 1.0 / 64.0 };
-    let run = |mut engine: Box<dyn AccelerationEngine>| {
+    let run = |mut engine: Box<dyn ForceEngine<Accelerations>>| {
         let (mut p, mut integrator) = (cluster(150), Leapfrog::new(clock, Range::F64));
         integrator.start(&mut p, &mut *engine).unwrap();
         advance(&mut p, &mut integrator, &mut *engine, Time::from_dt_max(32));

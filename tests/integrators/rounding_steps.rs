@@ -22,8 +22,8 @@ fn steps(mode: Precision, noise: f64, enough: u64) -> u64 {
     let mut now = integrator.start(&mut p, &mut *engine).unwrap().now;
     let mut steps = 0;
     while now < Time::from_dt_max(2) && steps < enough {
-        let report = integrator.step(&mut p, &mut *engine).unwrap();
-        (now, steps) = (report.now, steps + report.block);
+        let done = integrator.advance(&mut p, &mut *engine, Time::from_dt_max(2), 1).unwrap();
+        (now, steps) = (done.now, steps + done.particle_steps);
     }
     steps
 }

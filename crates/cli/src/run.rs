@@ -3,6 +3,7 @@
 use super::face::Face;
 use super::stop::{STOP, listen};
 use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
+use tisane::force::EngineKind;
 use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
@@ -293,9 +294,11 @@ fn go(
     let unit = simulation.units().units.time.name.clone();
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut face)?;
-    let reason = match simulation.provenance().engine.as_str() {
-        "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?,
-        _ => simulation.run(&mut series, &mut face),
+    let reason = match simulation.engine() {
+        EngineKind::Cuda => {
+            crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?
+        }
+        EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut face),
     }?;
     face.finish();
     let summary = simulation.summary(name, reason);

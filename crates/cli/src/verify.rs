@@ -1,6 +1,7 @@
 //! `tisane verify`: every engine on this machine against the reference, on a fixed problem, with a verdict.
 
 use super::{on_threads, print};
+use tisane::force::Accelerations;
 use comfy_table::{Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use tisane::diagnostics::conserved::{Conserved, relative};
@@ -9,7 +10,7 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::force::reference;
-use tisane::force::{AccelerationEngine, Field, ForceEngine, Forces, Targets};
+use tisane::force::{Field, ForceEngine, Forces, Targets};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
@@ -227,16 +228,17 @@ fn problem() -> Particles {
 fn forces(p: &Particles, engine: &mut dyn ForceEngine) -> Result<Forces> {
     let mut forces = Forces::default();
     engine.load(p)?;
-    let everyone = Targets { index: (0..p.len() as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
-    engine.evaluate(Time::default(), &everyone, &mut forces)?;
+    let everyone: Vec<u32> = (0..p.len() as u32).collect();
+    engine.evaluate(Time::default(), Targets::all(p, &everyone), &mut forces)?;
     Ok(forces)
 }
 
-fn accelerations(p: &Particles, mut engine: Box<dyn AccelerationEngine>) -> Result<Vec<Vec3>> {
-    let mut acc = Vec::new();
-    engine.load(&p.mass)?;
-    engine.accelerate(&p.pos, &mut acc)?;
-    Ok(acc)
+fn accelerations(p: &Particles, mut engine: Box<dyn ForceEngine<Accelerations>>) -> Result<Vec<Vec3>> {
+    let mut found = Accelerations::default();
+    let everyone: Vec<u32> = (0..p.len() as u32).collect();
+    engine.load(p)?;
+    engine.evaluate(Time::default(), Targets::all(p, &everyone), &mut found)?;
+    Ok(found.acc)
 }
 
 /// Total energy in f64, whatever moved the particles.
@@ -244,10 +246,14 @@ fn energy(p: &Particles) -> Result<f64> {
     let mut meter = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::Baseline(pulp::Scalar));
     meter.load(p)?;
     let now = p.time.first().copied().unwrap_or_default();
-    Ok(Conserved::of(p, &Field::of(p, &mut *meter, now)?.pot).energy())
+    Ok(Conserved::of(p, &Field::from_engine(p, &mut *meter, now)?.pot).energy())
 }
 
-fn outcome(start: &Particles, mut engine: Box<dyn ForceEngine>, alone: Box<dyn AccelerationEngine>) -> Result<Outcome> {
+fn outcome(
+    start: &Particles,
+    mut engine: Box<dyn ForceEngine>,
+    alone: Box<dyn ForceEngine<Accelerations>>,
+) -> Result<Outcome> {
     let mut p = start.clone();
     let forces = forces(&p, &mut *engine)?;
     let acc = accelerations(&p, alone)?;
@@ -263,10 +269,7 @@ fn outcome(start: &Particles, mut engine: Box<dyn ForceEngine>, alone: Box<dyn A
     };
     let mut integrator = Hermite4::new(parameters, CLOCK);
     integrator.start(&mut p, &mut *engine)?;
-    let mut now = Time::default();
-    while now < Time::from_dt_max(2) {
-        now = integrator.step(&mut p, &mut *engine)?.now;
-    }
+    integrator.advance(&mut p, &mut *engine, Time::from_dt_max(2), u64::MAX)?;
     Ok(Outcome { forces, acc, energy_error: relative(energy(&p)?, energy_start), state: p.state_sha256(&CLOCK) })
 }
 

@@ -16,6 +16,9 @@ pub use recipe::{Recipe, recipe};
 pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, OnDtMin, Problem};
+use tisane::force::range::OutOfRange;
+use tisane::force::EngineKind;
+use tisane::propagator::Propagator;
 use crate::simulation::{Engines, Notes, Plan, Simulation};
 use engine::Task;
 use tisane::diagnostics::conserved::Conserved;
@@ -23,13 +26,12 @@ use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result};
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
-use tisane::force::range::{Outside, Range};
-use tisane::force::{AccelerationEngine, Field, ForceEngine};
+use tisane::force::range::Range;
+use tisane::force::{Field, ForceEngine};
 use tisane::initial::laws::Laws;
 use tisane::initial::{InitialState, coincident_pair, scaling};
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane::motion::Motion;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
@@ -185,8 +187,8 @@ fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
     let range = Range::of(loaded.config.force.precision());
     let epsilon = loaded.config.softening.epsilon.get() / scale.length;
     range.check_start(p, epsilon).map_err(|what| {
-        let key = if matches!(what, Outside::Softening(..)) { "softening.epsilon" } else { "force.precision" };
-        loaded.explain(Problem::new(key, what.told(p, &range, scale)).with_help(range.advice()))
+        let key = if matches!(what, OutOfRange::Softening(..)) { "softening.epsilon" } else { "force.precision" };
+        loaded.explain(Problem::new(key, what.describe(p, &range, scale)).with_help(range.advice()))
     })
 }
 
@@ -198,7 +200,7 @@ pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let mut engine = cpu::engine(Precision::F64, epsilon, clock, width()?);
     engine.load(p)?;
-    let field = Field::of(p, &mut *engine, Time::default())?;
+    let field = Field::from_engine(p, &mut *engine, Time::default())?;
     Ok(Conserved::of(p, &field.pot).potential)
 }
 
@@ -222,28 +224,21 @@ fn hermite4(h: &config::Hermite4, precision: Precision, clock: Clock) -> Hermite
     Hermite4::new(parameters, clock)
 }
 
-/// What computes in a session of a run, the name of its engine, and what is to be told of it. `of_run` is the engine that
-/// computed the run so far.
+/// Chooses the engines of a session of a run. `of_run` is the kind of engine that computed the run so far.
 fn choose_engines(
     config: &Config,
     session: Session,
-    of_run: Option<&str>,
+    of_run: Option<EngineKind>,
     task: Task,
-) -> Result<(Engines, &'static str, Notes)> {
-    Ok(match &config.integrator {
+) -> Result<(Engines, Notes)> {
+    match &config.integrator {
         config::Integrator::Hermite4(h) => {
-            let chosen = engine::choose::<dyn ForceEngine>(config, session, of_run, task)?;
-            let integrator = Box::new(hermite4(h, task.precision, task.clock));
-            let motion = Motion::Forces { integrator, engine: chosen.engine, meter: chosen.meter };
-            (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
+            engine::choose(hermite4(h, task.precision, task.clock), config, session, of_run, task)
         }
         config::Integrator::Leapfrog(_) => {
-            let chosen = engine::choose::<dyn AccelerationEngine>(config, session, of_run, task)?;
-            let integrator = Box::new(Leapfrog::new(task.clock, Range::of(task.precision)));
-            let motion = Motion::Accelerations { integrator, engine: chosen.engine, meter: chosen.meter };
-            (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
+            engine::choose(Leapfrog::new(task.clock, Range::of(task.precision)), config, session, of_run, task)
         }
-    })
+    }
 }
 
 fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
@@ -262,9 +257,9 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
 }
 
 /// The provenance of a session's files: `of_run` with what this session computes and by which engine.
-fn provenance(config: &Config, of_run: Provenance, (engine, notes): (&str, &Notes)) -> Result<Provenance> {
+fn provenance(config: &Config, of_run: Provenance, (kind, notes): (EngineKind, &Notes)) -> Result<Provenance> {
     Ok(Provenance {
-        engine: engine.into(),
+        engine: kind.name().into(),
         gpu: notes.gpu.clone(),
         precision: config.force.precision().name().into(),
         seed: config.initial.sampled().map(|(_, _, seed)| seed),
@@ -273,14 +268,12 @@ fn provenance(config: &Config, of_run: Provenance, (engine, notes): (&str, &Note
     })
 }
 
-/// What moves a configuration's particles and measures, for a run that is not to be written to files.
+/// Builds the propagator of a configuration, for a run that is not written to files.
 ///
 /// # Errors
 /// As [`new_run`].
-pub fn motion(set: &Setup, session: Session) -> Result<Motion> {
-    let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
-    choose_engines(&set.config, session, None, task).map(|(engines, ..)| engines.motion)
+pub fn propagator(set: &Setup, session: Session) -> Result<Propagator> {
+    engines(set, session).map(|(engines, _)| engines.propagator)
 }
 
 /// A simulation about to start.
@@ -288,7 +281,7 @@ pub fn motion(set: &Setup, session: Session) -> Result<Motion> {
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
-    let (engines, engine, notes) = engines(&set, session)?;
+    let (engines, notes) = engines(&set, session)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -300,18 +293,17 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);
-    let provenance = provenance(&set.config, set.provenance, (engine, &notes))?;
+    let provenance = provenance(&set.config, set.provenance, (engines.kind, &notes))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.notes = notes;
     Ok(simulation)
 }
 
-/// What moves and measures the particles of `set`, the name of its engine, and what is to be told about it: for a run, or for studies
-/// without the files of one.
+/// Builds the engines of a configuration and notes on them: for a run, or for studies without its files.
 ///
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
-pub fn engines(set: &Setup, session: Session) -> Result<(Engines, &'static str, Notes)> {
+pub fn engines(set: &Setup, session: Session) -> Result<(Engines, Notes)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
     choose_engines(&set.config, session, None, task)

@@ -9,14 +9,15 @@ mod row;
 pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
 
+use tisane::force::EngineKind;
+use tisane::integrator::Progress;
+use tisane::propagator::Propagator;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tisane::auditor::{Audit, Auditor};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::{Error, Result};
 use tisane::force::Field;
-use tisane::integrator::StepReport;
-use tisane::motion::Motion;
 use tisane::particles::Particles;
 use tisane::profile::Profiler;
 use tisane::time::TICKS_PER_DT_MAX;
@@ -54,11 +55,13 @@ pub struct Simulation {
     session: Session,
 }
 
-/// What computes.
+/// Engines of a run.
 pub struct Engines {
-    /// Moves the particles, and measures.
-    pub motion: Motion,
-    /// Audits the forces, where they are not those of the f64 CPU path itself.
+    /// Kind of the engine that computes the forces.
+    pub kind: EngineKind,
+    /// Moves the particles, and measures in f64.
+    pub propagator: Propagator,
+    /// Audits the forces, unless they are those of the f64 CPU path.
     pub auditor: Option<Auditor>,
 }
 
@@ -87,7 +90,11 @@ struct Session {
     stop: &'static AtomicBool,
 }
 
-/// What nobody sets.
+/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile takes
+/// the time of each.
+const STEPS_BETWEEN_CHECKS: u64 = 1;
+
+/// Flag that is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Simulation {
@@ -110,6 +117,12 @@ impl Simulation {
         };
         let (history, notes) = (History::default(), Notes::default());
         Self { particles, state, history, notes, engines, units, provenance, plan, session }
+    }
+
+    /// Kind of the engine that computes the forces.
+    #[must_use]
+    pub fn engine(&self) -> EngineKind {
+        self.engines.kind
     }
 
     /// The plan.
@@ -150,13 +163,12 @@ impl Simulation {
     /// from here on a kill at any instant leaves something to resume from.
     ///
     /// # Errors
-    /// As [`Motion::start`], and [`tisane::Error::Storage`].
+    /// As [`Propagator::start`], and [`tisane::Error::Storage`].
     pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Outputs> {
-        let report = self.engines.motion.start(&mut self.particles)?;
-        self.state.counters.pair_interactions += report.pairs;
-        self.state.counters.clamped_steps += report.clamped;
+        let done = self.engines.propagator.start(&mut self.particles)?;
+        self.count(done);
         let mut outputs = self.insist(|| Outputs::create(&self.plan, &self.units))?;
-        let measured = self.engines.motion.field(&self.particles, self.state.now)?;
+        let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
         let conserved = Conserved::of(&self.particles, &measured.pot);
         let references = &mut self.state.references;
         references.energy = conserved.energy();
@@ -175,13 +187,13 @@ impl Simulation {
     /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
     ///
     /// # Errors
-    /// As [`Motion::resume`], [`Stopped::look`](tisane_io::series::Stopped::look), [`directory::remove_summary`] and
+    /// As [`Propagator::resume`], [`Stopped::look`](tisane_io::series::Stopped::look), [`directory::remove_summary`] and
     /// [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
-        self.engines.motion.resume(&self.particles, self.state.now)?;
+        self.engines.propagator.resume(&self.particles, self.state.now)?;
         if self.state.now >= self.plan.end {
             // No row is to come: the last one must not be passed for good because its run is resumed.
-            let measured = self.engines.motion.field(&self.particles, self.state.now)?;
+            let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
             let (row, audit) = self.measure(&measured)?;
             self.judge(&row, audit.as_ref())?;
         }
@@ -194,7 +206,7 @@ impl Simulation {
     /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way.
     ///
     /// # Errors
-    /// As [`Motion::step`], and [`tisane::Error::Storage`]; the last checkpoint stays whole.
+    /// As [`Propagator::advance`], and [`tisane::Error::Storage`]; the last checkpoint stays whole.
     pub fn run(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<ExitReason> {
         let reason = match self.advance(outputs, watch) {
             Ok(reason) => reason,
@@ -219,13 +231,13 @@ impl Simulation {
                 return Ok(reason);
             }
             let watch_of_step = self.notes.profiler.as_ref().map(Profiler::begin);
-            let report = self.engines.motion.step(&mut self.particles)?;
+            let done = self.engines.propagator.advance(&mut self.particles, self.plan.end, STEPS_BETWEEN_CHECKS)?;
             if let Some(watch) = watch_of_step {
-                watch.end(report.block);
+                watch.end(&done);
             }
-            self.count(report);
+            self.count(done);
             self.tell_of_cluster(outputs, false)?;
-            if report.now.is_synchronised() {
+            if done.now.is_synchronised() {
                 self.output(outputs, watch)?;
             }
             if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
@@ -253,13 +265,13 @@ impl Simulation {
         }
     }
 
-    fn count(&mut self, report: StepReport) {
+    fn count(&mut self, done: Progress) {
         let counters = &mut self.state.counters;
-        counters.block_steps += 1;
-        counters.particle_steps += report.block;
-        counters.pair_interactions += report.pairs;
-        counters.clamped_steps += report.clamped;
-        self.state.now = report.now;
+        counters.block_steps += done.block_steps;
+        counters.particle_steps += done.particle_steps;
+        counters.pair_interactions += done.pairs;
+        counters.clamped_steps += done.clamped;
+        self.state.now = done.now;
     }
 
     /// Writes what is due at a synchronised moment; the end is always due.
@@ -271,7 +283,7 @@ impl Simulation {
         if !row && !cluster && !snapshot {
             return Ok(());
         }
-        let measured = self.engines.motion.field(&self.particles, self.state.now)?;
+        let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
         if row {
             self.write_row(outputs, &measured, watch)?;
         }
@@ -286,9 +298,9 @@ impl Simulation {
 
     /// The row of diagnostics of a synchronised moment, and its audit, if there is one.
     fn measure(&mut self, measured: &Field) -> Result<(DiagnosticsRow, Option<Audit>)> {
-        let Engines { motion, auditor } = &mut self.engines;
+        let Engines { propagator, auditor, .. } = &mut self.engines;
         let audit = match auditor {
-            Some(auditor) => auditor.audit(&self.particles, self.state.now, motion)?,
+            Some(auditor) => auditor.audit(&self.particles, self.state.now, propagator)?,
             None => None,
         };
         let conserved = Conserved::of(&self.particles, &measured.pot);
@@ -300,7 +312,7 @@ impl Simulation {
         let time = row.time * self.state.scale.time;
         row::judge_energy(row, self.state.references.energy, self.plan.energy_error, time)?;
         match (&self.engines.auditor, audit) {
-            (Some(auditor), Some(audit)) => auditor.judge(audit, time),
+            (Some(auditor), Some(audit)) => auditor.check(audit, time),
             _ => Ok(()),
         }
     }

@@ -19,7 +19,7 @@ use crate::time::{Clock, Time};
 use lanes::Partial;
 use rayon::prelude::*;
 use sources::{Piece, Predict, Sources};
-use sum::{Sum, Targeted};
+use sum::Sum;
 
 /// Groups of sources that one thread predicts at a time.
 const PREDICT_GROUPS: usize = 32;
@@ -47,7 +47,7 @@ impl<M: Mode> CpuEngine<M> {
         Self { eps2: epsilon * epsilon, clock, width, sources: Sources::default(), partial: Vec::new() }
     }
 
-    fn predict_sources(&mut self, now: Time, targets: &Targets) {
+    fn predict_sources(&mut self, now: Time, targets: Targets<'_>) {
         let (width, tick) = (self.width, self.clock.tick());
         let predict = |piece: Piece<'_, M>| width.run(Predict { piece, now, tick });
         if self.sources.predicted().groups() <= PREDICT_GROUPS || rayon::current_num_threads() == 1 {
@@ -74,11 +74,10 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
         Ok(())
     }
 
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         self.predict_sources(now, targets);
         out.resize(targets.len());
-        let targeted = Targeted { index: &targets.index, pos: &targets.pos, vel: &targets.vel };
-        let sum = Sum { sources: self.sources.predicted(), targets: targeted, eps2: self.eps2, width: self.width };
+        let sum = Sum { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
         sum.all(&mut self.partial, |k, sums| out.set(k, &Pull::from_sums(sums)));
         Ok(())
     }

@@ -3,10 +3,10 @@
 use super::Width;
 use super::lanes::{Item, MAX_ITEM_BAGS, Partial};
 use super::sources::Slots;
+use crate::force::Targets;
 use crate::force::canonical::{FULL_DEPTH, TreeSum, bags};
 use crate::force::mode::{Mode, Node, Order, Sum as _};
 use crate::force::real::Real;
-use crate::particles::Vec3;
 use rayon::prelude::*;
 
 /// Targets in a work item.
@@ -16,23 +16,12 @@ const MAX_ITEMS: usize = 512;
 /// Below so many pairs the sums are computed by the calling thread: waking another costs more.
 const SERIAL_PAIRS: usize = 1 << 15;
 
-/// The targets of some sums.
-#[derive(Clone, Copy)]
-pub struct Targeted<'a> {
-    /// Source index of each target.
-    pub index: &'a [u32],
-    /// Position of each target.
-    pub pos: &'a [Vec3],
-    /// Velocity of each target; empty for an acceleration alone.
-    pub vel: &'a [Vec3],
-}
-
 /// `K` sums over all sources on each target.
 pub struct Sum<'a, M: Mode, const K: usize> {
     /// The sources.
     pub sources: &'a Slots<M, K>,
-    /// The targets.
-    pub targets: Targeted<'a>,
+    /// The targets; without velocities for an acceleration alone.
+    pub targets: Targets<'a>,
     /// ε².
     pub eps2: f64,
     /// Vector instructions.
@@ -92,7 +81,7 @@ impl<M: Mode, const K: usize> Sum<'_, M, K> {
 
     /// The partial sums over `bags` bags from `first_bag` on the targets `tile`.
     fn item(&self, tile: std::ops::Range<usize>, first_bag: usize, bags: usize, out: &mut [Partial<M, K>]) {
-        let Targeted { index, pos, vel } = self.targets;
+        let Targets { index, pos, vel } = self.targets;
         self.width.run(Item::<M, K> {
             sources: self.sources.numbers(),
             len: self.sources.len(),

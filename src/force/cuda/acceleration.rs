@@ -9,11 +9,12 @@ use super::launch::find;
 use super::module::{Kernel, Module};
 use super::shape::node_bytes;
 use crate::error::{Error, Result};
-use crate::force::AccelerationEngine;
 use crate::force::canonical::{BAG, bags};
 use crate::force::mode::{Arithmetic, Order};
 use crate::force::precision::Precision;
-use crate::particles::Vec3;
+use crate::force::{Accelerations, ForceEngine, Targets};
+use crate::particles::{Particles, Vec3};
+use crate::time::Time;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
@@ -206,8 +207,9 @@ fn not_loaded(what: &str) -> Error {
     Error::Integration { problem, help: None }
 }
 
-impl AccelerationEngine for CudaAccelerations {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
+impl ForceEngine<Accelerations> for CudaAccelerations {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        let mass = &all.mass;
         if mass.is_empty() {
             self.held = None;
             return Ok(());
@@ -222,12 +224,14 @@ impl AccelerationEngine for CudaAccelerations {
         self.device.wait()
     }
 
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        acc.resize(pos.len(), Vec3::zeros());
-        let n = pos.len();
-        if self.held.as_ref().map_or(0, |held| held.sources) != n {
-            return Err(not_loaded("of other particles than it was given masses of"));
-        }
+    fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        targets.check_all(self.held.as_ref().map_or(0, |held| held.sources))?;
+        let n = targets.len();
+        out.acc.resize(n, Vec3::zeros());
         if n == 0 {
             return Ok(());
         }
@@ -235,7 +239,7 @@ impl AccelerationEngine for CudaAccelerations {
         let (partial, spans, shape) = (self.partial(n)?, self.spans(n), self.shape(n));
         let held = self.held.as_mut().ok_or_else(|| not_loaded("before it was given masses"))?;
         let words = COMPONENTS * n;
-        copy(&mut held.up.words_mut()[..words], bytemuck::cast_slice(pos));
+        copy(&mut held.up.words_mut()[..words], bytemuck::cast_slice(targets.pos));
         let all = bags(n);
         let span_bags = if spans == 1 { all } else { shape.span_bags };
         let call = AccelerationCall {
@@ -264,7 +268,7 @@ impl AccelerationEngine for CudaAccelerations {
         kernels.reduce.launch(device, ((words as u32).div_ceil(THREADS), 1), (THREADS, 1), 0, &call)?;
         device.mark(watch, 3)?;
         device.wait()?;
-        copy(bytemuck::cast_slice_mut(acc), &held.down.words()[..words]);
+        copy(bytemuck::cast_slice_mut(&mut out.acc), &held.down.words()[..words]);
         Ok(())
     }
 

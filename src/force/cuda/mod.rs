@@ -172,7 +172,7 @@ impl CudaEngine {
     }
 
     /// Sends the waiting particles and a block, has both taken over, and gives the numbers for what follows.
-    fn send(&mut self, now: Time, targets: &Targets) -> Result<Numbers> {
+    fn send(&mut self, now: Time, targets: Targets<'_>) -> Result<Numbers> {
         self.device.bind()?;
         let held = held(&mut self.held)?;
         let numbers = Numbers {
@@ -195,7 +195,7 @@ impl CudaEngine {
 
     /// Sends the waiting particles alone.
     fn flush(&mut self) -> Result<()> {
-        let numbers = self.send(Time::default(), &Targets::default())?;
+        let numbers = self.send(Time::default(), Targets::default())?;
         let held = held(&mut self.held)?;
         self.kernels.predict(&self.device, &Call::new(&held.arrays, &numbers))?;
         self.device.wait()
@@ -233,7 +233,7 @@ impl ForceEngine for CudaEngine {
         Ok(())
     }
 
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         out.resize(targets.len());
         if targets.is_empty() {
             return Ok(());

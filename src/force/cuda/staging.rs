@@ -111,10 +111,10 @@ impl Staging {
     }
 
     /// Puts a block behind the corrected particles.
-    pub fn add_block(&mut self, targets: &Targets, sources: usize) {
+    pub fn add_block(&mut self, targets: Targets<'_>, sources: usize) {
         assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
         let first = self.columns(0).targets[0];
-        write(&mut self.up.words_mut()[first..], &targets.index, |k, _| {
+        write(&mut self.up.words_mut()[first..], targets.index, |k, _| {
             bytemuck::cast::<[Vec3; 2], [u64; TARGET]>([targets.pos[k], targets.vel[k]])
         });
     }

@@ -53,7 +53,7 @@ fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<Force
         for _ in 0..=how.repeat {
             let began = Instant::now();
             for _ in 0..rounds {
-                engine.evaluate(now, &targets, &mut forces)?;
+                engine.evaluate(now, targets.view(), &mut forces)?;
             }
             best = best.min(began.elapsed().as_secs_f64() / rounds as f64);
         }

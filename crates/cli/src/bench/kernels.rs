@@ -4,12 +4,13 @@ mod subjects;
 
 use super::{EPSILON, How, report};
 use crate::one_of;
+use tisane::force::{Accelerations, ForceEngine, Targets};
+use tisane::time::Time;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use subjects::{Name, Subject};
 use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::error::Result;
-use tisane::force::AccelerationEngine;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::initial::{plummer, scaling};
@@ -126,15 +127,19 @@ pub(super) fn bench(what: &Kernels, width: Width) -> Result<u8> {
     report(("kernels", &precisions.join(", ")), width, how, rows, &header, cells, |_| String::new())
 }
 
-fn accelerations(engine: &mut dyn AccelerationEngine, p: &Particles) -> Result<Vec<Vec3>> {
-    let mut acc = Vec::new();
-    engine.load(&p.mass)?;
-    engine.accelerate(&p.pos, &mut acc)?;
-    Ok(acc)
+fn accelerations(engine: &mut dyn ForceEngine<Accelerations>, p: &Particles) -> Result<Vec<Vec3>> {
+    let (mut found, everyone) = (Accelerations::default(), everyone(p));
+    engine.load(p)?;
+    engine.evaluate(Time::default(), Targets::all(p, &everyone), &mut found)?;
+    Ok(found.acc)
+}
+
+fn everyone(p: &Particles) -> Vec<u32> {
+    (0..p.len() as u32).collect()
 }
 
 /// Seconds of the phases that compute, where there are phases.
-fn computing(engine: &dyn AccelerationEngine) -> Result<Option<f64>> {
+fn computing(engine: &dyn ForceEngine<Accelerations>) -> Result<Option<f64>> {
     let phases = engine.spent()?;
     let sum = phases.iter().filter(|(name, _)| !name.starts_with("copy")).map(|(_, seconds)| seconds).sum();
     Ok((!phases.is_empty()).then_some(sum))
@@ -142,17 +147,19 @@ fn computing(engine: &dyn AccelerationEngine) -> Result<Option<f64>> {
 
 fn measure(mut subject: Subject, p: &Particles, reference: &[Vec3], repeat: usize) -> Result<KernelRow> {
     let engine = &mut *subject.engine;
-    let mut acc = accelerations(engine, p)?;
-    let largest = Spread::from_errors(relative_errors(&acc, reference)).max;
+    let mut found = Accelerations { acc: accelerations(engine, p)? };
+    let largest = Spread::from_errors(relative_errors(&found.acc, reference)).max;
+    let everyone = everyone(p);
+    let targets = Targets::all(p, &everyone);
     let began = Instant::now();
     while began.elapsed() < WARM_UP {
-        engine.accelerate(&p.pos, &mut acc)?;
+        engine.evaluate(Time::default(), targets, &mut found)?;
     }
     let (mut call, mut kernels) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..repeat.max(1) {
         let (began, mut rounds, mut sum) = (Instant::now(), 0, 0.0);
         while rounds == 0 || began.elapsed() < SPAN {
-            engine.accelerate(&p.pos, &mut acc)?;
+            engine.evaluate(Time::default(), targets, &mut found)?;
             sum += computing(engine)?.unwrap_or(f64::INFINITY);
             rounds += 1;
         }

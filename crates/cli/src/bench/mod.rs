@@ -6,7 +6,8 @@ mod run;
 #[cfg(feature = "cuda")]
 mod tune;
 
-use super::{Talk, a_device, a_precision, on_threads, print};
+use super::{Talk, a_device, a_precision, on_threads, print, one_of};
+use tisane::force::{Block, EngineKind};
 use clap::Subcommand;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -76,8 +77,8 @@ pub struct How {
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
     /// Engine: cpu or cuda.
-    #[arg(long, default_value = "cpu", value_parser = ["cpu", "cuda"])]
-    engine: String,
+    #[arg(long, default_value = "cpu", value_parser = one_of([EngineKind::Cpu, EngineKind::Cuda], EngineKind::name))]
+    engine: EngineKind,
     /// GPU that the engine cuda computes on.
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = a_device())]
     device: u32,
@@ -95,9 +96,9 @@ pub struct How {
 impl How {
     /// Does `work` as a run does: on all threads, or on a crew beside a GPU.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        on_threads(self.threads, || match self.engine.as_str() {
-            "cuda" => crew::awake(rayon::current_num_threads().min(crew::SIZE), work)?,
-            _ => work(),
+        on_threads(self.threads, || match self.engine {
+            EngineKind::Cuda => crew::awake(rayon::current_num_threads().min(crew::SIZE), work)?,
+            EngineKind::Cpu | EngineKind::Reference => work(),
         })
     }
 
@@ -106,7 +107,7 @@ impl How {
     }
 
     fn engine(&self, precision: Precision, epsilon: f64, width: Width, phases: bool) -> Result<Box<dyn ForceEngine>> {
-        if self.engine == "cuda" {
+        if self.engine == EngineKind::Cuda {
             let on = OnGpu { device: self.device, room_for: 0, phases };
             return Ok(assemble::cuda(precision, epsilon, CLOCK, on)?.0);
         }
@@ -115,7 +116,7 @@ impl How {
 
     /// What to call it in reports.
     fn engine_name(&self, width: Width) -> Result<String> {
-        if self.engine != "cuda" {
+        if self.engine != EngineKind::Cuda {
             return Ok(format!("cpu ({})", width.name()));
         }
         let there = assemble::gpus()?;
@@ -142,7 +143,7 @@ pub fn bench(what: What, talk: Talk) -> Result<u8> {
     let width = Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))?;
     match what {
         What::Force { n, targets, tune: Some(file), how } => {
-            if how.engine != "cuda" {
+            if how.engine != EngineKind::Cuda {
                 let problem = "finds launch shapes of a GPU: give --engine cuda too";
                 return Err(Error::input("--tune", problem));
             }
@@ -223,7 +224,7 @@ fn particles(n: usize, seed: u64, width: Width, how: &How) -> Result<Particles> 
     scaling::to_centre_of_mass(&mut p);
     let mut engine = how.engine(Precision::F64, 0.0, width, false)?;
     engine.load(&p)?;
-    let potential = Conserved::of(&p, &Field::of(&p, &mut *engine, Time::default())?.pot).potential;
+    let potential = Conserved::of(&p, &Field::from_engine(&p, &mut *engine, Time::default())?.pot).potential;
     if n > 1 && !scaling::to_virial(&mut p, potential, 0.5, -0.25) {
         tracing::warn!("the sampled model could not be scaled");
     }
@@ -231,11 +232,6 @@ fn particles(n: usize, seed: u64, width: Width, how: &How) -> Result<Particles> 
 }
 
 /// A block of `size` targets, spread over the whole range, as the particles of a block are.
-fn block(p: &Particles, size: usize) -> Targets {
-    let index: Vec<u32> = (0..size).map(|k| (k * p.len() / size) as u32).collect();
-    Targets {
-        pos: index.iter().map(|&i| p.pos[i as usize]).collect(),
-        vel: index.iter().map(|&i| p.vel[i as usize]).collect(),
-        index,
-    }
+fn block(p: &Particles, size: usize) -> Block {
+    Block::from_particles(p, (0..size).map(|k| (k * p.len() / size) as u32).collect())
 }

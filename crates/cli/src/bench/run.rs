@@ -1,6 +1,7 @@
 //! `tisane bench run`: the timed Plummer workload, one measurement after the other; `tisane study cost` sweeps over it.
 
 use super::{EPSILON, How, on_threads, report};
+use tisane::force::EngineKind;
 use serde::Serialize;
 use tisane::error::{Error, Result};
 use tisane::force::cpu::Width;
@@ -72,7 +73,7 @@ pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width
 }
 
 fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), how: &How) -> Result<RunRow> {
-    let engine = if how.engine == "cuda" { Engine::Cuda } else { Engine::Cpu };
+    let engine = if how.engine == EngineKind::Cuda { Engine::Cuda } else { Engine::Cpu };
     let sphere = Sphere { n: u32::try_from(n).unwrap_or(u32::MAX), seed, epsilon: EPSILON };
     let stretch = Stretch::default();
     let set = plummer::setup(sphere, &stretch, nu, (engine, how.precision()))?;

@@ -119,11 +119,11 @@ impl Grid {
             let p = samples.entry(*sources).or_insert_with(|| plummer::sample(*sources, 1, 0.999));
             engine.load(p)?;
             if fresh {
-                warm_up(engine, &block(p, targets[0]))?;
+                warm_up(engine, block(p, targets[0]).view())?;
             }
             for &size in targets {
                 progress.bar.set_message(format!("{}, {sources} sources, {size} targets", mode.name()));
-                let (row, gain) = fastest(engine, *mode, *sources, &block(p, size))?;
+                let (row, gain) = fastest(engine, *mode, *sources, block(p, size).view())?;
                 rows.push(row);
                 gains.push(gain);
                 progress.did(self.places[k].seconds(size));
@@ -170,7 +170,7 @@ fn ascending(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// Uses every kernel, which loads it, until the GPU has come to its clock.
-fn warm_up(engine: &mut CudaEngine, targets: &Targets) -> Result<()> {
+fn warm_up(engine: &mut CudaEngine, targets: Targets<'_>) -> Result<()> {
     let [lanes, threads] = engine.choices();
     let whole = lanes.into_iter().map(|targets| Shape::Whole { targets, warps: 4, bags: 1 });
     let tiles = threads.into_iter().map(|targets| Shape::Tiles { targets, threads: 128, span_bags: 8 });
@@ -185,7 +185,7 @@ fn warm_up(engine: &mut CudaEngine, targets: &Targets) -> Result<()> {
 }
 
 /// The fastest shape for a block, and how many times as long the shape that the engine takes of itself takes.
-fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: &Targets) -> Result<(Row, f64)> {
+fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: Targets<'_>) -> Result<(Row, f64)> {
     let chosen = engine.chosen(n, targets.len());
     let mut shapes = candidates(precision, &engine.choices(), n, targets.len());
     // First what is known to be good, so that what is not is dropped early.
@@ -212,7 +212,7 @@ fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: &Ta
 }
 
 /// Seconds of the fastest of some evaluations in a shape, of few if it is hopeless beside `best`.
-fn time(engine: &mut CudaEngine, targets: &Targets, shape: Shape, best: f64) -> Result<f64> {
+fn time(engine: &mut CudaEngine, targets: Targets<'_>, shape: Shape, best: f64) -> Result<f64> {
     // At a moment when every source has to be predicted.
     let now = Time::default().after(Level(20));
     let mut out = Forces::default();

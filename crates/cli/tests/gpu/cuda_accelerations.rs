@@ -11,8 +11,9 @@ use systems::{CLOCK, system};
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{CudaAccelerations, CudaEngine};
 use tisane::force::precision::Precision;
-use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
+use tisane::force::{Accelerations, Block, ForceEngine, Forces, Targets};
 use tisane::particles::{Particles, Vec3};
+use tisane::time::Time;
 
 fn cuda(precision: Precision, epsilon: f64) -> Option<CudaAccelerations> {
     needed(CudaAccelerations::new(precision, epsilon, 0))
@@ -23,17 +24,20 @@ fn by_forces(engine: &mut dyn ForceEngine, p: &Particles) -> Vec<Vec3> {
     // At the particles' own times, where prediction changes nothing.
     let now = p.time[0];
     assert!(p.time.iter().all(|time| *time == now));
-    let targets = Targets { index: (0..p.len() as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
     let mut out = Forces::default();
     engine.load(p).unwrap();
-    engine.evaluate(now, &targets, &mut out).unwrap();
+    engine.evaluate(now, Targets::all(p, &everyone(p)), &mut out).unwrap();
     out.acc
 }
 
-fn accelerated(engine: &mut dyn AccelerationEngine, p: &Particles) -> Vec<Vec3> {
-    let mut acc = vec![Vec3::repeat(f64::NAN); 3];
-    engine.accelerate(&p.pos, &mut acc).unwrap();
-    acc
+fn everyone(p: &Particles) -> Vec<u32> {
+    (0..p.len() as u32).collect()
+}
+
+fn accelerated(engine: &mut dyn ForceEngine<Accelerations>, p: &Particles) -> Vec<Vec3> {
+    let mut out = Accelerations { acc: vec![Vec3::repeat(f64::NAN); 3] };
+    engine.evaluate(Time::default(), Targets::all(p, &everyone(p)), &mut out).unwrap();
+    out.acc
 }
 
 /// Particles at one time.
@@ -62,7 +66,7 @@ fn parity(precision: Precision) {
             let on_cpu = by_forces(&mut *cpu::engine(precision, epsilon, CLOCK, Width::choose().unwrap()), &p);
             let on_gpu = by_forces(&mut CudaEngine::new(precision, epsilon, CLOCK, 0).unwrap(), &p);
             engine.set_shape(None);
-            engine.load(&p.mass).unwrap();
+            engine.load(&p).unwrap();
             let got = accelerated(&mut engine, &p);
             let what = format!("{}, n = {n}, epsilon = {epsilon}", precision.name());
             assert!(got.iter().flatten().all(|x| x.is_finite()), "{what}: not finite");
@@ -100,7 +104,7 @@ fn f64_keeps_its_bits_at_tiny_distances() {
     }
     let want = by_forces(&mut *cpu::engine(Precision::F64, 0.0, CLOCK, Width::choose().unwrap()), &p);
     assert!(want.iter().flatten().all(|x| x.is_finite()));
-    engine.load(&p.mass).unwrap();
+    engine.load(&p).unwrap();
     for shape in std::iter::once(None).chain(acceleration_shapes(Precision::F64, &engine).into_iter().map(Some)) {
         engine.set_shape(shape);
         assert!(bits(&accelerated(&mut engine, &p)) == bits(&want), "{shape:?}");
@@ -116,17 +120,19 @@ fn particles_move_and_change_in_number_and_mass() {
             if n == 0 {
                 p = Particles::new(Vec::new(), Vec::new(), Vec::new());
             }
-            engine.load(&p.mass).unwrap();
+            engine.load(&p).unwrap();
             let first = accelerated(&mut engine, &p);
             p.pos.iter_mut().for_each(|x| x[1] *= -2.0);
             let moved = accelerated(&mut engine, &p);
             assert!(n < 2 || bits(&first) != bits(&moved));
             let mut fresh = cuda(precision, 0.01).unwrap();
-            fresh.load(&p.mass).unwrap();
+            fresh.load(&p).unwrap();
             assert!(bits(&accelerated(&mut fresh, &p)) == bits(&moved), "{} {n}", precision.name());
         }
-        // Others than it has masses of.
-        assert!(engine.accelerate(&[Vec3::zeros(); 64], &mut Vec::new()).is_err());
+        // Others than all particles.
+        let some = Block::from_particles(&synchronised(65, 7), (0..64).collect());
+        let refused = engine.evaluate(Time::default(), some.view(), &mut Accelerations::default());
+        assert!(refused.unwrap_err().to_string().contains("65, as targets, and was given 64"));
     }
 }
 

@@ -13,8 +13,8 @@ use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, Shape};
 use tisane::force::precision::Precision;
-use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
-use tisane::particles::{Particles, Vec3};
+use tisane::force::{ForceEngine, Forces, Targets, Accelerations, EngineKind};
+use tisane::particles::Particles;
 use tisane::time::Time;
 use tisane_run::simulation::Engines;
 
@@ -39,21 +39,24 @@ impl ForceEngine for Turning<CudaEngine, Shape> {
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         self.engine.update(all, changed)
     }
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         let shape = self.next();
         self.engine.set_shape(shape);
         self.engine.evaluate(now, targets, out)
     }
 }
 
-impl AccelerationEngine for Turning<CudaAccelerations, AccelerationShape> {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
-        self.engine.load(mass)
+impl ForceEngine<Accelerations> for Turning<CudaAccelerations, AccelerationShape> {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.engine.load(all)
     }
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.engine.update(all, changed)
+    }
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
         let shape = self.next();
         self.engine.set_shape(shape);
-        self.engine.accelerate(pos, acc)
+        self.engine.evaluate(now, targets, out)
     }
 }
 
@@ -88,22 +91,23 @@ fn acceleration_engine(job: &Job) -> Result<CudaAccelerations> {
 
 /// What computes on the GPU, put together as a run has it.
 fn on_gpu(job: &Job, of: Shapes) -> Engines {
-    let meter = || -> Box<dyn ForceEngine> { Box::new(force_engine(job, Precision::F64).unwrap()) };
-    let motion = match job.scheme {
+    let f64_engine = || -> Box<dyn ForceEngine> { Box::new(force_engine(job, Precision::F64).unwrap()) };
+    let propagator = match job.scheme {
         Scheme::Hermite4 => {
             let engine = force_engine(job, job.precision).unwrap();
             let shapes = of.of(shapes(&engine));
             let engine = Box::new(Turning { engine, shapes, evaluations: 0 });
-            job.forces(engine, (job.precision != Precision::F64).then(meter))
+            job.forces(engine, (job.precision != Precision::F64).then(f64_engine))
         }
         Scheme::Leapfrog => {
             let engine = acceleration_engine(job).unwrap();
             let shapes = of.of(acceleration_shapes(job.precision, &engine));
-            job.accelerations(Box::new(Turning { engine, shapes, evaluations: 0 }), meter())
+            job.accelerations(Box::new(Turning { engine, shapes, evaluations: 0 }), f64_engine())
         }
     };
     let width = Width::choose().unwrap();
-    engines(motion, Some(cpu::engine(Precision::F64, job.epsilon(), job.clock(), width)))
+    let auditor = cpu::engine(Precision::F64, job.epsilon(), job.clock(), width);
+    Engines { kind: EngineKind::Cuda, ..engines(propagator, Some(auditor)) }
 }
 
 /// How many launch shapes there are with the engine's own choice; none without a GPU, if there need not be one.

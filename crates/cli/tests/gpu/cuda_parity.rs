@@ -14,7 +14,7 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::CudaEngine;
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
-use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::force::{Block, ForceEngine, Forces};
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
 use tisane::particles::Vec3;
@@ -44,9 +44,9 @@ fn largest_error(got: &Forces, want: &Forces) -> f64 {
 }
 
 /// Forces by an engine that holds its particles already.
-fn evaluated(engine: &mut dyn ForceEngine, now: Time, targets: &Targets) -> Forces {
+fn evaluated(engine: &mut dyn ForceEngine, now: Time, targets: &Block) -> Forces {
     let mut out = Forces::default();
-    engine.evaluate(now, targets, &mut out).unwrap();
+    engine.evaluate(now, targets.view(), &mut out).unwrap();
     out
 }
 
@@ -133,7 +133,7 @@ fn updates_are_folded_into_the_next_upload() {
         }
         let targets = block(&moved, now, vec![5, 64]);
         let mut out = Forces::default();
-        engine.evaluate(now, &targets, &mut out).unwrap();
+        engine.evaluate(now, targets.view(), &mut out).unwrap();
         let fresh = forces(&mut cuda(precision, 0.01).unwrap(), &moved, now, &targets);
         assert_eq!(bits(&out), bits(&fresh));
         let before = forces(&mut cuda(precision, 0.01).unwrap(), &p, now, &targets);
@@ -155,8 +155,8 @@ fn targets_stand_where_the_block_puts_them_and_only_for_that_evaluation() {
     reference.load(&p).unwrap();
     for targets in [&plain, &put, &plain, &other, &put] {
         let (mut got, mut want) = (Forces::default(), Forces::default());
-        engine.evaluate(now, targets, &mut got).unwrap();
-        reference.evaluate(now, targets, &mut want).unwrap();
+        engine.evaluate(now, targets.view(), &mut got).unwrap();
+        reference.evaluate(now, targets.view(), &mut want).unwrap();
         assert_eq!(bits(&got), bits(&want));
     }
 }
@@ -182,7 +182,7 @@ fn a_target_does_not_feel_who_else_is_in_the_block() {
 fn a_whole_f64_run_ends_in_the_cpus_state() {
     let Some(mut engine) = cuda(Precision::F64, 1.0 / 64.0) else { return };
     let start = tisane::initial::plummer::sample(700, 3, 0.999);
-    let run = |engine: &mut (dyn ForceEngine + 'static)| {
+    let run = |engine: &mut dyn ForceEngine| {
         let mut p = start.clone();
         let parameters = Parameters {
             nu: 0.01,
@@ -194,10 +194,8 @@ fn a_whole_f64_run_ends_in_the_cpus_state() {
             range: Range::F64,
         };
         let mut integrator = Hermite4::new(parameters, CLOCK);
-        let mut now = integrator.start(&mut p, engine).unwrap().now;
-        while now < Time::from_dt_max(2) {
-            now = integrator.step(&mut p, engine).unwrap().now;
-        }
+        integrator.start(&mut p, engine).unwrap();
+        integrator.advance(&mut p, engine, Time::from_dt_max(2), u64::MAX).unwrap();
         p.state_sha256(&CLOCK)
     };
     assert_eq!(run(&mut engine), run(&mut *on_cpu(Precision::F64, 1.0 / 64.0)));

@@ -6,9 +6,10 @@ use crate::systems;
 use systems::{CLOCK, system};
 use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::force::precision::Precision;
-use tisane::force::{AccelerationEngine, Forces, Targets, reference};
+use tisane::force::{Accelerations, Block, ForceEngine, Forces, Targets, reference};
 use tisane::particles::{Particles, Vec3};
 use tisane_lab::literature::cpu_kernels::{Basic, Edges};
+use tisane::time::Time;
 
 fn synchronised(n: usize, seed: u64) -> Particles {
     let (mut p, now) = system(n, seed);
@@ -18,18 +19,19 @@ fn synchronised(n: usize, seed: u64) -> Particles {
 
 fn want(p: &Particles, epsilon: f64) -> Vec<Vec3> {
     let mut engine = reference::engine(Precision::F64, epsilon, CLOCK);
-    let targets = Targets { index: (0..p.len() as u32).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
+    let everyone: Vec<u32> = (0..p.len() as u32).collect();
     let mut out = Forces::default();
     engine.load(p).unwrap();
-    engine.evaluate(p.time[0], &targets, &mut out).unwrap();
+    engine.evaluate(p.time[0], Targets::all(p, &everyone), &mut out).unwrap();
     out.acc
 }
 
-fn got(engine: &mut dyn AccelerationEngine, p: &Particles) -> Vec<Vec3> {
-    let mut acc = vec![Vec3::repeat(f64::NAN); 3];
-    engine.load(&p.mass).unwrap();
-    engine.accelerate(&p.pos, &mut acc).unwrap();
-    acc
+fn got(engine: &mut dyn ForceEngine<Accelerations>, p: &Particles) -> Vec<Vec3> {
+    let everyone: Vec<u32> = (0..p.len() as u32).collect();
+    let mut out = Accelerations { acc: vec![Vec3::repeat(f64::NAN); 3] };
+    engine.load(p).unwrap();
+    engine.evaluate(p.time.first().copied().unwrap_or_default(), Targets::all(p, &everyone), &mut out).unwrap();
+    out.acc
 }
 
 fn largest_error(got: &[Vec3], want: &[Vec3]) -> f64 {
@@ -38,7 +40,7 @@ fn largest_error(got: &[Vec3], want: &[Vec3]) -> f64 {
 }
 
 /// Every kernel of the CPU with the largest error that it may have.
-fn on_cpu(epsilon: f64) -> Vec<(&'static str, Box<dyn AccelerationEngine>, f64)> {
+fn on_cpu(epsilon: f64) -> Vec<(&'static str, Box<dyn ForceEngine<Accelerations>>, f64)> {
     vec![
         ("basic f64", Box::new(Basic::<f64>::new(epsilon)), 1e-11),
         ("basic f32", Box::new(Basic::<f32>::new(epsilon)), 1e-3),
@@ -80,8 +82,10 @@ fn the_number_of_threads_changes_no_bit() {
 #[test]
 fn other_bodies_than_those_with_masses_are_refused() {
     for (name, mut engine, _) in on_cpu(0.01) {
-        engine.load(&[1.0; 3]).unwrap();
-        assert!(engine.accelerate(&[Vec3::zeros(); 4], &mut Vec::new()).is_err(), "{name}");
+        engine.load(&synchronised(3, 1)).unwrap();
+        let four = Block::from_particles(&synchronised(4, 1), (0..4).collect());
+        let refused = engine.evaluate(Time::default(), four.view(), &mut Accelerations::default());
+        assert!(refused.is_err(), "{name}");
     }
 }
 

@@ -1,7 +1,10 @@
 //! Promise: the error of every mode is measured against f64, at every output, and a wrong force stops the run.
 
+use crate::faulty;
 use crate::program;
 use crate::simulated;
+
+use faulty::FaultyEngine;
 use program::{Folder, diagnostics, summary};
 use simulated::{Blind, CLOCK, hermite4, not_begun, simulation};
 use std::time::Duration;
@@ -9,48 +12,27 @@ use tisane::auditor::Auditor;
 use tisane::force::canonical::BAG;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
-use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::force::{EngineKind, ForceEngine};
 use tisane::initial::plummer;
-use tisane::particles::Particles;
-use tisane::time::Time;
 use tisane::{Error, Result};
 use tisane_io::checkpoint;
 use tisane_run::simulation::Engines;
 
 const EPSILON: f64 = 1.0 / 256.0;
 
-/// An engine in `mixed` whose sources in one bag are too heavy, by one part in a thousand, from the moment it is told so.
-struct Faulty {
-    engine: Box<dyn ForceEngine>,
-    fault: f64,
-}
-
-impl ForceEngine for Faulty {
-    fn load(&mut self, all: &Particles) -> Result<()> {
-        let mut wrong = all.clone();
-        wrong.mass[3 * BAG..4 * BAG].iter_mut().for_each(|mass| *mass *= 1.0 + self.fault);
-        self.engine.load(&wrong)
-    }
-    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        self.engine.update(all, changed)
-    }
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
-        self.engine.evaluate(now, targets, out)
-    }
-}
-
 fn cpu(precision: Precision) -> Box<dyn ForceEngine> {
     cpu::engine(precision, EPSILON, CLOCK, Width::choose().unwrap())
 }
 
-/// A run over one dt_max with a fault of the given size.
+/// A run over one dt_max in `mixed`, in which the sources of one bag are too heavy by a part of the given size.
 fn run(dir: &std::path::Path, fault: f64, own_field: bool) -> Result<()> {
-    let force = Box::new(Faulty { engine: cpu(Precision::Mixed), fault });
+    let bag = 3 * BAG..4 * BAG;
+    let force = Box::new(FaultyEngine::with_wrong_masses(cpu(Precision::Mixed), bag, 1.0 + fault));
     // The field by an engine that is the auditor too, or by the run's own, as on a GPU in f64.
     let f64_path = Some(cpu(Precision::F64));
-    let (meter, engine) = if own_field { (None, f64_path) } else { (f64_path, None) };
+    let (f64_engine, engine) = if own_field { (None, f64_path) } else { (f64_path, None) };
     let auditor = Some(Auditor { engine, sample: 256, limit: Precision::Mixed.audit_limit() });
-    let engines = Engines { motion: hermite4(force, meter), auditor };
+    let engines = Engines { kind: EngineKind::Cpu, propagator: hermite4(force, f64_engine), auditor };
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind)?;

@@ -1,23 +1,24 @@
 //! Promise: an engine that fails or returns what is no number ends the run with exit code 4, and the last checkpoint, from
 //! before that, is whole: the run goes on from it to the bits of one that nothing happened to.
 
+use crate::faulty;
 use crate::simulated;
+
+use faulty::{Call, FaultyEngine, lost};
 use simulated::{Blind, CLOCK, hermite4, not_begun};
 use std::path::Path;
 use std::time::Duration;
 use tisane::Result;
-use tisane::error::Error;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
-use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
+use tisane::force::{Accelerations, EngineKind, Forces};
 use tisane::initial::plummer;
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane::motion::Motion;
-use tisane::particles::{Particles, Vec3};
-use tisane::time::Time;
 use tisane_io::checkpoint::{self, RunState};
 use tisane_io::table;
+use tisane::particles::Particles;
+use tisane::propagator::Propagator;
 use tisane_run::simulation::{Engines, ExitReason, Simulation};
 
 /// What happens to an engine.
@@ -29,56 +30,16 @@ enum Fate {
     NotANumber,
 }
 
-/// An engine that meets its fate at an evaluation.
-struct Doomed<E: ?Sized> {
-    engine: Box<E>,
-    left: u32,
-    fate: Fate,
-    before: Time,
-}
-
-impl<E: ?Sized> Doomed<E> {
-    /// After an evaluation: the engine may be lost now; true if its forces are to be no numbers.
-    fn meet(&mut self, output: bool) -> Result<bool> {
-        self.left = self.left.saturating_sub(1);
-        let lost = || Err(Error::Integration { problem: "the GPU failed (computing): it is gone".into(), help: None });
-        match self.fate {
-            Fate::Lost if self.left == 0 => lost(),
-            Fate::LostAtOutput if self.left == 0 && output => lost(),
-            fate => Ok(fate == Fate::NotANumber && self.left == 0),
+/// The fault that brings a fate at evaluation number `at`; `spoil` makes forces no numbers.
+fn fault<E>(fate: Fate, at: u32, spoil: fn(&mut E)) -> impl FnMut(Call, &mut E) -> Result<()> {
+    move |call, found| match fate {
+        Fate::Lost if call.number >= at => Err(lost()),
+        Fate::LostAtOutput if call.number >= at && call.repeated => Err(lost()),
+        Fate::NotANumber if call.number >= at => {
+            spoil(found);
+            Ok(())
         }
-    }
-}
-
-impl ForceEngine for Doomed<dyn ForceEngine> {
-    fn load(&mut self, all: &Particles) -> Result<()> {
-        self.engine.load(all)
-    }
-    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        self.engine.update(all, changed)
-    }
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
-        self.engine.evaluate(now, targets, out)?;
-        // Steps evaluate a moment once; what comes after a step is an output.
-        let output = now == self.before && now > Time::default();
-        self.before = now;
-        if self.meet(output)? {
-            out.acc[0][1] = f64::NAN;
-        }
-        Ok(())
-    }
-}
-
-impl AccelerationEngine for Doomed<dyn AccelerationEngine> {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
-        self.engine.load(mass)
-    }
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        self.engine.accelerate(pos, acc)?;
-        if self.meet(false)? {
-            acc[0][1] = f64::NAN;
-        }
-        Ok(())
+        _ => Ok(()),
     }
 }
 
@@ -90,22 +51,23 @@ enum Scheme {
 }
 
 fn simulation(dir: &Path, particles: Particles, state: RunState, scheme: Scheme, fate: Fate) -> Simulation {
-    let (epsilon, width, before) = (1.0 / 16.0, Width::choose().unwrap(), Time::default());
+    let (epsilon, width) = (1.0 / 16.0, Width::choose().unwrap());
     let engine = cpu::engine(Precision::F64, epsilon, CLOCK, width);
-    let motion = match scheme {
-        Scheme::Hermite4 => hermite4(Box::new(Doomed { engine, left: 200, fate, before }), None),
+    let propagator = match scheme {
+        Scheme::Hermite4 => {
+            let fault = fault(fate, 200, |found: &mut Forces| found.acc[0][1] = f64::NAN);
+            hermite4(Box::new(FaultyEngine::new(engine, fault)), None)
+        }
         Scheme::Leapfrog => {
             let alone = cpu::accelerations(Precision::F64, epsilon, width);
-            Motion::Accelerations {
-                integrator: Box::new(Leapfrog::new(CLOCK, Range::F64)),
-                engine: Box::new(Doomed { engine: alone, left: 40, fate, before }),
-                meter: engine,
-            }
+            let fault = fault(fate, 40, |found: &mut Accelerations| found.acc[0][1] = f64::NAN);
+            let faulty = Box::new(FaultyEngine::new(alone, fault));
+            Propagator::new(Leapfrog::new(CLOCK, Range::F64), faulty, engine)
         }
     };
     // The leapfrog's step is dt_max here.
     let periods = if matches!(scheme, Scheme::Leapfrog) { 50 } else { 4 };
-    let engines = Engines { motion, auditor: None };
+    let engines = Engines { kind: EngineKind::Cpu, propagator, auditor: None };
     simulated::simulation(dir, (particles, state), engines, (periods, Duration::from_micros(200)))
 }
 

@@ -2,10 +2,12 @@
 //! scalar loops, in f32 or f64, on the threads of the rayon pool they are called in. Their number changes no bit. The pair is
 //! that of GPU Gems 3 (Nyland, Harris and Prins 2007, §31.3.1) without fused operations, and they are not a mode of runs.
 
+use tisane::particles::Particles;
+use tisane::time::Time;
 use num_traits::Float;
 use rayon::prelude::*;
-use tisane::error::{Error, Result};
-use tisane::force::AccelerationEngine;
+use tisane::error::Result;
+use tisane::force::{Accelerations, ForceEngine, Targets};
 use tisane::particles::Vec3;
 
 /// Parts that [`Edges`] deals its pairs to, each with sums of its own: so many threads find work.
@@ -55,13 +57,10 @@ impl<R: Number> Bodies<R> {
         self.mass = mass.iter().map(|&m| R::of(m)).collect();
     }
 
-    fn stand(&mut self, pos: &[Vec3]) -> Result<()> {
-        if pos.len() != self.mass.len() {
-            let problem = "a kernel was asked for accelerations of other bodies than it was given masses of".into();
-            return Err(Error::Integration { problem, help: None });
-        }
+    fn stand(&mut self, targets: Targets<'_>) -> Result<()> {
+        targets.check_all(self.mass.len())?;
         self.pos.clear();
-        self.pos.extend(pos.iter().map(|x| x.data.0[0].map(R::of)));
+        self.pos.extend(targets.pos.iter().map(|x| x.data.0[0].map(R::of)));
         Ok(())
     }
 
@@ -129,17 +128,21 @@ impl<R: Number> Edges<R> {
     }
 }
 
-impl<R: Number> AccelerationEngine for Basic<R> {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
-        self.0.load(mass);
+impl<R: Number> ForceEngine<Accelerations> for Basic<R> {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.0.load(&all.mass);
         Ok(())
     }
 
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        self.0.stand(pos)?;
+    fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        self.0.stand(targets)?;
         let bodies = &self.0;
-        acc.resize(pos.len(), Vec3::zeros());
-        acc.par_iter_mut().with_min_len(TILE).enumerate().for_each(|(i, acc)| {
+        out.acc.resize(targets.len(), Vec3::zeros());
+        out.acc.par_iter_mut().with_min_len(TILE).enumerate().for_each(|(i, acc)| {
             let mut sum = [R::zero(); 3];
             for j in (0..i).chain(i + 1..bodies.mass.len()) {
                 let (r, factor) = bodies.pair(i, j);
@@ -151,18 +154,22 @@ impl<R: Number> AccelerationEngine for Basic<R> {
     }
 }
 
-impl<R: Number> AccelerationEngine for Edges<R> {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
-        self.0.load(mass);
+impl<R: Number> ForceEngine<Accelerations> for Edges<R> {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.0.load(&all.mass);
         Ok(())
     }
 
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        self.0.stand(pos)?;
-        acc.resize(pos.len(), Vec3::zeros());
-        let parts = PARTS.min(pos.len().div_ceil(2));
+    fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        self.0.stand(targets)?;
+        out.acc.resize(targets.len(), Vec3::zeros());
+        let parts = PARTS.min(targets.len().div_ceil(2));
         let sums: Vec<_> = (0..parts).into_par_iter().with_max_len(1).map(|part| self.part(part, parts)).collect();
-        acc.par_iter_mut().with_min_len(TILE).enumerate().for_each(|(i, acc)| {
+        out.acc.par_iter_mut().with_min_len(TILE).enumerate().for_each(|(i, acc)| {
             let mut sum = [R::zero(); 3];
             for part in &sums {
                 add(&mut sum, R::one(), part[i]);

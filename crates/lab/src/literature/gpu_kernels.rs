@@ -4,9 +4,11 @@
 
 use super::cublas::Cublas;
 use super::kernel::{MOST, Paper};
+use tisane::force::{Accelerations, ForceEngine, Targets};
+use tisane::particles::Particles;
+use tisane::time::Time;
 use std::marker::PhantomData;
 use tisane::error::{Error, Result};
-use tisane::force::AccelerationEngine;
 use tisane::force::cuda::driver::{Device, Image, Kernel, KernelArgument, Memory, Module, Pinned, Stopwatch};
 use tisane::particles::Vec3;
 
@@ -96,13 +98,9 @@ impl PaperKernel {
     }
 }
 
-fn not_loaded() -> Error {
-    let problem = "a kernel was asked for accelerations of other bodies than it was given masses of".into();
-    Error::Integration { problem, help: None }
-}
-
-impl AccelerationEngine for PaperKernel {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
+impl ForceEngine<Accelerations> for PaperKernel {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        let mass = &all.mass;
         self.held = None;
         if mass.is_empty() {
             return Ok(());
@@ -133,17 +131,19 @@ impl AccelerationEngine for PaperKernel {
         Ok(())
     }
 
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        let n = pos.len();
-        acc.resize(n, Vec3::zeros());
-        if self.held.as_ref().map_or(0, |held| held.mass.len()) != n {
-            return Err(not_loaded());
-        }
+    fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        targets.check_all(self.held.as_ref().map_or(0, |held| held.mass.len()))?;
+        let n = targets.len();
+        out.acc.resize(n, Vec3::zeros());
         let Some(held) = &mut self.held else { return Ok(()) };
         self.device.bind()?;
         // Padding stays what the memory came as: zeros, without mass.
         let bodies: &mut [[f32; 4]] = bytemuck::cast_slice_mut(held.up.words_mut());
-        for ((body, pos), mass) in bodies.iter_mut().zip(pos).zip(&held.mass) {
+        for ((body, pos), mass) in bodies.iter_mut().zip(targets.pos).zip(&held.mass) {
             *body = [pos[0] as f32, pos[1] as f32, pos[2] as f32, *mass];
         }
         let (device, slots) = (&self.device, held.slots);
@@ -176,8 +176,8 @@ impl AccelerationEngine for PaperKernel {
         device.mark(watch, 4)?;
         device.wait()?;
         let found: &[f32] = bytemuck::cast_slice(held.down.words());
-        for (i, acc) in acc.iter_mut().enumerate() {
-            *acc = Vec3::from([0, 1, 2].map(|c| f64::from(found[c * slots + i])));
+        for (i, acc) in out.acc.iter_mut().enumerate() {
+            *acc = Vec3::from_fn(|c, _| f64::from(found[c * slots + i]));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use super::points::{self, Work};
 use super::report::{Report, Rows, mode_names};
 use super::{config::Stretch, laws};
 use crate::literature::tables::HI_TABLE_2;
+use tisane::force::Block;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -124,7 +125,7 @@ struct Exact(Mutex<Option<(Sphere, u32, Arc<Problem>)>>);
 
 struct Problem {
     particles: Particles,
-    targets: Targets,
+    targets: Block,
     forces: Forces,
 }
 
@@ -140,7 +141,7 @@ impl Exact {
         let Setup { particles, .. } = plummer::setup(sphere, &Stretch::default(), 0.01, (Engine::Cpu, Precision::F64))?;
         let targets = spread_over(&particles, key.targets as usize);
         let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, key.epsilon, CLOCK, OnGpu::default())?;
-        let forces = evaluate(&mut *engine, &particles, &targets)?;
+        let forces = evaluate(&mut *engine, &particles, targets.view())?;
         let problem = Arc::new(Problem { particles, targets, forces });
         *last = Some((sphere, key.targets, Arc::clone(&problem)));
         Ok(problem)
@@ -148,20 +149,11 @@ impl Exact {
 }
 
 /// So many particles, spread over the whole range.
-fn spread_over(p: &Particles, size: usize) -> Targets {
-    let index: Vec<u32> = (0..size).map(|k| (k * p.len() / size) as u32).collect();
-    some(p, index)
+fn spread_over(p: &Particles, size: usize) -> Block {
+    Block::from_particles(p, (0..size).map(|k| (k * p.len() / size) as u32).collect())
 }
 
-fn some(p: &Particles, index: Vec<u32>) -> Targets {
-    Targets {
-        pos: index.iter().map(|&i| p.pos[i as usize]).collect(),
-        vel: index.iter().map(|&i| p.vel[i as usize]).collect(),
-        index,
-    }
-}
-
-fn evaluate(engine: &mut dyn ForceEngine, p: &Particles, targets: &Targets) -> Result<Forces> {
+fn evaluate(engine: &mut dyn ForceEngine, p: &Particles, targets: Targets<'_>) -> Result<Forces> {
     let mut forces = Forces::default();
     engine.load(p)?;
     engine.evaluate(Time::default(), targets, &mut forces)?;
@@ -174,14 +166,14 @@ fn found(key: &Key, engine: Engine, gpu: OnGpu, problem: &Problem) -> Result<For
     let Problem { particles, targets, .. } = problem;
     if engine != Engine::Reference {
         let mut engine = assemble::force_engine(engine, key.mode, key.epsilon, CLOCK, gpu)?;
-        return evaluate(&mut *engine, particles, targets);
+        return evaluate(&mut *engine, particles, targets.view());
     }
     let parts: Vec<Forces> = targets
         .index
         .par_chunks(TARGETS)
         .map(|index| {
             let mut engine = assemble::force_engine_with_bags(key.mode, key.epsilon, CLOCK, key.bag as usize);
-            evaluate(&mut *engine, particles, &some(particles, index.to_vec()))
+            evaluate(&mut *engine, particles, Block::from_particles(particles, index.to_vec()).view())
         })
         .collect::<Result<_>>()?;
     let mut all = Forces::default();

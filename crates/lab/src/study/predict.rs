@@ -31,9 +31,9 @@ pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     let (mut forces, mut times) = (Forces::default(), Vec::with_capacity(p.len()));
     for first in (0..p.len()).step_by(TILE) {
         let tile = first..p.len().min(first + TILE);
-        let index = (tile.start as u32..tile.end as u32).collect();
-        let targets = Targets { index, pos: p.pos[tile.clone()].to_vec(), vel: p.vel[tile].to_vec() };
-        engine.evaluate(Time::default(), &targets, &mut forces)?;
+        let index: Vec<u32> = (tile.start as u32..tile.end as u32).collect();
+        let targets = Targets { index: &index, pos: &p.pos[tile.clone()], vel: &p.vel[tile] };
+        engine.evaluate(Time::default(), targets, &mut forces)?;
         times.extend(forces.acc.iter().zip(&forces.jerk).map(|(acc, jerk)| match acc.norm() / jerk.norm() {
             time if time.is_nan() => f64::INFINITY,
             time => time,

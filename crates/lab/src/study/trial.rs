@@ -1,15 +1,14 @@
 //! A run without files: a stretch of a system's life, timed, with its energy error.
 
+use tisane::force::EngineKind;
+use tisane::propagator::Propagator;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tisane::crew;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::{Error, Result};
-use tisane::force::{AccelerationEngine, ForceEngine, Forces, Targets};
-use tisane::motion::Motion;
+use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::particles::{Particles, Vec3};
 use tisane::profile::Profile;
 use tisane::profile::Profiler;
@@ -99,82 +98,39 @@ impl Measured {
 /// # Errors
 /// As the engine and the integrator; the particles of `set` stay as they are.
 pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Duration>) -> Result<Option<Measured>> {
-    let (engines, name, notes) = assemble::engines(set, session)?;
-    let spent = Arc::new(AtomicU64::new(0));
+    let (engines, notes) = assemble::engines(set, session)?;
+    // Without a profile the engine is timed too, but not its phases.
+    let (propagator, profiler) = match notes.profiler {
+        Some(profiler) => (engines.propagator, profiler),
+        None => {
+            let profiler = Profiler::default();
+            (engines.propagator.timed(&profiler), profiler)
+        }
+    };
     let trial = Trial {
         particles: set.particles.clone(),
-        motion: watched(engines.motion, &spent),
-        spent,
-        profiler: notes.profiler,
+        propagator,
+        profiler,
         now: Time::default(),
         deadline: budget.map(|budget| Instant::now() + budget),
     };
-    let measured = if name == "cuda" {
+    let measured = if engines.kind == EngineKind::Cuda {
         crew::awake(rayon::current_num_threads().min(crew::SIZE), || trial.over(span))?
     } else {
         trial.over(span)
     };
     let measured = measured.map_err(|error| error.in_user_units(&set.scale))?;
     Ok(measured.map(|mut measured| {
+        measured.profile = measured.profile.filter(|_| session.profile);
         measured.span *= set.clock.dt_max * set.scale.time;
         measured
     }))
 }
 
-/// The motion with a stop watch around its engine, that adds up nanoseconds.
-fn watched(motion: Motion, spent: &Arc<AtomicU64>) -> Motion {
-    let spent = Arc::clone(spent);
-    match motion {
-        Motion::Forces { integrator, engine, meter } => {
-            Motion::Forces { integrator, engine: Box::new(Watched { engine, spent }), meter }
-        }
-        Motion::Accelerations { integrator, engine, meter } => {
-            Motion::Accelerations { integrator, engine: Box::new(Watched { engine, spent }), meter }
-        }
-    }
-}
-
-/// An engine with a stop watch.
-struct Watched<E: ?Sized> {
-    engine: Box<E>,
-    spent: Arc<AtomicU64>,
-}
-
-impl<E: ?Sized> Watched<E> {
-    fn watch<T>(&mut self, work: impl FnOnce(&mut E) -> T) -> T {
-        let began = Instant::now();
-        let result = work(&mut *self.engine);
-        self.spent.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        result
-    }
-}
-
-impl ForceEngine for Watched<dyn ForceEngine> {
-    fn load(&mut self, all: &Particles) -> Result<()> {
-        self.watch(|engine| engine.load(all))
-    }
-    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        self.watch(|engine| engine.update(all, changed))
-    }
-    fn evaluate(&mut self, now: Time, targets: &Targets, out: &mut Forces) -> Result<()> {
-        self.watch(|engine| engine.evaluate(now, targets, out))
-    }
-}
-
-impl AccelerationEngine for Watched<dyn AccelerationEngine> {
-    fn load(&mut self, mass: &[f64]) -> Result<()> {
-        self.watch(|engine| engine.load(mass))
-    }
-    fn accelerate(&mut self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> Result<()> {
-        self.watch(|engine| engine.accelerate(pos, acc))
-    }
-}
-
 struct Trial {
     particles: Particles,
-    motion: Motion,
-    spent: Arc<AtomicU64>,
-    profiler: Option<Profiler>,
+    propagator: Propagator,
+    profiler: Profiler,
     now: Time,
     deadline: Option<Instant>,
 }
@@ -182,9 +138,9 @@ struct Trial {
 impl Trial {
     fn over(mut self, span: Range<u64>) -> Result<Option<Measured>> {
         let [from, to] = [span.start, span.end].map(Time::from_dt_max);
-        self.motion.start(&mut self.particles)?;
+        self.propagator.start(&mut self.particles)?;
         while self.now < from {
-            self.now = self.motion.step(&mut self.particles)?.now;
+            self.now = self.propagator.advance(&mut self.particles, from, 1)?.now;
             if self.is_late() {
                 return Ok(None);
             }
@@ -192,7 +148,7 @@ impl Trial {
         let before = self.energy()?;
         let mut it = Measured::default();
         while self.now < to {
-            self.step(&mut it)?;
+            self.step(&mut it, to)?;
             let late = self.is_late();
             if self.now.is_synchronised() {
                 it.energy_error = relative(self.energy()?, before);
@@ -208,7 +164,7 @@ impl Trial {
         if !it.errors.iter().all(|error| error.is_finite()) {
             return Err(Error::Integration { problem: "the energy is not a finite number".into(), help: None });
         }
-        it.profile = self.profiler.as_ref().map(Profiler::profile);
+        it.profile = Some(self.profiler.profile());
         Ok(Some(it))
     }
 
@@ -216,25 +172,20 @@ impl Trial {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    fn step(&mut self, it: &mut Measured) -> Result<()> {
-        self.spent.store(0, Ordering::Relaxed);
-        let watch = self.profiler.as_ref().map(Profiler::begin);
-        let began = Instant::now();
-        let report = self.motion.step(&mut self.particles)?;
-        let whole = began.elapsed().as_secs_f64();
-        let force = Duration::from_nanos(self.spent.load(Ordering::Relaxed)).as_secs_f64();
-        if let Some(watch) = watch {
-            watch.end(report.block);
-        }
-        it.add(report.block, (whole - force).max(0.0), force);
-        it.pairs += report.pairs;
-        self.now = report.now;
+    /// Takes the next block step and adds what it took.
+    fn step(&mut self, it: &mut Measured, until: Time) -> Result<()> {
+        let watch = self.profiler.begin();
+        let done = self.propagator.advance(&mut self.particles, until, 1)?;
+        let [host, force] = watch.end(&done);
+        it.add(done.particle_steps, host, force);
+        it.pairs += done.pairs;
+        self.now = done.now;
         Ok(())
     }
 
     /// Total energy of the synchronised system, in f64.
     fn energy(&mut self) -> Result<f64> {
-        let field = self.motion.field(&self.particles, self.now)?;
+        let field = self.propagator.field(&self.particles, self.now)?;
         Ok(Conserved::of(&self.particles, &field.pot).energy())
     }
 }

@@ -1,9 +1,9 @@
 //! The particles of a run as they moved.
 
+use tisane::propagator::Propagator;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::Result;
-use tisane::motion::Motion;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, TICKS_PER_DT_MAX, Time};
 use tisane::units::Scale;
@@ -43,13 +43,13 @@ pub struct Moment {
 /// # Errors
 /// As the engine and the integrator.
 pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Option<Track>> {
-    let mut motion = assemble::motion(set, session)?;
+    let mut propagator = assemble::propagator(set, session)?;
     let mut p = set.particles.clone();
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by_key(|&i| p.id[i]);
     let take = Taker { order: &order, scale: &set.scale, clock: &set.clock };
-    let mut now = motion.start(&mut p)?.now;
-    let start = conserved(&p, now, &mut motion)?;
+    let mut now = propagator.start(&mut p)?.now;
+    let start = conserved(&p, now, &mut propagator)?;
     let mut track = Track {
         g: set.config.units().g(),
         mass: order.iter().map(|&i| p.mass[i] * set.scale.mass).collect(),
@@ -64,13 +64,13 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        now = motion.step(&mut p).map_err(|e| e.in_user_units(&set.scale))?.now;
+        now = propagator.advance(&mut p, end, 1).map_err(|e| e.in_user_units(&set.scale))?.now;
         if !now.is_synchronised() {
             continue;
         }
         let due = |every: u64| (now.0 / TICKS_PER_DT_MAX).is_multiple_of(every) || now >= end;
         if due(rows) {
-            let c = conserved(&p, now, &mut motion)?;
+            let c = conserved(&p, now, &mut propagator)?;
             track.final_energy_error = relative(c.energy(), start.energy()).abs();
             track.energy_error = track.energy_error.max(track.final_energy_error);
             let off = (c.angular_momentum - start.angular_momentum).norm() / nonzero(start.angular_momentum.norm());
@@ -102,8 +102,8 @@ impl Taker<'_> {
     }
 }
 
-fn conserved(p: &Particles, now: Time, motion: &mut Motion) -> Result<Conserved> {
-    let field = motion.field(p, now)?;
+fn conserved(p: &Particles, now: Time, propagator: &mut Propagator) -> Result<Conserved> {
+    let field = propagator.field(p, now)?;
     Ok(Conserved::of(p, &field.pot))
 }
 

@@ -3,13 +3,15 @@
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine};
-use crate::simulation::Notes;
+use crate::simulation::{Notes, Engines};
 use tisane::auditor::Auditor;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::force::{AccelerationEngine, ForceEngine, cpu, reference};
+use tisane::force::{ForceEngine, cpu, reference, Accelerations, EngineKind, Evaluation, Forces};
 use tisane::profile::Profiler;
 use tisane::time::Clock;
+use tisane::integrator::Integrator;
+use tisane::propagator::Propagator;
 
 /// How one session of a run computes: in place of what the configuration says, and not written into it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +41,7 @@ pub const fn gpu_wins_from(precision: Precision) -> usize {
 /// What to do where there is no GPU to be used.
 const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
 
-/// What an engine computes, and for how many.
+/// Parameters of an engine, and the number of particles that it will hold.
 #[derive(Clone, Copy)]
 pub(super) struct Task {
     pub precision: Precision,
@@ -48,151 +50,161 @@ pub(super) struct Task {
     pub n: usize,
 }
 
-/// What makes the engines of a kind: of forces for Hermite schemes, of accelerations for the leapfrog.
-pub(super) trait Kind {
-    /// The engine that measures beside one of this kind: optional only where the kind itself can.
-    type Meter;
-    fn on_cpu(task: Task) -> Result<Box<Self>>;
-    fn reference(task: Task) -> Box<Self>;
-    /// With what to call it.
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<Self>, String)>;
-    /// With a stop watch around it.
-    fn timed(profiler: &Profiler, engine: Box<Self>) -> Box<Self>;
-    /// What measures beside the engine of that name.
-    fn meter(name: &str, task: Task, gpu: OnGpu) -> Result<Self::Meter>;
+/// Quantities for which there are engines of every kind.
+pub(super) trait Build: Evaluation {
+    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine<Self>>>;
+    fn reference(task: Task) -> Box<dyn ForceEngine<Self>>;
+    /// With its name, which says the device.
+    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
+
+    /// Couples an integrator with its engine of a kind, and with one that measures in f64 where that one does not.
+    fn couple<I: Integrator<Evaluation = Self> + 'static>(
+        integrator: I,
+        (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
+        task: Task,
+        gpu: OnGpu,
+    ) -> Result<Propagator> {
+        Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
+    }
 }
 
-impl Kind for dyn ForceEngine {
-    type Meter = Option<Box<dyn ForceEngine>>;
-    fn on_cpu(task: Task) -> Result<Box<Self>> {
+impl Build for Forces {
+    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine>> {
         Ok(cpu::engine(task.precision, task.epsilon, task.clock, width()?))
     }
-    fn reference(task: Task) -> Box<Self> {
+
+    fn reference(task: Task) -> Box<dyn ForceEngine> {
         reference::engine(task.precision, task.epsilon, task.clock)
     }
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<Self>, String)> {
+
+    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
         cuda(task.precision, task.epsilon, task.clock, gpu)
     }
-    fn timed(profiler: &Profiler, engine: Box<Self>) -> Box<Self> {
-        profiler.around(engine)
-    }
-    fn meter(name: &str, task: Task, gpu: OnGpu) -> Result<Self::Meter> {
-        let measures_itself = match name {
-            "cpu" => task.precision.in_f64(),
-            "cuda" => task.precision == Precision::F64,
-            _ => false,
-        };
-        if measures_itself { Ok(None) } else { meter_beside(name, task, gpu).map(Some) }
+
+    fn couple<I: Integrator<Evaluation = Self> + 'static>(
+        integrator: I,
+        (kind, engine): (EngineKind, Box<dyn ForceEngine>),
+        task: Task,
+        gpu: OnGpu,
+    ) -> Result<Propagator> {
+        if kind.measures(task.precision) {
+            return Ok(Propagator::in_f64(integrator, engine));
+        }
+        Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
     }
 }
 
-impl Kind for dyn AccelerationEngine {
-    type Meter = Box<dyn ForceEngine>;
-    fn on_cpu(task: Task) -> Result<Box<Self>> {
+impl Build for Accelerations {
+    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine<Self>>> {
         Ok(cpu::accelerations(task.precision, task.epsilon, width()?))
     }
-    fn reference(task: Task) -> Box<Self> {
+
+    fn reference(task: Task) -> Box<dyn ForceEngine<Self>> {
         reference::accelerations(task.precision, task.epsilon)
     }
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<Self>, String)> {
+
+    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
         cuda_accelerations(task.precision, task.epsilon, gpu)
     }
-    fn timed(profiler: &Profiler, engine: Box<Self>) -> Box<Self> {
-        profiler.around_accelerations(engine)
-    }
-    fn meter(name: &str, task: Task, gpu: OnGpu) -> Result<Self::Meter> {
-        meter_beside(name, task, gpu)
+}
+
+/// Builds an engine of a kind; returns it with its name, which for a GPU says the device.
+fn build<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
+    let named = |engine| (engine, kind.name().to_owned());
+    match kind {
+        EngineKind::Cpu => E::on_cpu(task).map(named),
+        EngineKind::Cuda => E::on_gpu(task, gpu),
+        EngineKind::Reference => Ok(named(E::reference(task))),
     }
 }
 
-/// What measures beside an engine: the CPU in f64, or beside one on a GPU that GPU in f64, which has the same bits.
-fn meter_beside(name: &str, task: Task, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
+/// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has the
+/// same bits.
+fn f64_engine(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
     let task = Task { precision: Precision::F64, ..task };
-    if name == "cuda" {
-        return Ok(<dyn ForceEngine>::on_gpu(task, OnGpu { phases: false, ..gpu })?.0);
-    }
-    <dyn ForceEngine>::on_cpu(task)
+    let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
+    Ok(build(kind, task, OnGpu { phases: false, ..gpu })?.0)
 }
 
-/// The engines of a run, and what to call the first in reports.
-pub(super) struct Chosen<K: Kind + ?Sized> {
-    pub engine: Box<K>,
-    pub name: &'static str,
-    /// What measures beside it.
-    pub meter: K::Meter,
-    /// Holds the forces against the f64 CPU path, where they do not come from there.
-    pub auditor: Option<Auditor>,
-    pub notes: Notes,
+/// Engine that a session takes, and the reason in one line.
+struct Choice<E> {
+    kind: EngineKind,
+    engine: Box<dyn ForceEngine<E>>,
+    reason: String,
 }
 
-/// An engine, its name, and which and why in one line.
-type Named<K> = (Box<K>, &'static str, String);
+/// Takes the engine of a kind; `reason` makes the reason from the engine's name.
+fn take<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu, reason: impl Fn(&str) -> String) -> Result<Choice<E>> {
+    let (engine, name) = build(kind, task, gpu)?;
+    Ok(Choice { kind, engine, reason: reason(&name) })
+}
 
-/// Chooses the engine of a session, and has it reserve what it needs. `of_run` is the engine that computed the run so far.
+/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the kind of
+/// engine that computed the run so far.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if the engine is not there or has too little memory.
-pub(super) fn choose<K: Kind + ?Sized>(
+pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
+    integrator: I,
     config: &Config,
     session: Session,
-    of_run: Option<&str>,
+    of_run: Option<EngineKind>,
     task: Task,
-) -> Result<Chosen<K>> {
-    let asked = session.engine.unwrap_or(config.force.engine);
+) -> Result<(Engines, Notes)> {
+    let asked = session.engine.unwrap_or(config.force.engine).kind();
     let device = session.device.unwrap_or(config.force.device);
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile };
     let mut warnings = Vec::new();
-    let (engine, name, mut choice) = match asked {
-        Engine::Auto => auto(task, gpu, of_run, &mut warnings)?,
-        Engine::Cpu => on_cpu(task, "cpu, as asked for".into())?,
-        Engine::Cuda => on_gpu(task, gpu, |name| format!("{name}, as asked for"))?,
-        Engine::Reference => (K::reference(task), "reference", "reference, as asked for".into()),
+    let Choice { kind, engine, reason: mut choice } = match asked {
+        Some(kind) => take(kind, task, gpu, |name| format!("{name}, as asked for"))?,
+        None => auto(task, gpu, of_run, &mut warnings)?,
     };
-    if device != 0 && matches!(asked, Engine::Cpu | Engine::Reference) {
+    if device != 0 && asked.is_some_and(|kind| kind != EngineKind::Cuda) {
         let key =
             if session.device.is_some() { format!("--device {device}") } else { format!("force.device = {device}") };
-        warnings.push(format!("{key} has no effect: the engine is {name}"));
+        warnings.push(format!("{key} has no effect: the engine is {}", kind.name()));
     }
-    if name == "cuda" && device != config.force.device {
+    if kind == EngineKind::Cuda && device != config.force.device {
         choice += &format!("; device {device} in place of {} for this session", config.force.device);
     }
-    if let Some(before) = of_run.filter(|before| *before != name) {
-        match told_change(before, name, task.precision) {
+    if let Some(before) = of_run.filter(|before| *before != kind) {
+        match describe_change(before, kind, task.precision) {
             Ok(same) => choice += &same,
             Err(other) => warnings.push(other),
         }
     }
     let profiler = session.profile.then(Profiler::default);
-    let engine = match &profiler {
-        Some(profiler) => K::timed(profiler, engine),
-        None => engine,
+    let propagator = Build::couple(integrator, (kind, engine), task, gpu)?;
+    let propagator = match &profiler {
+        Some(profiler) => propagator.timed(profiler),
+        None => propagator,
     };
-    let (meter, auditor) = (K::meter(name, task, gpu)?, auditor(config, name, task)?);
-    let gpu = if name == "cuda" { gpus()?.get(device as usize).map(|gpu| gpu.about.clone()) } else { None };
+    let auditor = auditor(config, kind, task)?;
+    let gpu = match kind {
+        EngineKind::Cuda => gpus()?.get(device as usize).map(|gpu| gpu.about.clone()),
+        EngineKind::Cpu | EngineKind::Reference => None,
+    };
     let notes = Notes { choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
-    Ok(Chosen { engine, name, meter, auditor, notes })
+    Ok((Engines { kind, propagator, auditor }, notes))
 }
 
-/// What audits an engine: the CPU in f64, if it is not that itself.
-fn auditor(config: &Config, name: &str, task: Task) -> Result<Option<Auditor>> {
-    if name == "cpu" && task.precision.in_f64() {
+/// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
+fn auditor(config: &Config, kind: EngineKind, task: Task) -> Result<Option<Auditor>> {
+    if kind == EngineKind::Cpu && kind.measures(task.precision) {
         return Ok(None);
     }
-    // Beside an engine of the CPU that is what measures.
-    let on_cpu = || <dyn ForceEngine>::on_cpu(Task { precision: Precision::F64, ..task });
-    let engine = if name == "cuda" { Some(on_cpu()?) } else { None };
+    // Next to an engine of the CPU, the f64 engine is the CPU already.
+    let on_cpu = || Forces::on_cpu(Task { precision: Precision::F64, ..task });
+    let engine = if kind == EngineKind::Cuda { Some(on_cpu()?) } else { None };
     let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
     Ok(Some(Auditor { engine, sample, limit }))
 }
 
-/// True if both engines have the same bits: all have in f64, and only CUDA's 1/√ differs in the other modes.
-fn same_bits(one: &str, other: &str, precision: Precision) -> bool {
-    precision == Precision::F64 || (one == "cuda") == (other == "cuda")
-}
-
-/// What a change of engine within a run means: a remark, or as the error a warning.
-fn told_change(before: &str, now: &str, precision: Precision) -> Result<String, String> {
-    if same_bits(before, now, precision) {
+/// Describes what a change of engine within a run means: a remark, or as the error a warning.
+fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) -> Result<String, String> {
+    let same_bits = before.same_bits(now, precision);
+    let (before, now) = (before.name(), now.name());
+    if same_bits {
         return Ok(format!("; the run was computed by {before} so far, which has the same bits"));
     }
     Err(format!(
@@ -216,21 +228,18 @@ fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>
     }
 }
 
-/// The engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another engine has
-/// others, it keeps its engine.
-fn auto<K: Kind + ?Sized>(
-    task: Task,
-    gpu: OnGpu,
-    of_run: Option<&str>,
-    warnings: &mut Vec<String>,
-) -> Result<Named<K>> {
+/// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another engine
+/// has others, it keeps its engine.
+fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: &mut Vec<String>) -> Result<Choice<E>> {
     let mode = task.precision.name();
     if let Some(before) = of_run.filter(|_| task.precision != Precision::F64) {
-        let why = format!("the run was computed by {before} so far, and in {mode} cpu and cuda have different bits");
-        if before != "cuda" {
-            return on_cpu(task, format!("auto: cpu: {why}"));
+        let why =
+            format!("the run was computed by {} so far, and in {mode} cpu and cuda have different bits", before.name());
+        let reason = |name: &str| format!("auto: {name}: {why}");
+        if before != EngineKind::Cuda {
+            return take(EngineKind::Cpu, task, gpu, reason);
         }
-        return on_gpu(task, gpu, |name| format!("auto: {name}: {why}")).map_err(|e| {
+        return take(before, task, gpu, reason).map_err(|e| {
             let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run that \
                         was not stopped";
             Error::input("CUDA", format!("{}; {why}", problem(&e))).with_help(help)
@@ -241,15 +250,13 @@ fn auto<K: Kind + ?Sized>(
         there = gpus()?;
         Ok(there.clone())
     });
-    if !wins {
-        return on_cpu(task, format!("auto: cpu: {why}"));
-    }
-    match on_gpu(task, gpu, |name| format!("auto: {name}: {why}")) {
+    let kind = if wins { EngineKind::Cuda } else { EngineKind::Cpu };
+    match take(kind, task, gpu, |name| format!("auto: {name}: {why}")) {
         // A number that no device has is a mistake; a device that cannot be used is not the user's.
-        Err(e) if there.len() > gpu.device as usize => {
+        Err(e) if wins && there.len() > gpu.device as usize => {
             let problem = problem(&e);
             warnings.push(format!("the GPU is not used: {problem}"));
-            on_cpu(task, format!("auto: cpu: {problem}"))
+            take(EngineKind::Cpu, task, gpu, |name| format!("auto: {name}: {problem}"))
         }
         other => other,
     }
@@ -258,26 +265,26 @@ fn auto<K: Kind + ?Sized>(
 /// Which engine a new run of `n` particles would take on this machine, and why, and what speaks against it. Nothing is built.
 #[must_use]
 pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
-    let (asked, device) = (config.force.engine, config.force.device as usize);
+    let (asked, device) = (config.force.engine.kind(), config.force.device as usize);
     let lacking = |there: &[Gpu]| {
         (device >= there.len()).then(|| format!("force.device = {device}, but this machine has {} GPUs", there.len()))
     };
     match asked {
-        Engine::Cpu | Engine::Reference => {
-            let unused = format!("force.device = {device} has no effect: the engine is {}", asked.name());
-            (asked.name().into(), (device != 0).then_some(unused))
-        }
-        Engine::Cuda => match gpus() {
+        Some(EngineKind::Cuda) => match gpus() {
             Err(e) => (format!("cuda, device {device}"), Some(format!("not on this machine: {}", problem(&e)))),
-            Ok(there) => (told_gpu(&there, device), lacking(&there)),
+            Ok(there) => (describe_gpu(&there, device), lacking(&there)),
         },
-        Engine::Auto => {
+        Some(kind) => {
+            let unused = format!("force.device = {device} has no effect: the engine is {}", kind.name());
+            (kind.name().into(), (device != 0).then_some(unused))
+        }
+        None => {
             let mut there = Vec::new();
             let (wins, why) = weigh(config.force.precision(), n, || {
                 there = gpus()?;
                 Ok(there.clone())
             });
-            let name = if wins { told_gpu(&there, device) } else { "cpu".into() };
+            let name = if wins { describe_gpu(&there, device) } else { EngineKind::Cpu.name().into() };
             (format!("auto: {name}: {why}"), lacking(&there).filter(|_| wins))
         }
     }
@@ -304,11 +311,8 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    Ok(match engine {
-        Engine::Auto | Engine::Cpu => cpu::engine(precision, epsilon, clock, width()?),
-        Engine::Cuda => cuda(precision, epsilon, clock, gpu)?.0,
-        Engine::Reference => reference::engine(precision, epsilon, clock),
-    })
+    let task = Task { precision, epsilon, clock, n: gpu.room_for };
+    Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 
 /// The reference with bags of another size than the canonical one: to study what bags do to the error.
@@ -322,10 +326,11 @@ pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, 
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if it is not there.
 pub fn described(engine: Engine, device: u32) -> Result<String> {
-    Ok(match engine {
-        Engine::Auto | Engine::Cpu => format!("cpu ({})", width()?.name()),
-        Engine::Reference => "reference".into(),
-        Engine::Cuda => {
+    let kind = engine.kind().unwrap_or(EngineKind::Cpu);
+    Ok(match kind {
+        EngineKind::Cpu => format!("{} ({})", kind.name(), width()?.name()),
+        EngineKind::Reference => kind.name().into(),
+        EngineKind::Cuda => {
             let there = gpus()?;
             let lacking = || Error::input("CUDA", format!("device {device}: this machine has {} GPUs", there.len()));
             gpu_name(&there.get(device as usize).ok_or_else(lacking)?.name, device as usize)
@@ -333,7 +338,7 @@ pub fn described(engine: Engine, device: u32) -> Result<String> {
     })
 }
 
-fn told_gpu(there: &[Gpu], device: usize) -> String {
+fn describe_gpu(there: &[Gpu], device: usize) -> String {
     there.get(device).map_or_else(|| format!("cuda, device {device}"), |gpu| gpu_name(&gpu.name, device))
 }
 
@@ -344,15 +349,6 @@ fn problem(error: &Error) -> String {
         Error::Config(e) => e.problem.clone(),
         other => other.to_string(),
     }
-}
-
-fn on_cpu<K: Kind + ?Sized>(task: Task, choice: String) -> Result<Named<K>> {
-    Ok((K::on_cpu(task)?, "cpu", choice))
-}
-
-fn on_gpu<K: Kind + ?Sized>(task: Task, gpu: OnGpu, told: impl FnOnce(&str) -> String) -> Result<Named<K>> {
-    let (engine, name) = K::on_gpu(task, gpu)?;
-    Ok((engine, "cuda", told(&name)))
 }
 
 #[cfg(test)]
@@ -380,12 +376,11 @@ mod tests {
 
     #[test]
     fn only_a_change_that_changes_bits_is_warned_of() {
+        use EngineKind::{Cpu, Cuda, Reference};
         for precision in Precision::ALL {
-            let exact = precision == Precision::F64;
-            assert!(told_change("cpu", "reference", precision).is_ok());
-            for (before, now) in [("cpu", "cuda"), ("cuda", "cpu"), ("cuda", "reference")] {
-                assert_eq!(told_change(before, now, precision).is_ok(), exact, "{before} {now} {}", precision.name());
-            }
+            assert!(describe_change(Cpu, Reference, precision).is_ok());
+            let warned = describe_change(Cpu, Cuda, precision).is_err();
+            assert_eq!(warned, precision != Precision::F64, "{}", precision.name());
         }
     }
 }

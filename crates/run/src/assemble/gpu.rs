@@ -3,12 +3,12 @@
 use super::engine::Session;
 #[cfg(feature = "cuda")]
 use super::memory_of_this_machine;
+use crate::config::Config;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
-use crate::config::{Config, Engine};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::force::{AccelerationEngine, ForceEngine};
+use tisane::force::{Accelerations, EngineKind, ForceEngine};
 use tisane::time::Clock;
 
 /// Where and how on a GPU.
@@ -94,7 +94,7 @@ fn look_for(_: u32, _: Precision, _: Option<usize>) -> Result<()> {
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if not.
 pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
-    if session.engine.unwrap_or(config.force.engine) != Engine::Cuda {
+    if session.engine.unwrap_or(config.force.engine).kind() != Some(EngineKind::Cuda) {
         return Ok(());
     }
     let n = config.initial.sampled().and_then(|(n, ..)| Some(n? as usize));
@@ -168,7 +168,7 @@ pub fn cuda_accelerations(
     precision: Precision,
     epsilon: f64,
     on: OnGpu,
-) -> Result<(Box<dyn AccelerationEngine>, String)> {
+) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
     let mut engine =
         tisane::force::cuda::CudaAccelerations::new(precision, epsilon, on.device as usize).map_err(at_start)?;
     if on.room_for > 0 {
@@ -186,6 +186,6 @@ pub fn cuda_accelerations(
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn AccelerationEngine>, String)> {
+pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }

@@ -3,6 +3,7 @@
 use super::engine::{Session, Task};
 use super::{choose_engines, plan, provenance};
 use crate::config::{Config, Problem};
+use tisane::force::EngineKind;
 use crate::simulation::Simulation;
 use std::path::Path;
 use tisane::error::{Error, Result};
@@ -43,7 +44,15 @@ pub fn resumed_run(
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
-    let (engines, engine, notes) = choose_engines(&config, session, Some(&of_run.engine), task)?;
+    let before = EngineKind::from_name(&of_run.engine);
+    let (engines, mut notes) = choose_engines(&config, session, before, task)?;
+    if before.is_none() {
+        notes.warnings.push(format!(
+            "the run was computed by {:?} so far, an engine that this version does not know: from here on the result may not \
+             be bit for bit that of a run that was not stopped",
+            of_run.engine
+        ));
+    }
     let units = FileUnits { units: config.units(), scale: run.scale };
     let of_run = Provenance {
         config_as_written: of_run.config_as_written,
@@ -52,7 +61,7 @@ pub fn resumed_run(
         initial_sha256: of_run.initial_sha256,
         ..Provenance::of_this_program()
     };
-    let provenance = provenance(&config, of_run, (engine, &notes))?;
+    let provenance = provenance(&config, of_run, (engines.kind, &notes))?;
     let plan = plan(&config, steps_to_end, &run.scale);
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
     (simulation.history, simulation.notes) = (history, notes);

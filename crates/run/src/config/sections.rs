@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::number::Real;
 use crate::real;
 pub use tisane::crew::MAX_THREADS;
+use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
@@ -270,14 +271,23 @@ impl Engine {
     /// All engines.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Cuda, Self::Reference];
 
+    /// Kind of the engine; none where the choice is left to the program.
+    #[must_use]
+    pub const fn kind(self) -> Option<EngineKind> {
+        match self {
+            Self::Auto => None,
+            Self::Cpu => Some(EngineKind::Cpu),
+            Self::Cuda => Some(EngineKind::Cuda),
+            Self::Reference => Some(EngineKind::Reference),
+        }
+    }
+
     /// The name that users write.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Cpu => "cpu",
-            Self::Cuda => "cuda",
-            Self::Reference => "reference",
+        match self.kind() {
+            None => "auto",
+            Some(kind) => kind.name(),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{EPSILON, How, Kernels};
 use tisane::error::{Error, Result};
-use tisane::force::AccelerationEngine;
 #[cfg(feature = "cuda")]
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations};
 use tisane::force::precision::Precision;
@@ -11,6 +10,7 @@ use tisane_lab::literature::cpu_kernels::{Basic, Edges};
 use tisane_lab::literature::kernel::{Paper, Stage};
 #[cfg(feature = "cuda")]
 use tisane_lab::literature::{PaperKernel, has_cublas};
+use tisane::force::{Accelerations, EngineKind, ForceEngine};
 
 /// A kernel's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +46,15 @@ pub(super) struct Subject {
     /// A mode, or of the papers' kernels the numbers that they compute in.
     pub precision: &'static str,
     pub parameters: String,
-    pub engine: Box<dyn AccelerationEngine>,
+    pub engine: Box<dyn ForceEngine<Accelerations>>,
 }
 
 /// Makes a subject when its turn comes: they do not all fit a GPU together.
 pub(super) type Build<'a> = Box<dyn Fn() -> Result<Subject> + 'a>;
 
 /// A GPU, where one is measured, and what keeps it open.
-pub(super) fn open(how: &How) -> Result<Option<Box<dyn AccelerationEngine>>> {
-    (how.engine == "cuda").then(|| on_gpu::open(how)).transpose()
+pub(super) fn open(how: &How) -> Result<Option<Box<dyn ForceEngine<Accelerations>>>> {
+    (how.engine == EngineKind::Cuda).then(|| on_gpu::open(how)).transpose()
 }
 
 fn or<T: Copy>(list: &[T], default: &[T]) -> Vec<T> {
@@ -64,12 +64,12 @@ fn or<T: Copy>(list: &[T], default: &[T]) -> Vec<T> {
 impl Kernels {
     /// Numbers of particles.
     pub(super) fn numbers(&self) -> Vec<usize> {
-        or(&self.n, if self.how.engine == "cuda" { &[1024, 4096, 16384] } else { &[1024, 4096] })
+        or(&self.n, if self.how.engine == EngineKind::Cuda { &[1024, 4096, 16384] } else { &[1024, 4096] })
     }
 
     /// Everything asked for, for `n` particles.
     pub(super) fn subjects(&self, n: usize) -> Result<Vec<Build<'_>>> {
-        let there: &[Name] = if self.how.engine == "cuda" { &Name::ON_GPU } else { &Name::ON_CPU };
+        let there: &[Name] = if self.how.engine == EngineKind::Cuda { &Name::ON_GPU } else { &Name::ON_CPU };
         let mut found = Vec::new();
         for name in or(&self.kernel, there) {
             if !there.contains(&name) {
@@ -77,12 +77,12 @@ impl Kernels {
                 let problem = format!(
                     "{} is no kernel of the engine {}: it has {}",
                     name.name(),
-                    self.how.engine,
+                    self.how.engine.name(),
                     names.join(", ")
                 );
                 return Err(Error::input("--kernel", problem));
             }
-            found.extend(if self.how.engine == "cuda" { self.on_gpu(name, n)? } else { self.on_cpu(name)? });
+            found.extend(if self.how.engine == EngineKind::Cuda { self.on_gpu(name, n)? } else { self.on_cpu(name)? });
         }
         Ok(found)
     }
@@ -99,7 +99,7 @@ impl Kernels {
                 }
             };
             Ok(Box::new(move || {
-                let engine: Box<dyn AccelerationEngine> = match (name, single) {
+                let engine: Box<dyn ForceEngine<Accelerations>> = match (name, single) {
                     (Name::Edges, true) => Box::new(Edges::<f32>::new(EPSILON)),
                     (Name::Edges, false) => Box::new(Edges::<f64>::new(EPSILON)),
                     (_, true) => Box::new(Basic::<f32>::new(EPSILON)),
@@ -116,7 +116,7 @@ impl Kernels {
 mod on_gpu {
     use super::*;
 
-    pub fn open(how: &How) -> Result<Box<dyn AccelerationEngine>> {
+    pub fn open(how: &How) -> Result<Box<dyn ForceEngine<Accelerations>>> {
         Ok(Box::new(CudaAccelerations::new(Precision::F64, EPSILON, how.device as usize)?))
     }
 
@@ -213,7 +213,7 @@ mod on_gpu {
 mod on_gpu {
     use super::*;
 
-    pub fn open(_: &How) -> Result<Box<dyn AccelerationEngine>> {
+    pub fn open(_: &How) -> Result<Box<dyn ForceEngine<Accelerations>>> {
         Err(tisane_run::assemble::gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
     }
 

@@ -4,7 +4,7 @@ use crate::program::Folder;
 use std::fs;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::force::{ForceEngine, Forces, Targets, reference};
+use tisane::force::{ForceEngine, Forces, reference, Block};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
@@ -37,10 +37,10 @@ fn lump() -> Particles {
 
 fn forces(engine: &mut dyn ForceEngine) -> Forces {
     let p = lump();
-    let targets = Targets { index: (0..150).collect(), pos: p.pos.clone(), vel: p.vel.clone() };
+    let block = Block::from_particles(&p, (0..150).collect());
     let mut forces = Forces::default();
     engine.load(&p).unwrap();
-    engine.evaluate(Time::default(), &targets, &mut forces).unwrap();
+    engine.evaluate(Time::default(), block.view(), &mut forces).unwrap();
     forces
 }
 

@@ -1,0 +1,228 @@
+//! Propagator: an integrator coupled with the engine that it needs, and an f64 engine for measurements.
+
+use crate::error::Result;
+use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
+use crate::integrator::{Integrator, Progress};
+use crate::particles::Particles;
+use crate::profile::Profiler;
+use crate::time::Time;
+
+/// Integrator with the engine that it needs, and an f64 engine for energies and audits. What the engine evaluates is known
+/// inside only.
+pub struct Propagator(Box<dyn Coupled>);
+
+impl Propagator {
+    /// Couples an integrator with its engine, and with a separate engine that computes forces in f64.
+    #[must_use]
+    pub fn new<I: Integrator + 'static>(
+        integrator: I,
+        engine: Box<dyn ForceEngine<I::Evaluation>>,
+        f64_engine: Box<dyn ForceEngine>,
+    ) -> Self {
+        Self(Box::new(Coupling { integrator, engine, f64_engine }))
+    }
+
+    /// Couples an integrator with an engine that itself computes forces in f64, so that it serves for measurements too.
+    #[must_use]
+    pub fn in_f64<I: Integrator<Evaluation = Forces> + 'static>(integrator: I, engine: Box<dyn ForceEngine>) -> Self {
+        Self(Box::new(Coupling { integrator, engine, f64_engine: SameEngine }))
+    }
+
+    /// Puts the stop watch of a profile around the integrator's engine.
+    #[must_use]
+    pub fn timed(self, profiler: &Profiler) -> Self {
+        Self(self.0.timed(profiler))
+    }
+
+    /// Prepares a system at time zero of the axis, as [`Integrator::start`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start(&mut self, p: &mut Particles) -> Result<Progress> {
+        self.0.start(p)
+    }
+
+    /// Takes up a system in mid-flight, as [`Integrator::resume`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resume(&mut self, p: &Particles, now: Time) -> Result<()> {
+        self.0.resume(p, now)
+    }
+
+    /// Advances the system by up to `most` block steps, and by none that would pass `until`, as [`Integrator::advance`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
+        self.0.advance(p, until, most)
+    }
+
+    /// Returns the forces that the scheme uses on some particles, as [`Integrator::forces`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces> {
+        self.0.forces(p, now, targets)
+    }
+
+    /// Measures the field of a system that is synchronised at `now`, in f64. The f64 engine holds the system afterwards.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    pub fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
+        let (engine, loaded) = self.0.f64_engine();
+        if !loaded {
+            engine.load(p)?;
+        }
+        Field::from_engine(p, engine, now)
+    }
+
+    /// Engine that measures in f64.
+    pub fn f64_engine(&mut self) -> &mut dyn ForceEngine {
+        self.0.f64_engine().0
+    }
+}
+
+/// Methods of a [`Coupling`] that do not depend on its types.
+trait Coupled: Send {
+    fn timed(self: Box<Self>, profiler: &Profiler) -> Box<dyn Coupled>;
+    fn start(&mut self, p: &mut Particles) -> Result<Progress>;
+    fn resume(&mut self, p: &Particles, now: Time) -> Result<()>;
+    fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
+    fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
+    /// The f64 engine, and true if it holds the system already because it is the integrator's own.
+    fn f64_engine(&mut self) -> (&mut dyn ForceEngine, bool);
+}
+
+/// Integrator, its engine and its f64 engine.
+struct Coupling<I: Integrator, F> {
+    integrator: I,
+    engine: Box<dyn ForceEngine<I::Evaluation>>,
+    f64_engine: F,
+}
+
+impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for Coupling<I, F> {
+    fn timed(self: Box<Self>, profiler: &Profiler) -> Box<dyn Coupled> {
+        Box::new(Self { engine: profiler.timed(self.engine), ..*self })
+    }
+
+    fn start(&mut self, p: &mut Particles) -> Result<Progress> {
+        self.integrator.start(p, &mut *self.engine)
+    }
+
+    fn resume(&mut self, p: &Particles, now: Time) -> Result<()> {
+        self.integrator.resume(p, now, &mut *self.engine)
+    }
+
+    fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
+        self.integrator.advance(p, &mut *self.engine, until, most)
+    }
+
+    fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces> {
+        self.integrator.forces(p, now, targets, &mut *self.engine)
+    }
+
+    fn f64_engine(&mut self) -> (&mut dyn ForceEngine, bool) {
+        self.f64_engine.select(&mut *self.engine)
+    }
+}
+
+/// Choice of the engine that measures in f64: a separate one, or the integrator's own.
+trait F64Engine<E: Evaluation>: Send {
+    /// Returns the engine, and true if it is the integrator's `own`.
+    fn select<'a>(&'a mut self, own: &'a mut dyn ForceEngine<E>) -> (&'a mut dyn ForceEngine, bool);
+}
+
+impl<E: Evaluation> F64Engine<E> for Box<dyn ForceEngine> {
+    fn select<'a>(&'a mut self, _: &'a mut dyn ForceEngine<E>) -> (&'a mut dyn ForceEngine, bool) {
+        (&mut **self, false)
+    }
+}
+
+/// The integrator's own engine measures in f64.
+struct SameEngine;
+
+impl F64Engine<Forces> for SameEngine {
+    fn select<'a>(&'a mut self, own: &'a mut dyn ForceEngine) -> (&'a mut dyn ForceEngine, bool) {
+        (own, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::force::cpu::{self, Width};
+    use crate::force::precision::Precision;
+    use crate::force::range::Range;
+    use crate::initial::plummer;
+    use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+    use crate::integrator::leapfrog::Leapfrog;
+    use crate::time::{Clock, Level};
+
+    const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 64.0 };
+    const EPSILON: f64 = 1.0 / 64.0;
+
+    fn propagators() -> [Propagator; 2] {
+        let width = Width::choose().unwrap();
+        let forces = || cpu::engine(Precision::F64, EPSILON, CLOCK, width);
+        let parameters = Parameters {
+            nu: 0.02,
+            nu_start: 0.02,
+            iterations: 1,
+            floor: Level::DEEPEST,
+            on_floor: OnFloor::Clamp,
+            noise: 0.0,
+            range: Range::F64,
+        };
+        let accelerations = cpu::accelerations(Precision::F64, EPSILON, width);
+        [
+            Propagator::in_f64(Hermite4::new(parameters, CLOCK), forces()),
+            Propagator::new(Leapfrog::new(CLOCK, Range::F64), accelerations, forces()),
+        ]
+    }
+
+    /// The state after four dt_max, and the work done, in calls of up to `most` block steps.
+    fn run(mut propagator: Propagator, most: u64) -> (Particles, Progress) {
+        let (mut p, end, mut sum) = (plummer::sample(100, 3, 0.999), Time::from_dt_max(4), Progress::default());
+        propagator.start(&mut p).unwrap();
+        while sum.now < end {
+            let done = propagator.advance(&mut p, end, most).unwrap();
+            assert!((1..=most).contains(&done.block_steps) && done.now > sum.now && done.now <= end);
+            sum = Progress {
+                now: done.now,
+                block_steps: sum.block_steps + done.block_steps,
+                particle_steps: sum.particle_steps + done.particle_steps,
+                pairs: sum.pairs + done.pairs,
+                clamped: sum.clamped + done.clamped,
+            };
+        }
+        assert_eq!(propagator.advance(&mut p, end, most).unwrap(), Progress { now: end, ..Progress::default() });
+        (p, sum)
+    }
+
+    #[test]
+    fn the_division_of_block_steps_among_calls_changes_nothing() {
+        let whole = propagators().map(|propagator| run(propagator, u64::MAX));
+        assert!(whole[0].1.block_steps > 40 && whole[1].1.block_steps == 4, "{:?}", whole.map(|(_, done)| done));
+        for most in [1, 3] {
+            let parts = propagators().map(|propagator| run(propagator, most));
+            assert!(parts == whole, "{most} block steps at a time");
+        }
+    }
+
+    #[test]
+    fn no_block_step_passes_the_moment_asked_for() {
+        for mut propagator in propagators() {
+            let mut p = plummer::sample(100, 3, 0.999);
+            propagator.start(&mut p).unwrap();
+            // An odd number of ticks, at which nobody is due.
+            let until = Time(Time::from_dt_max(2).0 - 1);
+            let done = propagator.advance(&mut p, until, u64::MAX).unwrap();
+            assert!(done.block_steps > 0 && done.now < until && p.time.iter().all(|time| *time <= done.now));
+            let before = p.clone();
+            assert_eq!(propagator.advance(&mut p, until, u64::MAX).unwrap().block_steps, 0);
+            assert!(p == before);
+        }
+    }
+}
