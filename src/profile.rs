@@ -233,6 +233,7 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
 mod tests {
     use super::*;
     use crate::force::{Block, Forces};
+    use crate::particles::Vec3;
 
     /// Does nothing, and says that it took three quarters of a second.
     struct Idle;

@@ -5,7 +5,7 @@
 //! the place of small numbers can take from an acceleration is held against that acceleration.
 
 use super::precision::Precision;
-use super::{Targets, Evaluation};
+use super::{Evaluation, Targets};
 use crate::particles::{Particles, Vec3, components};
 use crate::units::{Dimension, Scale};
 use rayon::prelude::*;

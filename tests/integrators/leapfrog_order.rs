@@ -12,7 +12,7 @@ use tisane::force::{Accelerations, ForceEngine, Targets, reference};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
 /// Integrates `steps` steps of length `dt` with the CPU engine in f64; `look` sees the state after each.

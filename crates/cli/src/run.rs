@@ -3,13 +3,13 @@
 use super::face::Face;
 use super::stop::{STOP, listen};
 use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
-use tisane::force::EngineKind;
 use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tisane::crew;
 use tisane::error::{Error, Result};
+use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane_io::directory;
 use tisane_io::lock::Lock;

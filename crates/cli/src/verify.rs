@@ -1,11 +1,11 @@
 //! `tisane verify`: every engine on this machine against the reference, on a fixed problem, with a verdict.
 
 use super::{on_threads, print};
-use tisane::force::Accelerations;
 use comfy_table::{Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::{Error, Result};
+use tisane::force::Accelerations;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;

@@ -4,8 +4,6 @@ mod subjects;
 
 use super::{EPSILON, How, report};
 use crate::one_of;
-use tisane::force::{Accelerations, ForceEngine, Targets};
-use tisane::time::Time;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use subjects::{Name, Subject};
@@ -13,8 +11,10 @@ use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
+use tisane::force::{Accelerations, ForceEngine, Targets};
 use tisane::initial::{plummer, scaling};
 use tisane::particles::{Particles, Vec3};
+use tisane::time::Time;
 use tisane_lab::literature::kernel::{Root, Stage};
 
 /// Floating-point operations that the field counts for a pair's acceleration (Nyland, Harris and Prins 2007, §31.4).

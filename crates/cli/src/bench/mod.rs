@@ -6,8 +6,7 @@ mod run;
 #[cfg(feature = "cuda")]
 mod tune;
 
-use super::{Talk, a_device, a_precision, on_threads, print, one_of};
-use tisane::force::{Block, EngineKind};
+use super::{Talk, a_device, a_precision, on_threads, one_of, print};
 use clap::Subcommand;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -17,7 +16,8 @@ use tisane::diagnostics::conserved::Conserved;
 use tisane::error::{Error, Result};
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
-use tisane::force::{Field, ForceEngine, Targets};
+use tisane::force::{Block, EngineKind};
+use tisane::force::{Field, ForceEngine};
 use tisane::initial::{plummer, scaling};
 use tisane::particles::Particles;
 use tisane::time::{Clock, Time};

@@ -1,9 +1,9 @@
 //! `tisane bench run`: the timed Plummer workload, one measurement after the other; `tisane study cost` sweeps over it.
 
 use super::{EPSILON, How, on_threads, report};
-use tisane::force::EngineKind;
 use serde::Serialize;
 use tisane::error::{Error, Result};
+use tisane::force::EngineKind;
 use tisane::force::cpu::Width;
 use tisane::profile::Profile;
 use tisane_lab::literature::tables::{BLOCK_STEPS, MEAN_BLOCK};

@@ -13,7 +13,7 @@ use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, Shape};
 use tisane::force::precision::Precision;
-use tisane::force::{ForceEngine, Forces, Targets, Accelerations, EngineKind};
+use tisane::force::{Accelerations, EngineKind, ForceEngine, Forces, Targets};
 use tisane::particles::Particles;
 use tisane::time::Time;
 use tisane_run::simulation::Engines;

@@ -8,8 +8,8 @@ use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, Block, ForceEngine, Forces, Targets, reference};
 use tisane::particles::{Particles, Vec3};
-use tisane_lab::literature::cpu_kernels::{Basic, Edges};
 use tisane::time::Time;
+use tisane_lab::literature::cpu_kernels::{Basic, Edges};
 
 fn synchronised(n: usize, seed: u64) -> Particles {
     let (mut p, now) = system(n, seed);

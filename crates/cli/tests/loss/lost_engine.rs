@@ -15,10 +15,10 @@ use tisane::force::range::Range;
 use tisane::force::{Accelerations, EngineKind, Forces};
 use tisane::initial::plummer;
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane_io::checkpoint::{self, RunState};
-use tisane_io::table;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
+use tisane_io::checkpoint::{self, RunState};
+use tisane_io::table;
 use tisane_run::simulation::{Engines, ExitReason, Simulation};
 
 /// What happens to an engine.

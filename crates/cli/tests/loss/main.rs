@@ -4,6 +4,8 @@ mod audit;
 #[path = "../../../../tests/common/mod.rs"]
 mod common;
 mod failing_storage;
+#[path = "../../../../tests/common/faulty.rs"]
+mod faulty;
 mod kills;
 mod lost_engine;
 #[path = "../../../../tests/common/mount.rs"]

@@ -2,13 +2,13 @@
 //! scalar loops, in f32 or f64, on the threads of the rayon pool they are called in. Their number changes no bit. The pair is
 //! that of GPU Gems 3 (Nyland, Harris and Prins 2007, §31.3.1) without fused operations, and they are not a mode of runs.
 
-use tisane::particles::Particles;
-use tisane::time::Time;
 use num_traits::Float;
 use rayon::prelude::*;
 use tisane::error::Result;
 use tisane::force::{Accelerations, ForceEngine, Targets};
+use tisane::particles::Particles;
 use tisane::particles::Vec3;
+use tisane::time::Time;
 
 /// Parts that [`Edges`] deals its pairs to, each with sums of its own: so many threads find work.
 const PARTS: usize = 64;

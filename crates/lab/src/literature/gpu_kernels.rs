@@ -4,13 +4,13 @@
 
 use super::cublas::Cublas;
 use super::kernel::{MOST, Paper};
-use tisane::force::{Accelerations, ForceEngine, Targets};
-use tisane::particles::Particles;
-use tisane::time::Time;
 use std::marker::PhantomData;
 use tisane::error::{Error, Result};
 use tisane::force::cuda::driver::{Device, Image, Kernel, KernelArgument, Memory, Module, Pinned, Stopwatch};
+use tisane::force::{Accelerations, ForceEngine, Targets};
+use tisane::particles::Particles;
 use tisane::particles::Vec3;
+use tisane::time::Time;
 
 /// The compiled kernels.
 static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../../kernels/papers.fatbin"));

@@ -1,17 +1,16 @@
 //! A run without files: a stretch of a system's life, timed, with its energy error.
 
-use tisane::force::EngineKind;
-use tisane::propagator::Propagator;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use tisane::crew;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::{Error, Result};
-use tisane::force::{ForceEngine, Forces, Targets};
-use tisane::particles::{Particles, Vec3};
+use tisane::force::EngineKind;
+use tisane::particles::Particles;
 use tisane::profile::Profile;
 use tisane::profile::Profiler;
+use tisane::propagator::Propagator;
 use tisane::time::Time;
 use tisane_run::assemble::{self, Session, Setup};
 

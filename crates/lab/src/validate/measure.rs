@@ -1,10 +1,10 @@
 //! The particles of a run as they moved.
 
-use tisane::propagator::Propagator;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::Result;
 use tisane::particles::{Particles, Vec3};
+use tisane::propagator::Propagator;
 use tisane::time::{Clock, TICKS_PER_DT_MAX, Time};
 use tisane::units::Scale;
 use tisane_run::assemble::{self, Session, Setup};

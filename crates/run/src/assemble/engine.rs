@@ -3,15 +3,15 @@
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine};
-use crate::simulation::{Notes, Engines};
+use crate::simulation::{Engines, Notes};
 use tisane::auditor::Auditor;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::force::{ForceEngine, cpu, reference, Accelerations, EngineKind, Evaluation, Forces};
-use tisane::profile::Profiler;
-use tisane::time::Clock;
+use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, cpu, reference};
 use tisane::integrator::Integrator;
+use tisane::profile::Profiler;
 use tisane::propagator::Propagator;
+use tisane::time::Clock;
 
 /// How one session of a run computes: in place of what the configuration says, and not written into it.
 #[derive(Clone, Copy, Debug, Default)]

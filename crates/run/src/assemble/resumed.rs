@@ -3,10 +3,10 @@
 use super::engine::{Session, Task};
 use super::{choose_engines, plan, provenance};
 use crate::config::{Config, Problem};
-use tisane::force::EngineKind;
 use crate::simulation::Simulation;
 use std::path::Path;
 use tisane::error::{Error, Result};
+use tisane::force::EngineKind;
 use tisane::time::Time;
 use tisane_io::checkpoint::{self, Checkpoint};
 use tisane_io::fields::Journal;

@@ -5,12 +5,12 @@ use tisane::error::{Error, Result};
 #[cfg(feature = "cuda")]
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations};
 use tisane::force::precision::Precision;
+use tisane::force::{Accelerations, EngineKind, ForceEngine};
 use tisane_lab::literature::cpu_kernels::{Basic, Edges};
 #[cfg(feature = "cuda")]
 use tisane_lab::literature::kernel::{Paper, Stage};
 #[cfg(feature = "cuda")]
 use tisane_lab::literature::{PaperKernel, has_cublas};
-use tisane::force::{Accelerations, EngineKind, ForceEngine};
 
 /// A kernel's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

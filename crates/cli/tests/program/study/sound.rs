@@ -4,7 +4,7 @@ use crate::program::Folder;
 use std::fs;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::force::{ForceEngine, Forces, reference, Block};
+use tisane::force::{Block, ForceEngine, Forces, reference};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
