@@ -15,7 +15,7 @@ pub use looks::cluster_settings;
 pub use recipe::{Recipe, recipe};
 pub use resumed::resumed_run;
 
-use crate::config::{self, Config, Loaded, OnDtMin, Problem};
+use crate::config::{self, Config, Loaded, Problem};
 use crate::diagnostics::conserved::Conserved;
 use crate::diagnostics::structure::median_radius;
 use crate::error::{Error, Result};
@@ -25,8 +25,7 @@ use crate::force::range::{Outside, Range};
 use crate::force::{AccelerationEngine, Field, ForceEngine};
 use crate::initial::laws::Laws;
 use crate::initial::{InitialState, coincident_pair, scaling};
-use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
-use crate::integrator::leapfrog::Leapfrog;
+use crate::integrator::AnyIntegrator;
 use crate::io::checkpoint::{Counters, References, RunState, Written};
 use crate::io::file_units::FileUnits;
 use crate::io::formats;
@@ -34,7 +33,7 @@ use crate::io::provenance::Provenance;
 use crate::motion::Motion;
 use crate::particles::Particles;
 use crate::simulation::{Engines, Notes, Plan, Simulation};
-use crate::time::{Clock, Level, Time};
+use crate::time::{Clock, Time};
 use crate::units::{Scale, Units};
 use engine::Task;
 
@@ -206,22 +205,6 @@ fn width() -> Result<Width> {
     Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
-fn hermite4(h: &config::Hermite4, precision: Precision, clock: Clock) -> Hermite4 {
-    let parameters = Parameters {
-        nu: h.nu.get(),
-        nu_start: h.nu_start(),
-        iterations: h.iterations,
-        floor: Level::not_shorter_than(h.dt_min() / h.dt_max()),
-        on_floor: match h.on_dt_min {
-            OnDtMin::Stop => OnFloor::Stop,
-            OnDtMin::Clamp => OnFloor::Clamp,
-        },
-        noise: precision.noise(),
-        range: Range::of(precision),
-    };
-    Hermite4::new(parameters, clock)
-}
-
 /// What computes in a session of a run, the name of its engine, and what is to be told of it. `of_run` is the engine that
 /// computed the run so far.
 fn choose_engines(
@@ -230,16 +213,14 @@ fn choose_engines(
     of_run: Option<&str>,
     task: Task,
 ) -> Result<(Engines, &'static str, Notes)> {
-    Ok(match &config.integrator {
-        config::Integrator::Hermite4(h) => {
+    Ok(match config.integrator.scheme().build(task.precision, task.clock) {
+        AnyIntegrator::Forces(integrator) => {
             let chosen = engine::choose::<dyn ForceEngine>(config, session, of_run, task)?;
-            let integrator = Box::new(hermite4(h, task.precision, task.clock));
             let motion = Motion::Forces { integrator, engine: chosen.engine, meter: chosen.meter };
             (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
         }
-        config::Integrator::Leapfrog(_) => {
+        AnyIntegrator::Accelerations(integrator) => {
             let chosen = engine::choose::<dyn AccelerationEngine>(config, session, of_run, task)?;
-            let integrator = Box::new(Leapfrog::new(task.clock, Range::of(task.precision)));
             let motion = Motion::Accelerations { integrator, engine: chosen.engine, meter: chosen.meter };
             (Engines { motion, auditor: chosen.auditor }, chosen.name, chosen.notes)
         }

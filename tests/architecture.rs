@@ -3,6 +3,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use tisane::integrator::IntegratorKind;
+use tisane::io::formats::FORMATS;
 
 /// What every part may use.
 const GROUND: &[&str] = &["particles", "time", "gravity", "units", "sum", "regular"];
@@ -18,7 +20,7 @@ const RULES: &[(&str, &[&str])] = &[
     // The one knot: an error carries a configuration's error as it is, with its source text.
     ("error", &["config::ConfigError"]),
     ("crew", &["error", "config::MAX_THREADS"]),
-    ("config", &["error", "force::precision"]),
+    ("config", &["error", "force::precision", "integrator", "diagnostics::cluster::LagrangianMass", "io::formats"]),
     ("initial", &["error"]),
     ("force::precision", &[]),
     ("force::real", &[]),
@@ -38,7 +40,10 @@ const RULES: &[(&str, &[&str])] = &[
             "force::ForceEngine",
             "force::Forces",
             "force::Targets",
+            "force::precision",
             "force::range",
+            // Settings are numbers as users write them.
+            "config::Real",
         ],
     ),
     ("diagnostics", &[]),
@@ -69,7 +74,22 @@ const RULES: &[(&str, &[&str])] = &[
     ),
     // Data alone: whoever compares with the papers may have it.
     ("study::papers", &[]),
-    ("study", &["error", "crew", "config", "force", "diagnostics", "io", "motion", "profile", "assemble", "plot"]),
+    (
+        "study",
+        &[
+            "error",
+            "crew",
+            "config",
+            "force",
+            "integrator",
+            "diagnostics",
+            "io",
+            "motion",
+            "profile",
+            "assemble",
+            "plot",
+        ],
+    ),
     ("validate", &["error", "config", "diagnostics", "io::atomic", "io::provenance", "motion::Motion", "assemble"]),
     (
         "cli",
@@ -108,24 +128,8 @@ const ENGINE: &[&str] = &[
     "force::paper",
     "force::real",
 ];
-/// Concrete engines, integrators and formats, which only these may name, and their own files.
-const CONCRETE: &[&str] = &[
-    "force::reference",
-    "force::cpu",
-    "force::cuda",
-    "force::papers",
-    "integrator::hermite4",
-    "integrator::leapfrog",
-    "io::formats::amuse",
-    "io::formats::csv",
-    "io::formats::gadget",
-    "io::formats::mcluster",
-    "io::formats::nbody6",
-    "io::formats::nemo",
-    "io::formats::petar",
-    "io::formats::tipsy",
-    "io::formats::tisane",
-];
+/// Concrete engines, which only these may name, and their own files; so it is with every integrator and file format.
+const ENGINES: &[&str] = &["force::reference", "force::cpu", "force::cuda", "force::papers"];
 const MAY_NAME_THEM: &[&str] = &["assemble", "cli"];
 /// Where the driver and its compiler are called: C libraries, which Rust cannot check.
 const MAY_BE_UNSAFE: &[&str] =
@@ -135,6 +139,13 @@ const MOST_LINES: usize = 450;
 /// True if `path` is `part` or lies below it.
 fn within(path: &str, part: &str) -> bool {
     path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// Returns the paths of every concrete engine, integrator and file format.
+fn concrete() -> Vec<String> {
+    let engines = ENGINES.iter().map(|&engine| engine.to_owned());
+    let integrators = IntegratorKind::ALL.iter().map(|kind| format!("integrator::{}", kind.info().name()));
+    engines.chain(integrators).chain(FORMATS.iter().map(|format| format!("io::formats::{}", format.name))).collect()
 }
 
 /// Everything wrong with the file of a module.
@@ -153,6 +164,7 @@ fn violations(module: &str, source: &str) -> Vec<String> {
         found.push(format!("{module}: a new part of the crate: say in RULES what it may use"));
         return found;
     };
+    let all_concrete = concrete();
     for used in uses(module, without_tests(&code)) {
         // `use crate::{Error, Result}`: what lib.rs hands on from `error`.
         let used = if used == "Error" || used == "Result" { format!("error::{used}") } else { used };
@@ -160,7 +172,8 @@ fn violations(module: &str, source: &str) -> Vec<String> {
         if !(fits(part) || GROUND.iter().chain(*allowed).any(fits)) {
             found.push(format!("{module}: {part} must not use {used}"));
         }
-        let concrete = CONCRETE.iter().find(|concrete| fits(concrete) && !within(module, concrete));
+        let named = |concrete: &&String| within(&used, concrete) && !within(module, concrete);
+        let concrete = all_concrete.iter().find(named);
         if let Some(concrete) = concrete.filter(|_| !MAY_NAME_THEM.iter().any(|by| within(module, by))) {
             found.push(format!("{module}: names the concrete {concrete}"));
         }

@@ -10,7 +10,7 @@ use super::error::Problem;
 use super::file::commented;
 use super::number::Real;
 use super::schema::{follow, summary};
-use super::{Config, Initial, Integrator, Masses, Model, Size, System};
+use super::{Config, Initial, Masses, Model, Size, System};
 use crate::Result;
 
 impl Config {
@@ -20,12 +20,8 @@ impl Config {
         if self.units().is_henon() {
             self.units.system = Some(System::Henon);
         }
-        if let Integrator::Hermite4(hermite) = &mut self.integrator {
-            let (nu_start, dt_max, dt_min) = (hermite.nu_start(), hermite.dt_max(), hermite.dt_min());
-            (hermite.nu_start, hermite.dt_max, hermite.dt_min) =
-                (Some(Real::new(nu_start)), Some(Real::new(dt_max)), Some(Real::new(dt_min)));
-        }
-        let interval = self.output.interval.unwrap_or(Real::new(self.integrator.output_interval()));
+        self.integrator.scheme_mut().resolve();
+        let interval = self.output.interval.unwrap_or(Real::new(self.integrator.scheme().output_interval()));
         self.output.interval = Some(interval);
         self.output.snapshot_interval.get_or_insert(interval);
         self.output.diagnostics_interval.get_or_insert(interval);

@@ -3,8 +3,18 @@
 pub mod hermite4;
 pub mod leapfrog;
 pub mod scheduler;
+mod settings;
 mod stretch;
 pub mod timestep;
+
+pub use settings::{AnyIntegrator, BlockSteps, Mistake, Scheme, SchemeInfo};
+
+settings::schemes! {
+    /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
+    Hermite4: hermite4::Hermite4Settings,
+    /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
+    Leapfrog: leapfrog::LeapfrogSettings,
+}
 
 use crate::error::{Error, Result};
 use crate::force::range::{Outside, Range};

@@ -4,6 +4,7 @@
 use super::gadget_header::{self, Header};
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
+use super::{Accepts, Format, Writer};
 use crate::io::hdf::foreign::{Foreign, Place};
 use crate::io::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::io::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
@@ -13,11 +14,22 @@ use crate::{Error, Result};
 use hdf5::Group;
 use std::path::Path;
 
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "gadget",
+    description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
+    meaning: "Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.",
+    place: 7,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Told, loses: "nothing", write }),
+};
+
 /// Kinds by number; SWIFT has a seventh.
 const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];
 
 /// HDF5 with a header of counts.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     let root = look.hdf5.as_ref()?.root();
     let counts = root.group("Header")?.numbers("NumPart_ThisFile").ok()??;
     if look.is_from_tisane() {
@@ -29,7 +41,7 @@ pub(super) fn detect(look: &Look) -> Option<Guess> {
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let file = Foreign::open(path)?;
     let Header { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
     let root = file.root();
@@ -97,7 +109,7 @@ fn kind_of(group: &Place<'_>, claimed: Option<f64>, mass: f64, all: &mut Columns
 }
 
 /// Writes a file.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
     let time = time_of_header(state, units);
     if !time.is_finite() {
