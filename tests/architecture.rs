@@ -90,7 +90,10 @@ const RULES: &[(&str, &[&str])] = &[
             "plot",
         ],
     ),
-    ("validate", &["error", "config", "diagnostics", "io::atomic", "io::provenance", "motion::Motion", "assemble"]),
+    (
+        "validate",
+        &["error", "config", "diagnostics", "io::atomic", "io::provenance", "motion::Motion", "assemble", "study::fit"],
+    ),
     (
         "cli",
         &[

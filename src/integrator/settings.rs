@@ -6,7 +6,7 @@ use super::Integrator;
 use crate::config::Real;
 use crate::force::precision::Precision;
 use crate::force::{AccelerationEngine, ForceEngine};
-use crate::time::{Clock, LOG2_TICKS_PER_DT_MAX};
+use crate::time::{Clock, TICKS_PER_DT_MAX};
 
 /// Properties of a scheme that no setting changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub(super) fn positive(found: &mut Vec<Mistake>, key: &'static str, value: Optio
 
 /// Returns the length of a tick where the longest step is `dt_max`.
 pub(super) fn tick(dt_max: f64) -> f64 {
-    dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64
+    dt_max / TICKS_PER_DT_MAX as f64
 }
 
 /// Declares [`IntegratorKind`] and [`IntegratorSettings`] from one line a scheme: its description, its name in camel case and the type of

@@ -1,7 +1,7 @@
 //! One row of the diagnostics: what is measured at an output.
 
 use crate::auditor::Audit;
-use crate::diagnostics::conserved::{Conserved, relative};
+use crate::diagnostics::conserved::{Conserved, nonzero, relative};
 use crate::diagnostics::steps;
 use crate::error::{Error, Result};
 use crate::integrator::timestep::norm;
@@ -95,11 +95,6 @@ pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>,
                 .into(),
         ),
     })
-}
-
-/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
-fn nonzero(x: f64) -> f64 {
-    if x == 0.0 { 1.0 } else { x }
 }
 
 fn distance(a: Vec3, b: Vec3) -> f64 {

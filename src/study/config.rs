@@ -4,7 +4,7 @@ use crate::config::{Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_le
 use crate::error::Result;
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
-use crate::time::LOG2_TICKS_PER_DT_MAX;
+use crate::time::TICKS_PER_DT_MAX;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -287,7 +287,7 @@ fn stretch(section: &str, it: &Stretch, found: &mut Vec<Problem>) {
         return;
     }
     let (dt_max, dt_min) = (it.dt_max.get(), it.dt_min.get());
-    let deepest = dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64;
+    let deepest = dt_max / TICKS_PER_DT_MAX as f64;
     if !(deepest..=dt_max).contains(&dt_min) {
         found.push(Problem::new(key("dt_min"), format!("expected {deepest:e} to dt_max = {dt_max}, found {dt_min}")));
     }

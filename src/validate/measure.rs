@@ -1,7 +1,7 @@
 //! The particles of a run as they moved.
 
 use crate::assemble::{self, Session, Setup};
-use crate::diagnostics::conserved::{Conserved, relative};
+use crate::diagnostics::conserved::{Conserved, nonzero, relative};
 use crate::error::Result;
 use crate::motion::Motion;
 use crate::particles::{Particles, Vec3};
@@ -113,9 +113,4 @@ fn length(v: Vec3) -> f64 {
 
 fn difference(a: Vec3, b: Vec3) -> f64 {
     [0, 1, 2].map(|k| (a[k] - b[k]).powi(2)).iter().sum::<f64>().sqrt()
-}
-
-/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
-fn nonzero(x: f64) -> f64 {
-    if x == 0.0 { 1.0 } else { x }
 }
