@@ -216,7 +216,7 @@ fn scale(
     let own = |key: &str| shape.lengths.iter().find(|(name, ..)| *name == key).map_or(1.0, |(.., length)| *length);
     if let (Size::Own(key, length), true) = (size, ratio == 0.0) {
         p.vel.fill([0.0; 3]);
-        return Ok(Scaled { particles: length / own(key), model: length / own(key) });
+        return Ok(Scaled { particles: length.get() / own(key), model: length.get() / own(key) });
     }
     let potential = potential_energy(p, 0.0)?;
     let (scaled, particles, stretched) = match size {
@@ -224,15 +224,15 @@ fn scale(
         Size::Virial(length) => {
             let target = 0.5 * total * total;
             let done = scaling::to_virial(p, potential, ratio, -(1.0 - ratio) * target);
-            (done, length, if done { -potential / target } else { 1.0 })
+            (done, length.get(), if done { -potential / target } else { 1.0 })
         }
         Size::HalfMass(length) => {
             let half = half_mass_radius(p, body.is_some());
             let half = if half > 0.0 { half } else { 1.0 };
             scaling::rescale(p, 1.0, 1.0 / half, 1.0);
-            (scaling::to_virial_ratio(p, potential * half, ratio), length, 1.0 / half)
+            (scaling::to_virial_ratio(p, potential * half, ratio), length.get(), 1.0 / half)
         }
-        Size::Own(key, length) => (scaling::to_virial_ratio(p, potential, ratio), length / own(key), 1.0),
+        Size::Own(key, length) => (scaling::to_virial_ratio(p, potential, ratio), length.get() / own(key), 1.0),
     };
     if !scaled && p.len() > 1 {
         warnings.push(format!("the sample of {} could not be brought to its virial ratio", of.name));

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::document::item_path;
 use super::format::Format;
 use super::number::Real;
+use crate::real;
 
 pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
 pub use population::{
@@ -91,17 +92,20 @@ pub struct Cluster {
     pub initial: Initial,
 }
 
+/// Position and velocity of a system where the configuration does not give them.
+pub(super) const ORIGIN: [Real; 3] = [real!(0.0); 3];
+
 impl Cluster {
     /// Position of the centre; unit: length.
     #[must_use]
     pub fn position(&self) -> [f64; 3] {
-        self.position.unwrap_or([Real::new(0.0); 3]).map(Real::get)
+        self.position.unwrap_or(ORIGIN).map(Real::get)
     }
 
     /// Velocity of the centre; unit: velocity.
     #[must_use]
     pub fn velocity(&self) -> [f64; 3] {
-        self.velocity.unwrap_or([Real::new(0.0); 3]).map(Real::get)
+        self.velocity.unwrap_or(ORIGIN).map(Real::get)
     }
 }
 
@@ -120,7 +124,7 @@ pub struct Encounter {
 }
 
 const fn parabola() -> Real {
-    Real::new(1.0)
+    real!(1.0)
 }
 
 impl Initial {
@@ -225,26 +229,31 @@ pub struct TwoBody {
 }
 
 const fn circular() -> Real {
-    Real::new(0.0)
+    real!(0.0)
 }
 
 impl TwoBody {
+    /// Mass of each body where the configuration does not give it.
+    pub(super) const MASS: Real = real!(0.5);
+    /// Semi-major axis where the configuration does not give it.
+    pub(super) const SEMI_MAJOR_AXIS: Real = real!(1.0);
+
     /// Mass of the first body; unit: mass.
     #[must_use]
     pub fn m1(&self) -> f64 {
-        self.m1.map_or(0.5, Real::get)
+        self.m1.unwrap_or(Self::MASS).get()
     }
 
     /// Mass of the second body; unit: mass.
     #[must_use]
     pub fn m2(&self) -> f64 {
-        self.m2.map_or(0.5, Real::get)
+        self.m2.unwrap_or(Self::MASS).get()
     }
 
     /// Semi-major axis; unit: length.
     #[must_use]
     pub fn semi_major_axis(&self) -> f64 {
-        self.semi_major_axis.map_or(1.0, Real::get)
+        self.semi_major_axis.unwrap_or(Self::SEMI_MAJOR_AXIS).get()
     }
 }
 

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::real;
 pub use check::nearest;
 pub use error::{ConfigError, Problem};
 pub use file::{Source, commented, read, read_text};
@@ -146,9 +147,10 @@ impl Config {
         self.run.t_end.get()
     }
 
-    /// Writes down the time at which the run starts (unit: time, finite), once the input file has told it.
+    /// Sets the time at which the run starts (unit: time), once it has been read from the input file. A time that is not
+    /// finite leaves the key without a value.
     pub fn set_t_start(&mut self, t_start: f64) {
-        self.run.t_start = t_start.is_finite().then_some(Real::new(t_start));
+        self.run.t_start = Real::new(t_start);
     }
 
     /// The longest time step, the leapfrog's only one; unit: time.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,6 +12,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Real(f64);
 
+/// Makes a [`Real`] of a constant. The program does not compile if the constant is not finite.
+#[macro_export]
+macro_rules! real {
+    ($value:expr) => {
+        const {
+            match $crate::config::Real::new($value) {
+                Some(number) => number,
+                None => panic!("expected a finite number"),
+            }
+        }
+    };
+}
+
 /// What a [`Real`] may look like, for messages.
 const REAL_EXPECTED: &str = "a finite number such as 0.01, 1e-3, \"1/256\", \"2^-26\" or \"3/2^10\"";
 /// An unsigned decimal, perhaps raised to a whole power, as a regular expression.
@@ -19,10 +33,16 @@ const TERM: &str = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?(\s*\^\s*[+-]?[
 const MAX_POWER: u32 = 1023;
 
 impl Real {
-    /// A number known to be finite; anything else becomes 0.
+    /// Returns the number, or [`None`] if it is infinite or not a number.
     #[must_use]
-    pub const fn new(value: f64) -> Self {
-        Self(if value.is_finite() { value } else { 0.0 })
+    pub const fn new(value: f64) -> Option<Self> {
+        if value.is_finite() { Some(Self(value)) } else { None }
+    }
+
+    /// Returns this number divided by a whole one, which is finite too.
+    #[must_use]
+    pub fn divided_by(self, divisor: NonZeroU32) -> Self {
+        Self(self.0 / f64::from(divisor.get()))
     }
 
     /// The value.
@@ -246,6 +266,16 @@ mod tests {
         {
             assert!(Real::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn only_finite_numbers_are_taken() {
+        assert_eq!(Real::new(-0.5).map(Real::get), Some(-0.5));
+        assert_eq!(Real::new(f64::MAX).map(Real::get), Some(f64::MAX));
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(Real::new(value), None);
+        }
+        assert_eq!(real!(0.125).divided_by(NonZeroU32::MAX).get(), 0.125 / f64::from(u32::MAX));
     }
 
     #[test]

@@ -8,10 +8,11 @@ use toml::de::DeTable;
 use super::document::item_path;
 use super::error::Problem;
 use super::file::commented;
+use super::initial::ORIGIN;
 use super::number::Real;
 use super::schema::{follow, summary};
-use super::{Config, Initial, Masses, Model, Size, System};
-use crate::Result;
+use super::{Config, Initial, Masses, Model, Size, System, TwoBody};
+use crate::{Result, real};
 
 impl Config {
     /// Writes every default into its key, and makes the path of an input file absolute (from `base`). Defaults that
@@ -21,18 +22,21 @@ impl Config {
             self.units.system = Some(System::Henon);
         }
         self.integrator.scheme_mut().resolve();
-        let interval = self.output.interval.unwrap_or(Real::new(self.integrator.scheme().output_interval()));
+        let interval = match self.output.interval {
+            Some(interval) => interval,
+            None => finite("output.interval", self.integrator.scheme().output_interval())?,
+        };
         self.output.interval = Some(interval);
         self.output.snapshot_interval.get_or_insert(interval);
         self.output.diagnostics_interval.get_or_insert(interval);
         self.cluster.interval.get_or_insert(interval);
         self.output.directory.get_or_insert(format!("runs/{}", self.run.name));
         if !matches!(self.initial.model, Model::File(_)) {
-            self.run.t_start.get_or_insert(Real::new(0.0));
+            self.run.t_start.get_or_insert(real!(0.0));
         }
         let precision = self.force.precision();
         self.force.precision = Some(precision);
-        self.audit.limit = Some(Real::new(self.audit.limit(precision)));
+        self.audit.limit = Some(finite("audit.limit", self.audit.limit(precision))?);
         let henon = self.units().is_henon();
         self.initial.resolve("initial", base, henon, 1)
     }
@@ -52,9 +56,9 @@ impl Initial {
     fn resolve(&mut self, at: &str, base: &Path, henon: bool, number: u64) -> Result<(), Problem> {
         match &mut self.model {
             Model::TwoBody(model) => {
-                let (m1, m2, axis) = (model.m1(), model.m2(), model.semi_major_axis());
-                (model.m1, model.m2, model.semi_major_axis) =
-                    (Some(Real::new(m1)), Some(Real::new(m2)), Some(Real::new(axis)));
+                model.m1.get_or_insert(TwoBody::MASS);
+                model.m2.get_or_insert(TwoBody::MASS);
+                model.semi_major_axis.get_or_insert(TwoBody::SEMI_MAJOR_AXIS);
             }
             Model::Elements(model) => model.path = absolute_path(&format!("{at}.elements.path"), base, &model.path)?,
             Model::File(model) => model.path = absolute_path(&format!("{at}.file.path"), base, &model.path)?,
@@ -63,8 +67,8 @@ impl Initial {
                     let at = item_path(&format!("{at}.clusters"), number);
                     cluster.initial.resolve(&at, base, henon, number as u64 + 1)?;
                     if self.orbit.is_none() {
-                        cluster.position = Some(cluster.position().map(Real::new));
-                        cluster.velocity = Some(cluster.velocity().map(Real::new));
+                        cluster.position.get_or_insert(ORIGIN);
+                        cluster.velocity.get_or_insert(ORIGIN);
                     }
                 }
             }
@@ -77,34 +81,40 @@ impl Initial {
     }
 
     fn resolve_sampled(&mut self, henon: bool, number: u64) {
-        let Some((size, ratio)) = self.model.sampled().map(|model| (model.size(), model.virial_ratio())) else {
+        let Some((size, ratio)) = self.model.sampled().map(|model| (model.size(), model.default_virial_ratio())) else {
             return;
         };
         if let (Model::UniformSphere(model), Size::Own(_, radius)) = (&mut self.model, size) {
-            model.radius = Some(Real::new(radius));
+            model.radius = Some(radius);
         }
         let Some(sampling) = self.model.sampling_mut() else { return };
         sampling.seed.get_or_insert(number);
-        sampling.virial_ratio = Some(Real::new(ratio));
+        sampling.virial_ratio.get_or_insert(ratio);
         if let Size::Virial(radius) = size {
-            sampling.virial_radius = Some(Real::new(radius));
+            sampling.virial_radius = Some(radius);
         }
         if henon {
-            sampling.mass.get_or_insert(Real::new(1.0));
+            sampling.mass.get_or_insert(real!(1.0));
         }
     }
 }
 
 impl Masses {
     fn resolve(&mut self, key: &str, base: &Path) -> Result<(), Problem> {
-        if let Some((least, most)) = self.limits() {
-            (self.m_min, self.m_max) = (Some(Real::new(least)), Some(Real::new(most)));
+        if let Some((least, most)) = self.default_limits() {
+            self.m_min.get_or_insert(least);
+            self.m_max.get_or_insert(most);
         }
         if let Some(path) = &mut self.path {
             *path = absolute_path(key, base, path)?;
         }
         Ok(())
     }
+}
+
+/// Returns a default as a [`Real`]. A default computed from other keys may be too large for a number.
+fn finite(key: &str, value: f64) -> Result<Real, Problem> {
+    Real::new(value).ok_or_else(|| Problem::new(key, format!("expected a finite number, and its default is {value}")))
 }
 
 /// The path of an input file, from the directory `base`, in full.

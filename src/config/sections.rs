@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::number::Real;
 use crate::diagnostics::cluster::LagrangianMass;
 use crate::force::precision::Precision;
+use crate::real;
 use crate::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use crate::units::{Rates, Units};
 
@@ -75,7 +76,7 @@ pub struct Softening {
 
 impl Default for Softening {
     fn default() -> Self {
-        Self { epsilon: Real::new(0.0) }
+        Self { epsilon: real!(0.0) }
     }
 }
 
@@ -201,9 +202,9 @@ impl Default for ClusterSection {
             interval: None,
             neighbours: 6,
             lagrangian_mass: LagrangianMass::Initial,
-            binary_hardness: Real::new(1.0),
-            escape_radius: Real::new(10.0),
-            encounter_radius: Real::new(1.0),
+            binary_hardness: real!(1.0),
+            escape_radius: real!(10.0),
+            encounter_radius: real!(1.0),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a study sweeps over, as one TOML file. The documentation of each key is also its text in the resolved file.
 
-use crate::config::{Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read, whole_multiple};
+use crate::config::{
+    Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read, real, whole_multiple,
+};
 use crate::error::Result;
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
@@ -105,7 +107,7 @@ impl Default for ForceSweep {
             device: 0,
             bags: vec![1, 4, 16, 64, 256, 1024],
             n_of_bags: None,
-            epsilon: Real::new(0.1),
+            epsilon: real!(0.1),
             seeds: vec![1],
             targets: 0,
             threads: 0,
@@ -140,8 +142,13 @@ pub struct Stretch {
 
 impl Default for Stretch {
     fn default() -> Self {
-        let [epsilon, dt_max, dt_min] = [1.0 / 256.0, 0.125, 2f64.powi(-26)].map(Real::new);
-        Self { epsilon, dt_max, dt_min, t_start: Real::new(0.25), t_end: Real::new(0.5) }
+        Self {
+            epsilon: real!(1.0 / 256.0),
+            dt_max: real!(0.125),
+            dt_min: real!(1.0 / (1u64 << 26) as f64),
+            t_start: real!(0.25),
+            t_end: real!(0.5),
+        }
     }
 }
 
@@ -186,9 +193,19 @@ impl Default for EnergySweep {
             modes: Precision::ALL.into_iter().filter(|mode| mode.on_cpu() == *mode).collect(),
             engines: vec![Engine::Cpu],
             device: 0,
-            nu: (0..=8).map(|k| Real::new(0.1 / f64::from(1 << k))).collect(),
+            nu: vec![
+                real!(0.1),
+                real!(0.1 / 2.0),
+                real!(0.1 / 4.0),
+                real!(0.1 / 8.0),
+                real!(0.1 / 16.0),
+                real!(0.1 / 32.0),
+                real!(0.1 / 64.0),
+                real!(0.1 / 128.0),
+                real!(0.1 / 256.0),
+            ],
             seeds: vec![1, 2, 3],
-            goals: [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11].map(Real::new).to_vec(),
+            goals: vec![real!(1e-6), real!(1e-7), real!(1e-8), real!(1e-9), real!(1e-10), real!(1e-11)],
             threads: 1,
             at_once: 1,
             stretch: Stretch::default(),
@@ -234,7 +251,7 @@ impl Default for CostSweep {
             modes: vec![Precision::F64, Precision::Mixed],
             engines: vec![Engine::Cpu],
             device: 0,
-            nu: Real::new(0.01),
+            nu: real!(0.01),
             seeds: vec![1],
             repeat: 3,
             threads: 0,

@@ -5,12 +5,11 @@
 //! its Plummer spheres. The levels give the sizes of all blocks: in each dt_max, 2^(k−1) block steps move whoever stands at level k or
 //! deeper, for k from 1 to the deepest level in use, and one moves everybody.
 
-use super::config::Stretch;
 use super::cost::Row;
 use super::model::{Fit, Model};
 use super::plummer::{self, Sphere};
 use crate::assemble::{self, OnGpu, Setup};
-use crate::config::{Config, Engine, Real};
+use crate::config::{Config, Engine};
 use crate::error::Result;
 use crate::force::precision::Precision;
 use crate::force::{Forces, Targets};
@@ -77,15 +76,13 @@ impl Fit {
 /// Fits κ of `fit` to the wall times of its spheres.
 ///
 /// # Errors
-/// As [`natural_times`].
+/// As [`natural_times`] and [`Key::stretch`](super::trials::Key::stretch).
 pub fn calibrate(fit: &mut Fit, rows: &[Row]) -> Result<()> {
     let mut spheres = Vec::new();
     for row in rows {
         let key = &row.key;
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
-        let [epsilon, dt_max, dt_min] = [key.epsilon, key.dt_max, key.dt_min].map(Real::new);
-        let stretch = Stretch { epsilon, dt_max, dt_min, ..Stretch::default() };
-        let set = plummer::setup(sphere, &stretch, key.nu, (Engine::Cpu, Precision::F64))?;
+        let set = plummer::setup(sphere, &key.stretch()?, key.nu, (Engine::Cpu, Precision::F64))?;
         let deepest = (key.dt_max / key.dt_min).log2().floor() as u32;
         let measured = row.best.seconds / row.best.span * key.dt_max;
         spheres.push((natural_times(&set)?, key.nu.sqrt(), key.dt_max, deepest, measured));

@@ -39,6 +39,26 @@ pub struct Key {
     pub repetition: Option<u32>,
 }
 
+impl Key {
+    /// Returns the stretch of the sphere's life that is measured.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a length or a time that is not finite.
+    pub fn stretch(&self) -> Result<Stretch> {
+        let finite = |name: &str, value: f64| {
+            let problem = || format!("{name}: expected a finite number, found {value}");
+            Real::new(value).ok_or_else(|| Error::input("a point of a study", problem()))
+        };
+        Ok(Stretch {
+            epsilon: finite("epsilon", self.epsilon)?,
+            dt_max: finite("dt_max", self.dt_max)?,
+            dt_min: finite("dt_min", self.dt_min)?,
+            t_start: finite("span[0]", self.span[0])?,
+            t_end: finite("span[1]", self.span[1])?,
+        })
+    }
+}
+
 /// The same threads, by their number.
 #[must_use]
 pub fn threads(asked: u32) -> usize {
@@ -104,9 +124,7 @@ impl Common {
     pub fn measure(&self, key: &Key) -> Result<Measured> {
         let engine =
             self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine);
-        let [epsilon, dt_max, dt_min] = [key.epsilon, key.dt_max, key.dt_min].map(Real::new);
-        let [t_start, t_end] = key.span.map(Real::new);
-        let stretch = Stretch { epsilon, dt_max, dt_min, t_start, t_end };
+        let stretch = key.stretch()?;
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
         crew::on_threads(key.threads, || {
             let set = plummer::setup(sphere, &stretch, key.nu, (engine, key.mode))?;

@@ -1,7 +1,7 @@
 //! What studies make of points is right for planted ones: the fastest repetition counts, the model from N alone is that of the
 //! laws, and figures have the papers' numbers for a time unit.
 
-use tisane::config::Real;
+use tisane::config::real;
 use tisane::force::precision::Precision;
 use tisane::plot::{Figure, Panel};
 use tisane::study::config::Stretch;
@@ -107,7 +107,7 @@ fn figures_have_the_papers_numbers_and_ours_for_a_time_unit() {
     assert!(at(points(figure_5, "one cycle a pair"), 65536.0) < at(points(figure_5, "nothing on the host"), 65536.0));
 
     // Another workload has nothing of the paper beside it.
-    let other = figures::cost(&[planted()], &Stretch { t_end: Real::new(0.75), ..Stretch::default() }, &[]);
+    let other = figures::cost(&[planted()], &Stretch { t_end: real!(0.75), ..Stretch::default() }, &[]);
     assert!(other.iter().all(|(name, _)| *name == "cost"));
     assert!(other[0].1.panels.iter().flat_map(|panel| &panel.series).all(|series| !series.name.starts_with("PZ")));
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::number::Real;
 use super::Model;
+use crate::real;
 
 /// What every sampled model has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +61,7 @@ pub struct Plummer {
 }
 
 const fn plummer_share() -> Real {
-    Real::new(0.999)
+    real!(0.999)
 }
 
 /// King (1966) model: a Maxwellian lowered to zero at the tidal radius.
@@ -96,7 +97,7 @@ pub struct Hernquist {
 }
 
 const fn hernquist_share() -> Real {
-    Real::new(0.99)
+    real!(0.99)
 }
 
 /// Profile of Elson, Fall & Freeman (1987), or with an inner slope a Nuker profile (Lauer et al. 1995).
@@ -124,19 +125,19 @@ pub struct Eff {
 }
 
 const fn outer_slope() -> Real {
-    Real::new(2.5)
+    real!(2.5)
 }
 
 const fn inner_slope() -> Real {
-    Real::new(0.0)
+    real!(0.0)
 }
 
 const fn sharpness() -> Real {
-    Real::new(2.0)
+    real!(2.0)
 }
 
 const fn cut_off() -> Real {
-    Real::new(20.0)
+    real!(20.0)
 }
 
 /// Sphere of constant density, cold or at a virial ratio.
@@ -169,11 +170,11 @@ pub struct Fractal {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     /// The virial radius.
-    Virial(f64),
+    Virial(Real),
     /// The half-mass radius.
-    HalfMass(f64),
+    HalfMass(Real),
     /// The length of the model with this key.
-    Own(&'static str, f64),
+    Own(&'static str, Real),
 }
 
 /// A sampled model: its name, what every one has, and its own lengths.
@@ -230,20 +231,24 @@ impl Sampled<'_> {
     /// The radius that is given; without one that of Hénon units.
     #[must_use]
     pub fn size(&self) -> Size {
-        let given = self.radii().into_iter().find_map(|(key, value)| Some((key, value?.get())));
+        let given = self.radii().into_iter().find_map(|(key, value)| Some((key, value?)));
         match given {
             Some(("virial_radius", value)) => Size::Virial(value),
             Some(("half_mass_radius", value)) => Size::HalfMass(value),
             Some((key, value)) => Size::Own(key, value),
-            None if self.name == "uniform-sphere" => Size::Own("radius", 1.0),
-            None => Size::Virial(1.0),
+            None if self.name == "uniform-sphere" => Size::Own("radius", real!(1.0)),
+            None => Size::Virial(real!(1.0)),
         }
     }
 
     /// Kinetic energy over |potential energy|.
     #[must_use]
     pub fn virial_ratio(&self) -> f64 {
-        let default = if self.name == "uniform-sphere" { 0.0 } else { 0.5 };
-        self.sampling.virial_ratio.map_or(default, Real::get)
+        self.sampling.virial_ratio.unwrap_or(self.default_virial_ratio()).get()
+    }
+
+    /// The virial ratio where the configuration does not give it.
+    pub(in super::super) fn default_virial_ratio(&self) -> Real {
+        if self.name == "uniform-sphere" { real!(0.0) } else { real!(0.5) }
     }
 }

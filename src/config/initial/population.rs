@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::number::Real;
+use crate::real;
 
 /// Masses of the stars.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,14 +53,19 @@ impl Masses {
     /// Smallest and largest mass in Msun; [`None`] for a function without limits.
     #[must_use]
     pub fn limits(&self) -> Option<(f64, f64)> {
-        let (least, most) = match self.function {
-            MassFunction::Equal | MassFunction::File => return None,
-            MassFunction::Salpeter => (0.1, 100.0),
-            MassFunction::Kroupa => (0.08, 100.0),
-            MassFunction::Maschberger => (0.01, 150.0),
-            MassFunction::PowerLaw => (0.0, 0.0),
-        };
-        Some((self.m_min.map_or(least, Real::get), self.m_max.map_or(most, Real::get)))
+        let (least, most) = self.default_limits()?;
+        Some((self.m_min.unwrap_or(least).get(), self.m_max.unwrap_or(most).get()))
+    }
+
+    /// The limits in Msun where the configuration does not give them; zeros for a power law, which has no default.
+    pub(in super::super) const fn default_limits(&self) -> Option<(Real, Real)> {
+        match self.function {
+            MassFunction::Equal | MassFunction::File => None,
+            MassFunction::Salpeter => Some((real!(0.1), real!(100.0))),
+            MassFunction::Kroupa => Some((real!(0.08), real!(100.0))),
+            MassFunction::Maschberger => Some((real!(0.01), real!(150.0))),
+            MassFunction::PowerLaw => Some((real!(0.0), real!(0.0))),
+        }
     }
 
     /// File of masses: absolute once the configuration has been read.
@@ -99,7 +105,7 @@ pub struct Binaries {
 }
 
 const fn massive() -> Real {
-    Real::new(5.0)
+    real!(5.0)
 }
 
 impl Binaries {
@@ -180,7 +186,7 @@ pub struct Rotation {
 }
 
 const fn none() -> Real {
-    Real::new(0.0)
+    real!(0.0)
 }
 
 /// A massive body in the centre; the velocities of the stars are in equilibrium with it.

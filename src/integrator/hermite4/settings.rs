@@ -5,9 +5,11 @@ use crate::config::Real;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
 use crate::integrator::settings::{AnyIntegrator, BlockSteps, Mistake, Scheme, SchemeInfo, positive, tick};
+use crate::real;
 use crate::time::{Clock, LOG2_TICKS_PER_DT_MAX, Level};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Hermite scheme of 4th order with individual block time steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +37,7 @@ pub struct Hermite4Settings {
 impl Default for Hermite4Settings {
     fn default() -> Self {
         Self {
-            nu: Real::new(0.01),
+            nu: real!(0.01),
             nu_start: None,
             dt_max: None,
             dt_min: None,
@@ -45,13 +47,18 @@ impl Default for Hermite4Settings {
     }
 }
 
+/// Longest time step in Hénon units where the configuration does not give it.
+const DT_MAX: Real = real!(0.125);
+/// Number of shortest time steps in the longest one where the configuration does not give the shortest.
+const DT_MIN_PARTS: NonZeroU32 = NonZeroU32::new(1 << 23).unwrap();
+
 impl Hermite4Settings {
     fn nu_start(&self) -> f64 {
         self.nu_start.unwrap_or(self.nu).get()
     }
 
     fn dt_min(&self) -> f64 {
-        self.dt_min.map_or(self.dt_max() / f64::from(1 << 23), Real::get)
+        self.dt_min.unwrap_or(self.dt_max.unwrap_or(DT_MAX).divided_by(DT_MIN_PARTS)).get()
     }
 }
 
@@ -67,7 +74,7 @@ impl Scheme for Hermite4Settings {
     }
 
     fn dt_max(&self) -> f64 {
-        self.dt_max.map_or(0.125, Real::get)
+        self.dt_max.unwrap_or(DT_MAX).get()
     }
 
     fn block_steps(&self) -> Option<BlockSteps> {
@@ -83,9 +90,9 @@ impl Scheme for Hermite4Settings {
     }
 
     fn resolve(&mut self) {
-        let (nu_start, dt_max, dt_min) = (self.nu_start(), self.dt_max(), self.dt_min());
-        (self.nu_start, self.dt_max, self.dt_min) =
-            (Some(Real::new(nu_start)), Some(Real::new(dt_max)), Some(Real::new(dt_min)));
+        self.nu_start.get_or_insert(self.nu);
+        let dt_max = *self.dt_max.get_or_insert(DT_MAX);
+        self.dt_min.get_or_insert(dt_max.divided_by(DT_MIN_PARTS));
     }
 
     fn check(&self, physical: bool, found: &mut Vec<Mistake>) -> bool {
