@@ -110,8 +110,8 @@ const MENDED: [(&str, &str); 3] = [
     partner.map_or(String::new(), |(id, distance)| format!("; its nearest neighbour is particle {id}, at a distance of {distance:.3e}"))
 )]
 #[diagnostic(help(
-    "soften the encounter (softening.epsilon), allow shorter steps (integrator.hermite4.dt_min), or let such particles go \
-     on at the floor, with a larger error, by integrator.hermite4.on_dt_min = \"clamp\""
+    "soften the encounter (softening.epsilon), allow shorter steps ({section}.dt_min), or let such particles go \
+     on at the floor, with a larger error, by {section}.on_dt_min = \"clamp\""
 ))]
 pub struct StepBelowFloor {
     /// Its id.
@@ -122,6 +122,8 @@ pub struct StepBelowFloor {
     pub wanted: f64,
     /// The shortest step allowed.
     pub floor: f64,
+    /// Section of the configuration that has the settings of its steps.
+    pub section: &'static str,
     /// Its nearest neighbour's id and distance, unless it is alone.
     pub partner: Option<(u64, f64)>,
 }

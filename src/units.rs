@@ -1,6 +1,9 @@
 //! Units: what the user writes, and the internal scale (G = 1, values near 1).
 
 pub mod names;
+mod real;
+
+pub use real::Real;
 
 use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 

@@ -53,7 +53,13 @@ impl Conserved {
 /// `(value − reference) / |reference|`; the plain difference where the reference is zero.
 #[must_use]
 pub fn relative(value: f64, reference: f64) -> f64 {
-    if reference == 0.0 { value - reference } else { (value - reference) / reference.abs() }
+    (value - reference) / nonzero(reference.abs())
+}
+
+/// Returns the value, or 1 where it is zero: an error relative to nothing is an absolute one.
+#[must_use]
+pub fn nonzero(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x }
 }
 
 #[cfg(test)]

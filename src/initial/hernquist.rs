@@ -1,7 +1,7 @@
 //! The Hernquist (1990) model.
 
 use super::numerics::maximum;
-use super::random::Uniform;
+use super::random::{Uniform, isotropic_sample};
 use crate::particles::Particles;
 
 /// A random sample of `n` equal masses 1/n from the isotropic Hernquist model (Hernquist 1990, ApJ 356, 359) in units in
@@ -14,16 +14,11 @@ use crate::particles::Particles;
 #[must_use]
 pub fn sample(n: usize, seed: u64, mass_fraction: f64) -> Particles {
     assert!(mass_fraction > 0.0 && mass_fraction <= 1.0, "mass fraction {mass_fraction} is not in (0, 1]");
-    let mut random = Uniform::new(seed);
-    let (mut pos, mut vel) = (Vec::with_capacity(n), Vec::with_capacity(n));
-    for _ in 0..n {
-        let r = radius(&mut random, mass_fraction);
-        pos.push(random.isotropic(r));
+    let speed = |random: &mut Uniform, r: f64| {
         let depth = 1.0 / (1.0 + r);
-        let speed = (2.0 * depth).sqrt() * speed_fraction(&mut random, depth);
-        vel.push(random.isotropic(speed));
-    }
-    Particles::new(vec![1.0 / n as f64; n], pos, vel)
+        (2.0 * depth).sqrt() * speed_fraction(random, depth)
+    };
+    isotropic_sample(n, seed, |random| radius(random, mass_fraction), speed)
 }
 
 fn radius(random: &mut Uniform, mass_fraction: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! The King (1966) model.
 
 use super::numerics::{between, locate, solve};
-use super::random::Uniform;
+use super::random::{Uniform, isotropic_sample};
 use crate::particles::Particles;
 
 /// Steps of the integration for a factor e in radius.
@@ -120,17 +120,12 @@ impl King {
     /// (pairs of deviates), direction (two).
     #[must_use]
     pub fn sample(&self, n: usize, seed: u64) -> Particles {
-        let mut random = Uniform::new(seed);
-        let (mut pos, mut vel) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let sigma = 1.0 / self.total_mass().sqrt();
-        for _ in 0..n {
-            let r = self.radius(random.next());
-            pos.push(random.isotropic(r));
+        let speed = |random: &mut Uniform, r: f64| {
             let w = self.depth(r);
-            let speed = (2.0 * w).sqrt() * speed_fraction(&mut random, w);
-            vel.push(random.isotropic(sigma * speed));
-        }
-        Particles::new(vec![1.0 / n as f64; n], pos, vel)
+            sigma * ((2.0 * w).sqrt() * speed_fraction(random, w))
+        };
+        isotropic_sample(n, seed, |random| self.radius(random.next()), speed)
     }
 
     /// The radius inside which the share `enclosed` of the mass lies. Between two rows the density is taken as constant.

@@ -1,6 +1,6 @@
 //! The Plummer (1911) sphere.
 
-use super::random::Uniform;
+use super::random::{Uniform, isotropic_sample};
 use super::scaling;
 use crate::particles::Particles;
 use std::f64::consts::PI;
@@ -20,16 +20,9 @@ pub const STRUCTURAL_LENGTH: f64 = 3.0 * PI / 16.0;
 #[must_use]
 pub fn sample(n: usize, seed: u64, mass_fraction: f64) -> Particles {
     assert!(mass_fraction > 0.0 && mass_fraction <= 1.0, "mass fraction {mass_fraction} is not in (0, 1]");
-    let mut random = Uniform::new(seed);
-    let (mut pos, mut vel) = (Vec::with_capacity(n), Vec::with_capacity(n));
-    for _ in 0..n {
-        let r = radius(&mut random, mass_fraction);
-        pos.push(random.isotropic(r));
-        let escape = (2.0 / (1.0 + r * r).sqrt()).sqrt();
-        let speed = escape * speed_fraction(&mut random);
-        vel.push(random.isotropic(speed));
-    }
-    let mut particles = Particles::new(vec![1.0 / n as f64; n], pos, vel);
+    let escape = |r: f64| (2.0 / (1.0 + r * r).sqrt()).sqrt();
+    let speed = |random: &mut Uniform, r: f64| escape(r) * speed_fraction(random);
+    let mut particles = isotropic_sample(n, seed, |random| radius(random, mass_fraction), speed);
     scaling::rescale(&mut particles, 1.0, STRUCTURAL_LENGTH, 1.0 / STRUCTURAL_LENGTH.sqrt());
     particles
 }

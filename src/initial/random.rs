@@ -1,6 +1,6 @@
 //! The stream of random numbers behind every sampled model.
 
-use crate::particles::Vec3;
+use crate::particles::{Vec3, Particles};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -77,4 +77,22 @@ impl Uniform {
         }
         order
     }
+}
+
+/// Draws `n` equal masses 1/n of an isotropic model: for each a radius, a direction, a speed at that radius, and a direction.
+pub(crate) fn isotropic_sample(
+    n: usize,
+    seed: u64,
+    radius: impl Fn(&mut Uniform) -> f64,
+    speed: impl Fn(&mut Uniform, f64) -> f64,
+) -> Particles {
+    let mut random = Uniform::new(seed);
+    let (mut pos, mut vel) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    for _ in 0..n {
+        let r = radius(&mut random);
+        pos.push(random.isotropic(r));
+        let v = speed(&mut random, r);
+        vel.push(random.isotropic(v));
+    }
+    Particles::new(vec![1.0 / n as f64; n], pos, vel)
 }

@@ -1,10 +1,14 @@
 //! The 4th-order Hermite scheme with individual block time steps (Makino & Aarseth 1992, PASJ 44, 141; Portegies Zwart et
 //! al. 2007, eqs 2–9). Predict, evaluate, correct; the corrector may be iterated, P(EC)ⁿ.
 
+mod settings;
+
+pub use settings::Hermite4Settings;
+
 use super::scheduler::Scheduler;
 use super::stretch::Stretch;
 use super::timestep::{aarseth, first, next_level};
-use super::{Integrator, Progress, out_of_range};
+use super::{Integrator, Progress, out_of_range, Scheme};
 use crate::error::{Error, Result};
 use crate::force::range::{self, RangeGuard};
 use crate::force::{Block, ForceEngine, Forces, Targets};
@@ -22,12 +26,16 @@ const SHARE: usize = 1024;
 /// Particles whose new steps are worked out together, so that square roots and divisions go through the vector unit.
 const LANES: usize = 16;
 
-/// What to do with a particle that wants a shorter step than the floor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What to do where a particle wants a step below `dt_min`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", schemars(rename = "OnDtMin"))]
 pub enum OnFloor {
-    /// End the run with an error that names the particle and its partner.
+    /// Stop the run and name the particle and its partner.
+    #[default]
     Stop,
-    /// Let it go on with the shortest step, and count it.
+    /// Go on with dt_min and count how often.
     Clamp,
 }
 
@@ -352,6 +360,7 @@ impl Hermite4 {
             time: self.clock.time(now),
             wanted,
             floor: self.parameters.floor.step(self.clock.dt_max),
+            section: Hermite4Settings::info().section,
             partner: partner.map(|(distance, j)| (p.id[j], distance)),
         }))
     }

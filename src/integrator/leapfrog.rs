@@ -2,6 +2,10 @@
 //! direct summation (Hamada & Iitaka 2007; Verlet 1967). Of 2nd order, symplectic and time-reversible: its energy error does
 //! not grow.
 
+mod settings;
+
+pub use settings::LeapfrogSettings;
+
 use super::{Integrator, Progress, out_of_range};
 use crate::error::{Error, Result};
 use crate::force::range::{Range, RangeGuard};

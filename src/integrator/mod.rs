@@ -3,8 +3,18 @@
 pub mod hermite4;
 pub mod leapfrog;
 pub mod scheduler;
+mod settings;
 mod stretch;
 pub mod timestep;
+
+pub use settings::{AnyIntegrator, BlockSteps, Mistake, Scheme, SchemeInfo};
+
+settings::schemes! {
+    /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
+    Hermite4: hermite4::Hermite4Settings,
+    /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
+    Leapfrog: leapfrog::LeapfrogSettings,
+}
 
 use crate::error::{Error, Result};
 use crate::force::range::{OutOfRange, Range};
@@ -74,6 +84,39 @@ pub trait Integrator: Send {
         targets: Targets<'_>,
         f: &mut dyn ForceEngine<Self::Evaluation>,
     ) -> Result<Forces>;
+}
+
+/// A boxed scheme is the scheme.
+impl<I: Integrator + ?Sized> Integrator for Box<I> {
+    type Evaluation = I::Evaluation;
+
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<Progress> {
+        (**self).start(p, f)
+    }
+
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<()> {
+        (**self).resume(p, now, f)
+    }
+
+    fn advance(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine<Self::Evaluation>,
+        until: Time,
+        most: u64,
+    ) -> Result<Progress> {
+        (**self).advance(p, f, until, most)
+    }
+
+    fn forces(
+        &mut self,
+        p: &Particles,
+        now: Time,
+        targets: Targets<'_>,
+        f: &mut dyn ForceEngine<Self::Evaluation>,
+    ) -> Result<Forces> {
+        (**self).forces(p, now, targets, f)
+    }
 }
 
 /// Error of a run whose numbers leave the range of the arithmetic of its forces.

@@ -2,6 +2,7 @@
 
 use super::study::{StudyFace, told};
 use super::{ConfigArgs, Talk, a_precision, print};
+use tisane::integrator::{IntegratorKind, SchemeInfo};
 use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
@@ -52,18 +53,24 @@ pub fn advice(args: AdviseArgs, talk: Talk) -> Result<u8> {
         (None, None) => return Err(Error::input("tisane advise", "give --energy-error or --time")),
     };
     let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
-    if matches!(loaded.config.integrator, Integrator::Leapfrog(_)) {
-        let problem = "advice is about nu, the accuracy of block steps, and the leapfrog has one step dt for all";
-        let help = "take [integrator.hermite4]; or run it with two values of dt: the error of the energy goes as dt^2, the time as 1/dt";
+    let scheme = loaded.config.integrator.info();
+    if loaded.config.integrator.scheme().block_steps().is_none() {
+        let SchemeInfo { title, order, dt_max_key: dt, .. } = scheme;
+        let problem = format!("advice is about nu, the accuracy of block steps, and {title} has one step {dt} for all");
+        let help = format!(
+            "take [{}]; or run it with two values of {dt}: the error of the energy goes as {dt}^{order}, the time as 1/{dt}",
+            IntegratorKind::default().info().section
+        );
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
     let modes = what_to_try(loaded.config.force.engine, &args.modes);
     let face = StudyFace::new(talk);
-    let trials = trials((&args.config.file, &args.config.sets), &modes, args.budget.get(), &face)?;
+    let trials = trials((&args.config.file, &args.config.sets), &scheme, &modes, args.budget.get(), &face)?;
     let promises = promises(&trials);
     let mut text = told(&sheet(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
     let advice = advise(&promises, goal);
-    text += &advice.as_ref().map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, &trials));
+    text +=
+        &advice.as_ref().map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, &scheme, &trials));
     print(&text)?;
     Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
 }
@@ -116,7 +123,7 @@ fn promised(it: &Advice) -> String {
     )
 }
 
-fn recommended(it: &Advice, trials: &[Trial]) -> String {
+fn recommended(it: &Advice, scheme: &SchemeInfo, trials: &[Trial]) -> String {
     let part = trials.iter().map(|trial| trial.part).fold(0.0, f64::max);
     let tried = trials.iter().map(|trial| trial.nu).fold(f64::INFINITY, f64::min);
     let beyond = if it.nu < tried {
@@ -133,8 +140,10 @@ fn recommended(it: &Advice, trials: &[Trial]) -> String {
         String::new()
     };
     format!(
-        "recommended: {}{beyond}{early}\n\n[integrator.hermite4]\nnu = {}\n\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+        "recommended: {}{beyond}{early}\n\n[{}]\n{} = {}\n\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
         promised(it),
+        scheme.section,
+        scheme.accuracy_key,
         it.nu,
         it.engine.name(),
         it.mode.name()

@@ -161,7 +161,7 @@ fn disk(setup: &Setup) -> u64 {
 fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
     let value = |x: f64, d: Dimension| with_unit(x * scale.of(d), d, &units);
-    let (integrator, steps) = scheme(&config.integrator);
+    let [integrator, steps] = config.integrator.scheme().describe();
     let c = &scales.conserved;
     let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
     let rows = outputs(setup.steps_to_end, config.diagnostics_every());
@@ -201,17 +201,6 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     text
 }
 
-/// The integrator and the lengths of its steps.
-fn scheme(integrator: &Integrator) -> (String, String) {
-    match integrator {
-        Integrator::Hermite4(h) => (
-            format!("hermite4, nu = {}, P(EC)^{}", h.nu.get(), h.iterations),
-            format!("{:.6e} to {:.6e}", h.dt_min(), h.dt_max()),
-        ),
-        Integrator::Leapfrog(l) => ("leapfrog, one step for all".into(), format!("{:.6e}", l.dt.get())),
-    }
-}
-
 fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
     if !x.is_finite() {
         return "not defined".into();
@@ -226,10 +215,9 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let span = setup.clock.dt_max * setup.steps_to_end as f64;
     let needed = disk(setup);
     let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
-    let (step, nu, fixed) = match &setup.config.integrator {
-        Integrator::Hermite4(h) => ("dt_max", h.nu.get(), false),
-        Integrator::Leapfrog(_) => ("dt", 0.0, true),
-    };
+    let scheme = setup.config.integrator.info();
+    let (step, block_steps) = (scheme.dt_max_key, setup.config.integrator.scheme().block_steps());
+    let nu = block_steps.map_or(0.0, |steps| steps.nu);
     let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
     let doubts = [
         (
@@ -252,10 +240,12 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
             format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
         ),
         (
-            fixed && n > 10 && crossed > epsilon,
-            "within one step of the leapfrog a particle of typical velocity crosses the softening length: expect large energy \
-             errors from close encounters"
-                .into(),
+            block_steps.is_none() && n > 10 && crossed > epsilon,
+            format!(
+                "within one step of {} a particle of typical velocity crosses the softening length: expect large energy \
+                 errors from close encounters",
+                scheme.title
+            ),
         ),
         (nu > 0.1, format!("nu = {nu} is large: expect large energy errors (0.01 is usual)")),
         (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),

@@ -2,6 +2,7 @@
 
 use super::study::{StudyFace, told};
 use super::{Talk, print};
+use tisane::integrator::{IntegratorSettings, SchemeInfo};
 use clap::Args;
 use std::path::PathBuf;
 use tisane::crew::on_threads;
@@ -78,11 +79,16 @@ pub fn model(args: ModelArgs, talk: Talk) -> Result<u8> {
 /// What to do where there is no model.
 pub const HOW: &str = "`tisane model --fit` measures this machine";
 
-/// What the model says of the leapfrog.
-const LEAPFROG: &str = "the performance model is one of block steps, which the leapfrog does not take";
-/// What to do instead.
-const EVERY_STEP: &str =
-    "its steps are all alike: `tisane bench kernels` measures one, and a run takes t_end/dt of them";
+/// Returns why the model says nothing of a scheme, and what to do instead; [`None`] for schemes of block steps.
+fn not_of_block_steps(integrator: &IntegratorSettings) -> Option<[String; 2]> {
+    let SchemeInfo { title, dt_max_key: dt, .. } = integrator.info();
+    integrator.scheme().block_steps().is_none().then(|| {
+        [
+            format!("the performance model is one of block steps, which {title} does not take"),
+            format!("its steps are all alike: `tisane bench kernels` measures one, and a run takes t_end/{dt} of them"),
+        ]
+    })
+}
 
 /// The short measurement of the engines that are here.
 fn measured(talk: Talk) -> Result<Model> {
@@ -141,8 +147,8 @@ fn predictions(model: &Model, file: PathBuf) -> Result<u8> {
     let loaded = Config::from_file(&file, &[])?;
     on_threads(loaded.config.force.threads as usize, || {
         let set = assemble::prepare(loaded)?;
-        if matches!(set.config.integrator, Integrator::Leapfrog(_)) {
-            return Err(Error::input(&file, LEAPFROG).with_help(EVERY_STEP));
+        if let Some([problem, help]) = not_of_block_steps(&set.config.integrator) {
+            return Err(Error::input(&file, problem).with_help(help));
         }
         let times = natural_times(&set)?;
         let mut text = format!("{}: N = {}\n", set.config.run.name, set.particles.len());
@@ -174,8 +180,8 @@ fn beyond(fit: &Fit, n: usize) -> String {
 
 /// What a run will take, in one line of `tisane check`.
 pub fn forecast(set: &Setup) -> Result<String> {
-    if matches!(set.config.integrator, Integrator::Leapfrog(_)) {
-        return Ok(format!("not known: {LEAPFROG}; {EVERY_STEP}"));
+    if let Some([problem, help]) = not_of_block_steps(&set.config.integrator) {
+        return Ok(format!("not known: {problem}; {help}"));
     }
     let model = match Model::path().map_or(Ok(None), |path| Model::read(&path)) {
         Ok(Some(model)) => model,

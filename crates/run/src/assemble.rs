@@ -15,7 +15,8 @@ pub use looks::cluster_settings;
 pub use recipe::{Recipe, recipe};
 pub use resumed::resumed_run;
 
-use crate::config::{self, Config, Loaded, OnDtMin, Problem};
+use crate::config::{self, Config, Loaded, Problem};
+use tisane::integrator::AnyIntegrator;
 use crate::simulation::{Engines, Notes, Plan, Simulation};
 use engine::Task;
 use tisane::diagnostics::conserved::Conserved;
@@ -208,22 +209,6 @@ fn width() -> Result<Width> {
     Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
-fn hermite4(h: &config::Hermite4, precision: Precision, clock: Clock) -> Hermite4 {
-    let parameters = Parameters {
-        nu: h.nu.get(),
-        nu_start: h.nu_start(),
-        iterations: h.iterations,
-        floor: Level::not_shorter_than(h.dt_min() / h.dt_max()),
-        on_floor: match h.on_dt_min {
-            OnDtMin::Stop => OnFloor::Stop,
-            OnDtMin::Clamp => OnFloor::Clamp,
-        },
-        noise: precision.noise(),
-        range: Range::of(precision),
-    };
-    Hermite4::new(parameters, clock)
-}
-
 /// Chooses the engines of a session of a run. `of_run` is the kind of engine that computed the run so far.
 fn choose_engines(
     config: &Config,
@@ -231,13 +216,9 @@ fn choose_engines(
     of_run: Option<EngineKind>,
     task: Task,
 ) -> Result<(Engines, Notes)> {
-    match &config.integrator {
-        config::Integrator::Hermite4(h) => {
-            engine::choose(hermite4(h, task.precision, task.clock), config, session, of_run, task)
-        }
-        config::Integrator::Leapfrog(_) => {
-            engine::choose(Leapfrog::new(task.clock, Range::of(task.precision)), config, session, of_run, task)
-        }
+    match config.integrator.scheme().build(task.precision, task.clock) {
+        AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
+        AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
     }
 }
 

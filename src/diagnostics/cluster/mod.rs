@@ -58,11 +58,14 @@ impl Stars {
 }
 
 /// Of whose mass Lagrangian radii hold fractions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LagrangianMass {
-    /// Of all particles: the initial mass, as no particle loses any.
+    /// Of all particles: the initial mass, for no particle loses any.
+    #[default]
     Initial,
-    /// Of the bound particles.
+    /// Of the particles that are bound now.
     Current,
 }
 

@@ -8,11 +8,23 @@ use super::state::{FileState, Places};
 use crate::elements::{ElementTable, Phase};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
+use super::{Accepts, Format, Writer};
 use hdf5::Group;
 use std::path::Path;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 use tisane::{Error, Result};
+
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "amuse",
+    description: "AMUSE's HDF5, versions 1 and 2",
+    meaning: "AMUSE's HDF5.",
+    place: 8,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Told, loses: "nothing", write }),
+};
 
 /// The group that says the version; version 1 has none.
 const INFO: &str = "AMUSE_INF";
@@ -23,7 +35,7 @@ const WANTED: [(&str, [i32; 3]); 7] =
     [("mass", MASS), ("x", LENGTH), ("y", LENGTH), ("z", LENGTH), ("vx", VELOCITY), ("vy", VELOCITY), ("vz", VELOCITY)];
 
 /// HDF5 with AMUSE's group of information, or a set as version 1 writes it.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     let root = look.hdf5.as_ref()?.root();
     if let Some(version) = root.group(INFO).and_then(|info| info.text("version").ok().flatten()) {
         return Guess::sure(format!("HDF5 with /{INFO}, version {version}"));
@@ -33,7 +45,7 @@ pub(super) fn detect(look: &Look) -> Option<Guess> {
 }
 
 /// Reads the last state of the file's one set.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let file = Foreign::open(path)?;
     let (set, mut notes) = last_state(&file)?;
     let n = set.rows("keys")?;
@@ -199,7 +211,7 @@ fn in_units(mut state: FileState, of: [AmuseUnit; 3], time: Option<AmuseUnit>) -
 }
 
 /// Writes a set without a name, version 2. The ids become AMUSE's keys.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
     write_for_others(path, |root| fill(root, state, units))?;
     Ok(Vec::new())

@@ -4,16 +4,27 @@
 
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
 use super::look::{Guess, Look};
-use super::nearest;
 use super::state::{FileState, Places};
 use super::text::{Lines, first_content_line, number_at, shown};
+use super::{Accepts, Format, Writer, nearest};
 use std::path::Path;
 use tisane::{Error, Result};
+
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "csv",
+    description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
+    meaning: "Text with the columns m,x,y,z,vx,vy,vz and perhaps id.",
+    place: 2,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Numbers, loses: "time, units", write }),
+};
 
 const ID: &str = "id";
 
 /// Text with a comma in its first content line.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     let comma = first_content_line(&look.head).is_some_and(|line| line.contains(','));
     comma.then(|| Guess::sure("text with commas"))?
 }
@@ -25,7 +36,7 @@ struct Header {
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let mut lines = Lines::open(path)?;
     let first = lines.next()?.ok_or_else(|| Error::input(path, "expected a header line, found none"))?;
     let header = header(path, first)?;
@@ -55,7 +66,7 @@ pub(super) fn read(path: &Path) -> Result<FileState> {
 }
 
 /// Writes a file with ids.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
     let header = format!("{},{ID}\n", REQUIRED.join(","));
     columns::write(path, &header, p, |text, i| {

@@ -7,17 +7,29 @@ use super::state::{FileState, Places};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
+use super::{Accepts, Format, Writer};
 use hdf5::Group;
 use std::path::Path;
 use tisane::particles::{Particles, components, from_components};
 use tisane::units::Units;
 use tisane::{Error, Result};
 
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "gadget",
+    description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
+    meaning: "Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.",
+    place: 7,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Told, loses: "nothing", write }),
+};
+
 /// Kinds by number; SWIFT has a seventh.
 const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];
 
 /// HDF5 with a header of counts.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     let root = look.hdf5.as_ref()?.root();
     let counts = root.group("Header")?.numbers("NumPart_ThisFile").ok()??;
     if look.is_from_tisane() {
@@ -29,7 +41,7 @@ pub(super) fn detect(look: &Look) -> Option<Guess> {
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let file = Foreign::open(path)?;
     let Header { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
     let root = file.root();
@@ -96,7 +108,7 @@ fn kind_of(group: &Place<'_>, claimed: Option<f64>, mass: f64, all: &mut Columns
 }
 
 /// Writes a file.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
     let time = time_of_header(state, units);
     if !time.is_finite() {

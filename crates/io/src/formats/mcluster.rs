@@ -1,6 +1,7 @@
 //! McLuster's table, `mcluster -C 3` (Küpper et al. 2011, MNRAS 417, 2300): a header that names the columns and their units,
 //! then a star a line: m x y z vx vy vz, and columns of stellar evolution where it was compiled with that.
 
+use super::Format;
 use super::columns;
 use super::look::{Guess, Look};
 use super::state::FileState;
@@ -9,18 +10,29 @@ use tisane::units::names::{LengthUnit, MassUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
 use tisane::{Error, Result};
 
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "mcluster",
+    description: "McLuster's table (-C 3): a header #Mass_[Msun] x_[pc] ... and a star a line",
+    meaning: "McLuster's table with a header (-C 3).",
+    place: 4,
+    detect,
+    read,
+    writer: None,
+};
+
 /// The header's first columns; the program has written no others.
 const HEADER: [&str; 7] = ["#Mass_[Msun]", "x_[pc]", "y_[pc]", "z_[pc]", "vx_[km/s]", "vy_[km/s]", "vz_[km/s]"];
 
 /// The header as the first line.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     let first = look.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let words = std::str::from_utf8(first).ok()?.split_whitespace();
     if words.take(7).eq(HEADER) { Guess::sure("the header #Mass_[Msun] x_[pc] ... vz_[km/s]") } else { None }
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     if detect(&Look::at(path)?).is_none() {
         return Err(Error::input(path, format!("line 1: expected the header {}", HEADER.join(" "))));
     }

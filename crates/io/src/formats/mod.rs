@@ -1,4 +1,4 @@
-//! Files of particles that tisane reads and writes: one file a format, one entry a format in [`FORMATS`].
+//! Files of particles that tisane reads and writes: one file a format, one line a format in [`FORMATS`].
 //!
 //! A reader never trusts a file: nothing is allocated beyond what the file's own size supports, and every mistake is an
 //! [`Error::Input`] that names the place, what was expected and what was found.
@@ -39,6 +39,10 @@ pub struct Format {
     pub name: &'static str,
     /// One line on what it is.
     pub description: &'static str,
+    /// The same in the configuration's schema, as a sentence.
+    pub meaning: &'static str,
+    /// Place from 1 in the list of names that the configuration gives.
+    pub place: u8,
     /// Why a file looks like the format, whole or damaged; [`None`] if it does not.
     detect: fn(&Look) -> Option<Guess>,
     /// Reads a regular, non-empty file.
@@ -72,77 +76,15 @@ pub enum Accepts {
 
 /// Every format. Detection takes the first that fits, so that the more particular come before the more general.
 pub const FORMATS: &[Format] = &[
-    Format {
-        name: "amuse",
-        description: "AMUSE's HDF5, versions 1 and 2",
-        detect: amuse::detect,
-        read: amuse::read,
-        writer: Some(Writer { units: Accepts::Told, loses: "nothing", write: amuse::write }),
-    },
-    Format {
-        name: "gadget",
-        description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
-        detect: gadget::detect,
-        read: gadget::read,
-        writer: Some(Writer { units: Accepts::Told, loses: "nothing", write: gadget::write }),
-    },
-    Format {
-        name: "tisane",
-        description: "tisane's HDF5 snapshot",
-        detect: native::detect,
-        read: native::read,
-        writer: None,
-    },
-    Format {
-        name: "nemo",
-        description: "NEMO's structured binary, either byte order",
-        detect: nemo::detect,
-        read: nemo::read,
-        writer: Some(Writer {
-            units: Accepts::Numbers,
-            loses: "units; ids, where one is 2^31 or more",
-            write: nemo::write,
-        }),
-    },
-    Format {
-        name: "tipsy",
-        description: "Tipsy binary, either byte order, 28- or 32-byte header",
-        detect: tipsy::detect,
-        read: tipsy::read,
-        writer: Some(Writer {
-            units: Accepts::Numbers,
-            loses: "half the digits (4-byte floats), ids, units",
-            write: tipsy::write,
-        }),
-    },
-    Format {
-        name: "csv",
-        description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
-        detect: csv::detect,
-        read: csv::read,
-        writer: Some(Writer { units: Accepts::Numbers, loses: "time, units", write: csv::write }),
-    },
-    Format {
-        name: "mcluster",
-        description: "McLuster's table (-C 3): a header #Mass_[Msun] x_[pc] ... and a star a line",
-        detect: mcluster::detect,
-        read: mcluster::read,
-        writer: None,
-    },
-    Format {
-        name: "nbody6",
-        description: "McLuster/NBODY6 dat.10: one star a line, m x y z vx vy vz",
-        detect: nbody6::detect,
-        read: nbody6::read,
-        writer: Some(Writer { units: Accepts::Numbers, loses: "ids, time, units", write: nbody6::write }),
-    },
-    Format {
-        name: "petar",
-        description: "PeTar's raw input: one star a line, m x y z vx vy vz in Msun, pc, pc/Myr",
-        detect: petar::detect,
-        read: petar::read,
-        writer: Some(Writer { units: Accepts::Only(petar::units), loses: "ids, time", write: petar::write }),
-    },
+    amuse::FORMAT,
+    gadget::FORMAT,
+    native::FORMAT,
+    nemo::FORMAT,
+    tipsy::FORMAT,
+    csv::FORMAT,
+    mcluster::FORMAT,
+    nbody6::FORMAT,
+    petar::FORMAT,
 ];
 
 /// Reads a file of particles and checks it with [`validate()`]. `format` is a name of [`FORMATS`]; without one it is told by

@@ -1,5 +1,6 @@
 //! tisane's own snapshots, as initial conditions.
 
+use super::Format;
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
 use crate::snapshot;
@@ -7,8 +8,19 @@ use std::path::Path;
 use tisane::Result;
 use tisane::particles::Particles;
 
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "tisane",
+    description: "tisane's HDF5 snapshot",
+    meaning: "Snapshot written by tisane (HDF5).",
+    place: 1,
+    detect,
+    read,
+    writer: None,
+};
+
 /// The root attribute `format`; and any HDF5 file that no other format knows, so that the message can say what it is.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     if look.is_from_tisane() {
         Guess::sure("HDF5 with tisane's root attribute `format`")
     } else if look.is_hdf5() {
@@ -19,7 +31,7 @@ pub(super) fn detect(look: &Look) -> Option<Guess> {
 }
 
 /// Reads the file as [`snapshot::read`] does, with all of its checks.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let s = snapshot::read(path)?;
     let particles = Particles { id: s.id, ..Particles::new(s.mass, s.pos, s.vel) };
     let (time, units) = (Some(s.time), Some(s.units.units));

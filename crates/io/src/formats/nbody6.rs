@@ -4,20 +4,32 @@
 use super::columns;
 use super::look::{Guess, Look};
 use super::state::FileState;
+use super::{Accepts, Format, Writer};
 use std::path::Path;
 use tisane::Result;
 
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "nbody6",
+    description: "McLuster/NBODY6 dat.10: one star a line, m x y z vx vy vz",
+    meaning: "Text with 7 columns as McLuster writes it for NBODY6.",
+    place: 3,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Numbers, loses: "ids, time, units", write }),
+};
+
 /// Text whose first content line starts with a number and has no comma.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     columns::looks_like(&look.head).then(|| Guess::unsure("columns of numbers without a header"))?
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     Ok(columns::read(path, "nbody6", false)?.0)
 }
 
 /// Writes a file.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     columns::write_seven(path, state)
 }

@@ -6,17 +6,29 @@ use super::look::{Guess, Look};
 use super::nemo_items::{Item, Items, Written, byte_order};
 use super::state::{FileState, Places};
 use crate::atomic::write_atomically;
+use super::{Accepts, Format, Writer};
 use std::fs::File;
 use std::path::Path;
 use tisane::particles::{Particles, Vec3, from_components};
 use tisane::{Error, Result};
+
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "nemo",
+    description: "NEMO's structured binary, either byte order",
+    meaning: "NEMO's structured binary, either byte order.",
+    place: 9,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Numbers, loses: "units; ids, where one is 2^31 or more", write }),
+};
 
 /// Cartesian coordinates, three dimensions, positions and velocities: NEMO's `CSCode(Cartesian, 3, 2)`.
 const CARTESIAN: i32 = 0o200_000 | 3 << 8 | 2;
 const SNAPSHOT: &str = "SnapShot";
 
 /// An item at the start of the file.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     let order = if byte_order(&look.head)? { "big" } else { "little" };
     Guess::sure(format!("an item of NEMO's structured binary in {order}-endian order"))
 }
@@ -57,7 +69,7 @@ impl Found {
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let failed = |e: std::io::Error| Error::input(path, e);
     let head = Look::at(path)?.head;
     let expected = "expected an item of NEMO's structured binary at the start of the file, found none";
@@ -139,7 +151,7 @@ fn take(items: &mut Items<File>, found: &Found) -> std::result::Result<FileState
 }
 
 /// Writes a snapshot: little-endian, 8-byte floats, PhaseSpace, and Key where the ids fit NEMO's integers.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
     let n = i32::try_from(p.len()).map_err(|_| Error::input(path, "NEMO holds fewer than 2^31 particles"))?;
     let rows = n as u32;

@@ -4,11 +4,23 @@
 use super::columns;
 use super::look::{Guess, Look};
 use super::state::FileState;
+use super::{Accepts, Format, Writer};
 use std::path::Path;
 use tisane::Result;
 use tisane::units::Rates;
 use tisane::units::Units;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
+
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "petar",
+    description: "PeTar's raw input: one star a line, m x y z vx vy vz in Msun, pc, pc/Myr",
+    meaning: "Text with PeTar's 7 columns, velocities in pc/Myr.",
+    place: 5,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Only(units), loses: "ids, time", write }),
+};
 
 /// PeTar's units under `-u 1`.
 pub(super) fn units() -> Units {
@@ -16,18 +28,18 @@ pub(super) fn units() -> Units {
 }
 
 /// Nothing in the content tells it from other columns of numbers.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     columns::looks_like(&look.head).then(|| Guess::unsure("the same seven columns, velocities in pc/Myr"))?
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let (state, _) = columns::read(path, "petar", false)?;
     Ok(FileState { units: Some(units()), ..state })
 }
 
 /// Writes a file, in these units or in Hénon units.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     columns::write_seven(path, state)
 }
 

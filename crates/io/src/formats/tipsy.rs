@@ -6,10 +6,22 @@ use super::columns::{Columns, lost_ids, row};
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
 use crate::atomic::write_atomically;
+use super::{Accepts, Format, Writer};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use tisane::{Error, Result};
+
+/// The format's entry in [`super::FORMATS`].
+pub(super) const FORMAT: Format = Format {
+    name: "tipsy",
+    description: "Tipsy binary, either byte order, 28- or 32-byte header",
+    meaning: "Tipsy binary, either byte order.",
+    place: 6,
+    detect,
+    read,
+    writer: Some(Writer { units: Accepts::Numbers, loses: "half the digits (4-byte floats), ids, units", write }),
+};
 
 /// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with
 /// m, x, y, z, vx, vy, vz.
@@ -51,13 +63,13 @@ impl Header {
 }
 
 /// A header that makes sense in either byte order.
-pub(super) fn detect(look: &Look) -> Option<Guess> {
+fn detect(look: &Look) -> Option<Guess> {
     let order = if Header::parse(&look.head)?.big_endian { "big" } else { "little" };
     Guess::sure(format!("a Tipsy header in {order}-endian order: 3 dimensions, counts that add up"))
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path) -> Result<FileState> {
     let failed = |e: std::io::Error| Error::input(path, e);
     let file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
@@ -81,7 +93,7 @@ pub(super) fn read(path: &Path) -> Result<FileState> {
 }
 
 /// Writes a standard Tipsy file: big-endian, the header of 32 bytes, all particles dark, softening 0.
-pub(super) fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
+fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
     let n = u32::try_from(p.len()).map_err(|_| Error::input(path, "a Tipsy file holds fewer than 2^32 particles"))?;
     check_range(path, state)?;

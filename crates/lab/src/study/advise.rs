@@ -8,6 +8,7 @@
 use super::fit::{self, EnergyLaw, Power};
 use super::points::Progress;
 use super::trial::{self, Measured};
+use tisane::integrator::SchemeInfo;
 use std::path::Path;
 use std::time::Duration;
 use tisane::crew;
@@ -109,6 +110,7 @@ pub fn extrapolate(errors: &[f64], steps: f64) -> [f64; 3] {
 /// As the configuration, and [`Error::Input`] if no trial got through one dt_max.
 pub fn trials(
     (file, sets): (&Path, &[String]),
+    scheme: &SchemeInfo,
     modes: &[(Engine, Precision)],
     budget: Duration,
     progress: &dyn Progress,
@@ -119,7 +121,7 @@ pub fn trials(
     for &(engine, mode) in modes {
         for nu in TRIED {
             let mut sets = sets.to_vec();
-            sets.push(format!("integrator.hermite4.nu={nu:?}"));
+            sets.push(format!("{}.{}={nu:?}", scheme.section, scheme.accuracy_key));
             sets.push(format!("force.precision={}", mode.name()));
             sets.push(format!("force.engine={}", engine.name()));
             let loaded = Config::from_file(file, &sets)?;
@@ -145,7 +147,8 @@ pub fn trials(
     progress.end();
     if found.is_empty() {
         let problem = format!("no trial got through one dt_max in {}", humantime::format_duration(each));
-        let help = "give the trials more time with --budget, or take a shorter integrator.hermite4.dt_max";
+        let longest = format!("{}.{}", scheme.section, scheme.dt_max_key);
+        let help = format!("give the trials more time with --budget, or take a shorter {longest}");
         return Err(Error::input(file, problem).with_help(help));
     }
     Ok(found)

@@ -1,5 +1,6 @@
 //! What a study sweeps over, as one TOML file. The documentation of each key is also its text in the resolved file.
 
+use tisane::time::TICKS_PER_DT_MAX;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -305,7 +306,7 @@ fn stretch(section: &str, it: &Stretch, found: &mut Vec<Problem>) {
         return;
     }
     let (dt_max, dt_min) = (it.dt_max.get(), it.dt_min.get());
-    let deepest = dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64;
+    let deepest = dt_max / TICKS_PER_DT_MAX as f64;
     if !(deepest..=dt_max).contains(&dt_min) {
         found.push(Problem::new(key("dt_min"), format!("expected {deepest:e} to dt_max = {dt_max}, found {dt_min}")));
     }

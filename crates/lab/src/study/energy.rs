@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn the_choice_is_the_largest_nu_of_the_cheapest_mode() {
         let laws = [law(Precision::Mixed, 1e-10, 1.0), law(Precision::F64, 0.0, 3.0)];
-        let goals = vec![tisane_run::real!(1e-8), tisane_run::real!(5e-11), tisane_run::real!(1e-12)];
+        let goals = vec![tisane::real!(1e-8), tisane::real!(5e-11), tisane::real!(1e-12)];
         let sheet = choice(&laws, &EnergySweep { goals, ..EnergySweep::default() }, &[]);
         let cells = |name: &str| &sheet.columns.iter().find(|column| column.name == name).unwrap().cells;
         assert_eq!(*cells("mode"), Cells::Text(["mixed", "f64", "out of reach"].map(str::to_owned).to_vec()));

@@ -8,13 +8,14 @@
 use super::cost::Row;
 use super::model::{Fit, Model};
 use super::plummer::{self, Sphere};
+use tisane_run::assemble::{self, OnGpu, Setup};
+use tisane_run::config::{Config, Engine};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane::force::{Forces, Targets};
-use tisane::time::{LOG2_TICKS_PER_DT_MAX, Time};
+use tisane::integrator::BlockSteps;
 use tisane_io::machine;
-use tisane_run::assemble::{self, OnGpu, Setup};
-use tisane_run::config::{Config, Engine, Integrator};
+use tisane::time::{LOG2_TICKS_PER_DT_MAX, Time};
 
 /// Least relative uncertainty of a prediction, whatever the fit says: machines are never alike twice.
 const LEAST_SCATTER: f64 = 0.2;
@@ -138,15 +139,15 @@ pub fn told(seconds: f64) -> String {
 /// What a run of `set` takes by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without block steps.
 #[must_use]
 pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
-    let Integrator::Hermite4(h) = &set.config.integrator else { return None };
-    let deepest = (h.dt_max() / h.dt_min()).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
-    let levels = levels(times, fit.step_factor * h.nu.get().sqrt(), set.clock.dt_max, deepest);
+    let BlockSteps { nu, range: [dt_min, dt_max], evaluations } = set.config.integrator.scheme().block_steps()?;
+    let deepest = (dt_max / dt_min).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
+    let levels = levels(times, fit.step_factor * nu.sqrt(), set.clock.dt_max, deepest);
     let steps = set.steps_to_end as f64;
     let used = levels.iter().rposition(|count| *count > 0).unwrap_or(0);
     let particle_steps: f64 = levels.iter().enumerate().map(|(k, count)| *count as f64 * 2f64.powi(k as i32)).sum();
     Some(Prediction {
         // Each iteration beyond the first is an evaluation and a correction more.
-        seconds: steps * fit.seconds_per_dt_max(&levels) * f64::from(h.iterations),
+        seconds: steps * fit.seconds_per_dt_max(&levels) * f64::from(evaluations),
         within: (2.0 * fit.prediction_scatter.max(LEAST_SCATTER)).exp(),
         block_steps: steps * 2f64.powi(used as i32),
         particle_steps: steps * particle_steps,

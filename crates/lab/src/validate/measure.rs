@@ -1,5 +1,6 @@
 //! The particles of a run as they moved.
 
+use tisane::diagnostics::conserved::nonzero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::Result;
@@ -107,7 +108,3 @@ fn conserved(p: &Particles, now: Time, propagator: &mut Propagator) -> Result<Co
     Ok(Conserved::of(p, &field.pot))
 }
 
-/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
-fn nonzero(x: f64) -> f64 {
-    if x == 0.0 { 1.0 } else { x }
-}

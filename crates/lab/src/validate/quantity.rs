@@ -2,6 +2,7 @@
 
 use super::case::Check;
 use super::measure::{Moment, Track};
+use crate::study::fit;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::f64::consts::TAU;
@@ -270,14 +271,11 @@ fn position_error(moments: &[Moment], table: &str) -> Result<f64, String> {
     Ok(largest(errors.into_iter()))
 }
 
-/// The exponent p of the power law y ∝ x^p through points, by least squares in the logarithms.
+/// Returns the exponent p of the power law y ∝ x^p through points; NaN where they have none, or one of them is not positive.
 #[must_use]
 pub fn exponent(points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let n = logs.len() as f64;
-    let (mean_x, mean_y) = (sum(logs.iter().map(|l| l.0)) / n, sum(logs.iter().map(|l| l.1)) / n);
-    let covariance = sum(logs.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)));
-    covariance / sum(logs.iter().map(|(x, _)| (x - mean_x).powi(2)))
+    let positive = points.iter().all(|(x, y)| *x > 0.0 && *y > 0.0 && y.is_finite());
+    fit::power(points).filter(|_| positive).map_or(f64::NAN, |law| law.exponent)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What a configuration wants to know of the cluster.
 
 use crate::cluster::Plan;
-use crate::config::{Config, LagrangianMass};
-use tisane::diagnostics::cluster::{self, Settings};
+use crate::config::Config;
+use tisane::diagnostics::cluster::Settings;
 use tisane::units::Scale;
 
 /// When to look at the cluster, and for what; [`None`] if not at all.
@@ -17,10 +17,7 @@ pub fn cluster_settings(config: &Config, scale: &Scale) -> Settings {
     let of = &config.cluster;
     Settings {
         neighbours: of.neighbours as usize,
-        lagrangian_mass: match of.lagrangian_mass {
-            LagrangianMass::Initial => cluster::LagrangianMass::Initial,
-            LagrangianMass::Current => cluster::LagrangianMass::Current,
-        },
+        lagrangian_mass: of.lagrangian_mass,
         binary_hardness: of.binary_hardness.get(),
         escape_radius: of.escape_radius.get(),
         encounter_radius: of.encounter_radius.get(),

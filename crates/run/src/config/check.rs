@@ -8,7 +8,8 @@ use toml::{Table, Value};
 
 use super::document::{item_path, join};
 use super::error::Problem;
-use super::number::{Real, WallTime};
+use super::wall_time::WallTime;
+use tisane::units::Real;
 use super::schema::{follow, summary};
 
 /// All mistakes in the shape of a configuration.

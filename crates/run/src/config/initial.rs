@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::item_path;
-use super::number::Real;
-use crate::real;
+use super::format::Format;
+use tisane::units::Real;
+use tisane::real;
 
 pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
 pub use population::{
@@ -203,52 +204,6 @@ impl Elements {
     #[must_use]
     pub fn path(&self) -> &Path {
         Path::new(&self.path)
-    }
-}
-
-/// A format of particle files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// Recognised from the content.
-    #[default]
-    Auto,
-    /// Snapshot written by tisane (HDF5).
-    Tisane,
-    /// Text with the columns m,x,y,z,vx,vy,vz and perhaps id.
-    Csv,
-    /// Text with 7 columns as McLuster writes it for NBODY6.
-    Nbody6,
-    /// McLuster's table with a header (-C 3).
-    Mcluster,
-    /// Text with PeTar's 7 columns, velocities in pc/Myr.
-    Petar,
-    /// Tipsy binary, either byte order.
-    Tipsy,
-    /// Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.
-    Gadget,
-    /// AMUSE's HDF5.
-    Amuse,
-    /// NEMO's structured binary, either byte order.
-    Nemo,
-}
-
-impl Format {
-    /// Name of the format in [`tisane_io::formats::FORMATS`]; [`None`] to recognise it.
-    #[must_use]
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Auto => None,
-            Self::Tisane => Some("tisane"),
-            Self::Csv => Some("csv"),
-            Self::Nbody6 => Some("nbody6"),
-            Self::Mcluster => Some("mcluster"),
-            Self::Petar => Some("petar"),
-            Self::Tipsy => Some("tipsy"),
-            Self::Gadget => Some("gadget"),
-            Self::Amuse => Some("amuse"),
-            Self::Nemo => Some("nemo"),
-        }
     }
 }
 

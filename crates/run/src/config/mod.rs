@@ -8,39 +8,42 @@ mod check;
 mod document;
 mod error;
 mod file;
+mod format;
 mod initial;
-mod number;
 mod resolve;
 mod safety;
 mod schema;
 mod sections;
 mod templates;
 mod validate;
+mod wall_time;
 
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::real;
+pub use tisane::real;
 pub use check::nearest;
 pub use error::Problem;
 pub use file::{Source, commented, read, read_text};
+pub use format::Format;
 pub use initial::{
-    Apsis, Binaries, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Format, Fractal, Hernquist,
-    Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
-    SemiMajorAxis, Size, TwoBody, UniformSphere,
+    Apsis, Binaries, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Fractal, Hernquist, Initial,
+    King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation, SemiMajorAxis, Size,
+    TwoBody, UniformSphere,
 };
-pub use number::{Real, WallTime};
+pub use tisane::units::Real;
+pub use wall_time::WallTime;
 pub use safety::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
-    ClusterSection, Engine, Force, Hermite4, Integrator, LagrangianMass, Leapfrog, MAX_DEVICE, MAX_THREADS, OnDtMin,
-    OnFull, Output, Run, Softening, System, UnitsSection,
+    ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use validate::{above, at_least, whole_multiple};
 
+use tisane::integrator::IntegratorSettings;
 use tisane::units::Units;
 use tisane::{Error, Result};
 
@@ -60,7 +63,7 @@ pub struct Config {
     pub softening: Softening,
     /// How particles are moved.
     #[serde(default)]
-    pub integrator: Integrator,
+    pub integrator: IntegratorSettings,
     /// Who computes the forces, and how precisely.
     #[serde(default)]
     pub force: Force,
@@ -154,7 +157,7 @@ impl Config {
     /// The longest time step, the leapfrog's only one; unit: time.
     #[must_use]
     pub fn dt_max(&self) -> f64 {
-        self.integrator.dt_max()
+        self.integrator.scheme().dt_max()
     }
 
     /// The number of steps of `dt_max` from `start` (unit: time) to the end of the run.

@@ -9,11 +9,11 @@ use super::document::item_path;
 use super::error::Problem;
 use super::file::commented;
 use super::initial::ORIGIN;
-use super::number::Real;
+use tisane::units::Real;
 use super::schema::{follow, summary};
-use super::{Config, Initial, Integrator, Masses, Model, Size, System, TwoBody};
-use crate::real;
+use super::{Config, Initial, Masses, Model, Size, System, TwoBody};
 use tisane::Result;
+use tisane::real;
 
 impl Config {
     /// Writes every default into its key, and makes the path of an input file absolute (from `base`). Defaults that
@@ -22,12 +22,10 @@ impl Config {
         if self.units().is_henon() {
             self.units.system = Some(System::Henon);
         }
-        if let Integrator::Hermite4(hermite) = &mut self.integrator {
-            hermite.resolve();
-        }
+        self.integrator.scheme_mut().resolve();
         let interval = match self.output.interval {
             Some(interval) => interval,
-            None => finite("output.interval", self.integrator.output_interval())?,
+            None => finite("output.interval", self.integrator.scheme().output_interval())?,
         };
         self.output.interval = Some(interval);
         self.output.snapshot_interval.get_or_insert(interval);

@@ -1,6 +1,7 @@
 //! Sections about what keeps a run safe: checkpoints, limits, the audit.
 
-use super::number::{Real, WallTime};
+use super::wall_time::WallTime;
+use tisane::units::Real;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tisane::force::precision::Precision;

@@ -1,13 +1,12 @@
 //! The sections of the configuration as they are written. The documentation of each key is also its text in the JSON
 //! Schema and in the resolved configuration: one line saying what it is, in what unit.
 
-use std::num::NonZeroU32;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::number::Real;
-use crate::real;
+use tisane::units::Real;
+use tisane::diagnostics::cluster::LagrangianMass;
+use tisane::real;
 pub use tisane::crew::MAX_THREADS;
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -80,146 +79,6 @@ pub struct Softening {
 impl Default for Softening {
     fn default() -> Self {
         Self { epsilon: real!(0.0) }
-    }
-}
-
-/// How particles are moved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Integrator {
-    /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
-    Hermite4(Hermite4),
-    /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
-    Leapfrog(Leapfrog),
-}
-
-/// Steps of the leapfrog between outputs, where the configuration does not say.
-const LEAPFROG_STEPS_PER_OUTPUT: f64 = 128.0;
-
-impl Default for Integrator {
-    fn default() -> Self {
-        Self::Hermite4(Hermite4::default())
-    }
-}
-
-impl Integrator {
-    /// The longest time step, unit: time. All particles are synchronised at its multiples.
-    #[must_use]
-    pub fn dt_max(&self) -> f64 {
-        match self {
-            Self::Hermite4(hermite) => hermite.dt_max(),
-            Self::Leapfrog(leapfrog) => leapfrog.dt.get(),
-        }
-    }
-
-    /// The name of the key that says so.
-    pub(super) const fn dt_max_key(&self) -> &'static str {
-        match self {
-            Self::Hermite4(_) => "dt_max",
-            Self::Leapfrog(_) => "dt",
-        }
-    }
-
-    /// Its section.
-    pub(super) const fn section(&self) -> &'static str {
-        match self {
-            Self::Hermite4(_) => "integrator.hermite4",
-            Self::Leapfrog(_) => "integrator.leapfrog",
-        }
-    }
-
-    /// Time between outputs where the configuration does not say, unit: time.
-    pub(super) fn output_interval(&self) -> f64 {
-        match self {
-            Self::Hermite4(hermite) => hermite.dt_max(),
-            Self::Leapfrog(leapfrog) => LEAPFROG_STEPS_PER_OUTPUT * leapfrog.dt.get(),
-        }
-    }
-}
-
-/// Leapfrog, kick-drift-kick, with one fixed step for all particles.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Leapfrog {
-    /// The time step, above 0; unit: time. Output intervals and the length of the run are whole multiples of it.
-    pub dt: Real,
-}
-
-/// Hermite scheme of 4th order with individual block time steps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hermite4 {
-    /// Accuracy of the time step, above 0; inside the square root: the usual eta is sqrt(nu).
-    pub nu: Real,
-    /// Accuracy of the first time step, above 0. Default: nu.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) nu_start: Option<Real>,
-    /// Longest time step; unit: time. Default: 1/8 in Henon units, required otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dt_max: Option<Real>,
-    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dt_min: Option<Real>,
-    /// Evaluations and corrections in each step: the n of P(EC)^n.
-    #[schemars(range(min = 1, max = 10))]
-    pub iterations: u32,
-    /// What to do where a particle wants a step below dt_min.
-    pub on_dt_min: OnDtMin,
-}
-
-/// What to do where a particle wants a step below `dt_min`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OnDtMin {
-    /// Stop the run and name the particle and its partner.
-    #[default]
-    Stop,
-    /// Go on with dt_min and count how often.
-    Clamp,
-}
-
-impl Default for Hermite4 {
-    fn default() -> Self {
-        Self {
-            nu: real!(0.01),
-            nu_start: None,
-            dt_max: None,
-            dt_min: None,
-            iterations: 1,
-            on_dt_min: OnDtMin::default(),
-        }
-    }
-}
-
-/// Longest time step in Hénon units where the configuration does not give it.
-const DT_MAX: Real = real!(0.125);
-/// Number of shortest time steps in the longest one where the configuration does not give the shortest.
-const DT_MIN_PARTS: NonZeroU32 = NonZeroU32::new(1 << 23).unwrap();
-
-impl Hermite4 {
-    /// Accuracy of the first time step.
-    #[must_use]
-    pub fn nu_start(&self) -> f64 {
-        self.nu_start.unwrap_or(self.nu).get()
-    }
-
-    /// The longest time step, unit: time.
-    #[must_use]
-    pub fn dt_max(&self) -> f64 {
-        self.dt_max.unwrap_or(DT_MAX).get()
-    }
-
-    /// The shortest time step, unit: time.
-    #[must_use]
-    pub fn dt_min(&self) -> f64 {
-        self.dt_min.unwrap_or(self.dt_max.unwrap_or(DT_MAX).divided_by(DT_MIN_PARTS)).get()
-    }
-
-    /// Writes every default into its key.
-    pub(super) fn resolve(&mut self) {
-        self.nu_start.get_or_insert(self.nu);
-        let dt_max = *self.dt_max.get_or_insert(DT_MAX);
-        self.dt_min.get_or_insert(dt_max.divided_by(DT_MIN_PARTS));
     }
 }
 
@@ -343,17 +202,6 @@ pub struct ClusterSection {
     pub escape_radius: Real,
     /// Separation of a close encounter, in 4 half-mass radii / N; 0 for none.
     pub encounter_radius: Real,
-}
-
-/// Of whose mass Lagrangian radii hold fractions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LagrangianMass {
-    /// Of all particles: the initial mass, for no particle loses any.
-    #[default]
-    Initial,
-    /// Of the particles that are bound now.
-    Current,
 }
 
 impl Default for ClusterSection {

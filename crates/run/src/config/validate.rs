@@ -3,9 +3,10 @@
 mod initial;
 
 use super::error::Problem;
-use super::number::Real;
-use super::{Config, Hermite4, Integrator, Leapfrog, Model};
-use tisane::time::{LOG2_TICKS_PER_DT_MAX, MAX_DT_MAX_STEPS};
+use tisane::units::Real;
+use super::{Config, Model};
+use tisane::integrator::{IntegratorSettings, Mistake, SchemeInfo};
+use tisane::time::MAX_DT_MAX_STEPS;
 
 /// Relative error of a ratio of two times up to which it counts as a whole number: the decimals that people write, such
 /// as 0.3 / 0.1, are not whole in binary.
@@ -26,11 +27,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
     at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
     above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
-    let sound = match &config.integrator {
-        Integrator::Hermite4(hermite) => steps(hermite, physical(config), &mut found),
-        Integrator::Leapfrog(leapfrog) => shared_step(leapfrog, &mut found),
-    };
-    if sound {
+    if scheme(config, &mut found) {
         times(config, &mut found);
     }
     if config.output.directory.as_ref().is_some_and(String::is_empty) {
@@ -128,49 +125,19 @@ fn required(found: &mut Vec<Problem>, section: &str, keys: &[(&str, Option<Real>
     }
 }
 
-/// The keys of the time step; true if `dt_max` can be relied on.
-fn steps(hermite: &Hermite4, physical: bool, found: &mut Vec<Problem>) -> bool {
-    let section = "integrator.hermite4";
-    above(found, format!("{section}.nu"), Some(hermite.nu), 0.0);
-    above(found, format!("{section}.nu_start"), hermite.nu_start, 0.0);
-    let before = found.len();
-    if physical {
-        required(found, section, &[("dt_max", hermite.dt_max)]);
-    }
-    above(found, format!("{section}.dt_max"), hermite.dt_max, 0.0);
-    let sound = found.len() == before;
-    above(found, format!("{section}.dt_min"), hermite.dt_min, 0.0);
-    if sound && found.len() == before {
-        let (dt_min, dt_max) = (hermite.dt_min(), hermite.dt_max());
-        let deepest = tick(dt_max);
-        let key = format!("{section}.dt_min");
-        if !deepest.is_normal() {
-            let problem = format!("{dt_max:e} is too short to be divided into steps");
-            found.push(Problem::new(format!("{section}.dt_max"), problem));
-        } else if dt_min > dt_max {
-            found.push(Problem::new(key, format!("expected at most dt_max = {dt_max}, found {dt_min}")));
-        } else if dt_min < deepest {
-            let problem = format!("expected at least dt_max/2^{LOG2_TICKS_PER_DT_MAX} = {deepest:e}, found {dt_min:e}");
-            found.push(Problem::new(key, problem));
+/// The settings of the scheme; true if its longest step can be relied on.
+fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
+    let section = config.integrator.info().section;
+    let mut mistakes = Vec::new();
+    let sound = config.integrator.scheme().check(physical(config), &mut mistakes);
+    for mistake in mistakes {
+        match mistake {
+            Mistake::Missing(key) => required(found, section, &[(key, None)]),
+            Mistake::NotPositive(key, value) => above(found, format!("{section}.{key}"), Some(value), 0.0),
+            Mistake::Wrong(key, problem) => found.push(Problem::new(format!("{section}.{key}"), problem)),
         }
     }
     sound
-}
-
-/// Length of a tick where the longest step is `dt_max`.
-fn tick(dt_max: f64) -> f64 {
-    dt_max / (1_u64 << LOG2_TICKS_PER_DT_MAX) as f64
-}
-
-/// The leapfrog's step; true if it can be relied on.
-fn shared_step(leapfrog: &Leapfrog, found: &mut Vec<Problem>) -> bool {
-    let (key, before) = ("integrator.leapfrog.dt", found.len());
-    above(found, key, Some(leapfrog.dt), 0.0);
-    let dt = leapfrog.dt.get();
-    if dt > 0.0 && !tick(dt).is_normal() {
-        found.push(Problem::new(key, format!("{dt:e} is too short to be counted in ticks")));
-    }
-    found.len() == before
 }
 
 /// The end and the intervals are whole multiples of `dt_max`.
@@ -206,12 +173,13 @@ pub fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
     (close && whole >= 1.0 && whole <= MAX_DT_MAX_STEPS as f64).then_some(whole as u64)
 }
 
-fn not_whole(key: &str, value: f64, start: f64, integrator: &Integrator) -> Problem {
-    let (dt_max, name) = (integrator.dt_max(), integrator.dt_max_key());
+fn not_whole(key: &str, value: f64, start: f64, integrator: &IntegratorSettings) -> Problem {
+    let (dt_max, info) = (integrator.scheme().dt_max(), integrator.info());
+    let name = info.dt_max_key;
     let ratio = (value - start) / dt_max;
     if ratio > MAX_DT_MAX_STEPS as f64 {
         let problem = format!("{value} is more than {MAX_DT_MAX_STEPS} steps of {name} = {dt_max} away");
-        let help = format!("choose a longer {}.{name}", integrator.section());
+        let help = format!("choose a longer {}.{name}", info.section);
         return Problem::new(key, problem).with_help(help);
     }
     let multiple = |times: f64| short(start + times * dt_max);
@@ -239,7 +207,7 @@ pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> 
     let steps = whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))?;
     let spacing = start.abs().max(end.abs()) * f64::EPSILON;
     if spacing > dt_max * WHOLE_TOLERANCE_STEPS {
-        let (name, section) = (config.integrator.dt_max_key(), config.integrator.section());
+        let SchemeInfo { dt_max_key: name, section, .. } = config.integrator.info();
         let problem =
             format!("times from {start} to {end} are numbers {spacing:.1e} apart, too coarse for {name} = {dt_max}");
         let help = format!("let run.t_start be nearer to 0, or choose a longer {section}.{name}");

@@ -2,7 +2,7 @@
 
 use tisane::auditor::Audit;
 use tisane::diagnostics::audit::Spread;
-use tisane::diagnostics::conserved::{Conserved, relative};
+use tisane::diagnostics::conserved::{Conserved, relative, nonzero};
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
 use tisane::particles::Particles;
@@ -97,7 +97,3 @@ pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>,
     })
 }
 
-/// The value, or 1 where it is zero: an error relative to nothing is an absolute one.
-fn nonzero(x: f64) -> f64 {
-    if x == 0.0 { 1.0 } else { x }
-}

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::number::Real;
+use tisane::units::Real;
 use super::Model;
-use crate::real;
+use tisane::real;
 
 /// What every sampled model has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use super::super::error::Problem;
 use super::super::initial::{
     Binaries, Eccentricity, Encounter, Initial, MassFunction, Masses, Model, Sampled, SemiMajorAxis, TwoBody,
 };
-use super::super::number::Real;
+use tisane::units::Real;
 use super::{above, at_least, required};
 
 /// Every mistake in the values of `[initial]`; `physical`: units by name.

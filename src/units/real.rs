@@ -1,12 +1,7 @@
-//! Numbers as people write them: `0.01`, `"1/256"`, `"2^-26"`, `"3/2^10"`; and spans of wall-clock time.
+//! Finite numbers as people write them: `0.01`, `"1/256"`, `"2^-26"`, `"3/2^10"`.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU32;
-use std::time::Duration;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A finite number, written in TOML as an integer, a float, or a string holding a decimal, a quotient or a power.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -17,7 +12,7 @@ pub struct Real(f64);
 macro_rules! real {
     ($value:expr) => {
         const {
-            match $crate::config::Real::new($value) {
+            match $crate::units::Real::new($value) {
                 Some(number) => number,
                 None => panic!("expected a finite number"),
             }
@@ -28,6 +23,7 @@ macro_rules! real {
 /// What a [`Real`] may look like, for messages.
 const REAL_EXPECTED: &str = "a finite number such as 0.01, 1e-3, \"1/256\", \"2^-26\" or \"3/2^10\"";
 /// An unsigned decimal, perhaps raised to a whole power, as a regular expression.
+#[cfg(feature = "serde")]
 const TERM: &str = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?(\s*\^\s*[+-]?[0-9]+)?";
 /// The largest power that may be written: beyond it `2^n` or its inverse leaves the range of an f64.
 const MAX_POWER: u32 = 1023;
@@ -107,132 +103,66 @@ impl fmt::Display for Real {
     }
 }
 
-impl Serialize for Real {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0)
+#[cfg(feature = "serde")]
+mod with_serde {
+    use super::{REAL_EXPECTED, Real, TERM};
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use std::borrow::Cow;
+    use std::fmt;
+
+    impl Serialize for Real {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_f64(self.0)
+        }
     }
-}
 
-impl<'de> Deserialize<'de> for Real {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = Real;
+    impl<'de> Deserialize<'de> for Real {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Visitor;
+            impl de::Visitor<'_> for Visitor {
+                type Value = Real;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(REAL_EXPECTED)
-            }
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(REAL_EXPECTED)
+                }
 
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Real, E> {
-                if value.is_finite() {
-                    Ok(Real(value))
-                } else {
-                    Err(E::custom(format!("{value} is not finite: expected {REAL_EXPECTED}")))
+                fn visit_f64<E: de::Error>(self, value: f64) -> Result<Real, E> {
+                    if value.is_finite() {
+                        Ok(Real(value))
+                    } else {
+                        Err(E::custom(format!("{value} is not finite: expected {REAL_EXPECTED}")))
+                    }
+                }
+
+                fn visit_i64<E: de::Error>(self, value: i64) -> Result<Real, E> {
+                    Ok(Real(value as f64))
+                }
+
+                fn visit_u64<E: de::Error>(self, value: u64) -> Result<Real, E> {
+                    Ok(Real(value as f64))
+                }
+
+                fn visit_str<E: de::Error>(self, value: &str) -> Result<Real, E> {
+                    Real::parse(value).map_err(E::custom)
                 }
             }
-
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Real, E> {
-                Ok(Real(value as f64))
-            }
-
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Real, E> {
-                Ok(Real(value as f64))
-            }
-
-            fn visit_str<E: de::Error>(self, value: &str) -> Result<Real, E> {
-                Real::parse(value).map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_any(Visitor)
-    }
-}
-
-impl JsonSchema for Real {
-    fn schema_name() -> Cow<'static, str> {
-        "Real".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let pattern = format!(r"^\s*[+-]?\s*{TERM}\s*(/\s*{TERM}\s*)?$");
-        json_schema!({
-            "description": "A number, or a string with a quotient or a power such as \"1/256\" or \"2^-26\".",
-            "anyOf": [{ "type": "number" }, { "type": "string", "pattern": pattern }]
-        })
-    }
-}
-
-/// A span of wall-clock time above zero, written like `"15min"`, `"90s"` or `"1h 30m"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WallTime(Duration);
-
-/// What a [`WallTime`] may look like, for messages.
-const WALL_TIME_EXPECTED: &str = "a time above zero such as \"90s\", \"15min\" or \"1h 30m\"";
-
-impl WallTime {
-    /// So many minutes.
-    pub(super) const fn minutes(n: u64) -> Self {
-        Self(Duration::from_secs(60 * n))
-    }
-
-    /// The span.
-    #[must_use]
-    pub const fn get(self) -> Duration {
-        self.0
-    }
-
-    /// Reads a span such as `1h30m`.
-    ///
-    /// # Errors
-    /// Says what is wrong with the text; zero is wrong too.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        match humantime::parse_duration(text.trim()) {
-            Ok(span) if !span.is_zero() => Ok(Self(span)),
-            Ok(_) => Err(format!("\"{text}\" is zero: expected {WALL_TIME_EXPECTED}")),
-            Err(why) => Err(format!("\"{text}\" is not a time ({why}): expected {WALL_TIME_EXPECTED}")),
+            deserializer.deserialize_any(Visitor)
         }
     }
-}
 
-impl fmt::Display for WallTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        humantime::format_duration(self.0).fmt(f)
-    }
-}
-
-impl Serialize for WallTime {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for WallTime {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = WallTime;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(WALL_TIME_EXPECTED)
-            }
-
-            fn visit_str<E: de::Error>(self, value: &str) -> Result<WallTime, E> {
-                WallTime::parse(value).map_err(E::custom)
-            }
+    impl JsonSchema for Real {
+        fn schema_name() -> Cow<'static, str> {
+            "Real".into()
         }
-        deserializer.deserialize_str(Visitor)
-    }
-}
 
-impl JsonSchema for WallTime {
-    fn schema_name() -> Cow<'static, str> {
-        "WallTime".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A span of wall-clock time such as \"90s\", \"15min\" or \"1h 30m\".",
-            "type": "string"
-        })
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            let pattern = format!(r"^\s*[+-]?\s*{TERM}\s*(/\s*{TERM}\s*)?$");
+            json_schema!({
+                "description": "A number, or a string with a quotient or a power such as \"1/256\" or \"2^-26\".",
+                "anyOf": [{ "type": "number" }, { "type": "string", "pattern": pattern }]
+            })
+        }
     }
 }
 
@@ -276,15 +206,6 @@ mod tests {
             assert_eq!(Real::new(value), None);
         }
         assert_eq!(real!(0.125).divided_by(NonZeroU32::MAX).get(), 0.125 / f64::from(u32::MAX));
-    }
-
-    #[test]
-    fn wall_times_are_above_zero() {
-        assert_eq!(WallTime::parse("15min"), Ok(WallTime::minutes(15)));
-        assert_eq!(WallTime::parse("1h30m"), Ok(WallTime::minutes(90)));
-        for text in ["", "0s", "15", "soon", "-1min"] {
-            assert!(WallTime::parse(text).is_err(), "{text}");
-        }
     }
 
     proptest! {

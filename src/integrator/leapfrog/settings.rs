@@ -1,0 +1,59 @@
+//! Settings of the leapfrog as users write them.
+
+use super::Leapfrog;
+use crate::units::Real;
+use crate::force::precision::Precision;
+use crate::force::range::Range;
+use crate::integrator::settings::{AnyIntegrator, Mistake, Scheme, SchemeInfo, positive, tick};
+use crate::time::Clock;
+
+/// Steps between outputs where the user does not say.
+const STEPS_PER_OUTPUT: f64 = 128.0;
+
+/// Leapfrog, kick-drift-kick, with one fixed step for all particles.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", schemars(rename = "Leapfrog"))]
+pub struct LeapfrogSettings {
+    /// The time step, above 0; unit: time. Output intervals and the length of the run are whole multiples of it.
+    pub dt: Real,
+}
+
+impl Scheme for LeapfrogSettings {
+    fn info() -> SchemeInfo {
+        SchemeInfo {
+            section: "integrator.leapfrog",
+            title: "the leapfrog",
+            order: 2,
+            accuracy_key: "dt",
+            dt_max_key: "dt",
+        }
+    }
+
+    fn dt_max(&self) -> f64 {
+        self.dt.get()
+    }
+
+    fn output_interval(&self) -> f64 {
+        STEPS_PER_OUTPUT * self.dt.get()
+    }
+
+    fn describe(&self) -> [String; 2] {
+        ["leapfrog, one step for all".to_owned(), format!("{:.6e}", self.dt.get())]
+    }
+
+    fn check(&self, _physical: bool, found: &mut Vec<Mistake>) -> bool {
+        let before = found.len();
+        positive(found, "dt", Some(self.dt));
+        let dt = self.dt.get();
+        if dt > 0.0 && !tick(dt).is_normal() {
+            found.push(Mistake::Wrong("dt", format!("{dt:e} is too short to be counted in ticks")));
+        }
+        found.len() == before
+    }
+
+    fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
+        AnyIntegrator::Accelerations(Box::new(Leapfrog::new(clock, Range::of(precision))))
+    }
+}

@@ -1,0 +1,213 @@
+//! Settings of the integrators as users write them, and all that the rest of the program asks of a scheme.
+//!
+//! A scheme is one file with the scheme, its settings and their [`Scheme`], and one line in the list of [`IntegratorKind`].
+
+use super::Integrator;
+use crate::units::Real;
+use crate::force::precision::Precision;
+use crate::force::{Accelerations, Forces};
+use crate::time::{Clock, TICKS_PER_DT_MAX};
+
+/// Properties of a scheme that no setting changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SchemeInfo {
+    /// Section of the configuration: `integrator.` and the name.
+    pub section: &'static str,
+    /// Name within a sentence, with its article.
+    pub title: &'static str,
+    /// Order p of the scheme: the error of the energy goes as the p-th power of the step.
+    pub order: u32,
+    /// Key that trades accuracy for time.
+    pub accuracy_key: &'static str,
+    /// Key of the longest step.
+    pub dt_max_key: &'static str,
+}
+
+impl SchemeInfo {
+    /// Returns the name that users write.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.section.rsplit('.').next().unwrap_or_default()
+    }
+}
+
+/// Settings of individual block time steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockSteps {
+    /// Accuracy ν of the step criterion.
+    pub nu: f64,
+    /// Shortest and longest step; unit: time.
+    pub range: [f64; 2],
+    /// Evaluations of the forces in each step.
+    pub evaluations: u32,
+}
+
+/// A mistake in the settings of a scheme, at a key of its section.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mistake {
+    /// The key has a default in Hénon units only, and was left out.
+    Missing(&'static str),
+    /// The value should be above zero.
+    NotPositive(&'static str, Real),
+    /// The value is wrong for the reason given.
+    Wrong(&'static str, String),
+}
+
+/// An integrator by the kind of engine that it needs.
+pub enum AnyIntegrator {
+    /// Needs acceleration, jerk and potential of a block of targets.
+    Forces(Box<dyn Integrator<Evaluation = Forces>>),
+    /// Needs the accelerations of all particles.
+    Accelerations(Box<dyn Integrator<Evaluation = Accelerations>>),
+}
+
+/// The settings of a scheme. Lengths of steps are in the unit of time of the user.
+pub trait Scheme {
+    /// Returns what no setting changes.
+    fn info() -> SchemeInfo
+    where
+        Self: Sized;
+
+    /// Returns the longest step. All particles are synchronised at its multiples.
+    fn dt_max(&self) -> f64;
+
+    /// Returns the time between outputs where the user does not say.
+    fn output_interval(&self) -> f64 {
+        self.dt_max()
+    }
+
+    /// Returns the settings of block steps; [`None`] for a scheme with one step for all.
+    fn block_steps(&self) -> Option<BlockSteps> {
+        None
+    }
+
+    /// Returns the scheme and the lengths of its steps in words.
+    fn describe(&self) -> [String; 2];
+
+    /// Writes every default into its key.
+    fn resolve(&mut self) {}
+
+    /// Adds the mistakes in the values; true if [`Scheme::dt_max`] can be relied on. `physical` units have no default step.
+    fn check(&self, physical: bool, found: &mut Vec<Mistake>) -> bool;
+
+    /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
+    fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;
+}
+
+/// Adds a mistake for a value that is not above zero.
+pub(super) fn positive(found: &mut Vec<Mistake>, key: &'static str, value: Option<Real>) {
+    found.extend(value.filter(|value| value.get() <= 0.0).map(|value| Mistake::NotPositive(key, value)));
+}
+
+/// Returns the length of a tick where the longest step is `dt_max`.
+pub(super) fn tick(dt_max: f64) -> f64 {
+    dt_max / TICKS_PER_DT_MAX as f64
+}
+
+/// Declares [`IntegratorKind`] and [`IntegratorSettings`] from one line a scheme: its description, its name in camel case and the type of
+/// its settings. The first is the default.
+macro_rules! schemes {
+    (
+        $(#[$($first_doc:tt)*])* $First:ident: $first:ty,
+        $($(#[$($doc:tt)*])* $Kind:ident: $settings:ty,)*
+    ) => {
+        /// The schemes that there are.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum IntegratorKind {
+            $(#[$($first_doc)*])*
+            #[default]
+            $First,
+            $($(#[$($doc)*])* $Kind,)*
+        }
+
+        impl IntegratorKind {
+            /// All schemes.
+            pub const ALL: &[Self] = &[Self::$First, $(Self::$Kind,)*];
+
+            /// Returns what no setting changes.
+            #[must_use]
+            pub fn info(self) -> SchemeInfo {
+                match self {
+                    Self::$First => <$first>::info(),
+                    $(Self::$Kind => <$settings>::info(),)*
+                }
+            }
+        }
+
+        /// How particles are moved.
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+        #[cfg_attr(feature = "serde", schemars(rename = "Integrator"))]
+        pub enum IntegratorSettings {
+            $(#[$($first_doc)*])*
+            $First($first),
+            $($(#[$($doc)*])* $Kind($settings),)*
+        }
+
+        impl Default for IntegratorSettings {
+            fn default() -> Self {
+                Self::$First(<$first>::default())
+            }
+        }
+
+        impl IntegratorSettings {
+            /// Returns the kind of the scheme.
+            #[must_use]
+            pub const fn kind(&self) -> IntegratorKind {
+                match self {
+                    Self::$First(_) => IntegratorKind::$First,
+                    $(Self::$Kind(_) => IntegratorKind::$Kind,)*
+                }
+            }
+
+            /// Returns the settings as what all schemes have.
+            #[must_use]
+            pub const fn scheme(&self) -> &dyn Scheme {
+                match self {
+                    Self::$First(settings) => settings,
+                    $(Self::$Kind(settings) => settings,)*
+                }
+            }
+
+            /// Returns the settings, to be changed.
+            pub const fn scheme_mut(&mut self) -> &mut dyn Scheme {
+                match self {
+                    Self::$First(settings) => settings,
+                    $(Self::$Kind(settings) => settings,)*
+                }
+            }
+        }
+    };
+}
+pub(super) use schemes;
+
+impl super::IntegratorSettings {
+    /// Returns what no setting changes.
+    #[must_use]
+    pub fn info(&self) -> SchemeInfo {
+        self.kind().info()
+    }
+}
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use super::super::{IntegratorKind, IntegratorSettings};
+
+    #[test]
+    fn sections_are_the_names_that_are_read_and_keys_are_theirs() {
+        let schema = schemars::schema_for!(IntegratorSettings);
+        let choices = schema["oneOf"].as_array().expect("a choice of schemes");
+        assert_eq!(choices.len(), IntegratorKind::ALL.len());
+        for (choice, kind) in choices.iter().zip(IntegratorKind::ALL) {
+            let info = kind.info();
+            assert_eq!(info.section, format!("integrator.{}", info.name()));
+            let reference = choice["properties"][info.name()]["$ref"].as_str().expect("a section of this name");
+            let section = schema.pointer(reference.trim_start_matches('#')).expect("a definition");
+            for key in [info.accuracy_key, info.dt_max_key] {
+                assert!(section["properties"].get(key).is_some(), "{}.{key}", info.section);
+            }
+        }
+        assert_eq!(IntegratorSettings::default().kind(), IntegratorKind::default());
+    }
+}
