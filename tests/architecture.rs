@@ -102,7 +102,7 @@ fn violations(path: &str, text: &str) -> Vec<String> {
         if line.contains("(unsafe_code") && !MAY_BE_UNSAFE.contains(&path) {
             found.push(format!("{path}: allows unsafe code"));
         }
-        for (part, forbidden) in part {
+        if let Some((part, forbidden)) = part {
             let named = forbidden.iter().filter(|name| names(line, name));
             found.extend(named.map(|name| format!("{path}: {part} must not name {name}")));
         }

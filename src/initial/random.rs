@@ -1,6 +1,6 @@
 //! The stream of random numbers behind every sampled model.
 
-use crate::particles::{Vec3, Particles};
+use crate::particles::{Particles, Vec3};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

@@ -8,7 +8,7 @@ pub use settings::Hermite4Settings;
 use super::scheduler::Scheduler;
 use super::stretch::Stretch;
 use super::timestep::{aarseth, first, next_level};
-use super::{Integrator, Progress, out_of_range, Scheme};
+use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
 use crate::force::range::{self, RangeGuard};
 use crate::force::{Block, ForceEngine, Forces, Targets};

@@ -3,10 +3,10 @@
 //! A scheme is one file with the scheme, its settings and their [`Scheme`], and one line in the list of [`IntegratorKind`].
 
 use super::Integrator;
-use crate::units::Real;
 use crate::force::precision::Precision;
 use crate::force::{Accelerations, Forces};
 use crate::time::{Clock, TICKS_PER_DT_MAX};
+use crate::units::Real;
 
 /// Properties of a scheme that no setting changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn sections_are_the_names_that_are_read_and_keys_are_theirs() {
-        let schema = schemars::schema_for!(IntegratorSettings);
+        let schema = schemars::schema_for!(IntegratorSettings).to_value();
         let choices = schema["oneOf"].as_array().expect("a choice of schemes");
         assert_eq!(choices.len(), IntegratorKind::ALL.len());
         for (choice, kind) in choices.iter().zip(IntegratorKind::ALL) {

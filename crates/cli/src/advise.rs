@@ -2,17 +2,17 @@
 
 use super::study::{StudyFace, told};
 use super::{ConfigArgs, Talk, a_precision, print};
-use tisane::integrator::{IntegratorKind, SchemeInfo};
 use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
+use tisane::integrator::{IntegratorKind, SchemeInfo};
 use tisane_io::sheet::Sheet;
 use tisane_lab::study::advise::{Advice, Goal, Promise, Trial, advise, promises, trials};
 use tisane_lab::study::predict;
 use tisane_lab::study::report::Rows;
 use tisane_run::assemble;
-use tisane_run::config::{Config, Engine, Integrator, Real, WallTime};
+use tisane_run::config::{Config, Engine, Real, WallTime};
 
 #[derive(Debug, Args)]
 pub struct AdviseArgs {

@@ -17,7 +17,7 @@ use tisane_io::directory::{bytes, free_space};
 use tisane_plot::Theme;
 use tisane_plot::initial::{Sample, figure};
 use tisane_run::assemble::{self, Setup};
-use tisane_run::config::{Config, Integrator};
+use tisane_run::config::Config;
 
 /// Memory that the program takes before it has any particles, in bytes.
 const MEMORY_BASE: u64 = 20 << 20;

@@ -2,11 +2,11 @@
 
 use super::study::{StudyFace, told};
 use super::{Talk, print};
-use tisane::integrator::{IntegratorSettings, SchemeInfo};
 use clap::Args;
 use std::path::PathBuf;
 use tisane::crew::on_threads;
 use tisane::error::{Error, Result};
+use tisane::integrator::{IntegratorSettings, SchemeInfo};
 use tisane_io::atomic::check_name;
 use tisane_io::sheet::Sheet;
 use tisane_lab::study::config::{CostFile, StudyFile};
@@ -17,7 +17,7 @@ use tisane_lab::study::points::Work;
 use tisane_lab::study::predict::{fit_for, natural_times, predict};
 use tisane_lab::study::report::{MODEL, Rows};
 use tisane_run::assemble::{self, Setup};
-use tisane_run::config::{Config, Integrator};
+use tisane_run::config::Config;
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]

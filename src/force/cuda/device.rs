@@ -177,6 +177,8 @@ impl Device {
         self.context.bind_to_thread().map_err(failed("binding"))
     }
 
+    /// Returns the handle of the stream, for calls of libraries that work on it.
+    #[must_use]
     pub fn stream(&self) -> sys::CUstream {
         self.stream.cu_stream()
     }

@@ -1,12 +1,12 @@
 //! Settings of the Hermite scheme as users write them.
 
 use super::{Hermite4, OnFloor, Parameters};
-use crate::units::Real;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
 use crate::integrator::settings::{AnyIntegrator, BlockSteps, Mistake, Scheme, SchemeInfo, positive, tick};
 use crate::real;
 use crate::time::{Clock, LOG2_TICKS_PER_DT_MAX, Level};
+use crate::units::Real;
 use std::num::NonZeroU32;
 
 /// Hermite scheme of 4th order with individual block time steps.

@@ -1,11 +1,11 @@
 //! Settings of the leapfrog as users write them.
 
 use super::Leapfrog;
-use crate::units::Real;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
 use crate::integrator::settings::{AnyIntegrator, Mistake, Scheme, SchemeInfo, positive, tick};
 use crate::time::Clock;
+use crate::units::Real;
 
 /// Steps between outputs where the user does not say.
 const STEPS_PER_OUTPUT: f64 = 128.0;

@@ -4,10 +4,10 @@
 use super::gadget_header::{self, Header};
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
+use super::{Accepts, Format, Writer};
 use crate::hdf::foreign::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
-use super::{Accepts, Format, Writer};
 use hdf5::Group;
 use std::path::Path;
 use tisane::particles::{Particles, components, from_components};

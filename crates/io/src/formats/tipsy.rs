@@ -5,8 +5,8 @@
 use super::columns::{Columns, lost_ids, row};
 use super::look::{Guess, Look};
 use super::state::{FileState, Places};
-use crate::atomic::write_atomically;
 use super::{Accepts, Format, Writer};
+use crate::atomic::write_atomically;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;

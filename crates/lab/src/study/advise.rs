@@ -8,12 +8,12 @@
 use super::fit::{self, EnergyLaw, Power};
 use super::points::Progress;
 use super::trial::{self, Measured};
-use tisane::integrator::SchemeInfo;
 use std::path::Path;
 use std::time::Duration;
 use tisane::crew;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
+use tisane::integrator::SchemeInfo;
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Config, Engine};
 

@@ -1,13 +1,12 @@
 //! What a study sweeps over, as one TOML file. The documentation of each key is also its text in the resolved file.
 
-use tisane::time::TICKS_PER_DT_MAX;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tisane::error::Result;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::time::LOG2_TICKS_PER_DT_MAX;
+use tisane::time::TICKS_PER_DT_MAX;
 use tisane_run::config::real;
 use tisane_run::config::{
     Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read, whole_multiple,

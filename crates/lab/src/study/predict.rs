@@ -8,14 +8,14 @@
 use super::cost::Row;
 use super::model::{Fit, Model};
 use super::plummer::{self, Sphere};
-use tisane_run::assemble::{self, OnGpu, Setup};
-use tisane_run::config::{Config, Engine};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane::force::{Forces, Targets};
 use tisane::integrator::BlockSteps;
-use tisane_io::machine;
 use tisane::time::{LOG2_TICKS_PER_DT_MAX, Time};
+use tisane_io::machine;
+use tisane_run::assemble::{self, OnGpu, Setup};
+use tisane_run::config::{Config, Engine};
 
 /// Least relative uncertainty of a prediction, whatever the fit says: machines are never alike twice.
 const LEAST_SCATTER: f64 = 0.2;

@@ -1,7 +1,7 @@
 //! The particles of a run as they moved.
 
-use tisane::diagnostics::conserved::nonzero;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tisane::diagnostics::conserved::nonzero;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::Result;
 use tisane::particles::{Particles, Vec3};
@@ -107,4 +107,3 @@ fn conserved(p: &Particles, now: Time, propagator: &mut Propagator) -> Result<Co
     let field = propagator.field(p, now)?;
     Ok(Conserved::of(p, &field.pot))
 }
-

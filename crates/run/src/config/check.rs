@@ -8,9 +8,9 @@ use toml::{Table, Value};
 
 use super::document::{item_path, join};
 use super::error::Problem;
+use super::schema::{follow, summary};
 use super::wall_time::WallTime;
 use tisane::units::Real;
-use super::schema::{follow, summary};
 
 /// All mistakes in the shape of a configuration.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {

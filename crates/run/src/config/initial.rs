@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::document::item_path;
 use super::format::Format;
-use tisane::units::Real;
 use tisane::real;
+use tisane::units::Real;
 
 pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
 pub use population::{

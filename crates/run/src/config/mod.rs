@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use tisane::real;
 pub use check::nearest;
 pub use error::Problem;
 pub use file::{Source, commented, read, read_text};
@@ -33,15 +32,16 @@ pub use initial::{
     King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation, SemiMajorAxis, Size,
     TwoBody, UniformSphere,
 };
-pub use tisane::units::Real;
-pub use wall_time::WallTime;
 pub use safety::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
     ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, System, UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
+pub use tisane::real;
+pub use tisane::units::Real;
 pub use validate::{above, at_least, whole_multiple};
+pub use wall_time::WallTime;
 
 use tisane::integrator::IntegratorSettings;
 use tisane::units::Units;

@@ -9,11 +9,11 @@ use super::document::item_path;
 use super::error::Problem;
 use super::file::commented;
 use super::initial::ORIGIN;
-use tisane::units::Real;
 use super::schema::{follow, summary};
 use super::{Config, Initial, Masses, Model, Size, System, TwoBody};
 use tisane::Result;
 use tisane::real;
+use tisane::units::Real;
 
 impl Config {
     /// Writes every default into its key, and makes the path of an input file absolute (from `base`). Defaults that

@@ -1,10 +1,10 @@
 //! Sections about what keeps a run safe: checkpoints, limits, the audit.
 
 use super::wall_time::WallTime;
-use tisane::units::Real;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tisane::force::precision::Precision;
+use tisane::units::Real;
 
 /// Checkpoints, from which a run resumes bit for bit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,12 +4,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use tisane::units::Real;
-use tisane::diagnostics::cluster::LagrangianMass;
-use tisane::real;
 pub use tisane::crew::MAX_THREADS;
+use tisane::diagnostics::cluster::LagrangianMass;
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
+use tisane::real;
+use tisane::units::Real;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
 

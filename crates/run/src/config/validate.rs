@@ -3,10 +3,10 @@
 mod initial;
 
 use super::error::Problem;
-use tisane::units::Real;
 use super::{Config, Model};
 use tisane::integrator::{IntegratorSettings, Mistake, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
+use tisane::units::Real;
 
 /// Relative error of a ratio of two times up to which it counts as a whole number: the decimals that people write, such
 /// as 0.3 / 0.1, are not whole in binary.

@@ -2,7 +2,7 @@
 
 use tisane::auditor::Audit;
 use tisane::diagnostics::audit::Spread;
-use tisane::diagnostics::conserved::{Conserved, relative, nonzero};
+use tisane::diagnostics::conserved::{Conserved, nonzero, relative};
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
 use tisane::particles::Particles;
@@ -96,4 +96,3 @@ pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>,
         ),
     })
 }
-

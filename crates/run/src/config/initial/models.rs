@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use tisane::units::Real;
 use super::Model;
 use tisane::real;
+use tisane::units::Real;
 
 /// What every sampled model has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

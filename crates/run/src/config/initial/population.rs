@@ -5,8 +5,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use tisane::units::Real;
 use tisane::real;
+use tisane::units::Real;
 
 /// Masses of the stars.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

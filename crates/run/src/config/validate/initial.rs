@@ -5,8 +5,8 @@ use super::super::error::Problem;
 use super::super::initial::{
     Binaries, Eccentricity, Encounter, Initial, MassFunction, Masses, Model, Sampled, SemiMajorAxis, TwoBody,
 };
-use tisane::units::Real;
 use super::{above, at_least, required};
+use tisane::units::Real;
 
 /// Every mistake in the values of `[initial]`; `physical`: units by name.
 pub(super) fn initial(model: &Initial, physical: bool, found: &mut Vec<Problem>) {
