@@ -5,6 +5,7 @@ use super::run::{Gallery, diagnostics, name};
 use crate::error::{Error, Result};
 use crate::io::atomic::write_atomically;
 use crate::io::directory::{CONFIG, SUMMARY};
+use crate::io::table::Numbers;
 use crate::regular;
 use quick_xml::escape::escape;
 use serde_json::Value;
@@ -129,7 +130,7 @@ fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
         let table = diagnostics(dir)?;
         let mut facts = vec![("Summary".to_owned(), "none yet: the run is under way, or was killed".to_owned())];
         for name in ["time", "relative_energy_error", "block_steps", "wall_seconds"] {
-            if let Some(last) = table.numbers(name).and_then(<[f64]>::last) {
+            if let Some(last) = table.numbers(name).and_then(Numbers::last) {
                 facts.push((table.column(name).map_or(String::new(), |column| column.label()), last.to_string()));
             }
         }

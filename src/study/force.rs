@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 use crate::force::{ForceEngine, Forces, Targets};
-use crate::io::sheet::Sheet;
+use crate::io::table::Table;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use rayon::prelude::*;
@@ -108,8 +108,8 @@ pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'
     let results = points::finish(journal, &keys, work, cost, told, measure)?;
     let rows: Vec<(Key, Errors)> =
         keys.into_iter().zip(results).filter_map(|(key, result)| Some((key, result.done()?.clone()))).collect();
-    let sheet = sheet(&rows, journal.stamp().remarks());
-    Ok(Report { figures: super::figures::force(&rows, &sheet.remarks), sheets: vec![("table", sheet)], model: None })
+    let table = table(&rows, journal.stamp().remarks());
+    Ok(Report { figures: super::figures::force(&rows, &table.remarks), tables: vec![("table", table)], model: None })
 }
 
 fn told(key: &Key, outcome: &Outcome<Errors>) -> String {
@@ -210,7 +210,7 @@ fn errors(key: &Key, engine: Engine, gpu: OnGpu, exact: &Exact) -> Result<Errors
     Ok(errors)
 }
 
-fn sheet(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Sheet {
+fn table(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Table {
     let rows = Rows(rows);
     let paper = |n: u32| HI_TABLE_2.iter().find(|row| row.n == n as usize);
     let mut columns = vec![
@@ -246,5 +246,5 @@ fn sheet(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Sheet {
         rows.numbers("paper_chamomile", "1", chamomile, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.chamomile)),
     );
     let modes = mode_names(rows.0.iter().map(|(key, _)| key.mode));
-    Sheet { title: format!("Errors of forces against f64, Plummer spheres: {modes}"), remarks, columns }
+    Table { title: format!("Errors of forces against f64, Plummer spheres: {modes}"), remarks, columns }
 }

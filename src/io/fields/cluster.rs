@@ -1,6 +1,7 @@
 //! The rows about the cluster: its structure, its binaries, what happened to its particles.
 
-use super::rows::{Cell, Column, ColumnKind, Journal, Row, Stated, Value, row};
+use super::rows::{Cell, ColumnSpec, Journal, JournalRow, Stated, row};
+use crate::io::table::{ColumnKind, Value};
 use crate::units::{Dimension, Scale};
 
 /// The mass fractions of the Lagrangian radii, in thousandths.
