@@ -116,7 +116,7 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
             None => table.remarks.push((String::new(), line.to_owned())),
         }
     }
-    let mut rows = Rows::new(path, open().map_err(trouble)?)?;
+    let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
     table.columns = match typing {
         Typing::Declared => declared(&rows.names),
         Typing::ByCells => rows.names.iter().map(|name| column(name, ColumnKind::Float)).collect(),
@@ -132,7 +132,7 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
         }
     }
     if text.contains(&true) {
-        let mut rows = Rows::new(path, open().map_err(trouble)?)?;
+        let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
         while let Some((_, record)) = rows.next()? {
             for ((column, is_text), cell) in table.columns.iter_mut().zip(&text).zip(record) {
                 if let (Values::Text(values), true) = (&mut column.values, is_text) {
@@ -186,10 +186,14 @@ struct Rows<'a, R> {
 }
 
 impl<'a, R: Read> Rows<'a, R> {
-    /// Reads the line of names.
-    fn new(path: &'a Path, csv: R) -> Result<Self> {
+    /// Reads the line of names. Cells of a file that tisane did not write may stand among spaces.
+    fn new(path: &'a Path, csv: R, typing: Typing) -> Result<Self> {
+        let trim = match typing {
+            Typing::Declared => csv::Trim::None,
+            Typing::ByCells => csv::Trim::All,
+        };
         let mut reader = csv::ReaderBuilder::new();
-        let mut reader = reader.comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(csv);
+        let mut reader = reader.comment(Some(b'#')).trim(trim).flexible(true).from_reader(csv);
         let names = reader.headers().map_err(|e| trouble(path, &e))?.clone();
         if names.is_empty() {
             return Err(Error::input(path, "the file is empty").with_help(HELP));
@@ -248,6 +252,14 @@ mod tests {
         assert_eq!(table.columns[2].values, text(["x", "3", "7"]));
         let a: Vec<f64> = table.numbers("a").unwrap().iter().collect();
         assert!(a[0] == 1.0 && a[1].is_nan() && a[2] == 5.0);
+    }
+
+    #[test]
+    fn cells_may_stand_among_spaces() {
+        let table = csv("a , b [ s ]\n 1,x y \n").unwrap();
+        assert_eq!(table.columns.iter().map(Column::header).collect::<Vec<_>>(), ["a", "b [s]"]);
+        assert_eq!(table.columns[0].values, Values::Floats(vec![1.0]));
+        assert_eq!(table.columns[1].values, Values::Text(vec!["x y".into()]));
     }
 
     #[test]
