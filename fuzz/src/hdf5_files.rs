@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 use hdf5::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5::{File, H5Type, Location, Selection};
 use std::path::Path;
-use tisane_io::{checkpoint, columns, elements, formats, inspect, origin, seal, snapshot, table};
+use tisane_io::{checkpoint, elements, formats, inspect, origin, seal, snapshot, table};
 
 /// Most changes to one file.
 const CHANGES: usize = 6;
@@ -98,7 +98,7 @@ fn read(path: &Path) {
     let _ = is_told(snapshot::heading(path));
     let _ = is_told(checkpoint::read(path));
     let _ = is_told(table::read_hdf5(path));
-    let _ = is_told(columns::read(path));
+    let _ = is_told(table::read(path));
     let _ = is_told(elements::read(path));
     let _ = is_told(origin::read(path));
     let _ = is_told(inspect::describe(path));

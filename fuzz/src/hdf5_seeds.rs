@@ -9,14 +9,15 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
-use tisane_io::fields::{DiagnosticsRow, EventRow, Row};
+use tisane_io::fields::JournalRow;
+use tisane_io::fields::{DiagnosticsRow, EventRow};
 use tisane_io::file_units::FileUnits;
 use tisane_io::formats;
 use tisane_io::history::History;
 use tisane_io::provenance::Provenance;
 use tisane_io::series::Series;
-use tisane_io::sheet::{Cells, Column, Sheet};
 use tisane_io::snapshot::{self, Snapshot};
+use tisane_io::table::{Column, Table, Values};
 
 /// A whole file and the names in it.
 pub struct Seed {
@@ -46,7 +47,7 @@ pub static SEEDS: LazyLock<Vec<Seed>> = LazyLock::new(|| {
 
 /// Each makes a file in a folder.
 const WRITERS: [fn(&Path) -> PathBuf; 9] =
-    [snapshot, checkpoint, diagnostics, events, sheet, gadget, gadget_2, amuse, elements];
+    [snapshot, checkpoint, diagnostics, events, table, gadget, gadget_2, amuse, elements];
 
 fn walk(group: &Group, name: &str, places: &mut Vec<String>, attributes: &mut Vec<(String, String)>) {
     let borne = |at: &Location, place: &str| -> Vec<(String, String)> {
@@ -127,7 +128,7 @@ fn provenance() -> Provenance {
     }
 }
 
-fn journal<R: Row + Default>(folder: &Path) -> PathBuf {
+fn journal<R: JournalRow + Default>(folder: &Path) -> PathBuf {
     let mut series = Series::<R>::create(folder, &units()).expect("a journal");
     for _ in 0..2 {
         series.append(&R::default()).expect("a row");
@@ -144,17 +145,16 @@ fn events(folder: &Path) -> PathBuf {
     journal::<EventRow>(folder)
 }
 
-fn sheet(folder: &Path) -> PathBuf {
+fn table(folder: &Path) -> PathBuf {
     let path = folder.join("table.hdf5");
-    let column =
-        |name: &str, unit: &str, cells| Column { name: name.into(), unit: unit.into(), text: name.into(), cells };
+    let column = |name: &str, unit: &str, values| Column::new(name, unit, name, values);
     let columns = vec![
-        column("n", "1", Cells::Counts(vec![1024, 2048])),
-        column("mode", "", Cells::Text(vec!["f64".into(), "mixed".into()])),
-        column("error", "1", Cells::Numbers(vec![1e-9, f64::NAN])),
+        column("n", "1", Values::Counts(vec![1024, 2048])),
+        column("mode", "", Values::Text(vec!["f64".into(), "mixed".into()])),
+        column("error", "1", Values::Floats(vec![1e-9, f64::NAN])),
     ];
-    let sheet = Sheet { title: "errors".into(), remarks: vec![("host".into(), "here".into())], columns };
-    sheet.write_hdf5(&path).expect("a table");
+    let table = Table { title: "errors".into(), remarks: vec![("host".into(), "here".into())], columns };
+    table.write_hdf5(&path).expect("a table");
     path
 }
 

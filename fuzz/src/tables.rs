@@ -3,12 +3,12 @@
 use super::{file, is_told};
 use std::path::{Path, PathBuf};
 use tisane::units::{Scale, Units};
-use tisane_io::columns::{self, Columns};
 use tisane_io::fields::{DiagnosticsRow, Journal as OfRun};
 use tisane_io::file_units::FileUnits;
 use tisane_io::followed::Followed;
 use tisane_io::series::Stopped;
-use tisane_io::{elements, inspect, origin, table};
+use tisane_io::table::{self, Table};
+use tisane_io::{elements, inspect, origin};
 use tisane_lab::study::journal::{JOURNAL, Journal, Stamp};
 use tisane_lab::study::{force, trial, trials};
 use tisane_plot::Theme;
@@ -17,10 +17,10 @@ use tisane_plot::table::{Choice, Source, figure};
 /// A table: read as columns, drawn, read as a journal, followed, taken up by a resume, read as orbital elements.
 pub fn tables(bytes: &[u8]) {
     let (folder, path) = file(OfRun::Diagnostics.csv(), bytes);
-    if let Some(table) = is_told(columns::read(&path)) {
+    if let Some(table) = is_told(table::read(&path)) {
         draw(&path, table);
     }
-    let _ = is_told(columns::read_journal(&path, &folder.path().join("none")));
+    let _ = is_told(table::read_journal(&path, &folder.path().join("none")));
     let _ = is_told(table::read_csv(&path));
     let _ = is_told(elements::read(&path));
     let _ = is_told(inspect::describe(&path));
@@ -29,7 +29,7 @@ pub fn tables(bytes: &[u8]) {
         let rows = followed.rows();
         for from in [0, rows / 2, rows, u64::MAX] {
             let read = is_told(followed.read(from, 1, 100, |_| true)).expect("a file that was just read");
-            assert!(read.columns.iter().all(|(_, values)| values.len() as u64 <= rows.saturating_sub(from).min(100)));
+            assert!(read.table.contents().all(|(_, values)| values.len() as u64 <= rows.saturating_sub(from).min(100)));
         }
     }
     // Last: what is after these rows is cut off.
@@ -39,7 +39,7 @@ pub fn tables(bytes: &[u8]) {
 }
 
 /// Columns of anything against the first, on both kinds of axis.
-fn draw(path: &Path, table: Columns) {
+fn draw(path: &Path, table: Table) {
     let y: Vec<String> = table.columns.iter().skip(1).take(3).map(|column| column.name.clone()).collect();
     if y.is_empty() {
         return;

@@ -158,7 +158,7 @@ pub fn diagnostics(dir: &Path) -> BTreeMap<String, Vec<String>> {
     let csv = table::read_csv(&dir.join("diagnostics.csv")).unwrap();
     let hdf5 = table::read_hdf5(&dir.join("diagnostics.hdf5")).unwrap();
     // As text, which has every bit, because NaN does not equal NaN.
-    let told = |table: &table::Table| format!("{:?}", table.columns);
+    let told = |table: &table::Table| format!("{:?}", table.contents().collect::<Vec<_>>());
     assert_eq!(told(&csv), told(&hdf5), "diagnostics.csv and diagnostics.hdf5");
     let text = fs::read_to_string(dir.join("diagnostics.csv")).unwrap();
     let mut lines = text.lines().map(|line| line.split(','));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, SchemeInfo};
-use tisane_io::sheet::Sheet;
+use tisane_io::table::Table;
 use tisane_lab::study::advise::{Advice, Goal, Promise, Trial, advise, promises, trials};
 use tisane_lab::study::predict;
 use tisane_lab::study::report::Rows;
@@ -67,7 +67,7 @@ pub fn advice(args: AdviseArgs, talk: Talk) -> Result<u8> {
     let face = StudyFace::new(talk);
     let trials = trials((&args.config.file, &args.config.sets), &scheme, &modes, args.budget.get(), &face)?;
     let promises = promises(&trials);
-    let mut text = told(&sheet(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
+    let mut text = told(&table(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
     let advice = advise(&promises, goal);
     text +=
         &advice.as_ref().map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, &scheme, &trials));
@@ -94,7 +94,7 @@ fn what_to_try(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)> {
     engines.into_iter().flat_map(|engine| of(engine).into_iter().map(move |mode| (engine, mode))).collect()
 }
 
-fn sheet(trials: &[Trial]) -> Sheet {
+fn table(trials: &[Trial]) -> Table {
     let rows = Rows(trials);
     let columns = vec![
         rows.text("engine", "engine", |it| it.engine.name().into()),
@@ -106,7 +106,7 @@ fn sheet(trials: &[Trial]) -> Sheet {
         rows.numbers("least", "1", "it may be as small as this", |it| it.error[1]),
         rows.numbers("most", "1", "it may be as large as this", |it| it.error[2]),
     ];
-    Sheet { title: "Trials, scaled to the whole run".into(), remarks: Vec::new(), columns }
+    Table { title: "Trials, scaled to the whole run".into(), remarks: Vec::new(), columns }
 }
 
 /// What an advice promises, with its uncertainty.

@@ -8,7 +8,7 @@ use tisane::crew::on_threads;
 use tisane::error::{Error, Result};
 use tisane::integrator::{IntegratorSettings, SchemeInfo};
 use tisane_io::atomic::check_name;
-use tisane_io::sheet::Sheet;
+use tisane_io::table::Table;
 use tisane_lab::study::config::{CostFile, StudyFile};
 use tisane_lab::study::cost;
 use tisane_lab::study::journal::{Journal, Stamp};
@@ -63,14 +63,14 @@ pub fn model(args: ModelArgs, talk: Talk) -> Result<u8> {
             let mut model = known.unwrap_or_default();
             model.merge(newer);
             model.write(&path)?;
-            print(&format!("{}{}\n", told(&sheet(&model), SHOWN), path.display()))
+            print(&format!("{}{}\n", told(&table(&model), SHOWN), path.display()))
         }
         ModelArgs { predict: Some(file), .. } => {
             let model = known.ok_or_else(|| Error::input(&path, "there is no model yet").with_help(HOW))?;
             predictions(&model, file)
         }
         ModelArgs { .. } => match known {
-            Some(model) => print(&format!("{}{}\n", told(&sheet(&model), SHOWN), path.display())),
+            Some(model) => print(&format!("{}{}\n", told(&table(&model), SHOWN), path.display())),
             None => print(&format!("there is no model in {}: {HOW}\n", path.display())),
         },
     }
@@ -125,7 +125,7 @@ const SHOWN: &[&str] = &[
     "prediction_scatter",
 ];
 
-fn sheet(model: &Model) -> Sheet {
+fn table(model: &Model) -> Table {
     let rows = Rows(&model.fit);
     let mut columns = vec![
         rows.text("engine", "engine and what it computes on", |fit| fit.engine.clone()),
@@ -140,7 +140,7 @@ fn sheet(model: &Model) -> Sheet {
     columns.push(rows.numbers("scatter", "1", "rms of ln(measured / model)", |fit| fit.scatter));
     columns
         .push(rows.numbers("prediction_scatter", "1", "rms of ln(measured / predicted)", |fit| fit.prediction_scatter));
-    Sheet { title: "Performance model (Portegies Zwart et al. 2007, eqs 10-17)".into(), remarks: Vec::new(), columns }
+    Table { title: "Performance model (Portegies Zwart et al. 2007, eqs 10-17)".into(), remarks: Vec::new(), columns }
 }
 
 fn predictions(model: &Model, file: PathBuf) -> Result<u8> {

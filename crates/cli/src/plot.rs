@@ -4,10 +4,11 @@ use super::{LEFT_OUT, Talk, one_of, print, say};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane_io::columns;
 use tisane_io::directory::PLOTS;
+use tisane_io::table;
 use tisane_plot::run::{self, Gallery};
-use tisane_plot::table::{self, Choice, Source};
+use tisane_plot::table as figures;
+use tisane_plot::table::{Choice, Source};
 use tisane_plot::{Figure, Theme, report};
 
 /// All figures of a run in one page.
@@ -110,10 +111,10 @@ fn of_runs(args: &PlotArgs) -> Result<Vec<Pages>> {
     let mut pages: Vec<Pages> = Vec::new();
     for path in &args.paths {
         if path.is_file() {
-            let table = columns::read(path)?;
+            let table = table::read(path)?;
             return Err(Error::input(path, "which columns are to be drawn?").with_help(format!(
                 "say --y COLUMN and, unless it is the first, --x COLUMN; {}",
-                table::listed(&table)
+                figures::listed(&table)
             )));
         }
         let place = |name: &str| match &args.output {
@@ -140,19 +141,19 @@ fn of_columns(args: &PlotArgs) -> Result<(PathBuf, Figure)> {
         let (name, table) = if path.is_dir() {
             (run::name(path), run::diagnostics(path)?)
         } else {
-            (table::name_of(path), columns::read(path)?)
+            (figures::name_of(path), table::read(path)?)
         };
         Ok(Source { path: path.clone(), name, table })
     };
     let sources = args.paths.iter().map(source).collect::<Result<Vec<_>>>()?;
     let choice =
         Choice { x: args.x.clone(), y: args.y.clone(), by: args.by.clone(), log_x: args.log_x, log_y: args.log_y };
-    let figure = table::figure(&sources, &choice)?;
+    let figure = figures::figure(&sources, &choice)?;
     let first = &args.paths[0];
     let folder = match &args.output {
         Some(folder) => folder.clone(),
         None if first.is_dir() => first.join(PLOTS),
         None => first.parent().unwrap_or(Path::new("")).to_owned(),
     };
-    Ok((folder.join(table::stem(&sources, &choice)), figure))
+    Ok((folder.join(figures::stem(&sources, &choice)), figure))
 }

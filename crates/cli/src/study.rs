@@ -2,7 +2,7 @@
 
 use super::{Talk, face, print, say};
 use clap::{Args, Subcommand};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, presets};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
-use tisane_io::sheet::{Cells, Sheet};
+use tisane_io::table::{Column, Table, Values};
 use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
 use tisane_lab::study::journal::{Journal, Stamp};
 use tisane_lab::study::points::{Progress, Work};
@@ -164,9 +164,9 @@ where
         return Ok(0);
     }
     let mut text = String::new();
-    for (_, sheet, columns) in SHOWN.iter().filter(|(of, ..)| *of == name) {
-        if let Some((_, sheet)) = report.sheets.iter().find(|(stem, _)| stem == sheet) {
-            text += &told(sheet, columns);
+    for (_, table, columns) in SHOWN.iter().filter(|(of, ..)| *of == name) {
+        if let Some((_, table)) = report.tables.iter().find(|(stem, _)| stem == table) {
+            text += &told(table, columns);
         }
     }
     text += &format!("{} files in {}\n", written.len() + 2, dir.display());
@@ -174,30 +174,27 @@ where
 }
 
 /// Some columns of a table, for people; columns without a value are left out.
-pub fn told(sheet: &Sheet, columns: &[&str]) -> String {
-    let has_value = |cells: &Cells| match cells {
-        Cells::Numbers(values) => values.iter().any(|value| !value.is_nan()),
+pub fn told(table: &Table, columns: &[&str]) -> String {
+    let has_value = |values: &Values| match values {
+        Values::Floats(values) => values.iter().any(|value| !value.is_nan()),
         _ => true,
     };
-    let shown: Vec<usize> = columns
-        .iter()
-        .filter_map(|name| sheet.columns.iter().position(|column| column.name == *name))
-        .filter(|&k| has_value(&sheet.columns[k].cells))
-        .collect();
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(shown.iter().map(|&k| sheet.columns[k].header()));
-    for row in 0..sheet.rows() {
-        table.add_row(shown.iter().map(|&k| match &sheet.columns[k].cells {
-            Cells::Numbers(values) => number(values[row]),
-            _ => sheet.cell(k, row),
+    let shown = columns.iter().filter_map(|name| table.column(name));
+    let shown: Vec<&Column> = shown.filter(|column| has_value(&column.values)).collect();
+    let mut printed = comfy_table::Table::new();
+    printed.load_style(presets::NOTHING);
+    printed.set_header(shown.iter().map(|column| column.header()));
+    for row in 0..table.rows() {
+        printed.add_row(shown.iter().map(|column| match &column.values {
+            Values::Floats(values) => number(values[row]),
+            values => values.cell(row),
         }));
     }
-    for (&k, column) in shown.iter().zip(table.column_iter_mut()) {
-        let is_text = matches!(sheet.columns[k].cells, Cells::Text(_));
-        column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
+    for (column, printed) in shown.iter().zip(printed.column_iter_mut()) {
+        let is_text = matches!(column.values, Values::Text(_));
+        printed.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
     }
-    format!("{}\n{table}\n\n", sheet.title)
+    format!("{}\n{printed}\n\n", table.title)
 }
 
 /// Three or four digits.

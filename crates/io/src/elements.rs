@@ -1,8 +1,8 @@
 //! Tables of orbital elements: CSV, or an HDF5 file that AMUSE wrote of stars about the Galactic centre.
 
-use super::columns;
 use super::formats;
 use super::hdf::read::SIGNATURE;
+use super::table;
 use std::path::Path;
 use tisane::error::{Error, Result};
 
@@ -51,8 +51,8 @@ pub fn read(path: &Path) -> Result<ElementTable> {
     if formats::head(path)?.starts_with(SIGNATURE) {
         return formats::amuse_elements(path);
     }
-    let file = columns::read(path)?;
-    let names: Vec<&str> = file.columns.iter().map(|column| column.name.as_str()).collect();
+    let file = table::read(path)?;
+    let names: Vec<&str> = file.names().collect();
     let column = |name: &str| -> Result<Vec<f64>> {
         let values = file.numbers(name).ok_or_else(|| {
             let problem = format!("no column of numbers '{name}'; found {}", names.join(", "));
@@ -62,7 +62,7 @@ pub fn read(path: &Path) -> Result<ElementTable> {
         if let Some(row) = values.iter().position(|x| !x.is_finite()) {
             return Err(Error::input(path, format!("row {} of '{name}': expected a finite number", row + 1)));
         }
-        Ok(values.to_vec())
+        Ok(values.iter().collect())
     };
     let phase = match names.contains(&"mean_anomaly") {
         true => Phase::MeanAnomaly(column("mean_anomaly")?),

@@ -4,7 +4,7 @@ mod cluster;
 mod rows;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
-pub use rows::{Column, ColumnKind, DiagnosticsRow, Journal, Row, Stated, Value};
+pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, Stated};
 
 use tisane::force::Field;
 use tisane::particles::{Particles, Vec3, components};
@@ -21,7 +21,7 @@ pub struct SnapshotField {
     /// Values a particle: 1 or 3.
     pub width: usize,
     /// Description.
-    pub text: &'static str,
+    pub description: &'static str,
     /// Its values, from particles that all stand at one moment, the forces there, and the time axis.
     pub values: fn(&Particles, &Field, &Clock) -> FieldValues,
 }
@@ -47,7 +47,7 @@ macro_rules! fields {
                 name: $name,
                 dimension: Dimension::$dimension,
                 width: $width,
-                text: $text,
+                description: $text,
                 values: $values,
             };
         )*

@@ -1,5 +1,6 @@
 //! A journal (CSV that grows by whole lines: `diagnostics.csv` and its like) followed while a run writes it.
 
+use super::table::{Column, Table, Values};
 use crate::regular;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -30,8 +31,8 @@ pub struct Followed {
 pub struct Rows {
     /// Number of the row to ask from for those after these.
     pub next: u64,
-    /// Names and values; NaN for a cell that is no number.
-    pub columns: Vec<(String, Vec<f64>)>,
+    /// The rows; NaN for a cell that is no number.
+    pub table: Table,
 }
 
 impl Followed {
@@ -132,10 +133,16 @@ impl Followed {
     pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<Rows> {
         let every = every.max(1);
         let chosen: Vec<usize> = (0..self.names.len()).filter(|&i| wanted(&self.names[i])).collect();
-        let mut rows =
-            Rows { next: from, columns: chosen.iter().map(|&i| (self.names[i].clone(), Vec::new())).collect() };
+        let mut next = from;
+        let mut values: Vec<Vec<f64>> = vec![Vec::new(); chosen.len()];
+        let rows = |next: u64, values: Vec<Vec<f64>>| {
+            let column =
+                |(&i, values): (&usize, Vec<f64>)| Column::new(&*self.names[i], "", "", Values::Floats(values));
+            let columns = chosen.iter().zip(values).map(column).collect();
+            Rows { next, table: Table { columns, ..Table::default() } }
+        };
         let Some(&mark) = usize::try_from(from / ROWS_A_MARK).ok().and_then(|mark| self.marks.get(mark)) else {
-            return Ok(rows);
+            return Ok(rows(next, values));
         };
         let trouble = |e| Error::input(&self.path, e);
         let mut file = BufReader::with_capacity(1 << 16, regular::open(&self.path).map_err(trouble)?);
@@ -153,16 +160,16 @@ impl Followed {
             if row < from {
                 continue;
             }
-            rows.next = row + 1;
+            next = row + 1;
             if row.is_multiple_of(every) {
                 taken += 1;
                 let cells: Vec<&str> = cells(&line).collect();
-                for (&i, (_, values)) in chosen.iter().zip(&mut rows.columns) {
+                for (&i, values) in chosen.iter().zip(&mut values) {
                     values.push(cells.get(i).and_then(|cell| cell.parse().ok()).unwrap_or(f64::NAN));
                 }
             }
         }
-        Ok(rows)
+        Ok(rows(next, values))
     }
 }
 
@@ -193,7 +200,12 @@ mod tests {
 
     /// All values of the column `time`.
     fn times(journal: &Followed, from: u64, most: usize) -> Vec<f64> {
-        journal.read(from, 1, most, |name| name == "time").unwrap().columns.swap_remove(0).1
+        journal.read(from, 1, most, |name| name == "time").unwrap().table.columns[0]
+            .values
+            .numbers()
+            .unwrap()
+            .iter()
+            .collect()
     }
 
     #[test]
@@ -215,8 +227,9 @@ mod tests {
             (times(&journal, 0, 9), times(&journal, 1, 1), times(&journal, 7, 9)),
             (vec![0., 1., 2.], vec![1.], vec![])
         );
-        let energy = journal.read(1, 1, 9, |name| name == "energy").unwrap();
-        assert!(energy.next == 3 && energy.columns[0].1[0] == -0.24 && energy.columns[0].1[1].is_nan());
+        let rows = journal.read(1, 1, 9, |name| name == "energy").unwrap();
+        let energy = rows.table.numbers("energy").unwrap();
+        assert!(rows.next == 3 && energy.at(0) == -0.24 && energy.len() == 2 && energy.at(1).is_nan());
         assert_eq!(journal.generation(), 0);
     }
 
@@ -239,7 +252,8 @@ mod tests {
         while from < journal.rows() {
             let rows = journal.read(from, 300, 2, |_| true).unwrap();
             assert!(rows.next > from);
-            (from, found) = (rows.next, [found, rows.columns[0].1.clone()].concat());
+            from = rows.next;
+            found.extend(rows.table.numbers("time").unwrap().iter());
         }
         assert_eq!(found, [0.0, 300.0, 600.0, 900.0]);
     }

@@ -1,13 +1,13 @@
 //! One screen about a file that tisane wrote or reads.
 
-use super::fields::Value;
+use super::fields::Journal;
 use super::file_units;
 use super::formats::{self, FileState, Look};
 use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::provenance::{self, Provenance};
 use super::seal::Seal;
-use super::table::{self, Table};
+use super::table::{self, Table, Value};
 use super::{checkpoint, snapshot};
 use std::fmt::Display;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn describe(path: &Path) -> Result<String> {
     let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !look.is_from_tisane();
     if look.is_hdf5() && !of_others {
         describe_hdf5(&mut page, path)?;
-    } else if let Some(journal) = table::journal_of(&look.head) {
+    } else if let Some(journal) = Journal::from_csv(&look.head) {
         page.line("kind", format!("{}, CSV", Kind::of(journal).text()));
         describe_table(&mut page, &table::read_csv(path)?, None);
     } else if !guesses.is_empty() {
@@ -60,10 +60,10 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
         Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
         Kind::Diagnostics | Kind::Cluster | Kind::Binaries | Kind::Events => {
             let units = file_units::read(&tree.group("Units")?)?.units;
-            describe_table(page, &table::read_hdf5(path)?, Some(&units));
+            describe_table(page, &table::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
-        Kind::Table => describe_sheet(page, &tree)?,
+        Kind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),
     }
     page.line(
         "bytes",
@@ -75,16 +75,15 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A table of results: what it shows, where it comes from, and its columns.
-fn describe_sheet(page: &mut Page, tree: &Tree) -> Result<()> {
-    let (remarks, table) = (tree.group("Remarks")?, tree.group("Table")?);
-    for name in remarks.attributes()? {
-        page.line(&name, remarks.text(&name)?);
+/// Describes the table of a result: what it shows, where it comes from, and its columns.
+fn describe_result(page: &mut Page, table: &Table) {
+    page.line("title", &table.title);
+    for (name, value) in &table.remarks {
+        page.line(name, value);
     }
-    for name in table.text("columns")?.split(',') {
-        page.line(name, format!("[{}] {}", table.text_of(name, "unit")?, table.text_of(name, "description")?));
+    for column in &table.columns {
+        page.line(&column.name, format!("[{}] {}", column.unit, column.description));
     }
-    Ok(())
 }
 
 /// Lines of a name and a value.
@@ -216,13 +215,14 @@ fn describe_table(page: &mut Page, table: &Table, units: Option<&Units>) {
         page.units(units);
     }
     page.line("last row", "");
-    for (name, values) in &table.columns {
-        match values.last() {
+    for column in &table.columns {
+        let name = &column.name;
+        match column.values.last() {
             // Most of the 37 levels are empty.
             Some(Value::Count(0)) | None => {}
             Some(Value::Count(n)) => page.line(&format!("  {name}"), n),
             Some(Value::Float(x)) => page.line(&format!("  {name}"), format!("{x:?}")),
-            Some(Value::Text(words)) => page.line(&format!("  {name}"), words),
+            Some(Value::Text(text)) => page.line(&format!("  {name}"), text),
         }
     }
 }

@@ -7,7 +7,6 @@
 
 pub mod atomic;
 pub mod checkpoint;
-pub mod columns;
 pub mod directory;
 pub mod elements;
 pub mod fields;
@@ -24,11 +23,9 @@ pub mod provenance;
 pub mod regular;
 pub mod seal;
 pub mod series;
-pub mod sheet;
 pub mod snapshot;
 pub mod summary;
 pub mod table;
-mod text;
 
 /// Version of the layout of snapshots, checkpoints and diagnostics. Readers take every version up to this one.
 pub const FORMAT_VERSION: u64 = 2;

@@ -1,9 +1,10 @@
 //! Where any file of a run comes from: the provenance that it carries.
 
+use super::fields::Journal;
 use super::hdf::Kind;
 use super::hdf::read::{SIGNATURE, Tree};
 use super::provenance::{self, Provenance};
-use super::{directory, formats, table};
+use super::{directory, formats};
 use std::io::Read;
 use std::path::Path;
 use tisane::error::{Error, Result};
@@ -40,7 +41,7 @@ pub fn read(path: &Path) -> Result<Provenance> {
         found
     } else if head.first() == Some(&b'{') {
         of_summary(path)?
-    } else if let Some(journal) = table::journal_of(&head) {
+    } else if let Some(journal) = Journal::from_csv(&head) {
         return Err(Error::input(path, "the CSV carries no provenance")
             .with_help(format!("name {} beside it, which has the same rows", journal.hdf5())));
     } else {

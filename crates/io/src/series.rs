@@ -6,14 +6,13 @@ mod stopped;
 pub use stopped::Stopped;
 
 use super::atomic::remove_if_present;
-use super::fields::{Column, ColumnKind, Row, Value};
+use super::fields::{ColumnSpec, JournalRow};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
-use super::hdf::write::{self as hdf, H5Result, new_dataset, new_group, put, put_text};
+use super::hdf::write::{self as hdf, H5Result, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::seal::Digest;
-use super::table::Values;
-use super::text;
+use super::table::{self, Table, Value};
 use hdf5::{Dataset, Group};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -52,7 +51,7 @@ pub struct End {
     hash: Sha256,
 }
 
-impl<R: Row> Series<R> {
+impl<R: JournalRow> Series<R> {
     /// Starts the journal of a new run: the CSV with its header line and no rows.
     ///
     /// # Errors
@@ -164,60 +163,47 @@ impl<R: Row> Series<R> {
 
     /// Copies the journal into datasets, a block of rows at a time.
     fn fill(&self, group: &Group, rows: usize) -> H5Result {
-        let columns = R::columns();
-        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let specs = R::columns();
+        let columns = specs.iter().map(|spec| spec.column(&self.units.units)).collect();
+        let mut block = Table { columns, ..Table::default() };
         put(group, "rows", &(rows as u64))?;
-        put_text(group, "columns", &names.join(","))?;
-        let mut targets = Vec::new();
-        for column in &columns {
-            let dataset = match column.kind {
-                ColumnKind::Float => new_dataset::<f64>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
-                ColumnKind::Count => new_dataset::<u64>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
-                ColumnKind::Text => new_dataset::<text::Cell>(group, &column.name, (rows, 1), BLOCK_ROWS)?,
-            };
-            file_units::describe(&dataset, &self.units.units, column.dimension, &column.text)?;
-            targets.push((dataset, Values::empty(column.kind)));
+        put_text(group, "columns", &block.names().collect::<Vec<_>>().join(","))?;
+        let mut datasets = Vec::new();
+        for spec in &specs {
+            let dataset = table::new_dataset(group, (&spec.name, spec.kind), rows, BLOCK_ROWS)?;
+            file_units::describe(&dataset, &self.units.units, spec.dimension, &spec.description)?;
+            datasets.push(dataset);
         }
         let trouble = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());
         let mut journal = csv::Reader::from_path(&self.csv_path).map_err(|e| trouble(&e))?;
         let mut done = 0;
         for (row, record) in journal.records().take(rows).enumerate() {
             let record = record.map_err(|e| trouble(&e))?;
-            for ((_, values), text) in targets.iter_mut().zip(&record) {
-                values.push_text(text).map_err(|e| trouble(&e))?;
-            }
+            block.push_row(&record).map_err(|e| trouble(&e))?;
             if (row + 1) % BLOCK_ROWS == 0 {
-                done = flush_block(&mut targets, done)?;
+                done = flush_block(&datasets, &mut block, done)?;
             }
         }
-        if flush_block(&mut targets, done)? != rows {
+        if flush_block(&datasets, &mut block, done)? != rows {
             return Err(trouble(&"rows are missing from the journal").into());
         }
         Ok(())
     }
 }
 
-/// Writes the collected values of every column after the first `done` rows; returns the new number of rows done.
-fn flush_block(targets: &mut [(Dataset, Values)], done: usize) -> H5Result<usize> {
+/// Writes the rows of a block after the first `done` rows of the datasets and empties it. Returns the number of rows done.
+fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result<usize> {
     let mut next = done;
-    for (dataset, values) in targets {
-        next = done + values.len();
-        match values {
-            Values::Floats(block) => dataset.write_slice(block.as_slice(), done..next)?,
-            Values::Counts(block) => dataset.write_slice(block.as_slice(), done..next)?,
-            Values::Text(block) => {
-                let cells = block.iter().map(|word| text::cell(word)).collect::<Result<Vec<_>, _>>()?;
-                dataset.write_slice(cells.as_slice(), done..next)?
-            }
-        }
-        values.clear();
+    for (dataset, column) in datasets.iter().zip(&mut block.columns) {
+        next = table::write_rows(dataset, done, &column.values)?;
+        column.values.clear();
     }
     Ok(next)
 }
 
 /// The header line: plain names, as pandas and numpy read them.
-fn header<R: Row>() -> String {
-    let names: Vec<String> = R::columns().into_iter().map(|Column { name, .. }| name).collect();
+fn header<R: JournalRow>() -> String {
+    let names: Vec<String> = R::columns().into_iter().map(|ColumnSpec { name, .. }| name).collect();
     names.join(",") + "\n"
 }
 

@@ -109,8 +109,8 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
                 put_dataset(&group, field.name, field.width, &values)?
             }
         };
-        file_units::describe(&dataset, &s.units.units, field.dimension, field.text)?;
-        file_units::describe_for_gadget(&dataset, &s.units.units, field.dimension, field.text)?;
+        file_units::describe(&dataset, &s.units.units, field.dimension, field.description)?;
+        file_units::describe_for_gadget(&dataset, &s.units.units, field.dimension, field.description)?;
     }
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;

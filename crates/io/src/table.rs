@@ -1,27 +1,162 @@
-//! A journal as a table of columns, read from the CSV or the HDF5 file.
+//! Tables: named columns of one length, each with its unit and its description. The journals of a run, the results of a study
+//! and any CSV are read as tables; results are written as tables, in CSV and HDF5.
 
-use super::fields::{Column, ColumnKind, Journal, Value};
-use super::hdf::Kind;
-use super::hdf::read::Tree;
-use super::text;
+mod csv_file;
+mod hdf5_file;
+
+pub use csv_file::read_csv;
+pub use hdf5_file::read_hdf5;
+pub(super) use hdf5_file::{new_dataset, read_tree, write_rows};
+
+use super::formats;
+use super::hdf::read::SIGNATURE;
+use serde::Serialize;
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// The values of one column.
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// What the table shows, in one line; empty if its file does not say.
+    pub title: String,
+    /// Where the table comes from: names and values, as far as its file says.
+    pub remarks: Vec<(String, String)>,
+    /// The columns in the order of the file, all of one length.
+    pub columns: Vec<Column>,
+}
+
+/// A column of a [`Table`].
 #[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name, without the unit; in HDF5 the name of the dataset.
+    pub name: String,
+    /// Unit: `1` for a pure number, empty for text and where the file does not say.
+    pub unit: String,
+    /// Description in one line; empty where the file does not say.
+    pub description: String,
+    /// Values, one a row.
+    pub values: Values,
+}
+
+/// The values of a [`Column`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Values {
-    /// Measured quantities.
+    /// Measured quantities; NaN where there is none.
     Floats(Vec<f64>),
     /// Counts.
     Counts(Vec<u64>),
-    /// Words.
+    /// Text.
     Text(Vec<String>),
 }
 
-impl Values {
-    /// No values yet, of a column's kind.
+/// The type of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// f64.
+    Float,
+    /// u64.
+    Count,
+    /// Text; in a journal without commas, quotes and line ends.
+    Text,
+}
+
+/// One value of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A measured quantity.
+    Float(f64),
+    /// A count.
+    Count(u64),
+    /// Text.
+    Text(String),
+}
+
+/// The values of a column of numbers, borrowed: measured quantities, or counts as f64.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers<'a> {
+    /// Measured quantities.
+    Floats(&'a [f64]),
+    /// Counts.
+    Counts(&'a [u64]),
+}
+
+impl Table {
+    /// Returns the number of rows.
     #[must_use]
-    pub fn empty(kind: ColumnKind) -> Self {
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// Returns the names of the columns.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Returns the names and values of the columns: what the CSV of a journal has in common with its HDF5 file.
+    pub fn contents(&self) -> impl Iterator<Item = (&str, &Values)> {
+        self.columns.iter().map(|column| (column.name.as_str(), &column.values))
+    }
+
+    /// Returns the column of that name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Returns the values of the column of that name, if it is there and holds numbers.
+    #[must_use]
+    pub fn numbers(&self, name: &str) -> Option<Numbers<'_>> {
+        self.column(name).and_then(|column| column.values.numbers())
+    }
+
+    /// Adds a row of as many cells as there are columns, each read as the type of its column.
+    ///
+    /// # Errors
+    /// The name of the column, what it expects and what was found.
+    pub(super) fn push_row<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            column.values.push_text(cell).map_err(|e| format!("{}: {e}", column.name))?;
+        }
+        Ok(())
+    }
+}
+
+impl Column {
+    /// Makes a column.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        unit: impl Into<String>,
+        description: impl Into<String>,
+        values: Values,
+    ) -> Self {
+        Self { name: name.into(), unit: unit.into(), description: description.into(), values }
+    }
+
+    /// Returns the name with the unit in brackets, as in the header of a CSV: `time [Myr]`, `nu [1]`.
+    #[must_use]
+    pub fn header(&self) -> String {
+        if self.unit.is_empty() { self.name.clone() } else { format!("{} [{}]", self.name, self.unit) }
+    }
+
+    /// Returns the name with the unit in brackets where the unit is not that of a pure number: `time [Myr]`, `nu`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        if self.shown_unit().is_some() { self.header() } else { self.name.clone() }
+    }
+
+    /// Returns the unit, if the file says it and it is not that of a pure number.
+    #[must_use]
+    pub fn shown_unit(&self) -> Option<&str> {
+        Some(self.unit.as_str()).filter(|unit| !matches!(*unit, "" | "1"))
+    }
+}
+
+impl Values {
+    /// Returns no values of a type.
+    #[must_use]
+    pub const fn empty(kind: ColumnKind) -> Self {
         match kind {
             ColumnKind::Float => Self::Floats(Vec::new()),
             ColumnKind::Count => Self::Counts(Vec::new()),
@@ -29,8 +164,50 @@ impl Values {
         }
     }
 
-    /// Reads one value as the CSV has it.
-    pub(super) fn push_text(&mut self, text: &str) -> std::result::Result<(), String> {
+    /// Returns the number of values.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Floats(values) => values.len(),
+            Self::Counts(values) => values.len(),
+            Self::Text(values) => values.len(),
+        }
+    }
+
+    /// Returns true if there are no values.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the value of a row.
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<Value> {
+        match self {
+            Self::Floats(values) => values.get(row).copied().map(Value::Float),
+            Self::Counts(values) => values.get(row).copied().map(Value::Count),
+            Self::Text(values) => values.get(row).cloned().map(Value::Text),
+        }
+    }
+
+    /// Returns the last value.
+    #[must_use]
+    pub fn last(&self) -> Option<Value> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// Returns the values, if they are numbers.
+    #[must_use]
+    pub const fn numbers(&self) -> Option<Numbers<'_>> {
+        match self {
+            Self::Floats(values) => Some(Numbers::Floats(values.as_slice())),
+            Self::Counts(values) => Some(Numbers::Counts(values.as_slice())),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// Adds a value as a journal's CSV has it.
+    fn push_text(&mut self, text: &str) -> Result<(), String> {
         let wrong = |kind| format!("{kind} expected, '{text}' found");
         match self {
             Self::Floats(values) => values.push(text.parse().map_err(|_| wrong("a number"))?),
@@ -40,7 +217,7 @@ impl Values {
         Ok(())
     }
 
-    /// Forgets the values, keeping the memory.
+    /// Removes the values and keeps their memory.
     pub(super) fn clear(&mut self) {
         match self {
             Self::Floats(values) => values.clear(),
@@ -48,113 +225,128 @@ impl Values {
             Self::Text(values) => values.clear(),
         }
     }
+}
 
-    /// The number of values.
+impl Numbers<'_> {
+    /// Returns the number of values.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub const fn len(self) -> usize {
         match self {
             Self::Floats(values) => values.len(),
             Self::Counts(values) => values.len(),
-            Self::Text(values) => values.len(),
         }
     }
 
-    /// True if there are none.
+    /// Returns true if there are no values.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The last value.
+    /// Returns the value of a row; NaN beyond the last row.
     #[must_use]
-    pub fn last(&self) -> Option<Value> {
+    pub fn at(self, row: usize) -> f64 {
         match self {
-            Self::Floats(values) => values.last().copied().map(Value::Float),
-            Self::Counts(values) => values.last().copied().map(Value::Count),
-            Self::Text(values) => values.last().cloned().map(Value::Text),
+            Self::Floats(values) => values.get(row).copied(),
+            Self::Counts(values) => values.get(row).map(|count| *count as f64),
         }
+        .unwrap_or(f64::NAN)
     }
-}
 
-/// A journal as read, in the units of the file; columns in file order, all of one length.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Table {
-    /// Names and values.
-    pub columns: Vec<(String, Values)>,
-}
-
-impl Table {
-    /// The values of a column.
+    /// Returns the first value.
     #[must_use]
-    pub fn column(&self, name: &str) -> Option<&Values> {
-        self.columns.iter().find(|(column, _)| column == name).map(|(_, values)| values)
+    pub fn first(self) -> Option<f64> {
+        (!self.is_empty()).then(|| self.at(0))
     }
 
-    /// The number of rows.
+    /// Returns the last value.
     #[must_use]
-    pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |(_, values)| values.len())
+    pub fn last(self) -> Option<f64> {
+        self.len().checked_sub(1).map(|row| self.at(row))
     }
 }
 
-/// What a column of the CSV holds; one of a later version is read as numbers.
-fn kind_of(name: &str, known: &[Column]) -> ColumnKind {
-    known.iter().find(|column| column.name == name).map_or(ColumnKind::Float, |column| column.kind)
+impl<'a> Numbers<'a> {
+    /// Returns the values, row after row.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + use<'a> {
+        (0..self.len()).map(move |row| self.at(row))
+    }
 }
 
-/// The journal of which the first bytes of a CSV are, of this version or another: by the names of its first two columns.
-#[must_use]
-pub fn journal_of(head: &[u8]) -> Option<Journal> {
-    let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
-    let names: Vec<&str> = line.trim_end().split(',').collect();
-    let begins = |journal: &Journal| {
-        let columns = journal.columns();
-        columns.len() > 1 && names.len() > 1 && columns.iter().zip(&names).take(2).all(|(c, name)| c.name == *name)
-    };
-    Journal::ALL.into_iter().find(begins)
-}
-
-/// Reads the CSV of a journal.
+/// Reads a table: HDF5 that tisane wrote, or CSV. In CSV, lines that begin with `#` are the title and remarks
+/// (`# name: value`), the next one names the columns, with units in brackets (`time [Myr]`). A column is numbers if each of
+/// its cells is one or empty, else text.
 ///
 /// # Errors
-/// [`Error::Input`] with the line if it is missing or malformed.
-pub fn read_csv(path: &Path) -> Result<Table> {
-    let mut reader = csv::Reader::from_path(path).map_err(|e| Error::input(path, e))?;
-    let names = reader.headers().map_err(|e| Error::input(path, e))?.clone();
-    let header = names.iter().collect::<Vec<_>>().join(",");
-    let known = journal_of(header.as_bytes()).map_or(Vec::new(), Journal::columns);
-    let mut columns: Vec<(String, Values)> =
-        names.iter().map(|name| (name.to_owned(), Values::empty(kind_of(name, &known)))).collect();
-    for (row, record) in reader.records().enumerate() {
-        let record = record.map_err(|e| Error::input(path, e))?;
-        for ((name, values), text) in columns.iter_mut().zip(&record) {
-            values.push_text(text).map_err(|e| Error::input(path, format!("line {}: {name}: {e}", row + 2)))?;
-        }
-    }
-    Ok(Table { columns })
+/// [`Error::Input`] with the line or dataset if the file is missing, damaged or no table.
+pub fn read(path: &Path) -> Result<Table> {
+    if formats::head(path)?.starts_with(SIGNATURE) { read_hdf5(path) } else { csv_file::read_any(path) }
 }
 
-/// Reads the HDF5 file of a journal.
+/// Reads a journal of a run that may be under way, such as its diagnostics: all whole lines of the journal `csv`, with units,
+/// descriptions and origin from `hdf5` if that file is there; `hdf5` alone if there is no `csv`.
 ///
 /// # Errors
-/// [`Error::Input`] naming the dataset if it is missing, damaged or malformed.
-pub fn read_hdf5(path: &Path) -> Result<Table> {
-    let tree = Tree::open(path, &Journal::ALL.map(Kind::of), false)?;
-    let group = tree.group(tree.kind.journal().unwrap_or(Journal::Diagnostics).group())?;
-    let names = group.text("columns")?;
-    let mut rows = None;
-    let mut columns = Vec::new();
-    for name in names.split(',') {
-        let values = if group.is_integer(name)? {
-            Values::Counts(group.column(name, rows, 1)?)
-        } else if group.is_text(name)? {
-            let cells: Vec<text::Cell> = group.column(name, rows, 1)?;
-            Values::Text(cells.iter().map(|cell| cell.as_str().to_owned()).collect())
-        } else {
-            Values::Floats(group.column(name, rows, 1)?)
+/// [`Error::Input`] as [`read`].
+pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Table> {
+    if !csv.is_file() {
+        if !hdf5.is_file() {
+            return Err(Error::input(csv, "no such file"));
+        }
+        return read_hdf5(hdf5);
+    }
+    let described = hdf5.is_file().then(|| hdf5_file::read_headings(hdf5)).transpose()?;
+    let mut journal = csv_file::read_whole_lines(csv)?;
+    if let Some(described) = described {
+        for column in &mut journal.columns {
+            let of_file = described.column(&column.name);
+            (column.unit, column.description) =
+                of_file.map_or_else(Default::default, |of| (of.unit.clone(), of.description.clone()));
+        }
+        journal.remarks = described.remarks;
+    }
+    Ok(journal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_quantities_and_counts_and_text_is_none() {
+        let floats = Values::Floats(vec![0.5, -1.0]);
+        let numbers = floats.numbers().unwrap();
+        assert_eq!((numbers.first(), numbers.last(), numbers.len()), (Some(0.5), Some(-1.0), 2));
+        let counts = Values::Counts(vec![3, 4, 5]);
+        assert_eq!(counts.numbers().unwrap().iter().rev().collect::<Vec<_>>(), [5.0, 4.0, 3.0]);
+        assert!(counts.numbers().unwrap().at(3).is_nan());
+        assert!(Values::Text(vec!["1".into()]).numbers().is_none());
+        let none = Values::empty(ColumnKind::Count);
+        assert!(none.is_empty() && none.last().is_none() && none.numbers().unwrap().first().is_none());
+    }
+
+    #[test]
+    fn units_of_pure_numbers_are_in_headers_and_not_in_labels() {
+        let texts = |unit: &str| {
+            let column = Column::new("nu", unit, "accuracy", Values::empty(ColumnKind::Float));
+            (column.header(), column.label())
         };
-        rows = Some(values.len());
-        columns.push((name.to_owned(), values));
+        assert_eq!(texts("1"), ("nu [1]".into(), "nu".into()));
+        assert_eq!(texts(""), ("nu".into(), "nu".into()));
+        assert_eq!(texts("Myr"), ("nu [Myr]".into(), "nu [Myr]".into()));
     }
-    Ok(Table { columns })
+
+    #[test]
+    fn a_row_half_written_is_left_out_and_only_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, none) = (dir.path().join("d.csv"), dir.path().join("none"));
+        let times = |table: Table| table.numbers("time").unwrap().iter().collect::<Vec<_>>();
+        std::fs::write(&path, "time,energy\n0.0,-0.25\n1.0,-0.2").unwrap();
+        assert_eq!(times(read_journal(&path, &none).unwrap()), [0.0]);
+        assert_eq!(times(read(&path).unwrap()), [0.0, 1.0]);
+        assert!(read_journal(&none, &none).is_err());
+        // The half row longer than what is looked through at a time.
+        std::fs::write(&path, format!("time,energy\n0.0,-0.25\n1.0,{}", "0".repeat(200_000))).unwrap();
+        assert_eq!(times(read_journal(&path, &none).unwrap()), [0.0]);
+    }
 }

@@ -4,9 +4,9 @@ use super::run::{Gallery, Run};
 use super::{Axis, Figure, Heat, Mark, Panel, Series};
 use std::path::Path;
 use tisane::time::LEVELS;
-use tisane_io::columns::{self, Cells, Columns};
 use tisane_io::directory::ANALYSIS;
 use tisane_io::fields::Journal;
+use tisane_io::table::{self, Numbers, Table, Values};
 
 /// The Lagrangian radii that are drawn, in thousandths of the mass, and what they are called.
 const RADII: [(&str, u16); 7] =
@@ -27,15 +27,15 @@ pub(super) fn add(dir: &Path, run: &Run<'_>, gallery: &mut Gallery) {
 }
 
 /// A journal of the run, or of its analysis where the run has none; or why there is none.
-fn read(dir: &Path, journal: Journal) -> Result<Columns, String> {
+fn read(dir: &Path, journal: Journal) -> Result<Table, String> {
     let here = |folder: &Path| folder.join(journal.csv()).is_file() || folder.join(journal.hdf5()).is_file();
     let folder = [dir.to_owned(), dir.join(ANALYSIS)].into_iter().find(|folder| here(folder));
     let none = || format!("no {}: `tisane analyze` makes it of the snapshots", journal.csv());
     let folder = folder.ok_or_else(none)?;
-    let table = columns::read_journal(&folder.join(journal.csv()), &folder.join(journal.hdf5()));
+    let table = table::read_journal(&folder.join(journal.csv()), &folder.join(journal.hdf5()));
     let table = table.map_err(|e| e.to_string())?;
     match table.numbers("time") {
-        Some([]) => Err(format!("{} has no rows", journal.csv())),
+        Some(times) if times.is_empty() => Err(format!("{} has no rows", journal.csv())),
         Some(_) => Ok(table),
         None => Err(format!("{} has no column of numbers 'time'", journal.csv())),
     }
@@ -46,7 +46,7 @@ fn lacks(journal: Journal) -> String {
 }
 
 /// Lagrangian radii and the core.
-fn structure(dir: &Path, table: &Columns) -> Result<Figure, String> {
+fn structure(dir: &Path, table: &Table) -> Result<Figure, String> {
     let run = Run { table };
     let panels = || {
         let columns = RADII.map(|(name, thousandths)| (name, format!("lagrangian_radius_{thousandths:04}")));
@@ -60,7 +60,7 @@ fn structure(dir: &Path, table: &Columns) -> Result<Figure, String> {
         let y = Axis::linear("σt² / σr²");
         let mut anisotropy = run.panel("Anisotropy", y, &[("", "anisotropy", true)], |beta| 1.0 - beta)?;
         let times = table.numbers("time")?;
-        let isotropic = [times.first(), times.last()].into_iter().flatten().map(|t| (*t, 1.0)).collect();
+        let isotropic = [times.first(), times.last()].into_iter().flatten().map(|t| (t, 1.0)).collect();
         anisotropy.series.push(Series::new("isotropic", Mark::Dashed, isotropic));
         Some(vec![radii, core, number, anisotropy])
     };
@@ -71,12 +71,12 @@ fn structure(dir: &Path, table: &Columns) -> Result<Figure, String> {
 fn steps(dir: &Path, run: &Run<'_>) -> Option<Figure> {
     let (times, longest) = (run.table.numbers("time")?, run.table.numbers("step_max")?);
     let of_level = |level: usize| run.table.numbers(&format!("steps_level_{level:02}"));
-    let levels: Vec<&[f64]> = (0..LEVELS).map_while(of_level).collect();
+    let levels: Vec<Numbers<'_>> = (0..LEVELS).map_while(of_level).collect();
     let row = times.len().checked_sub(1)?;
     // The longest step in use is that of the first level in use.
-    let first = levels.iter().position(|counts| counts[row] > 0.0)?;
-    let top = longest[row] * 2f64.powi(first as i32);
-    let used = |counts: &&[f64]| counts.iter().any(|n| *n > 0.0);
+    let first = levels.iter().position(|counts| counts.at(row) > 0.0)?;
+    let top = longest.at(row) * 2f64.powi(first as i32);
+    let used = |counts: &Numbers<'_>| counts.iter().any(|n| n > 0.0);
     let (shallow, deep) = (levels.iter().position(used)?, levels.iter().rposition(used)?);
     let columns = times.len().min(MOST_COLUMNS);
     let rows: Vec<usize> = (0..columns).map(|k| k * row / (columns - 1).max(1)).collect();
@@ -84,9 +84,9 @@ fn steps(dir: &Path, run: &Run<'_>) -> Option<Figure> {
     let values = shown.clone().flat_map(|level| rows.iter().map(move |&row| (level, row)));
     let heat = Heat {
         label: "particles".into(),
-        x: edges(&rows.iter().map(|&row| times[row]).collect::<Vec<f64>>()),
+        x: edges(&rows.iter().map(|&row| times.at(row)).collect::<Vec<f64>>()),
         y: (shallow..=deep + 1).rev().map(|level| top * 2f64.powf(0.5 - level as f64)).collect(),
-        values: values.map(|(level, row)| levels[level][row]).collect(),
+        values: values.map(|(level, row)| levels[level].at(row)).collect(),
     };
     let mut x = run.time()?;
     x.range = heat.x.first().copied().zip(heat.x.last().copied());
@@ -108,7 +108,7 @@ fn edges(values: &[f64]) -> Vec<f64> {
 }
 
 /// The speed of the run, and what happened so far.
-fn rates(dir: &Path, run: &Run<'_>, events: Option<&Columns>) -> Result<Figure, String> {
+fn rates(dir: &Path, run: &Run<'_>, events: Option<&Table>) -> Result<Figure, String> {
     let y = Axis::log("pairs per second");
     let speed = run.panel("Speed of the run", y, &[("", "pairs_per_second", false)], |rate| rate);
     let mut panels = vec![speed.ok_or_else(|| lacks(Journal::Diagnostics))?];
@@ -121,10 +121,10 @@ fn rates(dir: &Path, run: &Run<'_>, events: Option<&Columns>) -> Result<Figure, 
 }
 
 /// How many events of each kind there were up to a time.
-fn happened(run: &Run<'_>, events: &Columns) -> Option<Panel> {
-    let (times, kinds) = (events.numbers("time")?, &events.column("kind")?.cells);
-    let Cells::Words(kinds) = kinds else { return None };
-    let (start, end) = (*run.table.numbers("time")?.first()?, *run.table.numbers("time")?.last()?);
+fn happened(run: &Run<'_>, events: &Table) -> Option<Panel> {
+    let (times, kinds) = (events.numbers("time")?, &events.column("kind")?.values);
+    let Values::Text(kinds) = kinds else { return None };
+    let (start, end) = (run.table.numbers("time")?.first()?, run.table.numbers("time")?.last()?);
     let mut panel = Panel::new("Events up to now", run.time()?, Axis::log("number"));
     let mut names: Vec<&String> = kinds.iter().filter(|kind| !kind.is_empty()).collect();
     names.sort();
@@ -132,7 +132,7 @@ fn happened(run: &Run<'_>, events: &Columns) -> Option<Panel> {
     for name in names {
         let mut points: Vec<(f64, f64)> = Vec::new();
         let mut count = 0.0;
-        for (&time, _) in times.iter().zip(kinds).filter(|(_, kind)| *kind == name) {
+        for (time, _) in times.iter().zip(kinds).filter(|(_, kind)| *kind == name) {
             count += 1.0;
             match points.last_mut() {
                 Some(last) if last.0 == time => last.1 = count,
@@ -146,7 +146,7 @@ fn happened(run: &Run<'_>, events: &Columns) -> Option<Panel> {
 }
 
 /// Semi-major axes and eccentricities at the first and the last look, and how many there are.
-fn binaries(dir: &Path, table: &Columns, cluster: Option<&Columns>) -> Result<Figure, String> {
+fn binaries(dir: &Path, table: &Table, cluster: Option<&Table>) -> Result<Figure, String> {
     let run = Run { table };
     let orbits = || {
         let column = |name: &str| table.numbers(name);
@@ -156,11 +156,11 @@ fn binaries(dir: &Path, table: &Columns, cluster: Option<&Columns>) -> Result<Fi
         let x = Axis::log(run.label("semi-major axis", "semi_major_axis")?);
         let mut panel = Panel::new("Binaries", x, y);
         let looks = cluster.and_then(|cluster| cluster.numbers("time")).unwrap_or(times);
-        let (first, last) = (*looks.first()?, *looks.last()?);
+        let (first, last) = (looks.first()?, looks.last()?);
         for time in [Some(first), (last > first).then_some(last)].into_iter().flatten() {
             let of = |pairs: bool| -> Vec<(f64, f64)> {
-                let rows = (0..times.len()).filter(|&i| times[i] == time && (number[i] == 2.0) == pairs);
-                rows.map(|i| (a[i], e[i])).collect()
+                let rows = (0..times.len()).filter(|&i| times.at(i) == time && (number.at(i) == 2.0) == pairs);
+                rows.map(|i| (a.at(i), e.at(i))).collect()
             };
             let unit = run.label("", "time")?.replace("[N-body units]", "");
             let at = format!("t = {time}{}", unit.replace(['[', ']'], ""));

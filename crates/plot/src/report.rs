@@ -11,6 +11,7 @@ use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
 use tisane_io::directory::{CONFIG, SUMMARY};
 use tisane_io::regular;
+use tisane_io::table::Numbers;
 
 /// The facts of the summary, in their order: what they are called and where they stand.
 const FACTS: [(&str, &str); 25] = [
@@ -129,7 +130,7 @@ fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
         let table = diagnostics(dir)?;
         let mut facts = vec![("Summary".to_owned(), "none yet: the run is under way, or was killed".to_owned())];
         for name in ["time", "relative_energy_error", "block_steps", "wall_seconds"] {
-            if let Some(last) = table.numbers(name).and_then(<[f64]>::last) {
+            if let Some(last) = table.numbers(name).and_then(Numbers::last) {
                 facts.push((table.column(name).map_or(String::new(), |column| column.label()), last.to_string()));
             }
         }

@@ -4,9 +4,9 @@ use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots};
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::time::LEVELS;
-use tisane_io::columns::{self, Columns};
 use tisane_io::directory::CONFIG;
 use tisane_io::fields::Journal;
+use tisane_io::table::{self, Table};
 
 /// With more rows than this, markers would hide the line.
 const MOST_MARKERS: usize = 60;
@@ -63,7 +63,7 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
 ///
 /// # Errors
 /// [`Error::Input`] if `dir` is not the directory of a run, or has no diagnostics.
-pub fn diagnostics(dir: &Path) -> Result<Columns> {
+pub fn diagnostics(dir: &Path) -> Result<Table> {
     let names = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
     let [csv, hdf5] = names.map(|name| dir.join(name));
     if !dir.exists() {
@@ -76,9 +76,9 @@ pub fn diagnostics(dir: &Path) -> Result<Columns> {
         };
         return Err(Error::input(dir, problem).with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
     }
-    let table = columns::read_journal(&csv, &hdf5)?;
+    let table = table::read_journal(&csv, &hdf5)?;
     match table.numbers("time") {
-        Some([]) => Err(Error::input(dir, "the diagnostics have no rows yet")),
+        Some(times) if times.is_empty() => Err(Error::input(dir, "the diagnostics have no rows yet")),
         Some(_) => Ok(table),
         None => Err(Error::input(csv, "no column of numbers 'time': not the diagnostics of a run")),
     }
@@ -93,7 +93,7 @@ pub fn name(dir: &Path) -> String {
 
 /// Where a table comes from, in a line.
 #[must_use]
-pub fn caption(table: &Columns) -> String {
+pub fn caption(table: &Table) -> String {
     let told = table.remarks.iter().filter(|(name, value)| !name.starts_with("column ") && !value.is_empty());
     let one =
         |(name, value): &(String, String)| if name.is_empty() { value.clone() } else { format!("{name} {value}") };
@@ -102,7 +102,7 @@ pub fn caption(table: &Columns) -> String {
 
 /// A journal of a run, to be drawn over time.
 pub(super) struct Run<'a> {
-    pub table: &'a Columns,
+    pub table: &'a Table,
 }
 
 impl Run<'_> {
@@ -115,17 +115,17 @@ impl Run<'_> {
     /// since the row before.
     fn over_time(&self, column: &str, with_first: bool, of: fn(f64) -> f64) -> Option<Vec<(f64, f64)>> {
         let (times, values) = (self.table.numbers("time")?, self.table.numbers(column)?);
-        let points = times.iter().zip(values).map(|(t, y)| (*t, of(*y)));
+        let points = times.iter().zip(values.iter()).map(|(t, y)| (t, of(y)));
         Some(points.skip(usize::from(!with_first)).collect())
     }
 
     /// What a column is, with its unit.
     pub fn label(&self, what: &str, column: &str) -> Option<String> {
         let henon = self.table.column("time").is_some_and(|time| time.unit == HENON_TIME);
-        Some(match self.table.column(column)?.unit.as_str() {
-            "" => what.to_owned(),
-            _ if henon => format!("{what} [N-body units]"),
-            unit => format!("{what} [{unit}]"),
+        Some(match self.table.column(column)?.shown_unit() {
+            None => what.to_owned(),
+            Some(_) if henon => format!("{what} [N-body units]"),
+            Some(unit) => format!("{what} [{unit}]"),
         })
     }
 
@@ -170,7 +170,7 @@ impl Run<'_> {
         let lines = [("", "virial_ratio", true)];
         let mut panel = self.panel("Virial ratio", Axis::linear("T/|U|"), &lines, |q| q)?;
         let times = self.table.numbers("time")?;
-        let equilibrium = [times.first(), times.last()].into_iter().flatten().map(|t| (*t, 0.5)).collect();
+        let equilibrium = [times.first(), times.last()].into_iter().flatten().map(|t| (t, 0.5)).collect();
         panel.series.push(Series::new("equilibrium", Mark::Dashed, equilibrium));
         Some(panel)
     }
@@ -188,7 +188,7 @@ impl Run<'_> {
     /// How many particles move with which step in the last row.
     fn levels(&self) -> Option<Panel> {
         let longest = self.table.numbers("step_max")?.last()?;
-        let last = |level| Some(*self.table.numbers(&format!("steps_level_{level:02}"))?.last()?);
+        let last = |level| self.table.numbers(&format!("steps_level_{level:02}"))?.last();
         let counts: Vec<f64> = (0..LEVELS).map_while(last).collect();
         // The longest step in use is that of the first level in use.
         let first = counts.iter().position(|n| *n > 0.0)?;
@@ -205,7 +205,7 @@ impl Run<'_> {
 
     /// Errors of the forces against f64; none of a run that uses that.
     fn audit(&self) -> Option<Panel> {
-        if self.table.numbers("audit_sample")?.iter().all(|n| *n == 0.0) {
+        if self.table.numbers("audit_sample")?.iter().all(|n| n == 0.0) {
             return None;
         }
         let lines = [

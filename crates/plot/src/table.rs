@@ -4,7 +4,7 @@ use super::run::caption;
 use super::{Axis, Figure, Mark, Panel, Scale, Series};
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane_io::columns::{Cells, Column, Columns};
+use tisane_io::table::{Column, Numbers, Table, Values};
 
 /// Most series of a figure: with more, no eye tells them apart.
 const MOST_SERIES: usize = 56;
@@ -34,7 +34,7 @@ pub struct Source {
     /// What it is called in the legend.
     pub name: String,
     /// The table.
-    pub table: Columns,
+    pub table: Table,
 }
 
 /// One panel with the chosen columns of all tables.
@@ -60,7 +60,7 @@ pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
             }
             let values = numbers(column, source)?;
             let of = |y: f64| if absolute { y.abs() } else { y };
-            let points: Vec<(f64, f64)> = places.iter().zip(values).map(|(x, y)| (*x, of(*y))).collect();
+            let points: Vec<(f64, f64)> = places.iter().zip(values.iter()).map(|(x, y)| (*x, of(y))).collect();
             let shown = if choice.y.len() > 1 { wanted.as_str() } else { "" };
             for (group, points) in split(source, choice.by.as_deref(), points)? {
                 let name = [if sources.len() > 1 { &source.name } else { "" }, shown, &group];
@@ -138,17 +138,18 @@ fn find<'a>(source: &'a Source, name: &str) -> Result<&'a Column> {
 
 /// The columns of a table, for advice.
 #[must_use]
-pub fn listed(table: &Columns) -> String {
-    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+pub fn listed(table: &Table) -> String {
+    let names: Vec<&str> = table.names().collect();
     // The histogram of time steps alone is 37 columns.
     let shown = names.iter().filter(|name| !name.starts_with("steps_level_")).copied().collect::<Vec<_>>();
     format!("the columns are {}", shown.join(", "))
 }
 
-fn numbers<'a>(column: &'a Column, source: &Source) -> Result<&'a [f64]> {
-    match &column.cells {
-        Cells::Numbers(values) => Ok(values),
-        Cells::Words(words) => {
+fn numbers<'a>(column: &'a Column, source: &Source) -> Result<Numbers<'a>> {
+    match &column.values {
+        Values::Floats(values) => Ok(Numbers::Floats(values)),
+        Values::Counts(values) => Ok(Numbers::Counts(values)),
+        Values::Text(words) => {
             let is_word = |word: &&String| !word.is_empty() && word.parse::<f64>().is_err();
             let first = words.iter().find(is_word).map_or("", String::as_str);
             let problem = format!("column '{}' has words such as '{first}', and --y wants numbers", column.name);
@@ -159,10 +160,10 @@ fn numbers<'a>(column: &'a Column, source: &Source) -> Result<&'a [f64]> {
 
 /// Where the rows stand on the horizontal axis: at their numbers, or words at their place in a list of all words so far.
 fn places(column: &Column, words: &mut Vec<String>, source: &Source) -> Result<Vec<f64>> {
-    match &column.cells {
-        Cells::Numbers(values) if words.is_empty() => Ok(values.clone()),
-        Cells::Words(values) => Ok(values.iter().map(|word| place(word, words)).collect()),
-        Cells::Numbers(_) => {
+    match (&column.values, column.values.numbers()) {
+        (Values::Text(values), _) => Ok(values.iter().map(|word| place(word, words)).collect()),
+        (_, Some(values)) if words.is_empty() => Ok(values.iter().collect()),
+        _ => {
             let problem = format!("column '{}' has numbers here and words in another table", column.name);
             Err(Error::input(&source.path, problem))
         }
@@ -184,9 +185,11 @@ type Group = (String, Vec<(f64, f64)>);
 fn split(source: &Source, by: Option<&str>, points: Vec<(f64, f64)>) -> Result<Vec<Group>> {
     let Some(by) = by else { return Ok(vec![(String::new(), points)]) };
     let column = find(source, by)?;
-    let names: Vec<String> = match &column.cells {
-        Cells::Words(values) => values.clone(),
-        Cells::Numbers(values) => values.iter().map(|x| format!("{} = {x}", column.name)).collect(),
+    let of_number = |x: &dyn std::fmt::Display| format!("{} = {x}", column.name);
+    let names: Vec<String> = match &column.values {
+        Values::Text(values) => values.clone(),
+        Values::Floats(values) => values.iter().map(|x| of_number(x)).collect(),
+        Values::Counts(values) => values.iter().map(|x| of_number(x)).collect(),
     };
     let mut groups: Vec<Group> = Vec::new();
     for (name, point) in names.into_iter().zip(points) {

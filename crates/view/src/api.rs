@@ -116,9 +116,9 @@ fn json_response(value: &Value) -> Response {
     Response::ok(JSON, value.to_string())
 }
 
-/// Rows by columns; `null` for what is no finite number, which JSON has not.
+/// Rows by columns; `null` for what is not a finite number: JSON has none.
 fn told(rows: &Rows, generation: u64, all: u64) -> Value {
     let columns: serde_json::Map<_, _> =
-        rows.columns.iter().map(|(name, values)| (name.clone(), json!(values))).collect();
+        rows.table.columns.iter().map(|column| (column.name.clone(), json!(column.values))).collect();
     json!({ "generation": generation, "next": rows.next, "rows": all, "columns": columns })
 }

@@ -64,10 +64,11 @@ fn text(dir: &Path, journal: Journal) -> String {
 
 fn kinds(dir: &Path) -> Vec<String> {
     let events = table::read_hdf5(&dir.join("events.hdf5")).unwrap();
-    let Some(Values::Counts(ids)) = events.column("id") else { panic!("no ids") };
+    let values = |name: &str| &events.column(name).unwrap().values;
+    let Values::Counts(ids) = values("id") else { panic!("no ids") };
     assert!(ids.iter().copied().eq(0..ids.len() as u64), "ids {ids:?}");
-    let Some(Values::Text(kinds)) = events.column("kind") else { panic!("no kinds") };
-    let Some(Values::Text(members)) = events.column("members") else { panic!("no members") };
+    let Values::Text(kinds) = values("kind") else { panic!("no kinds") };
+    let Values::Text(members) = values("members") else { panic!("no members") };
     kinds.iter().zip(members).map(|(kind, members)| format!("{kind} {members}")).collect()
 }
 
@@ -87,7 +88,7 @@ fn snapshots_say_what_the_run_said_to_the_bit() {
                 );
                 let [a, b] =
                     [&output, &folder.path(to)].map(|dir| table::read_hdf5(&dir.join(journal.hdf5())).unwrap());
-                assert_eq!(format!("{a:?}"), format!("{b:?}"));
+                assert_eq!(format!("{:?}", a.columns), format!("{:?}", b.columns));
             }
         }
         let cluster = table::read_csv(&output.join("cluster.csv")).unwrap();

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use tisane::Result;
-use tisane_io::columns::read_journal;
 use tisane_io::fields::{DiagnosticsRow, Journal};
 use tisane_io::file_units::FileUnits;
 use tisane_io::followed::Followed;
@@ -16,6 +15,7 @@ const CSV: &str = Journal::Diagnostics.csv();
 const HDF5: &str = Journal::Diagnostics.hdf5();
 use tisane::particles::Vec3;
 use tisane::units::{Scale, Units};
+use tisane_io::table::{Table, read_journal};
 use tisane_io::table::{Values, read_csv, read_hdf5};
 
 fn row(i: u64) -> DiagnosticsRow {
@@ -62,11 +62,12 @@ fn csv_and_hdf5_have_the_same_bits() {
         let [csv, hdf5] = [read_csv(&dir.path().join(CSV)), read_hdf5(&dir.path().join(HDF5))].map(Result::unwrap);
         assert_eq!(csv.rows() as u64, rows);
         // Debug text tells −0.0 from 0.0, which == does not.
-        assert!(format!("{csv:?}") == format!("{hdf5:?}"), "{rows} rows");
-        let Some(Values::Floats(energy)) = hdf5.column("energy") else { panic!("no energy") };
+        let [a, b] = [&csv, &hdf5].map(|table| format!("{:?}", table.contents().collect::<Vec<_>>()));
+        assert!(a == b, "{rows} rows");
+        let Values::Floats(energy) = &hdf5.column("energy").unwrap().values else { panic!("no energy") };
         let expected: Vec<u64> = (0..rows).map(|i| (row(i).energy * (1.1 * 3.3f64.powi(2))).to_bits()).collect();
         assert_eq!(energy.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), expected);
-        let Some(Values::Counts(steps)) = hdf5.column("block_steps") else { panic!("no block_steps") };
+        let Values::Counts(steps) = &hdf5.column("block_steps").unwrap().values else { panic!("no block_steps") };
         assert_eq!(steps.last().copied(), rows.checked_sub(1).map(|i| u64::MAX - i));
     }
 }
@@ -85,7 +86,8 @@ fn a_resume_leaves_no_gap_and_no_duplicate() {
     resumed.rewrite(&Provenance::of_this_program()).unwrap();
     let read = |dir: &tempfile::TempDir| fs::read_to_string(dir.path().join(CSV)).unwrap();
     assert_eq!(read(&a), read(&b));
-    assert_eq!(read_hdf5(&a.path().join(HDF5)).unwrap(), read_hdf5(&b.path().join(HDF5)).unwrap());
+    let [a, b] = [a, b].map(|dir| read_hdf5(&dir.path().join(HDF5)).unwrap());
+    assert_eq!(a.columns, b.columns);
 }
 
 #[test]
@@ -186,20 +188,18 @@ fn a_journal_that_grows_is_read_at_any_instant() {
             }
             series.rewrite(&Provenance::of_this_program()).unwrap();
         });
-        let check = |times: &[f64], looks: &mut u64| {
+        let check = |table: &Table, looks: &mut u64| {
+            let times = table.numbers("time").unwrap();
             assert!(times.len() as u64 >= *looks, "{} rows after {looks}", times.len());
-            assert!(times.iter().enumerate().all(|(i, time)| *time == row(i as u64).time * units().scale.time));
+            assert!(times.iter().enumerate().all(|(i, time)| time == row(i as u64).time * units().scale.time));
             *looks = times.len() as u64;
         };
         while looks.iter().any(|rows| *rows < ROWS) {
             let ended = writer.is_finished();
-            check(read_journal(&csv, &hdf5).unwrap().numbers("time").unwrap(), &mut looks[0]);
-            let Some(Values::Floats(times)) = read_hdf5(&hdf5).unwrap().column("time").cloned() else {
-                panic!("no time")
-            };
-            check(&times, &mut looks[1]);
+            check(&read_journal(&csv, &hdf5).unwrap(), &mut looks[0]);
+            check(&read_hdf5(&hdf5).unwrap(), &mut looks[1]);
             followed.refresh().unwrap();
-            check(&followed.read(0, 1, usize::MAX, |name| name == "time").unwrap().columns[0].1, &mut looks[2]);
+            check(&followed.read(0, 1, usize::MAX, |name| name == "time").unwrap().table, &mut looks[2]);
             assert!(!ended || looks == [ROWS; 3], "{looks:?}");
         }
         writer.join().unwrap();

@@ -113,7 +113,8 @@ fn the_snapshot_table_is_that_of_the_sources() {
     let mut table = String::from("| dataset | unit | what it is |\n|---|---|---|\n");
     for field in SNAPSHOT {
         let vector = if field.width == 3 { ", vector" } else { "" };
-        table += &row([&format!("`{}`", field.name), &unit(field.dimension), &format!("{}{vector}", field.text)]);
+        table +=
+            &row([&format!("`{}`", field.name), &unit(field.dimension), &format!("{}{vector}", field.description)]);
     }
     assert_table("docs/src/files.md", "snapshot fields", &table);
 }
@@ -139,14 +140,14 @@ fn table_of_columns(journal: Journal) -> String {
     let columns = journal.columns();
     let mut table = String::from("| column | unit | what it is |\n|---|---|---|\n");
     // The columns of one quantity follow each other and have one text.
-    for group in columns.chunk_by(|a, b| a.text == b.text) {
+    for group in columns.chunk_by(|a, b| a.description == b.description) {
         let names = match group {
             [only] => format!("`{}`", only.name),
             [x, y, z] => format!("`{}`, `{}`, `{}`", x.name, y.name, z.name),
             [first, .., last] => format!("`{}` … `{}`", first.name, last.name),
             _ => unreachable!("chunks are not empty and vectors have three components"),
         };
-        table += &row([&names, &unit(group[0].dimension), &group[0].text]);
+        table += &row([&names, &unit(group[0].dimension), &group[0].description]);
     }
     table
 }

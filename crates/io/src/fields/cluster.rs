@@ -1,6 +1,7 @@
 //! The rows about the cluster: its structure, its binaries, what happened to its particles.
 
-use super::rows::{Cell, Column, ColumnKind, Journal, Row, Stated, Value, row};
+use super::rows::{Cell, ColumnSpec, Journal, JournalRow, Stated, row};
+use crate::table::{ColumnKind, Value};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 

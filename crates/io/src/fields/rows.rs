@@ -1,46 +1,33 @@
 //! The rows of a run's journals: their columns, declared once.
 
+use crate::table::{Column, ColumnKind, Value, Values};
 use tisane::diagnostics::audit::Spread;
 use tisane::particles::Vec3;
 use tisane::time::LEVELS;
-use tisane::units::{Dimension, Scale};
+use tisane::units::{Dimension, Scale, Units};
 
-/// What a column of a journal holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// f64.
-    Float,
-    /// u64.
-    Count,
-    /// Words, without commas, quotes and line ends.
-    Text,
-}
-
-/// One column of a journal.
+/// Declaration of a column of a journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct ColumnSpec {
     /// Name, the same in the CSV and the HDF5 file.
     pub name: String,
-    /// What it holds.
+    /// Type of its values.
     pub kind: ColumnKind,
-    /// What it is made of.
+    /// Dimension, from which the unit follows.
     pub dimension: Dimension,
     /// Description.
-    pub text: String,
+    pub description: String,
 }
 
-/// One value of a column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A measured quantity.
-    Float(f64),
-    /// A count.
-    Count(u64),
-    /// Words.
-    Text(String),
+impl ColumnSpec {
+    /// Returns the column in the units of a file, without values.
+    #[must_use]
+    pub fn column(&self, units: &Units) -> Column {
+        Column::new(&*self.name, units.label(self.dimension), &*self.description, Values::empty(self.kind))
+    }
 }
 
-/// A field of a [`Row`]: one column, or several.
+/// A field of a [`JournalRow`]: one column, or several.
 pub(super) trait Cell {
     /// Nothing yet ([`Default`] stops at arrays of 32).
     const ZERO: Self;
@@ -182,9 +169,22 @@ impl Journal {
         }
     }
 
+    /// Returns the journal of this or another version whose CSV begins with `head`: its first two columns are known by
+    /// their names.
+    #[must_use]
+    pub fn from_csv(head: &[u8]) -> Option<Self> {
+        let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+        let names: Vec<&str> = line.trim_end().split(',').collect();
+        let begins = |journal: &Self| {
+            let columns = journal.columns();
+            columns.len() > 1 && names.len() > 1 && columns.iter().zip(&names).take(2).all(|(c, name)| c.name == *name)
+        };
+        Self::ALL.into_iter().find(begins)
+    }
+
     /// The columns.
     #[must_use]
-    pub fn columns(self) -> Vec<Column> {
+    pub fn columns(self) -> Vec<ColumnSpec> {
         match self {
             Self::Diagnostics => DiagnosticsRow::columns(),
             Self::Cluster => super::ClusterRow::columns(),
@@ -195,13 +195,13 @@ impl Journal {
 }
 
 /// A row of a journal, in internal units.
-pub trait Row {
+pub trait JournalRow {
     /// The journal.
     const JOURNAL: Journal;
 
     /// The columns, in file order. A vector is three columns (`_x`, `_y`, `_z`), a histogram one a bin.
     #[must_use]
-    fn columns() -> Vec<Column>;
+    fn columns() -> Vec<ColumnSpec>;
 
     /// The values, in the order of [`columns`](Self::columns), in the user's units.
     #[must_use]
@@ -217,17 +217,17 @@ macro_rules! row {
             $(#[doc = $text] pub $name: $type,)*
         }
 
-        impl Row for $row {
+        impl JournalRow for $row {
             const JOURNAL: Journal = Journal::$journal;
 
-            fn columns() -> Vec<Column> {
+            fn columns() -> Vec<ColumnSpec> {
                 let mut columns = Vec::new();
                 $(for suffix in <$type as Cell>::suffixes() {
-                    columns.push(Column {
+                    columns.push(ColumnSpec {
                         name: format!("{}{suffix}", stringify!($name)),
                         kind: <$type as Cell>::KIND,
                         dimension: Dimension::$dimension,
-                        text: $text.to_string(),
+                        description: $text.to_string(),
                     });
                 })*
                 columns
@@ -313,7 +313,10 @@ mod tests {
             names.sort();
             names.dedup();
             assert_eq!(names.len(), columns, "{journal:?}");
-            assert!(journal.columns().iter().all(|c| !c.text.is_empty() && !c.name.contains(',')), "{journal:?}");
+            assert!(
+                journal.columns().iter().all(|c| !c.description.is_empty() && !c.name.contains(',')),
+                "{journal:?}"
+            );
         }
         assert_eq!(ClusterRow::default().values(&Scale::IDENTITY).len(), ClusterRow::columns().len());
         assert_eq!(EventRow::default().values(&Scale::IDENTITY).len(), EventRow::columns().len());

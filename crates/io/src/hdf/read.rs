@@ -184,6 +184,17 @@ impl Node<'_> {
         dataset.as_reader().no_convert().read_raw().map_err(|e| self.error(name, e))
     }
 
+    /// Reads a text attribute of a dataset; none if the dataset has no attribute of that name.
+    pub(crate) fn text_of_if_there(&self, dataset: &str, name: &str) -> Result<Option<String>> {
+        let found = self.dataset(dataset)?;
+        match found.attr(name) {
+            Ok(attribute) => {
+                read_text(&attribute).map(Some).map_err(|problem| self.error(&format!("{dataset}/{name}"), problem))
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
     /// True if a dataset holds integers.
     pub(crate) fn is_integer(&self, dataset: &str) -> Result<bool> {
         Ok(matches!(self.descriptor(dataset)?, TypeDescriptor::Unsigned(_)))

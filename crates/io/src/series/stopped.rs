@@ -2,11 +2,11 @@
 
 use super::{Series, header, line};
 use crate::atomic::write_atomically;
-use crate::fields::{Row, Value};
+use crate::fields::JournalRow;
 use crate::file_units::FileUnits;
 use crate::regular;
 use crate::seal::Digest;
-use crate::table::{self, Values};
+use crate::table::{self};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -38,7 +38,7 @@ enum Found {
     Text(String),
 }
 
-impl<R: Row> Stopped<R> {
+impl<R: JournalRow> Stopped<R> {
     /// Looks at the journal of a run whose checkpoint says that `rows` rows were written, with the hash `sha256`, where it says
     /// that. If the CSV is missing, its rows are taken from the HDF5 file, provided that they give the very same bytes. That
     /// rows were changed by somebody is told as a warning: they are kept as they are, and the run's state does not hang on them.
@@ -115,11 +115,11 @@ fn missing(path: &Path, why: &str) -> Error {
 }
 
 /// The CSV as it was, up to its first `rows` rows, from the HDF5 file beside it; or why not.
-fn text_of_hdf5<R: Row>(path: &Path, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
+fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
     let Some(sha256) = sha256 else { return Err("the checkpoint has no hash that could prove another's rows".into()) };
     let name = path.file_name().unwrap_or_default().display();
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be taken from {name}: {e}"))?;
-    let values = |row| table.columns.iter().filter_map(|(_, values)| value(values, row)).collect::<Vec<_>>();
+    let values = |row| table.columns.iter().filter_map(|column| column.values.get(row)).collect::<Vec<_>>();
     let mut text = header::<R>();
     for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
         text += &line(&values(row));
@@ -128,15 +128,6 @@ fn text_of_hdf5<R: Row>(path: &Path, rows: u64, sha256: Option<Digest>) -> Resul
         return Ok(text);
     }
     Err(format!("{name} has not the {rows} rows that the run wrote: its own are {}, or others", table.rows()))
-}
-
-/// A value of a column.
-fn value(values: &Values, row: usize) -> Option<Value> {
-    match values {
-        Values::Floats(values) => values.get(row).copied().map(Value::Float),
-        Values::Counts(values) => values.get(row).copied().map(Value::Count),
-        Values::Text(values) => values.get(row).cloned().map(Value::Text),
-    }
 }
 
 /// Length in bytes of the header and the first `rows` whole lines of a journal, and their hash.

@@ -12,7 +12,7 @@ use super::trials::{self, Common, Key};
 use crate::literature::tables::{BLOCK_STEPS, MEAN_BLOCK, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3, pz_scatter};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
-use tisane_io::sheet::{Column, Sheet};
+use tisane_io::table::{Column, Table};
 
 /// A sphere on an engine in a mode: the fastest of its repetitions.
 #[derive(Clone, Debug)]
@@ -68,8 +68,8 @@ pub fn study(file: &CostFile, journal: &mut Journal<Key, Measured>, work: &Work<
     let lines = lines(&points)?;
     let remarks = journal.stamp().remarks();
     let model = Model { fit: lines.iter().map(|line| line.fit.clone()).collect() };
-    let sheets = vec![("table", table(&lines, &it.stretch, &remarks)), ("fits", fits(&lines, &remarks))];
-    Ok(Report { figures: super::figures::cost(&lines, &it.stretch, &remarks), sheets, model: Some(model) })
+    let tables = vec![("table", table(&lines, &it.stretch, &remarks)), ("fits", fits(&lines, &remarks))];
+    Ok(Report { figures: super::figures::cost(&lines, &it.stretch, &remarks), tables, model: Some(model) })
 }
 
 fn keys(it: &CostSweep, common: &Common) -> Vec<Key> {
@@ -136,7 +136,7 @@ pub fn is_of_the_paper(stretch: &Stretch, nu: f64) -> bool {
     *stretch == Stretch::default() && nu == 0.01
 }
 
-fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> Sheet {
+fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> Table {
     let all: Vec<&Row> = lines.iter().flat_map(|line| &line.rows).collect();
     let rows = Rows(&all);
     let mut columns = vec![
@@ -175,7 +175,7 @@ fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> She
         columns.extend(of_paper(&rows, k, name, stretch));
     }
     let modes = mode_names(all.iter().map(|row| row.key.mode));
-    Sheet { title: format!("Wall time of Plummer spheres: {modes}"), remarks: remarks.to_vec(), columns }
+    Table { title: format!("Wall time of Plummer spheres: {modes}"), remarks: remarks.to_vec(), columns }
 }
 
 /// A column of PZ table 2 and one of their model, where the workload is that of the table.
@@ -206,7 +206,7 @@ fn scatter_from_n(rows: &[Row]) -> f64 {
 }
 
 /// Fits and parameters, a line an engine and mode, the papers' below them.
-fn fits(lines: &[Line], remarks: &[(String, String)]) -> Sheet {
+fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
     struct Of {
         engine: String,
         mode: String,
@@ -260,5 +260,5 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Sheet {
         .push(rows.numbers("model_scatter", "1", "rms of ln(measured / model), measured blocks", |it| it.scatter[0]));
     columns.push(rows.numbers("eqs_10_17_scatter", "1", "the same from N alone, by eqs 10-17", |it| it.scatter[1]));
     let title = "Block statistics and the performance model (eqs 10-17), fitted; below them the papers' numbers";
-    Sheet { title: title.into(), remarks: remarks.to_vec(), columns }
+    Table { title: title.into(), remarks: remarks.to_vec(), columns }
 }

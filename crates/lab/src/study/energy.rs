@@ -9,7 +9,7 @@ use super::trial::Measured;
 use super::trials::{self, Common, Key};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
-use tisane_io::sheet::Sheet;
+use tisane_io::table::Table;
 
 /// A point: its parameters and how it ended.
 pub type Row = (Key, Outcome<Measured>);
@@ -62,12 +62,12 @@ pub fn study(file: &EnergyFile, journal: &mut Journal<Key, Measured>, work: &Wor
     let rows: Vec<Row> = keys.into_iter().zip(results).collect();
     let laws = laws(&rows);
     let remarks = journal.stamp().remarks();
-    let sheets = vec![
+    let tables = vec![
         ("table", table(&rows, &remarks)),
-        ("laws", laws_sheet(&laws, &remarks)),
+        ("laws", laws_table(&laws, &remarks)),
         ("choice", choice(&laws, it, &remarks)),
     ];
-    Ok(Report { figures: super::figures::energy(&laws, &remarks), sheets, model: None })
+    Ok(Report { figures: super::figures::energy(&laws, &remarks), tables, model: None })
 }
 
 fn keys(it: &EnergySweep, common: &Common) -> Vec<Key> {
@@ -130,7 +130,7 @@ pub fn laws(rows: &[Row]) -> Vec<ModeLaw> {
     laws
 }
 
-fn table(rows: &[Row], remarks: &[(String, String)]) -> Sheet {
+fn table(rows: &[Row], remarks: &[(String, String)]) -> Table {
     // The same sphere and ν in f64: what is left of its error there is truncation, and rounding of f64.
     let exact = |key: &Key| {
         let same = |of: &Key| (of.n, of.seed, of.nu) == (key.n, key.seed, key.nu) && of.mode == Precision::F64;
@@ -167,10 +167,10 @@ fn table(rows: &[Row], remarks: &[(String, String)]) -> Sheet {
         }),
     ];
     let modes = mode_names(rows.iter().map(|(key, _)| key.mode));
-    Sheet { title: format!("Energy errors of Plummer spheres against nu: {modes}"), remarks: remarks.to_vec(), columns }
+    Table { title: format!("Energy errors of Plummer spheres against nu: {modes}"), remarks: remarks.to_vec(), columns }
 }
 
-fn laws_sheet(laws: &[ModeLaw], remarks: &[(String, String)]) -> Sheet {
+fn laws_table(laws: &[ModeLaw], remarks: &[(String, String)]) -> Table {
     let error = |of: fn(&EnergyLaw) -> f64| move |law: &ModeLaw| law.error.as_ref().map_or(f64::NAN, of);
     let cost = |of: fn(&Power) -> f64| move |law: &ModeLaw| law.cost.as_ref().map_or(f64::NAN, of);
     let it = Rows(laws);
@@ -192,7 +192,7 @@ fn laws_sheet(laws: &[ModeLaw], remarks: &[(String, String)]) -> Sheet {
         it.numbers("seconds_scatter", "1", "rms of ln(measured / law)", cost(|law| law.scatter)),
     ];
     let title = "Laws of energy error and wall time; errors are the root mean square over the seeds";
-    Sheet { title: title.into(), remarks: remarks.to_vec(), columns }
+    Table { title: title.into(), remarks: remarks.to_vec(), columns }
 }
 
 /// A line of the table that users read: for a goal, the cheapest mode that reaches it.
@@ -203,7 +203,7 @@ struct Choice {
     best: Option<(Precision, f64, f64, f64)>,
 }
 
-fn choice(laws: &[ModeLaw], it: &EnergySweep, remarks: &[(String, String)]) -> Sheet {
+fn choice(laws: &[ModeLaw], it: &EnergySweep, remarks: &[(String, String)]) -> Table {
     let nus = it.nu.iter().map(|nu| nu.get());
     let range = (nus.clone().fold(f64::INFINITY, f64::min), nus.fold(0.0, f64::max));
     let mut places: Vec<(u32, &String)> = Vec::new();
@@ -245,13 +245,13 @@ fn choice(laws: &[ModeLaw], it: &EnergySweep, remarks: &[(String, String)]) -> S
         rows.numbers("seconds", "s", "wall time for a time unit there", best(|it| it.3)),
     ];
     let title = "For an energy error take this mode and this nu (from the laws; single spheres scatter about them)";
-    Sheet { title: title.into(), remarks: remarks.to_vec(), columns }
+    Table { title: title.into(), remarks: remarks.to_vec(), columns }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tisane_io::sheet::Cells;
+    use tisane_io::table::Values;
 
     /// A mode with errors and times on power laws of ν.
     fn law(mode: Precision, round_off: f64, seconds: f64) -> ModeLaw {
@@ -272,10 +272,10 @@ mod tests {
     fn the_choice_is_the_largest_nu_of_the_cheapest_mode() {
         let laws = [law(Precision::Mixed, 1e-10, 1.0), law(Precision::F64, 0.0, 3.0)];
         let goals = vec![tisane::real!(1e-8), tisane::real!(5e-11), tisane::real!(1e-12)];
-        let sheet = choice(&laws, &EnergySweep { goals, ..EnergySweep::default() }, &[]);
-        let cells = |name: &str| &sheet.columns.iter().find(|column| column.name == name).unwrap().cells;
-        assert_eq!(*cells("mode"), Cells::Text(["mixed", "f64", "out of reach"].map(str::to_owned).to_vec()));
-        let Cells::Numbers(nu) = cells("nu") else { panic!("numbers") };
+        let table = choice(&laws, &EnergySweep { goals, ..EnergySweep::default() }, &[]);
+        let values = |name: &str| &table.column(name).unwrap().values;
+        assert_eq!(*values("mode"), Values::Text(["mixed", "f64", "out of reach"].map(str::to_owned).to_vec()));
+        let Values::Floats(nu) = values("nu") else { panic!("numbers") };
         // 1e-4 ν² = 1e-8 and 5e-11, to the percent of the search and the straight lines between points.
         for (nu, expected) in nu.iter().zip([0.01, 5e-7f64.sqrt()]) {
             assert!((0.98..=1.0 + 1e-9).contains(&(nu / expected)), "{nu} and {expected}");

@@ -20,7 +20,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::particles::Particles;
 use tisane::time::{Clock, Time};
-use tisane_io::sheet::Sheet;
+use tisane_io::table::Table;
 use tisane_run::assemble::{self, OnGpu, Setup};
 use tisane_run::config::Engine;
 
@@ -109,8 +109,8 @@ pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'
     let results = points::finish(journal, &keys, work, cost, told, measure)?;
     let rows: Vec<(Key, Errors)> =
         keys.into_iter().zip(results).filter_map(|(key, result)| Some((key, result.done()?.clone()))).collect();
-    let sheet = sheet(&rows, journal.stamp().remarks());
-    Ok(Report { figures: super::figures::force(&rows, &sheet.remarks), sheets: vec![("table", sheet)], model: None })
+    let table = table(&rows, journal.stamp().remarks());
+    Ok(Report { figures: super::figures::force(&rows, &table.remarks), tables: vec![("table", table)], model: None })
 }
 
 fn told(key: &Key, outcome: &Outcome<Errors>) -> String {
@@ -202,7 +202,7 @@ fn errors(key: &Key, engine: Engine, gpu: OnGpu, exact: &Exact) -> Result<Errors
     Ok(errors)
 }
 
-fn sheet(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Sheet {
+fn table(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Table {
     let rows = Rows(rows);
     let paper = |n: u32| HI_TABLE_2.iter().find(|row| row.n == n as usize);
     let mut columns = vec![
@@ -238,5 +238,5 @@ fn sheet(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Sheet {
         rows.numbers("paper_chamomile", "1", chamomile, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.chamomile)),
     );
     let modes = mode_names(rows.0.iter().map(|(key, _)| key.mode));
-    Sheet { title: format!("Errors of forces against f64, Plummer spheres: {modes}"), remarks, columns }
+    Table { title: format!("Errors of forces against f64, Plummer spheres: {modes}"), remarks, columns }
 }

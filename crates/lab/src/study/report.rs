@@ -4,7 +4,7 @@ use super::model::Model;
 use std::path::{Path, PathBuf};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
-use tisane_io::sheet::{Cells, Column, Sheet};
+use tisane_io::table::{Column, Table, Values};
 use tisane_plot::{Figure, Theme};
 
 /// Name of the file of a fitted performance model.
@@ -14,7 +14,7 @@ pub const MODEL: &str = "model.toml";
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Tables by the names of their files.
-    pub sheets: Vec<(&'static str, Sheet)>,
+    pub tables: Vec<(&'static str, Table)>,
     /// Figures by the names of their files.
     pub figures: Vec<(&'static str, Figure)>,
     /// The performance model, where the study fits one.
@@ -28,10 +28,10 @@ impl Report {
     /// [`tisane::Error::Storage`].
     pub fn write(&self, dir: &Path) -> Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
-        for (name, sheet) in &self.sheets {
+        for (name, table) in &self.tables {
             let (csv, hdf5) = (dir.join(format!("{name}.csv")), dir.join(format!("{name}.hdf5")));
-            sheet.write_csv(&csv)?;
-            sheet.write_hdf5(&hdf5)?;
+            table.write_csv(&csv)?;
+            table.write_hdf5(&hdf5)?;
             paths.extend([csv, hdf5]);
         }
         for (name, figure) in &self.figures {
@@ -49,23 +49,19 @@ impl Report {
 pub struct Rows<'a, T>(pub &'a [T]);
 
 impl<T> Rows<'_, T> {
-    fn column(name: &str, unit: &str, text: &str, cells: Cells) -> Column {
-        Column { name: name.into(), unit: unit.into(), text: text.into(), cells }
-    }
-
-    /// A column of names.
+    /// Makes a column of text.
     pub fn text(&self, name: &str, text: &str, of: impl Fn(&T) -> String) -> Column {
-        Self::column(name, "", text, Cells::Text(self.0.iter().map(of).collect()))
+        Column::new(name, "", text, Values::Text(self.0.iter().map(of).collect()))
     }
 
-    /// A column of whole numbers.
+    /// Makes a column of counts.
     pub fn counts(&self, name: &str, unit: &str, text: &str, of: impl Fn(&T) -> u64) -> Column {
-        Self::column(name, unit, text, Cells::Counts(self.0.iter().map(of).collect()))
+        Column::new(name, unit, text, Values::Counts(self.0.iter().map(of).collect()))
     }
 
-    /// A column of measured quantities.
+    /// Makes a column of measured quantities.
     pub fn numbers(&self, name: &str, unit: &str, text: &str, of: impl Fn(&T) -> f64) -> Column {
-        Self::column(name, unit, text, Cells::Numbers(self.0.iter().map(of).collect()))
+        Column::new(name, unit, text, Values::Floats(self.0.iter().map(of).collect()))
     }
 }
 

@@ -8,7 +8,7 @@ use hdf5::{File, Group, H5Type, Location, Selection};
 use std::fs;
 use std::path::Path;
 use tisane::Result;
-use tisane_io::{columns, formats, snapshot};
+use tisane_io::{formats, snapshot, table};
 
 /// What a hostile file would like to have read or written.
 const SECRET: &str = "0f1e2d3c4b5a6978";
@@ -135,7 +135,7 @@ fn nor_as_a_snapshots_or_a_tables() {
     file.unlink("Diagnostics/energy").unwrap();
     file.link_external(good.to_str().unwrap(), "Diagnostics/energy", "Diagnostics/energy").unwrap();
     drop(file);
-    says(columns::read(&path), "energy: it leads to another file");
+    says(table::read(&path), "energy: it leads to another file");
 }
 
 /// Masses packed by HDF5's own deflate, with as many parameters more, each of which is `MARK`.

@@ -1,0 +1,290 @@
+//! Tables in CSV.
+
+use super::{Column, ColumnKind, Table, Values};
+use crate::atomic::write_atomically;
+use crate::fields::{ColumnSpec, Journal};
+use crate::regular;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use tisane::error::{Error, Result};
+
+/// Help for a file that has no line of names.
+const HELP: &str = "the first line of a table names its columns";
+
+impl Table {
+    /// Writes the table as CSV: lines that begin with `#` say what it is and where it comes from, then comes the header.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub fn write_csv(&self, path: &Path) -> Result<()> {
+        let mut text = format!("# {}\n", self.title);
+        for (name, value) in &self.remarks {
+            let _ = writeln!(text, "# {name}: {}", value.replace('\n', " "));
+        }
+        for column in &self.columns {
+            let _ = writeln!(text, "# column {}: {}", column.name, column.description);
+        }
+        let mut csv = csv::Writer::from_writer(text.into_bytes());
+        let wrong = |e: csv::Error| Error::storage(path, e);
+        csv.write_record(self.columns.iter().map(Column::header)).map_err(wrong)?;
+        for row in 0..self.rows() {
+            csv.write_record(self.columns.iter().map(|column| column.values.cell(row))).map_err(wrong)?;
+        }
+        let bytes = csv.into_inner().map_err(|e| Error::storage(path, e))?;
+        write_atomically(path, |path| std::fs::write(path, &bytes).map_err(|e| Error::storage(path, e)))
+    }
+}
+
+impl Values {
+    /// Returns a cell as the CSV of a result has it, numbers with every bit.
+    #[must_use]
+    pub fn cell(&self, row: usize) -> String {
+        match self {
+            Self::Text(values) => values[row].clone(),
+            Self::Counts(values) => values[row].to_string(),
+            Self::Floats(values) if values[row].is_nan() => "nan".into(),
+            Self::Floats(values) => format!("{:e}", values[row]),
+        }
+    }
+}
+
+/// Reads the CSV of a journal: each column has the type that the journal declares, columns that it does not declare are
+/// numbers.
+///
+/// # Errors
+/// [`Error::Input`] with the line if it is missing or malformed.
+pub fn read_csv(path: &Path) -> Result<Table> {
+    parse(path, || regular::open(path), Typing::Declared)
+}
+
+/// Reads any CSV; the types of its columns are those of their cells.
+pub(super) fn read_any(path: &Path) -> Result<Table> {
+    parse(path, || regular::open(path), Typing::ByCells)
+}
+
+/// Reads a CSV up to its last end of line.
+pub(super) fn read_whole_lines(path: &Path) -> Result<Table> {
+    let length = whole_lines(path).map_err(|e| Error::input(path, e))?;
+    parse(path, || Ok(regular::open(path)?.take(length)), Typing::ByCells)
+}
+
+/// Where the types of columns come from.
+#[derive(Clone, Copy)]
+enum Typing {
+    /// The declaration of the journal: a cell of another type is an error.
+    Declared,
+    /// The cells: numbers if each of them is one or empty, else text.
+    ByCells,
+}
+
+/// Length of the file up to its last end of line: a row in the course of being written has none yet.
+fn whole_lines(path: &Path) -> std::io::Result<u64> {
+    let mut file = regular::open(path)?;
+    let mut end = file.metadata()?.len();
+    let mut block = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(1 << 16);
+        file.seek(SeekFrom::Start(start))?;
+        block.clear();
+        file.by_ref().take(end - start).read_to_end(&mut block)?;
+        if let Some(at) = block.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// Reads a CSV that `open` opens: twice if it has columns of text that are not declared, so that no cell is kept as text that
+/// is a number.
+fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Typing) -> Result<Table> {
+    let trouble = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::InvalidData => Error::input(path, "neither HDF5 nor text: no table"),
+        _ => Error::input(path, e),
+    };
+    let mut table = Table::default();
+    for line in BufReader::new(open().map_err(trouble)?).lines() {
+        let line = line.map_err(trouble)?;
+        let Some(line) = line.strip_prefix('#').map(str::trim) else { break };
+        match line.split_once(": ") {
+            Some((name, value)) if table.title.is_empty() && table.remarks.is_empty() && name.contains(' ') => {
+                table.title = format!("{name}: {value}");
+            }
+            Some((name, value)) => table.remarks.push((name.to_owned(), value.to_owned())),
+            None if table.title.is_empty() => table.title = line.to_owned(),
+            None => table.remarks.push((String::new(), line.to_owned())),
+        }
+    }
+    let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
+    table.columns = match typing {
+        Typing::Declared => declared(&rows.names),
+        Typing::ByCells => rows.names.iter().map(|name| column(name, ColumnKind::Float)).collect(),
+    };
+    // For each column true once a cell of it was not a number.
+    let mut text = vec![false; table.columns.len()];
+    while let Some((line, record)) = rows.next()? {
+        match typing {
+            Typing::Declared => {
+                table.push_row(record).map_err(|e| Error::input(path, format!("line {line}: {e}")))?;
+            }
+            Typing::ByCells => push_numbers(&mut table.columns, &mut text, record),
+        }
+    }
+    if text.contains(&true) {
+        let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
+        while let Some((_, record)) = rows.next()? {
+            for ((column, is_text), cell) in table.columns.iter_mut().zip(&text).zip(record) {
+                if let (Values::Text(values), true) = (&mut column.values, is_text) {
+                    values.push(cell.to_owned());
+                }
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// Adds a row of numbers. A column with a cell that is no number becomes one of text, without values yet.
+fn push_numbers(columns: &mut [Column], text: &mut [bool], record: &csv::StringRecord) {
+    for ((column, is_text), cell) in columns.iter_mut().zip(text).zip(record) {
+        let Values::Floats(values) = &mut column.values else { continue };
+        match cell.parse() {
+            Ok(number) => values.push(number),
+            Err(_) if cell.is_empty() => values.push(f64::NAN),
+            Err(_) => {
+                column.values = Values::empty(ColumnKind::Text);
+                *is_text = true;
+            }
+        }
+    }
+}
+
+/// Returns the columns of a journal with these names, empty; one that no journal declares holds numbers.
+fn declared(names: &csv::StringRecord) -> Vec<Column> {
+    let header = names.iter().collect::<Vec<_>>().join(",");
+    let known = Journal::from_csv(header.as_bytes()).map_or(Vec::new(), Journal::columns);
+    let kind = |name: &str| {
+        let spec: Option<&ColumnSpec> = known.iter().find(|spec| spec.name == name);
+        spec.map_or(ColumnKind::Float, |spec| spec.kind)
+    };
+    names.iter().map(|name| column(name, kind(name))).collect()
+}
+
+/// Returns a column without values from its name in a header: `time [Myr]` is a name and a unit.
+fn column(header: &str, kind: ColumnKind) -> Column {
+    let parts = header.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    let (name, unit) = parts.unwrap_or((header, ""));
+    Column::new(name.trim(), unit.trim(), "", Values::empty(kind))
+}
+
+/// The rows of a CSV, one after the other.
+struct Rows<'a, R> {
+    path: &'a Path,
+    reader: csv::Reader<R>,
+    names: csv::StringRecord,
+    record: csv::StringRecord,
+}
+
+impl<'a, R: Read> Rows<'a, R> {
+    /// Reads the line of names. Cells of a file that tisane did not write may stand among spaces.
+    fn new(path: &'a Path, csv: R, typing: Typing) -> Result<Self> {
+        let trim = match typing {
+            Typing::Declared => csv::Trim::None,
+            Typing::ByCells => csv::Trim::All,
+        };
+        let mut reader = csv::ReaderBuilder::new();
+        let mut reader = reader.comment(Some(b'#')).trim(trim).flexible(true).from_reader(csv);
+        let names = reader.headers().map_err(|e| trouble(path, &e))?.clone();
+        if names.is_empty() {
+            return Err(Error::input(path, "the file is empty").with_help(HELP));
+        }
+        Ok(Self { path, reader, names, record: csv::StringRecord::new() })
+    }
+
+    /// Returns the next row, of as many cells as there are names, and the number of its line.
+    fn next(&mut self) -> Result<Option<(u64, &csv::StringRecord)>> {
+        if !self.reader.read_record(&mut self.record).map_err(|e| trouble(self.path, &e))? {
+            return Ok(None);
+        }
+        let line = self.record.position().map_or(0, csv::Position::line);
+        if self.record.len() != self.names.len() {
+            let problem = format!("line {line}: cells expected {}, found {}", self.names.len(), self.record.len());
+            return Err(Error::input(self.path, problem).with_help(HELP));
+        }
+        Ok(Some((line, &self.record)))
+    }
+}
+
+fn trouble(path: &Path, e: &csv::Error) -> Error {
+    match e.kind() {
+        csv::ErrorKind::Utf8 { .. } => Error::input(path, "neither HDF5 nor text: no table"),
+        _ => Error::input(path, e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn csv(text: &str) -> Result<Table> {
+        parse(Path::new("t.csv"), || Ok(text.as_bytes()), Typing::ByCells)
+    }
+
+    #[test]
+    fn csv_of_a_study_keeps_title_remarks_and_units() {
+        let text = "# Energy error\n# command: tisane study energy\n# column nu: accuracy\nmode,nu [1],wall time [s]\nf64,1e-2,3\nmixed,2e-2,\n";
+        let table = csv(text).unwrap();
+        assert_eq!(table.title, "Energy error");
+        assert_eq!(table.remarks[0], ("command".into(), "tisane study energy".into()));
+        let labels: Vec<String> = table.columns.iter().map(Column::label).collect();
+        assert_eq!(labels, ["mode", "nu", "wall time [s]"]);
+        assert_eq!(table.columns[1].values, Values::Floats(vec![1e-2, 2e-2]));
+        assert_eq!(table.columns[0].values, Values::Text(vec!["f64".into(), "mixed".into()]));
+        let Values::Floats(times) = &table.column("wall time").unwrap().values else { panic!("numbers") };
+        assert!(times[0] == 3.0 && times[1].is_nan());
+    }
+
+    #[test]
+    fn a_column_is_text_from_its_first_row_on_if_one_cell_is() {
+        let table = csv("a,b,c\n1,2,x\n,y,3\n5,6,7\n").unwrap();
+        let text = |cells: [&str; 3]| Values::Text(cells.map(str::to_owned).to_vec());
+        assert_eq!(table.columns[1].values, text(["2", "y", "6"]));
+        assert_eq!(table.columns[2].values, text(["x", "3", "7"]));
+        let a: Vec<f64> = table.numbers("a").unwrap().iter().collect();
+        assert!(a[0] == 1.0 && a[1].is_nan() && a[2] == 5.0);
+    }
+
+    #[test]
+    fn cells_may_stand_among_spaces() {
+        let table = csv("a , b [ s ]\n 1,x y \n").unwrap();
+        assert_eq!(table.columns.iter().map(Column::header).collect::<Vec<_>>(), ["a", "b [s]"]);
+        assert_eq!(table.columns[0].values, Values::Floats(vec![1.0]));
+        assert_eq!(table.columns[1].values, Values::Text(vec!["x y".into()]));
+    }
+
+    #[test]
+    fn csv_that_is_no_table_is_told_with_its_line() {
+        let told = |text: &str| csv(text).unwrap_err().to_string();
+        assert!(told("").contains("empty"));
+        assert!(told("# only a remark\n").contains("empty"));
+        assert!(told("# r\na,b\n1,2\n3\n").contains("line 4: cells expected 2, found 1"));
+        assert_eq!(csv("a,b\n").unwrap().columns.len(), 2);
+    }
+
+    #[test]
+    fn a_journal_has_the_types_that_it_declares() {
+        let declared = |text: &str| parse(Path::new("t.csv"), || Ok(text.as_bytes()), Typing::Declared);
+        let table = declared("id,time,kind,new\n18446744073709551615,1,7,2\n").unwrap();
+        let values: Vec<&Values> = table.columns.iter().map(|column| &column.values).collect();
+        let expected = [
+            Values::Counts(vec![u64::MAX]),
+            Values::Floats(vec![1.0]),
+            Values::Text(vec!["7".into()]),
+            Values::Floats(vec![2.0]),
+        ];
+        assert!(values.into_iter().eq(&expected), "{table:?}");
+        let told = |text: &str| declared(text).unwrap_err().to_string();
+        assert!(told("id,time\n0,1\n-1,2\n").contains("line 3: id: a count expected, '-1' found"));
+        assert!(told("id,time\n0,\n").contains("line 2: time: a number expected, '' found"));
+    }
+}

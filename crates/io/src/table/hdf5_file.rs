@@ -1,0 +1,201 @@
+//! Tables in HDF5: a dataset a column, with its unit and description.
+
+use super::{Column, ColumnKind, Table, Values};
+use crate::fields::Journal;
+use crate::hdf::Kind;
+use crate::hdf::read::{Node, Tree};
+use crate::hdf::write::{self as hdf, H5Result, new_group, put_dataset, put_text};
+use crate::provenance;
+use hdf5::types::FixedUnicode;
+use hdf5::{Dataset, Group};
+use std::path::Path;
+use tisane::error::{Error, Result};
+
+/// Group of the columns of a result.
+const TABLE: &str = "Table";
+/// Group whose attributes are the title and the remarks of a result.
+const REMARKS: &str = "Remarks";
+/// Longest text in a cell, in bytes.
+const LONGEST: usize = 256;
+
+/// Text in a cell: of fixed length, as variable-length text crashes some readers.
+type Cell = FixedUnicode<LONGEST>;
+
+impl Table {
+    /// Writes the table as HDF5: the group `Table` has a dataset a column, with its unit and description, the group `Remarks`
+    /// an attribute a remark.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub fn write_hdf5(&self, path: &Path) -> Result<()> {
+        hdf::write(path, Kind::Table, |file| {
+            let remarks = new_group(file, REMARKS)?;
+            put_text(&remarks, "title", &self.title)?;
+            self.remarks.iter().try_for_each(|(name, value)| put_text(&remarks, name, value))?;
+            let table = new_group(file, TABLE)?;
+            put_text(&table, "columns", &self.names().collect::<Vec<_>>().join(","))?;
+            self.columns.iter().try_for_each(|column| put_column(&table, column))
+        })
+    }
+}
+
+fn put_column(table: &Group, column: &Column) -> H5Result {
+    let dataset = match &column.values {
+        Values::Counts(values) => put_dataset(table, &column.name, 1, values)?,
+        Values::Floats(values) => put_dataset(table, &column.name, 1, values)?,
+        Values::Text(values) => put_dataset(table, &column.name, 1, &cells(values)?)?,
+    };
+    put_text(&dataset, "unit", &column.unit)?;
+    put_text(&dataset, "description", &column.description)
+}
+
+/// Creates the dataset of a column of `rows` rows, to be written with [`write_rows`], `chunk` rows at a time or all.
+pub(crate) fn new_dataset(
+    group: &Group,
+    (name, kind): (&str, ColumnKind),
+    rows: usize,
+    chunk: usize,
+) -> H5Result<Dataset> {
+    match kind {
+        ColumnKind::Float => hdf::new_dataset::<f64>(group, name, (rows, 1), chunk),
+        ColumnKind::Count => hdf::new_dataset::<u64>(group, name, (rows, 1), chunk),
+        ColumnKind::Text => hdf::new_dataset::<Cell>(group, name, (rows, 1), chunk),
+    }
+}
+
+/// Writes values into the rows of a dataset from row `first` on. Returns the row after them.
+pub(crate) fn write_rows(dataset: &Dataset, first: usize, values: &Values) -> H5Result<usize> {
+    let next = first + values.len();
+    match values {
+        Values::Floats(values) => dataset.write_slice(values.as_slice(), first..next)?,
+        Values::Counts(values) => dataset.write_slice(values.as_slice(), first..next)?,
+        Values::Text(values) => dataset.write_slice(cells(values)?.as_slice(), first..next)?,
+    }
+    Ok(next)
+}
+
+/// Returns texts as cells; what is too long is cut.
+///
+/// # Errors
+/// For text with a zero byte.
+fn cells(texts: &[String]) -> H5Result<Vec<Cell>> {
+    let cell = |text: &String| {
+        let end = (0..=text.len().min(LONGEST)).rev().find(|&k| text.is_char_boundary(k)).unwrap_or(0);
+        text[..end].parse::<Cell>().map_err(|e| e.to_string().into())
+    };
+    texts.iter().map(cell).collect()
+}
+
+/// Reads an HDF5 file of a journal or a result.
+///
+/// # Errors
+/// [`Error::Input`] naming the dataset if the file is missing, damaged, malformed or no table.
+pub fn read_hdf5(path: &Path) -> Result<Table> {
+    read_tree(path, &Tree::open(path, &Kind::ALL, false)?, true)
+}
+
+/// Reads what [`read_hdf5`] reads, but for the values: the columns are empty.
+pub(super) fn read_headings(path: &Path) -> Result<Table> {
+    read_tree(path, &Tree::open(path, &Kind::ALL, false)?, false)
+}
+
+/// Reads the table of an open file; its columns are empty without `with_values`.
+pub(crate) fn read_tree(path: &Path, tree: &Tree, with_values: bool) -> Result<Table> {
+    let groups = tree.root().members()?;
+    let name = tree.kind.journal().map_or(TABLE, Journal::group);
+    if !groups.iter().any(|group| group == name) {
+        return Err(Error::input(path, format!("this is a {}: no table", tree.kind.text()))
+            .with_help("what can be drawn: the directory of a run, its diagnostics, a table of a study, or CSV"));
+    }
+    let group = tree.group(name)?;
+    let mut table = Table::default();
+    if groups.iter().any(|group| group == "Provenance") {
+        let p = provenance::read(&tree.group("Provenance")?, tree.version)?;
+        table.remarks = [
+            ("tisane", format!("{} ({})", p.version, p.git_commit)),
+            ("engine", p.engine),
+            ("precision", p.precision),
+            ("host", p.host),
+            ("created", p.created),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec();
+    }
+    if groups.iter().any(|group| group == REMARKS) {
+        let remarks = tree.group(REMARKS)?;
+        for name in remarks.attributes()? {
+            match (name.as_str(), remarks.text(&name)?) {
+                ("title", text) => table.title = text,
+                (_, text) => table.remarks.push((name, text)),
+            }
+        }
+    }
+    let mut rows = None;
+    for name in group.text("columns")?.split(',') {
+        let values = match with_values {
+            true => values(&group, name, rows)?,
+            false => Values::Floats(Vec::new()),
+        };
+        rows = Some(values.len());
+        let text = |attribute| group.text_of_if_there(name, attribute).map(Option::unwrap_or_default);
+        table.columns.push(Column::new(name, text("unit")?, text("description")?, values));
+    }
+    Ok(table)
+}
+
+fn values(group: &Node<'_>, name: &str, rows: Option<usize>) -> Result<Values> {
+    if group.is_integer(name)? {
+        return Ok(Values::Counts(group.column(name, rows, 1)?));
+    }
+    if group.is_text(name)? {
+        let cells: Vec<Cell> = group.column(name, rows, 1)?;
+        return Ok(Values::Text(cells.iter().map(|cell| cell.as_str().to_owned()).collect()));
+    }
+    Ok(Values::Floats(group.column(name, rows, 1)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::read;
+
+    #[test]
+    fn a_result_reads_back_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.hdf5");
+        let table = Table {
+            title: "A title".into(),
+            remarks: vec![("host".into(), "here".into())],
+            columns: vec![
+                Column::new("mode", "", "precision mode", Values::Text(vec!["f64".into(), "größe".into()])),
+                Column::new("n", "1", "particles", Values::Counts(vec![1024, u64::MAX])),
+                Column::new("error", "km/s", "of the speed", Values::Floats(vec![1e-9, -0.0])),
+            ],
+        };
+        table.write_hdf5(&path).unwrap();
+        assert_eq!(read(&path).unwrap(), table);
+        let headings = read_headings(&path).unwrap();
+        assert_eq!((headings.rows(), headings.columns[2].label()), (0, "error [km/s]".into()));
+    }
+
+    #[test]
+    fn text_that_is_too_long_is_cut_between_characters() {
+        let long = "ö".repeat(LONGEST);
+        let cut = cells(&[long, "short".into()]).unwrap();
+        assert_eq!((cut[0].as_str(), cut[1].as_str()), ("ö".repeat(LONGEST / 2).as_str(), "short"));
+        assert!(cells(&["a\0b".into()]).is_err());
+    }
+
+    #[test]
+    fn a_column_without_unit_or_description_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.hdf5");
+        hdf::write(&path, Kind::Table, |root| {
+            let table = new_group(root, TABLE)?;
+            put_text(&table, "columns", "n")?;
+            put_dataset(&table, "n", 1, &[1024u64, 2048]).map(drop)
+        })
+        .unwrap();
+        assert_eq!(read(&path).unwrap().columns, [Column::new("n", "", "", Values::Counts(vec![1024, 2048]))]);
+    }
+}
