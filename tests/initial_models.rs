@@ -168,7 +168,8 @@ fn verify_eff_samples_have_profile_and_dispersion() {
     assert_isotropic(&p);
     let (t, u) = energies(&p);
     assert!((-t / u - 0.5).abs() < 0.02, "Q {}", -t / u);
-    let ratio: f64 = p.pos.iter().zip(&p.vel).map(|(x, v)| v.norm().powi(2) / 3.0 / model.sigma(x.norm()).powi(2)).sum();
+    let ratio: f64 =
+        p.pos.iter().zip(&p.vel).map(|(x, v)| v.norm().powi(2) / 3.0 / model.sigma(x.norm()).powi(2)).sum();
     // Speeds above that of escape are left out, which takes a little off the dispersion.
     assert!((0.95..1.01).contains(&(ratio / 8192.0)), "{}", ratio / 8192.0);
 }

@@ -264,7 +264,14 @@ fn verify_segregation_by_its_degree() {
         assert!((inside - 0.5).abs() < 0.03, "S = {degree}: {inside}");
         let (t, u) = energies(&p);
         assert!((-t / u - 0.5).abs() < 0.04, "S = {degree}: Q {}", -t / u);
-        assert_eq!(p.pos.iter().map(|x| <[f64; 3]>::from(*x).map(f64::to_bits)).collect::<std::collections::BTreeSet<_>>().len(), p.len());
+        assert_eq!(
+            p.pos
+                .iter()
+                .map(|x| <[f64; 3]>::from(*x).map(f64::to_bits))
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            p.len()
+        );
     }
     // At degree 1 the order of masses is that of the energies, up to the scatter of the sample's potential.
     let p = segregated(&masses, 1.0);

@@ -51,7 +51,8 @@ fn verify_every_model_has_the_radius_and_virial_ratio_that_are_written() {
             let (t, u) = energies(&p);
             assert!((t / -u - ratio).abs() < 1e-13, "{model}: Q {}", t / -u);
             assert!((p.total_mass() - 3.0).abs() < 1e-13);
-            let found = if radius == "virial_radius" { -9.0 / (2.0 * u) } else { lagrangian_radius(&p, Vec3::zeros(), 0.5) };
+            let found =
+                if radius == "virial_radius" { -9.0 / (2.0 * u) } else { lagrangian_radius(&p, Vec3::zeros(), 0.5) };
             assert!((found / 2.0 - 1.0).abs() < 1e-12, "{model}: {radius} {found}");
             let c = Conserved::of(&p, &p.pot);
             assert!(c.momentum.norm() < 1e-13 && c.centre_of_mass.norm() < 1e-13, "{model}: {c:?}");

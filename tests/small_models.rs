@@ -93,9 +93,8 @@ fn runge_kutta(y: &State, h: f64) -> State {
     let k2 = derivative(&shifted(&k1, h / 2.0));
     let k3 = derivative(&shifted(&k2, h / 2.0));
     let k4 = derivative(&shifted(&k3, h));
-    let mean = |i: usize, f: &dyn Fn(&State) -> &Vec<Vec3>| {
-        (f(&k1)[i] + 2.0 * f(&k2)[i] + 2.0 * f(&k3)[i] + f(&k4)[i]) / 6.0
-    };
+    let mean =
+        |i: usize, f: &dyn Fn(&State) -> &Vec<Vec3>| (f(&k1)[i] + 2.0 * f(&k2)[i] + 2.0 * f(&k3)[i] + f(&k4)[i]) / 6.0;
     let step = (0..3).map(|i| mean(i, &|s| &s.0)).collect();
     let kick = (0..3).map(|i| mean(i, &|s| &s.1)).collect();
     shifted(&(step, kick), h)

@@ -62,11 +62,7 @@ mod tests {
 
     #[test]
     fn two_bodies_by_hand() {
-        let p = Particles::new(
-            vec![1.0, 3.0],
-            vec![3.0 * Vec3::x(), -Vec3::x()],
-            vec![3.0 * Vec3::y(), -Vec3::y()],
-        );
+        let p = Particles::new(vec![1.0, 3.0], vec![3.0 * Vec3::x(), -Vec3::x()], vec![3.0 * Vec3::y(), -Vec3::y()]);
         let c = Conserved::of(&p, &[-0.75, -0.25]);
         assert_eq!((c.kinetic, c.potential, c.mass), (6.0, -0.75, 4.0));
         assert_eq!((c.momentum, c.centre_of_mass), (Vec3::zeros(), Vec3::zeros()));

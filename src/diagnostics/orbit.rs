@@ -25,7 +25,7 @@ impl Orbit {
     pub fn of(x: Vec3, v: Vec3, mu: f64) -> Self {
         let r = x.norm();
         let h = x.cross(&v);
-                let semi_major_axis = 1.0 / (2.0 / r - v.norm_squared() / mu);
+        let semi_major_axis = 1.0 / (2.0 / r - v.norm_squared() / mu);
         let to_pericentre = v.cross(&h) / mu - x / r;
         let eccentricity = to_pericentre.norm();
         // Longitudes are counted in the frame that the rotation about the line of nodes takes the x-y plane into the plane of

@@ -225,8 +225,6 @@ pub fn orbits(mu: &[f64], axes: &SemiMajorAxes, eccentricities: Eccentricities, 
 #[must_use]
 pub fn members([m1, m2]: [f64; 2], orbit: &Elements, g: f64, pos: Vec3, vel: Vec3) -> [(Vec3, Vec3); 2] {
     let (x, v) = orbit.relative_state(g * (m1 + m2));
-    let at = |share: f64| {
-        (pos + share * x, vel + share * v)
-    };
+    let at = |share: f64| (pos + share * x, vel + share * v);
     [at(-m2 / (m1 + m2)), at(m1 / (m1 + m2))]
 }

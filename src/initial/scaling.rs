@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn velocities_alone_reach_a_virial_ratio() {
-        let pair = Particles::new(vec![1.0; 2], vec![Vec3::zeros(), 2.0 * Vec3::x()], vec![3.0 * Vec3::x(), Vec3::zeros()]);
+        let pair =
+            Particles::new(vec![1.0; 2], vec![Vec3::zeros(), 2.0 * Vec3::x()], vec![3.0 * Vec3::x(), Vec3::zeros()]);
         let mut p = pair.clone();
         assert!(to_virial_ratio(&mut p, -0.5, 0.25));
         assert_eq!(p.pos, pair.pos);

@@ -30,7 +30,10 @@ fn gadget_types_are_merged_and_said_so() {
     let p = &state.particles;
     assert_eq!((state.format, state.time, units(&state)), ("gadget", Some(1.5), "none".into()));
     assert_eq!((&p.mass, &p.id), (&vec![0.25, 0.25, 2.0], &vec![3, 1, 2]));
-    assert_eq!((p.pos[1], p.pos[2], p.vel[2]), (Vec3::new(4.0, 5.0, 6.0), Vec3::new(7.0, 8.0, 9.0), Vec3::new(-1.0, 0.0, 1.0)));
+    assert_eq!(
+        (p.pos[1], p.pos[2], p.vel[2]),
+        (Vec3::new(4.0, 5.0, 6.0), Vec3::new(7.0, 8.0, 9.0), Vec3::new(-1.0, 0.0, 1.0))
+    );
     let notes = state.notes.join("; ");
     assert_says(&notes, &["2 halo (PartType1), 1 stars (PartType4) were merged", "does not say its units"]);
     assert_says(&state.guess, &["/Header/NumPart_ThisFile"]);

@@ -19,7 +19,10 @@ fn csv_is_read_with_comments_and_ids() {
 fn csv_columns_come_in_any_order_with_any_line_ending() {
     let text = "\u{feff}vz, vy ,vx,z,y,x,m\r\n6,5,4,3,2,1,10\r\n7,6,5,4,3,2,11";
     let p = read(text, Some("csv")).expect("a good file").particles;
-    assert_eq!((&p.mass, p.pos[0], p.vel[1], p.id), (&vec![10.0, 11.0], Vec3::new(1.0, 2.0, 3.0), Vec3::new(5.0, 6.0, 7.0), vec![0, 1]));
+    assert_eq!(
+        (&p.mass, p.pos[0], p.vel[1], p.id),
+        (&vec![10.0, 11.0], Vec3::new(1.0, 2.0, 3.0), Vec3::new(5.0, 6.0, 7.0), vec![0, 1])
+    );
     let quoted = "\"m\",\"x\",\"y\",\"z\",\"vx\",\"vy\",\"vz\"\n1,2,3,4,5,6,7\n";
     assert_eq!(read(quoted, None).expect("a good file").particles.pos, [Vec3::new(2.0, 3.0, 4.0)]);
 }

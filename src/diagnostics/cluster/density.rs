@@ -1,7 +1,7 @@
 //! Density centre and core.
 
-use super::neighbours::Neighbours;
 use super::Stars;
+use super::neighbours::Neighbours;
 use crate::particles::Vec3;
 use crate::sum::{sum, sum3};
 use std::f64::consts::PI;

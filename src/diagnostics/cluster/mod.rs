@@ -219,9 +219,7 @@ fn velocity_of_bound(stars: &Stars) -> Vec3 {
     let mut velocity = density::centre_of(&stars.mass, &stars.vel);
     let mut before = Vec::new();
     for _ in 0..MOST_ROUNDS {
-        let is_bound = |i: &usize| {
-            0.5 * (stars.vel[*i] - velocity).norm_squared() + stars.pot[*i] < 0.0
-        };
+        let is_bound = |i: &usize| 0.5 * (stars.vel[*i] - velocity).norm_squared() + stars.pot[*i] < 0.0;
         let bound: Vec<usize> = (0..stars.len()).filter(is_bound).collect();
         if bound.is_empty() || bound == before {
             break;

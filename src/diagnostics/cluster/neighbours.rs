@@ -154,7 +154,10 @@ mod tests {
             ("one", vec![Vec3::repeat(1.0)]),
             ("all at one place", vec![Vec3::repeat(0.3); 100]),
             ("all at the origin", vec![Vec3::zeros(); 100]),
-            ("two places next to each other", (0..100).map(|i| Vec3::repeat(if i < 50 { 1.0 } else { next })).collect()),
+            (
+                "two places next to each other",
+                (0..100).map(|i| Vec3::repeat(if i < 50 { 1.0 } else { next })).collect(),
+            ),
             ("a plane", (0..100).map(|i| Vec3::new(1.0, f64::from(i), 0.0)).collect()),
             ("huge", (0..100).map(|i| Vec3::new(1e300 * f64::from(i), 1.0, 0.0)).collect()),
             ("tiny", (0..100).map(|i| Vec3::new(5e-324 * f64::from(i), 0.0, 0.0)).collect()),

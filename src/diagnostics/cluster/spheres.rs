@@ -172,8 +172,10 @@ mod tests {
         let shell = Shell::of(&stars, &outwards, 0..4, &frame);
         assert_eq!((shell.number, shell.mean_mass, shell.rotation), (4, 1.0, 2.0));
         assert_eq!((shell.radial, shell.tangential), (0.0, 0.0), "streaming and rotation are no dispersion");
-        let upwards =
-            Stars { vel: [[10.0, 1.0], [10.0, -1.0], [11.0, 1.0], [9.0, -1.0]].map(|[x, z]| Vec3::new(x, 0.0, z)).to_vec(), ..stars };
+        let upwards = Stars {
+            vel: [[10.0, 1.0], [10.0, -1.0], [11.0, 1.0], [9.0, -1.0]].map(|[x, z]| Vec3::new(x, 0.0, z)).to_vec(),
+            ..stars
+        };
         let shell = Shell::of(&upwards, &outwards, 0..4, &frame);
         // v_z² = 1 for all, v_phi = 0, 0, 0, 1 → in one dimension σ_t² = (1 + 1/4 − 1/16) / 2; v_r = 0, 0, −1, 0.
         assert!((shell.tangential.powi(2) - 0.5 * (1.0 + 0.25 - 0.0625)).abs() < 1e-15, "{shell:?}");

@@ -5,10 +5,10 @@
 //! so come triples, quadruples and more. A hierarchy is a pair of which a component is itself a pair, on a wider orbit than that:
 //! what goes through a pair is no companion of it.
 
+use super::Stars;
 use super::members::Members;
 use super::neighbours::Neighbours;
 use super::pair::{Body, Pair};
-use super::Stars;
 use crate::particles::Vec3;
 use crate::sum::sum;
 use rayon::prelude::*;
@@ -254,9 +254,7 @@ impl Systems {
     pub fn energy(&self, stars: &Stars, velocity: Vec3, body: u32) -> f64 {
         match (body as usize).checked_sub(stars.len()) {
             Some(at) => self.all[at].energy,
-            None => {
-                0.5 * (stars.vel[body as usize] - velocity).norm_squared() + stars.pot[body as usize]
-            }
+            None => 0.5 * (stars.vel[body as usize] - velocity).norm_squared() + stars.pot[body as usize],
         }
     }
 

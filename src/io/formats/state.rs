@@ -88,7 +88,8 @@ impl FileState {
         }
         let p = &self.particles;
         for i in 0..p.len() {
-            let columns = [("mass", &p.mass[i..=i]), ("position", p.pos[i].as_slice()), ("velocity", p.vel[i].as_slice())];
+            let columns =
+                [("mass", &p.mass[i..=i]), ("position", p.pos[i].as_slice()), ("velocity", p.vel[i].as_slice())];
             if let Some((name, _)) = columns.iter().find(|(_, values)| values.iter().any(|x| !x.is_finite())) {
                 return Err(format!("{}: the {name}", self.place(i)));
             }
