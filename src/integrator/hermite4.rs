@@ -85,17 +85,15 @@ struct Corrected {
 /// The corrector (Portegies Zwart et al. 2007, eqs 5–8). `old` and `new` are (acc, jerk) at both ends of the step.
 #[inline(always)]
 fn correct(dt: f64, (pos, vel): (Vec3, Vec3), old: (Vec3, Vec3), new: (Vec3, Vec3)) -> Corrected {
-    let (mut x, mut v, mut snap, mut crackle) = (pos, vel, Vec3::zeros(), Vec3::zeros());
-    for k in 0..3 {
-        let difference = old.0[k] - new.0[k];
-        let a2 = -6.0 * difference - dt * (4.0 * old.1[k] + 2.0 * new.1[k]);
-        let a3 = 12.0 * difference + 6.0 * dt * (old.1[k] + new.1[k]);
-        x[k] += (a2 * (1.0 / 24.0) + a3 * (1.0 / 120.0)) * (dt * dt);
-        v[k] += (a2 * (1.0 / 6.0) + a3 * (1.0 / 24.0)) * dt;
-        snap[k] = a2 + a3;
-        crackle[k] = a3;
+    let difference = old.0 - new.0;
+    let a2 = -6.0 * difference - dt * (4.0 * old.1 + 2.0 * new.1);
+    let a3 = 12.0 * difference + 6.0 * dt * (old.1 + new.1);
+    Corrected {
+        pos: pos + (a2 * (1.0 / 24.0) + a3 * (1.0 / 120.0)) * (dt * dt),
+        vel: vel + (a2 * (1.0 / 6.0) + a3 * (1.0 / 24.0)) * dt,
+        snap: a2 + a3,
+        crackle: a3,
     }
-    Corrected { pos: x, vel: v, snap, crackle }
 }
 
 /// What the new steps of some particles depend on, in columns: squares of norms.
@@ -114,10 +112,10 @@ impl Lanes {
     #[inline(always)]
     fn set(&mut self, lane: usize, dt: f64, noise: f64, [acc, jerk, snap, crackle]: [Vec3; 4]) {
         self.dt[lane] = dt;
-        self.acc2[lane] = acc.norm_squared();
-        self.jerk2[lane] = jerk.norm_squared();
-        self.snap2[lane] = snap.norm_squared();
-        self.crackle2[lane] = crackle.norm_squared();
+        self.acc2[lane] = acc.dot(&acc);
+        self.jerk2[lane] = jerk.dot(&jerk);
+        self.snap2[lane] = snap.dot(&snap);
+        self.crackle2[lane] = crackle.dot(&crackle);
         if noise > 0.0 {
             let noise2 = noise * noise;
             self.snap2[lane] = (self.snap2[lane] - 36.0 * noise2).max(0.0);

@@ -14,7 +14,6 @@ use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
 use crate::force::mode::{MOST_LANES, Mode, Order, Row, Running, SUMS, Sum};
 use crate::force::real::Real;
-use crate::particles::Vec3;
 use pulp::{Simd, WithSimd};
 use std::mem::size_of;
 
@@ -42,9 +41,9 @@ pub struct Item<'a, M: Mode, const K: usize> {
     /// Source index of each target.
     pub index: &'a [u32],
     /// Position of each target.
-    pub pos: &'a [Vec3],
+    pub pos: &'a [[f64; 3]],
     /// Velocity of each target; not looked at for an acceleration alone.
-    pub vel: &'a [Vec3],
+    pub vel: &'a [[f64; 3]],
     /// ε².
     pub eps2: f64,
     /// Out: the partial sums over the bags, one a target.
@@ -55,7 +54,7 @@ impl<M: Mode, const K: usize> Item<'_, M, K> {
     /// Position and velocity of target `k`.
     #[inline(always)]
     fn state(&self, k: usize) -> ([f64; 3], [f64; 3]) {
-        (self.pos[k].data.0[0], if is_whole(K) { self.vel[k].data.0[0] } else { [0.0; 3] })
+        (self.pos[k], if is_whole(K) { self.vel[k] } else { [0.0; 3] })
     }
 }
 

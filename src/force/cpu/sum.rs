@@ -88,8 +88,8 @@ impl<M: Mode, const K: usize> Sum<'_, M, K> {
             first_bag,
             bags,
             index: &index[tile.clone()],
-            pos: &pos[tile.clone()],
-            vel: vel.get(tile.clone()).unwrap_or_default(),
+            pos: bytemuck::cast_slice(&pos[tile.clone()]),
+            vel: bytemuck::cast_slice(vel.get(tile.clone()).unwrap_or_default()),
             eps2: self.eps2,
             out: &mut out[..tile.len()],
         });

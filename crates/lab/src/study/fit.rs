@@ -1,5 +1,7 @@
 //! Fits of the laws that studies look for.
 
+use nalgebra::{DMatrix, DVector};
+
 /// A power law through measured points, with how far they scatter about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Power {
@@ -210,33 +212,27 @@ pub fn nonnegative<const K: usize>(rows: &[([f64; K], f64)]) -> [f64; K] {
     best.0
 }
 
-/// Least squares over some terms, by the normal equations of columns of length 1; [`None`] where they depend on each other.
+/// Returns the least-squares coefficients of some terms, zero for the others, by the QR decomposition of the columns brought to
+/// length 1 (Golub & Van Loan 2013, section 5.3.2): its rounding errors grow with the condition number of the columns, those of
+/// the normal equations with its square. [`None`] where the columns depend on each other.
 fn least_squares<const K: usize>(rows: &[([f64; K], f64)], terms: &[usize], length: &[f64; K]) -> Option<[f64; K]> {
+    /// Least distance of a column from the span of those before it, squared.
+    const INDEPENDENT: f64 = 1e-11;
     let n = terms.len();
-    let column = |x: &[f64; K], k: usize| x[terms[k]] / length[terms[k]];
-    let mut matrix: Vec<Vec<f64>> = (0..n)
-        .map(|i| {
-            let mut row: Vec<f64> =
-                (0..n).map(|j| rows.iter().map(|(x, _)| column(x, i) * column(x, j)).sum()).collect();
-            row.push(rows.iter().map(|(x, y)| column(x, i) * y).sum());
-            row
-        })
-        .collect();
-    for i in 0..n {
-        let pivot = (i..n).max_by(|&a, &b| matrix[a][i].abs().total_cmp(&matrix[b][i].abs()))?;
-        matrix.swap(i, pivot);
-        if matrix[i][i].abs() < 1e-11 {
-            return None;
-        }
-        for other in (0..n).filter(|&other| other != i) {
-            let taken = matrix[i].clone();
-            let factor = matrix[other][i] / taken[i];
-            matrix[other].iter_mut().zip(&taken).skip(i).for_each(|(x, taken)| *x -= factor * taken);
-        }
+    if n == 0 || rows.len() < n {
+        return None;
     }
+    let qr = DMatrix::from_fn(rows.len(), n, |row, k| rows[row].0[terms[k]] / length[terms[k]]).qr();
+    let mut y = DVector::from_iterator(rows.len(), rows.iter().map(|(_, y)| *y));
+    qr.q_tr_mul(&mut y);
+    let r = qr.r();
+    if r.diagonal().iter().any(|distance| distance * distance < INDEPENDENT) {
+        return None;
+    }
+    let coefficients = r.solve_upper_triangular(&y.rows(0, n))?;
     let mut found = [0.0; K];
-    for (i, &term) in terms.iter().enumerate() {
-        found[term] = matrix[i][n] / matrix[i][i] / length[term];
+    for (&term, coefficient) in terms.iter().zip(&coefficients) {
+        found[term] = coefficient / length[term];
     }
     Some(found)
 }
