@@ -1,6 +1,7 @@
 """Promise: what tisane wrote is read to the bit, with its units; anything else is told apart."""
 
 import csv
+import errno
 import pickle
 import shutil
 import subprocess
@@ -180,6 +181,24 @@ def test_what_is_not_ours_is_told(tmp_path, runs):
         tisane.load(tmp_path / "later")
     with pytest.raises(KeyError, match="there are .*Coordinates"):
         tisane.Snapshot(snapshot)["Positions"]
+
+
+@pytest.mark.parametrize("refusal", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EAGAIN])
+def test_a_file_system_that_refuses_locks_is_read(runs, monkeypatch, refusal):
+    path, opened = tisane.load(runs["henon"]).snapshots.paths[0], h5py.File
+
+    def refuses(name, mode, **options):
+        if options.get("locking", True):
+            raise OSError(refusal, "unable to lock file")
+        return opened(name, mode, **options)
+
+    monkeypatch.setattr(h5py, "File", refuses)
+    if refusal == errno.EAGAIN:
+        # Held by another program, which may be changing the file.
+        with pytest.raises(tisane.FormatError, match="unable to lock file"):
+            tisane.Snapshot(path)["Masses"]
+    else:
+        assert tisane.Snapshot(path)["Masses"].shape == (500,)
 
 
 def test_damage_is_told_with_the_name_of_the_file(runs, tmp_path):

@@ -1,5 +1,6 @@
 """The HDF5 files of tisane."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,20 @@ def text(value) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
+def open_unlocked(path) -> h5py.File:
+    """Opens a file for reading, without a lock where the file system refuses locks (Lustre, NFS).
+
+    No lock is needed: a file of a run has its name once it is whole, and is then replaced, never changed. By default it is taken all the
+    same, because HDF5 refuses to open a file in two ways at once in a process.
+    """
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP):
+            raise
+        return h5py.File(path, "r", locking=False)
+
+
 @contextmanager
 def open_hdf5(path, *formats: str) -> Iterator[h5py.File]:
     """Opens a file of one of the `formats` (`tisane snapshot`, …) for reading.
@@ -35,7 +50,7 @@ def open_hdf5(path, *formats: str) -> Iterator[h5py.File]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     try:
-        with h5py.File(path, "r") as file:
+        with open_unlocked(path) as file:
             found = text(file.attrs.get("format", ""))
             if found not in formats:
                 raise FormatError(f"{path}: expected {' or '.join(formats)}, found {found or 'a file of another program'}")

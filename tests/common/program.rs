@@ -108,7 +108,8 @@ fn program() -> Command {
     if ignored & (1 << (hang_up - 1) | 1 << (interrupt - 1)) == 0 {
         return Command::new(env!("CARGO_BIN_EXE_tisane"));
     }
-    let mut command = Command::new("env");
+    // By its path, as a test may take PATH away.
+    let mut command = Command::new("/usr/bin/env");
     command.args(["--default-signal", env!("CARGO_BIN_EXE_tisane")]);
     command
 }

@@ -49,7 +49,7 @@ fn a_file_system_that_refuses_locks_is_told_and_the_run_goes_on() {
     for (error, words) in REFUSALS {
         let folder = Folder::new(SMALL);
         let tisane = |arguments: &[&str]| finish(without_locks(&folder, error, arguments));
-        let refused = format!("o/tisane.lock: this file system refuses locks ({words})");
+        let refused = format!("o/tisane.lock: this file system refuses locks ({words}");
         tisane(&["run", "run.toml", "--output", "o"]).exits(0).says(&["WARN", &refused, "by hand"]);
         let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
         assert!(log.contains(&refused), "{log}");
@@ -93,9 +93,9 @@ fn where_locks_are_refused_the_text_of_the_lock_keeps_a_second_process_out() {
     let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
     assert!(log.contains(&named) && log.contains("its lock is stale"), "{log}");
     // Of a process on another machine nothing can be known.
-    folder.write("o/tisane.lock", "process 4711 on another-machine, since 2026-11-22T00:00:00Z\n");
+    folder.write("o/tisane.lock", "process 4711 on elsewhere, since 2026-11-22T00:00:00Z\n");
     let help = "this file system refuses locks: if that process has ended, remove tisane.lock";
-    refused(&["resume", "o"]).exits(2).says(&["process 4711 on another-machine", help]);
+    refused(&["resume", "o"]).exits(2).says(&["process 4711 on elsewhere", help]);
     fs::remove_file(folder.path("o/tisane.lock")).unwrap();
     refused(&["resume", "o", "-q", "--time-limit", "1ns"]).exits(3);
 }
