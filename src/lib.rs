@@ -21,8 +21,7 @@
 // What a user hands in may be wrong in any way: it ends in an `Error`, not in a panic.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod auditor;
-pub mod crew;
+pub mod compensated_sum;
 pub mod diagnostics;
 pub mod error;
 pub mod force;
@@ -30,9 +29,8 @@ pub mod gravity;
 pub mod initial;
 pub mod integrator;
 pub mod particles;
-pub mod profile;
 pub mod propagator;
-pub mod sum;
+pub mod spin_pool;
 pub mod time;
 pub mod units;
 

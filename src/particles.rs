@@ -88,7 +88,7 @@ impl Particles {
     /// Total mass, compensated.
     #[must_use]
     pub fn total_mass(&self) -> f64 {
-        crate::sum::sum(self.mass.iter().copied())
+        crate::compensated_sum::sum(self.mass.iter().copied())
     }
 
     /// SHA-256 of the state: mass, pos, vel, time of all particles in id order as little-endian f64, one particle after the

@@ -1,10 +1,10 @@
 //! Propagator: an integrator coupled with the engine that it needs, and an f64 engine for measurements.
 
 use crate::error::Result;
+use crate::force::profile::Profiler;
 use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
 use crate::integrator::{Integrator, Progress};
 use crate::particles::Particles;
-use crate::profile::Profiler;
 use crate::time::Time;
 
 /// Integrator with the engine that it needs, and an f64 engine for energies and audits. What the engine evaluates is known

@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 use hdf5::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5::{File, H5Type, Location, Selection};
 use std::path::Path;
-use tisane_io::{checkpoint, elements, formats, inspect, origin, seal, snapshot, table};
+use tisane_io::{checkpoint, checksum, elements, formats, inspect, provenance, snapshot, table};
 
 /// Most changes to one file.
 const CHANGES: usize = 6;
@@ -51,7 +51,7 @@ pub fn changed(bytes: &[u8]) {
     let (_folder, path) = file("changed.hdf5", &seed.bytes);
     let Ok(sealed) = change(&mut u, seed, &path) else { return };
     if sealed {
-        seal::append(&path).expect("a seal");
+        checksum::append(&path).expect("a seal");
     }
     read(&path);
 }
@@ -100,7 +100,7 @@ fn read(path: &Path) {
     let _ = is_told(table::read_hdf5(path));
     let _ = is_told(table::read(path));
     let _ = is_told(elements::read(path));
-    let _ = is_told(origin::read(path));
+    let _ = is_told(provenance::from_file(path));
     let _ = is_told(inspect::describe(path));
 }
 

@@ -14,8 +14,8 @@ use tisane_io::fields::{DiagnosticsRow, EventRow};
 use tisane_io::file_units::FileUnits;
 use tisane_io::formats;
 use tisane_io::history::History;
+use tisane_io::journal::Series;
 use tisane_io::provenance::Provenance;
-use tisane_io::series::Series;
 use tisane_io::snapshot::{self, Snapshot};
 use tisane_io::table::{Column, Table, Values};
 

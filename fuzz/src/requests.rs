@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use tempfile::TempDir;
 use tisane_view::api::Api;
-use tisane_view::door::Door;
+use tisane_view::auth::Door;
 use tisane_view::http::Request;
 
 /// What stands in files beside the run that no request may see.

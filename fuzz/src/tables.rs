@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use tisane::units::{Scale, Units};
 use tisane_io::fields::{DiagnosticsRow, Journal as OfRun};
 use tisane_io::file_units::FileUnits;
-use tisane_io::followed::Followed;
-use tisane_io::series::Stopped;
+use tisane_io::journal::Stopped;
+use tisane_io::journal::tail::JournalTail;
 use tisane_io::table::{self, Table};
-use tisane_io::{elements, inspect, origin};
+use tisane_io::{elements, inspect, provenance};
 use tisane_lab::study::journal::{JOURNAL, Journal, Stamp};
 use tisane_lab::study::{force, trial, trials};
 use tisane_plot::Theme;
@@ -24,7 +24,7 @@ pub fn tables(bytes: &[u8]) {
     let _ = is_told(table::read_csv(&path));
     let _ = is_told(elements::read(&path));
     let _ = is_told(inspect::describe(&path));
-    let mut followed = Followed::new(path.clone());
+    let mut followed = JournalTail::new(path.clone());
     if is_told(followed.refresh()).is_some() {
         let rows = followed.rows();
         for from in [0, rows / 2, rows, u64::MAX] {
@@ -57,7 +57,7 @@ fn draw(path: &Path, table: Table) {
 /// Earlier results: the points of a study, the summary of a run, a table of launch shapes.
 pub fn results(bytes: &[u8]) {
     let (_folder, path) = file("summary.json", bytes);
-    let _ = is_told(origin::read(&path));
+    let _ = is_told(provenance::from_file(&path));
     points::<force::Key, force::Errors>(bytes);
     points::<trials::Key, trial::Measured>(bytes);
     #[cfg(feature = "cuda")]
@@ -83,13 +83,13 @@ where
 
 #[cfg(feature = "cuda")]
 fn shapes(bytes: &[u8], path: &Path) {
-    use tisane::force::cuda::Shapes;
+    use tisane::force::cuda::TuningTable;
     use tisane::force::precision::Precision;
     let Ok(text) = str::from_utf8(bytes) else { return };
     for mode in Precision::ALL {
         // The numbers of targets for which kernels are made, of both kinds.
         let choices = [vec![1, 2, 4, 8], vec![1, 2, 3, 4]];
-        if let Some(Some(shapes)) = is_told(Shapes::read(text, path, mode, &choices)) {
+        if let Some(Some(shapes)) = is_told(TuningTable::read(text, path, mode, &choices)) {
             for (sources, targets) in [(1, 1), (1000, 33), (1 << 20, 1 << 20), (u32::MAX as usize, 1)] {
                 let _ = shapes.choose(sources, targets);
             }

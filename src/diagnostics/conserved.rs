@@ -1,7 +1,7 @@
 //! What an isolated system conserves.
 
+use crate::compensated_sum::{sum, sum3};
 use crate::particles::{Particles, Vec3};
-use crate::sum::{sum, sum3};
 
 /// Energy, momentum, angular momentum and centre of mass, in internal units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

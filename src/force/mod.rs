@@ -10,6 +10,7 @@ pub mod cuda;
 mod engine_kind;
 pub mod mode;
 pub mod precision;
+pub mod profile;
 pub mod range;
 pub mod real;
 pub mod reference;

@@ -5,9 +5,8 @@
 //! Arguments are checked by the configuration, where a mistake can be told with its key; here a wrong one is a programming
 //! error and panics as documented.
 
-pub mod about;
 pub mod binaries;
-pub mod central;
+pub mod central_body;
 pub mod eff;
 pub mod encounter;
 pub mod figure_eight;
@@ -18,6 +17,7 @@ pub mod king;
 pub mod laws;
 pub mod masses;
 mod numerics;
+pub mod orbiting;
 pub mod plummer;
 pub mod pythagorean;
 mod random;

@@ -2,8 +2,8 @@
 
 use super::random::{Purpose, Uniform};
 use super::scaling::kinetic_energy;
+use crate::compensated_sum::sum;
 use crate::particles::Particles;
-use crate::sum::sum;
 
 /// Turns the azimuthal velocity round for the share `fraction` of the particles that move backwards (L_z < 0): Lynden-Bell's
 /// demon (Lynden-Bell 1960, MNRAS 120, 204). Density and energies stay as they are, so that a spherical equilibrium stays

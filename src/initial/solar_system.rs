@@ -1,7 +1,7 @@
 //! The Sun and the eight planets at J2000.
 
-use super::about;
 use super::kepler::Elements;
+use super::orbiting;
 use crate::particles::Particles;
 
 /// One planet: its mean elements and its mass.
@@ -72,7 +72,7 @@ const PLANETS: [Planet; 8] = [
 pub fn planets(g: f64) -> Particles {
     assert!(g > 0.0 && g.is_finite(), "gravitational constant {g}");
     let masses = PLANETS.each_ref().map(|planet| 1.0 / planet.sun_over_planet);
-    about::orbits(1.0, &PLANETS.each_ref().map(Planet::elements), &masses, g)
+    orbiting::orbits(1.0, &PLANETS.each_ref().map(Planet::elements), &masses, g)
 }
 
 impl Planet {

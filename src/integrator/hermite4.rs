@@ -5,8 +5,8 @@ mod settings;
 
 pub use settings::Hermite4Settings;
 
+use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
-use super::stretch::Stretch;
 use super::timestep::{aarseth, first, next_level};
 use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
@@ -239,7 +239,7 @@ impl Hermite4 {
     /// Moves the targets' particles to `now`: corrects, and gives each its new step.
     fn move_particles(&self, p: &mut Particles, now: Time) -> Result<u64> {
         let n = self.targets.len();
-        let all = Stretch::all(p);
+        let all = ParticleSlices::all(p);
         let moved = match share(n) {
             share if share == n => self.move_part(all, 0..n, now),
             share => {
@@ -252,7 +252,7 @@ impl Hermite4 {
     }
 
     /// Moves the targets `part`, whose particles lie in the stretch `p`.
-    fn move_part(&self, p: Stretch, part: Range<usize>, now: Time) -> Moved {
+    fn move_part(&self, p: ParticleSlices, part: Range<usize>, now: Time) -> Moved {
         let Self { clock, forces, targets, parameters, per_mass, .. } = self;
         let predicted = match parameters.iterations {
             1 => (&targets.pos, &targets.vel),

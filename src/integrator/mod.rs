@@ -2,9 +2,9 @@
 
 pub mod hermite4;
 pub mod leapfrog;
+mod particle_slices;
 pub mod scheduler;
 mod settings;
-mod stretch;
 pub mod timestep;
 
 pub use settings::{AnyIntegrator, BlockSteps, Mistake, Scheme, SchemeInfo};

@@ -5,7 +5,7 @@
 use std::str::FromStr;
 use tisane::error::Result;
 #[cfg(feature = "cuda")]
-use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, Shape};
+use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, LaunchShape};
 use tisane::force::precision::Precision;
 
 /// The list in an environment variable, if it is set.
@@ -50,21 +50,21 @@ pub fn needed<T>(made: Result<T>) -> Option<T> {
 
 /// Some shapes of each kind that the mode has kernels for.
 #[cfg(feature = "cuda")]
-pub fn shapes(engine: &CudaEngine) -> Vec<Shape> {
+pub fn shapes(engine: &CudaEngine) -> Vec<LaunchShape> {
     let few = few_shapes();
     let whole_of: &[_] = if few { &[(4, 2)] } else { &[(1, 1), (4, 1), (8, 1), (2, 4), (1, 128)] };
     let tiles_of: &[_] = if few { &[(64, 4)] } else { &[(32, 4), (128, 16), (256, 1024)] };
     let [whole, tiles] = engine.choices();
     let whole = whole
         .into_iter()
-        .flat_map(|targets| whole_of.iter().map(move |&(warps, bags)| Shape::Whole { targets, warps, bags }));
+        .flat_map(|targets| whole_of.iter().map(move |&(warps, bags)| LaunchShape::Whole { targets, warps, bags }));
     let tiles = tiles.into_iter().flat_map(|targets| {
-        tiles_of.iter().map(move |&(threads, span_bags)| Shape::Tiles { targets, threads, span_bags })
+        tiles_of.iter().map(move |&(threads, span_bags)| LaunchShape::Tiles { targets, threads, span_bags })
     });
     whole.chain(tiles).collect()
 }
 
-/// Shapes with one, several and very many spans, for each number of targets a thread that there is a kernel for.
+/// TuningTable with one, several and very many spans, for each number of targets a thread that there is a kernel for.
 #[cfg(feature = "cuda")]
 pub fn acceleration_shapes(precision: Precision, engine: &CudaAccelerations) -> Vec<AccelerationShape> {
     let of: &[_] = if few_shapes() {

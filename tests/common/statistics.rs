@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use tisane::compensated_sum::sum;
 use tisane::particles::Particles;
-use tisane::sum::sum;
 
 /// Greatest distance between the values' empirical distribution and a cumulative distribution (Kolmogorov & Smirnov),
 /// times √n: below 1.95 in 999 of 1000 samples of the distribution.

@@ -6,7 +6,7 @@ use statistics::{assert_isotropic, energies, integral, kolmogorov_smirnov};
 use std::f64::consts::TAU;
 use tisane::initial::binaries::{self, Eccentricities, Pairing, PeriodLaw, SemiMajorAxes, pair};
 use tisane::initial::masses::MassFunction;
-use tisane::initial::{central, encounter, plummer, rotation, segregation};
+use tisane::initial::{central_body, encounter, plummer, rotation, segregation};
 use tisane::particles::{Particles, Vec3};
 
 const N: usize = 20_000;
@@ -327,7 +327,7 @@ fn verify_a_central_body_raises_dispersions_to_equilibrium() {
     let mut p = plummer::sample(n, 3, 1.0);
     let a = plummer::STRUCTURAL_LENGTH;
     tisane::initial::scaling::rescale(&mut p, 1.0, 1.0 / a, a.sqrt());
-    central::heat(&mut p, body);
+    central_body::heat(&mut p, body);
     let rho = |r: f64| (1.0 + r * r).powf(-2.5);
     let pressure = |r: f64, body: f64| {
         // In ln r, out to where nothing is left.

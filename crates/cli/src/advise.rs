@@ -1,7 +1,7 @@
 //! `tisane advise`: which mode and nu to take.
 
 use super::study::{StudyFace, told};
-use super::{ConfigArgs, Talk, a_precision, print};
+use super::{ConfigArgs, Verbosity, a_precision, print};
 use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
@@ -46,7 +46,7 @@ fn an_error(text: &str) -> Result<f64, String> {
     }
 }
 
-pub fn advice(args: AdviseArgs, talk: Talk) -> Result<u8> {
+pub fn advice(args: AdviseArgs, talk: Verbosity) -> Result<u8> {
     let goal = match (args.goal.energy_error, args.goal.time) {
         (Some(error), _) => Goal::Error(error),
         (None, Some(time)) => Goal::Time(time.get().as_secs_f64()),

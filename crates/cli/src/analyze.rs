@@ -1,6 +1,6 @@
 //! `tisane analyze`.
 
-use super::{LEFT_OUT, Talk, face, on_threads, print, say};
+use super::{LEFT_OUT, Verbosity, on_threads, print, progress, say};
 use clap::Args;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct AnalyzeArgs {
     threads: Option<u32>,
 }
 
-pub fn analyze(args: &AnalyzeArgs, talk: Talk) -> Result<u8> {
+pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
     let output = args.output.clone().unwrap_or_else(|| args.dir.join(directory::ANALYSIS));
     check_output(&args.dir, &output)?;
@@ -116,8 +116,8 @@ struct Analysis {
 
 impl Analysis {
     /// Looks at the snapshots, as many at a time as there are threads, and writes the rows in their order.
-    fn run(&mut self, paths: &[PathBuf], talk: Talk) -> Result<()> {
-        let (bar, lines) = face::bar(talk, paths.len() as u64);
+    fn run(&mut self, paths: &[PathBuf], talk: Verbosity) -> Result<()> {
+        let (bar, lines) = progress::bar(talk, paths.len() as u64);
         let told_already = self.left_out.len();
         self.left_out.iter().for_each(|why| say(why));
         for batch in paths[told_already..].chunks(IN_HAND * rayon::current_num_threads()) {

@@ -1,6 +1,6 @@
 //! `tisane convert`: a file of particles in another format.
 
-use super::{Talk, a_format};
+use super::{Verbosity, a_format};
 use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub struct ConvertArgs {
 }
 
 /// Reads IN, writes OUT, reads it back.
-pub fn convert(args: &ConvertArgs, talk: Talk) -> Result<u8> {
+pub fn convert(args: &ConvertArgs, talk: Verbosity) -> Result<u8> {
     let (input, output) = (args.input.as_path(), args.output.as_path());
     let to = args.to.as_deref().or_else(|| by_ending(output)).ok_or_else(|| {
         let names: Vec<_> = FORMATS.iter().filter(|f| f.writer.is_some()).map(|f| f.name).collect();

@@ -7,12 +7,12 @@ mod analyze;
 mod bench;
 mod check;
 mod convert;
-mod face;
 mod inspect;
 mod log;
 mod model;
 mod movie;
 mod plot;
+mod progress;
 mod reproduce;
 mod run;
 mod schema;
@@ -27,9 +27,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tisane::crew::on_threads;
 use tisane::error::{Error, Result, shown};
 use tisane::force::precision::Precision;
+use tisane::spin_pool::on_threads;
 use tisane_io::formats::FORMATS;
 use tisane_io::provenance::{self, Build};
 use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES};
@@ -213,7 +213,7 @@ struct ConfigArgs {
 
 /// How much to say on the screen.
 #[derive(Clone, Copy, Debug)]
-struct Talk {
+struct Verbosity {
     verbose: u8,
     quiet: bool,
 }
@@ -246,7 +246,7 @@ fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// # Errors
 /// Whatever ended it, with the exit code that it has.
 pub fn dispatch(cli: Cli) -> Result<u8> {
-    let talk = Talk { verbose: cli.verbose, quiet: cli.quiet };
+    let talk = Verbosity { verbose: cli.verbose, quiet: cli.quiet };
     match cli.verb {
         Verb::Init { model } => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),
         Verb::Check { config, plot } => check::check(&config, plot.as_deref()),

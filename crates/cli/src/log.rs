@@ -1,6 +1,6 @@
 //! Logging: `run.log` always, the screen as much as asked for, and nothing across the progress bar.
 
-use super::Talk;
+use super::Verbosity;
 use indicatif::MultiProgress;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -45,12 +45,12 @@ impl Write for Log {
 }
 
 /// Sends log lines to the screen and to a run's log.
-pub fn start(talk: Talk, log: Log, bars: &MultiProgress) {
+pub fn start(talk: Verbosity, log: Log, bars: &MultiProgress) {
     let screen_level = match talk {
-        Talk { quiet: true, .. } => LevelFilter::OFF,
-        Talk { verbose: 0, .. } => LevelFilter::WARN,
-        Talk { verbose: 1, .. } => LevelFilter::INFO,
-        Talk { .. } => LevelFilter::TRACE,
+        Verbosity { quiet: true, .. } => LevelFilter::OFF,
+        Verbosity { verbose: 0, .. } => LevelFilter::WARN,
+        Verbosity { verbose: 1, .. } => LevelFilter::INFO,
+        Verbosity { .. } => LevelFilter::TRACE,
     };
     let screen = tracing_subscriber::fmt::layer()
         .without_time()

@@ -1,12 +1,12 @@
 //! `tisane model`: the performance model of this machine, and what it says about a run.
 
 use super::study::{StudyFace, told};
-use super::{Talk, print};
+use super::{Verbosity, print};
 use clap::Args;
 use std::path::PathBuf;
-use tisane::crew::on_threads;
 use tisane::error::{Error, Result};
 use tisane::integrator::{IntegratorSettings, SchemeInfo};
+use tisane::spin_pool::on_threads;
 use tisane_io::atomic::check_name;
 use tisane_io::table::Table;
 use tisane_lab::study::config::{CostFile, StudyFile};
@@ -44,7 +44,7 @@ fn path() -> Result<PathBuf> {
     Model::path().ok_or_else(|| none().with_help(format!("name its file by the variable {VARIABLE}")))
 }
 
-pub fn model(args: ModelArgs, talk: Talk) -> Result<u8> {
+pub fn model(args: ModelArgs, talk: Verbosity) -> Result<u8> {
     let path = path()?;
     let known = Model::read(&path)?;
     match args {
@@ -91,7 +91,7 @@ fn not_of_block_steps(integrator: &IntegratorSettings) -> Option<[String; 2]> {
 }
 
 /// The short measurement of the engines that are here.
-fn measured(talk: Talk) -> Result<Model> {
+fn measured(talk: Verbosity) -> Result<Model> {
     let mut model = Model::default();
     let mut sweeps = vec![&SHORT[..]];
     if assemble::gpus().is_ok_and(|gpus| !gpus.is_empty()) {

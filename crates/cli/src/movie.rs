@@ -1,6 +1,6 @@
 //! `tisane movie`.
 
-use super::{LEFT_OUT, Talk, face, on_threads, one_of, print, say};
+use super::{LEFT_OUT, Verbosity, on_threads, one_of, print, progress, say};
 use clap::Args;
 use std::fs;
 use std::io::ErrorKind;
@@ -69,7 +69,7 @@ pub struct MovieArgs {
     overwrite: bool,
 }
 
-pub fn movie(args: &MovieArgs, talk: Talk) -> Result<u8> {
+pub fn movie(args: &MovieArgs, talk: Verbosity) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
     let folder = args.output.clone().unwrap_or_else(|| args.dir.join(directory::MOVIE));
     let frames = match (args.frames, args.per_snapshot) {
@@ -86,7 +86,7 @@ pub fn movie(args: &MovieArgs, talk: Talk) -> Result<u8> {
         frames,
     };
     on_threads(args.threads.unwrap_or(0) as usize, || {
-        let (bar, lines) = face::bar(talk, paths.len() as u64);
+        let (bar, lines) = progress::bar(talk, paths.len() as u64);
         bar.set_message("looking at the snapshots");
         let (film, left_out) = Film::survey(&paths, settings, || bar.inc(1))?;
         bar.finish_and_clear();
@@ -107,9 +107,9 @@ pub fn movie(args: &MovieArgs, talk: Talk) -> Result<u8> {
 }
 
 /// Renders what is missing, with a bar on a terminal and a line every tenth elsewhere.
-fn render(film: &Film, folder: &Path, kept: u64, lines: bool, talk: Talk) -> Result<()> {
+fn render(film: &Film, folder: &Path, kept: u64, lines: bool, talk: Verbosity) -> Result<()> {
     let missing = film.frames() - kept;
-    let (bar, _) = face::bar(talk, missing);
+    let (bar, _) = progress::bar(talk, missing);
     let every = missing.div_ceil(10).max(1);
     film.render(folder, |frame| {
         bar.set_message(format!("{:.1} frames/s", bar.per_sec()));

@@ -1,6 +1,6 @@
 //! `tisane plot`.
 
-use super::{LEFT_OUT, Talk, one_of, print, say};
+use super::{LEFT_OUT, Verbosity, one_of, print, say};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
@@ -70,7 +70,7 @@ pub struct PlotArgs {
     log_y: bool,
 }
 
-pub fn plot(args: &PlotArgs, talk: Talk) -> Result<u8> {
+pub fn plot(args: &PlotArgs, talk: Verbosity) -> Result<u8> {
     if !args.y.is_empty() {
         let (stem, figure) = of_columns(args)?;
         return print(&listed(&figure.write(&stem, args.theme.themes())?));

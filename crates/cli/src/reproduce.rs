@@ -1,13 +1,12 @@
 //! `tisane reproduce`: the command that made a file, or the run done again and its state compared.
 
 use super::run::{self, exit_code};
-use super::{Talk, a_device, an_engine, on_threads, print};
+use super::{Verbosity, a_device, an_engine, on_threads, print};
 use clap::Args;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::{check_name, write_atomically};
-use tisane_io::origin;
 use tisane_io::provenance::{self, Provenance};
 use tisane_run::assemble::{self, Recipe, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
@@ -40,8 +39,8 @@ pub struct ReproduceArgs {
     threads: Option<u32>,
 }
 
-pub fn reproduce(args: ReproduceArgs, talk: Talk) -> Result<u8> {
-    let made = origin::read(&args.file)?;
+pub fn reproduce(args: ReproduceArgs, talk: Verbosity) -> Result<u8> {
+    let made = provenance::from_file(&args.file)?;
     let mut recipe = assemble::recipe(&args.file, &made, &args.inputs)?;
     let name = format!("runs/{}-reproduced", recipe.loaded.config.run.name);
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
@@ -136,7 +135,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Does the run again up to the file's state, and compares.
-fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, talk: Talk) -> Result<u8> {
+fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, talk: Verbosity) -> Result<u8> {
     let session = Session { engine: args.engine.or(recipe.engine), device: args.device, profile: false };
     assemble::check_gpu(&recipe.loaded.config, session)?;
     let threads = args.threads.unwrap_or(recipe.loaded.config.force.threads) as usize;

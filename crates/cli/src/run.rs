@@ -1,16 +1,16 @@
 //! `tisane run` and `tisane resume`.
 
-use super::face::Face;
+use super::progress::Face;
 use super::stop::{STOP, listen};
-use super::{ConfigArgs, Talk, a_device, a_precision, an_engine, log, on_threads, print};
+use super::{ConfigArgs, Verbosity, a_device, a_precision, an_engine, log, on_threads, print};
 use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tisane::crew;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
+use tisane::spin_pool;
 use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_io::machine;
@@ -135,7 +135,7 @@ fn keep_input(config: &Config) -> Result<()> {
     }
 }
 
-pub fn run(args: RunArgs, talk: Talk) -> Result<u8> {
+pub fn run(args: RunArgs, talk: Verbosity) -> Result<u8> {
     let mut sets = args.config.sets;
     sets.extend(args.engine.map(|engine| format!("force.engine={}", engine.name())));
     sets.extend(args.precision.map(|mode| format!("force.precision={}", mode.name())));
@@ -168,7 +168,7 @@ pub(super) struct NewRun {
 }
 
 /// Makes the directory of a new run.
-pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Talk) -> Result<NewRun> {
+pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Verbosity) -> Result<NewRun> {
     let (name, config, dir) =
         (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
     let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
@@ -200,7 +200,7 @@ fn tell_of_lock(lock: &Lock) {
 
 impl NewRun {
     /// Runs it from its start to its end.
-    pub(super) fn run(&mut self, talk: Talk) -> Result<ExitReason> {
+    pub(super) fn run(&mut self, talk: Verbosity) -> Result<ExitReason> {
         go(&mut self.simulation, &self.name, talk, &self.bars, |simulation, face| simulation.start(face))
     }
 }
@@ -210,7 +210,7 @@ pub(super) fn exit_code(reason: ExitReason) -> u8 {
     if reason == ExitReason::Finished { 0 } else { 3 }
 }
 
-pub fn resume(args: ResumeArgs, talk: Talk) -> Result<u8> {
+pub fn resume(args: ResumeArgs, talk: Verbosity) -> Result<u8> {
     let ResumeArgs { dir, t_end, engine, session } = args;
     if !dir.is_dir() {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
@@ -275,7 +275,7 @@ fn mend_snapshots(dir: &Path, written: u64) -> Result<()> {
 fn go(
     simulation: &mut Simulation,
     name: &str,
-    talk: Talk,
+    talk: Verbosity,
     bars: &MultiProgress,
     begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Outputs>,
 ) -> Result<ExitReason> {
@@ -295,9 +295,9 @@ fn go(
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut face)?;
     let reason = match simulation.engine() {
-        EngineKind::Cuda => {
-            crew::awake(rayon::current_num_threads().min(crew::SIZE), || simulation.run(&mut series, &mut face))?
-        }
+        EngineKind::Cuda => spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), || {
+            simulation.run(&mut series, &mut face)
+        })?,
         EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut face),
     }?;
     face.finish();

@@ -1,6 +1,6 @@
 //! `tisane study`: sweeps that end in tables and figures.
 
-use super::{Talk, face, print, say};
+use super::{Verbosity, print, progress, say};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, presets};
 use indicatif::ProgressBar;
@@ -54,7 +54,7 @@ pub struct StudyArgs {
 pub const TEMPLATES: [(&str, &str); 3] =
     [("study-force", ForceFile::TEMPLATE), ("study-energy", EnergyFile::TEMPLATE), ("study-cost", CostFile::TEMPLATE)];
 
-pub fn study(what: What, talk: Talk) -> Result<u8> {
+pub fn study(what: What, talk: Verbosity) -> Result<u8> {
     match what {
         What::Force(args) => go("force", &args, talk, force::study),
         What::Energy(args) => go("energy", &args, talk, energy::study),
@@ -138,7 +138,7 @@ const SHOWN: [(&str, &str, &[&str]); 5] = [
 fn go<F, K, R>(
     name: &'static str,
     args: &StudyArgs,
-    talk: Talk,
+    talk: Verbosity,
     study: impl FnOnce(&F, &mut Journal<K, R>, &Work<'_>) -> Result<Report>,
 ) -> Result<u8>
 where
@@ -212,7 +212,7 @@ fn number(x: f64) -> String {
 
 /// A bar on a terminal, elsewhere a line a point.
 pub struct StudyFace {
-    talk: Talk,
+    talk: Verbosity,
     state: Mutex<State>,
 }
 
@@ -228,7 +228,7 @@ struct State {
 const PARTS: f64 = 1e4;
 
 impl StudyFace {
-    pub fn new(talk: Talk) -> Self {
+    pub fn new(talk: Verbosity) -> Self {
         let state =
             State { bar: ProgressBar::hidden(), lines: false, began: Instant::now(), points: (0, 0), cost: (0.0, 1.0) };
         Self { talk, state: Mutex::new(state) }
@@ -242,7 +242,7 @@ impl StudyFace {
 impl Progress for StudyFace {
     fn begin(&self, missing: usize, finished: usize, cost: f64) {
         self.with(|state| {
-            let (bar, lines) = face::bar(self.talk, PARTS as u64);
+            let (bar, lines) = progress::bar(self.talk, PARTS as u64);
             *state = State { bar, lines, began: Instant::now(), points: (0, missing), cost: (0.0, cost.max(1e-300)) };
             if state.lines && finished > 0 {
                 // A closed pipe must not end a study, so failures to print are let go.

@@ -1,7 +1,7 @@
 //! `tisane validate`: published and exact results, reproduced.
 
 use super::stop::{STOP, listen};
-use super::{Talk, a_device, face, on_threads, print};
+use super::{Verbosity, a_device, on_threads, print, progress};
 use comfy_table::{Table, presets};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ const STOPPED: u8 = 3;
 /// What the table says of cases that did not come to their end.
 const WHY: &str = "stopped on request";
 
-pub fn validate(args: &ValidateArgs, talk: Talk) -> Result<u8> {
+pub fn validate(args: &ValidateArgs, talk: Verbosity) -> Result<u8> {
     let mut entries = library::select(library::all(args.from.as_deref())?, &args.cases)?;
     entries.retain(|entry| !args.quick || entry.case.quick);
     if args.list {
@@ -91,10 +91,10 @@ pub fn validate(args: &ValidateArgs, talk: Talk) -> Result<u8> {
 }
 
 /// Runs the cases one after the other, so that none disturbs the timing of another.
-fn all(entries: &[Entry], around: &Surroundings, talk: Talk, json: bool) -> Result<Report> {
+fn all(entries: &[Entry], around: &Surroundings, talk: Verbosity, json: bool) -> Result<Report> {
     /// Length of the bar for a case.
     const PARTS: u64 = 1000;
-    let (bar, lines) = face::bar(talk, PARTS * entries.len() as u64);
+    let (bar, lines) = progress::bar(talk, PARTS * entries.len() as u64);
     let mut rows = Vec::new();
     for (k, entry) in entries.iter().enumerate() {
         let began = Instant::now();

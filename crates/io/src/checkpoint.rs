@@ -4,12 +4,12 @@
 //! whole: see [`write()`].
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
+use super::checksum::{self, Digest, Seal};
 use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
-use super::seal::{self, Digest, Seal};
 use hdf5::Group;
 use std::fs;
 use std::path::Path;
@@ -248,7 +248,7 @@ pub fn write<'a>(dir: &Path, checkpoint: impl Into<CheckpointRef<'a>>) -> Result
     let newest = dir.join(NEWEST);
     let checkpoint = checkpoint.into();
     let pending = hdf::write_pending(&newest, Kind::Checkpoint, |root| fill(root, checkpoint))?;
-    if seal::check(&newest).is_ok_and(|seal| seal == Seal::Whole) {
+    if checksum::check(&newest).is_ok_and(|seal| seal == Seal::Whole) {
         keep_as_previous(&newest, &dir.join(PREVIOUS))?;
     }
     pending.commit()

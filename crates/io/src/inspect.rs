@@ -1,19 +1,19 @@
 //! One screen about a file that tisane wrote or reads.
 
+use super::checksum::Seal;
 use super::fields::Journal;
 use super::file_units;
 use super::formats::{self, FileState, Look};
 use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::provenance::{self, Provenance};
-use super::seal::Seal;
 use super::table::{self, Table, Value};
 use super::{checkpoint, snapshot};
 use std::fmt::Display;
 use std::path::Path;
+use tisane::compensated_sum::sum;
 use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
-use tisane::sum::sum;
 use tisane::units::{Dimension, Units};
 
 /// Describes a snapshot, a checkpoint, a journal such as the diagnostics (CSV or HDF5) or particles in any of the [`formats`], checking all of it:

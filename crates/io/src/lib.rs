@@ -7,22 +7,20 @@
 
 pub mod atomic;
 pub mod checkpoint;
+pub mod checksum;
 pub mod directory;
 pub mod elements;
 pub mod fields;
 pub mod file_units;
-pub mod followed;
 pub mod formats;
 mod hdf;
 pub mod history;
 pub mod inspect;
+pub mod journal;
 pub mod lock;
 pub mod machine;
-pub mod origin;
 pub mod provenance;
-pub mod regular;
-pub mod seal;
-pub mod series;
+pub mod regular_file;
 pub mod snapshot;
 pub mod summary;
 pub mod table;

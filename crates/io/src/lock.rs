@@ -13,7 +13,7 @@
 
 use super::machine;
 use super::provenance::now_utc;
-use crate::regular;
+use crate::regular_file;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
@@ -127,7 +127,7 @@ pub fn check(dir: &Path) -> Result<()> {
     let path = dir.join(LOCK);
     let began = Instant::now();
     loop {
-        let Ok(mut file) = regular::open(&path) else { return Ok(()) };
+        let Ok(mut file) = regular_file::open(&path) else { return Ok(()) };
         let attempt = file.try_lock_shared();
         let text = text_of(&mut file);
         let standing = match attempt {

@@ -1,5 +1,9 @@
 //! Where a file comes from: program, machine, configuration, initial conditions, and the state it was written from.
 
+mod of_file;
+
+pub use of_file::{from_file, initial_sha256};
+
 use super::hdf::read::Node;
 use super::hdf::write::{H5Result, put, put_text};
 use super::machine;

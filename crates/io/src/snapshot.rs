@@ -1,12 +1,12 @@
 //! Snapshots: all particles at one moment, in the Gadget HDF5 layout that yt and pynbody open.
 
+use super::checksum;
 use super::fields::{self, FieldValues, SnapshotField};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
 use super::hdf::read::{Node, Tree};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
-use super::seal;
 use hdf5::Group;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -158,7 +158,7 @@ impl ContentHash {
     }
 
     fn finish(self) -> String {
-        seal::Digest::of(self.0).to_string()
+        checksum::Digest::of(self.0).to_string()
     }
 }
 

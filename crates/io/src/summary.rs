@@ -6,7 +6,7 @@ use super::provenance::Provenance;
 use serde::Serialize;
 use std::path::Path;
 use tisane::error::{Error, Result};
-use tisane::profile::Profile;
+use tisane::force::profile::Profile;
 
 /// What `summary.json` says; energies and time in the user's units.
 #[derive(Clone, Debug, Serialize)]

@@ -10,7 +10,7 @@ use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
 use tisane_io::directory::{CONFIG, SUMMARY};
-use tisane_io::regular;
+use tisane_io::regular_file;
 use tisane_io::table::Numbers;
 
 /// The facts of the summary, in their order: what they are called and where they stand.
@@ -101,7 +101,7 @@ fn page(dir: &Path, gallery: &Gallery) -> Result<String> {
         }
         page += "</ul>\n";
     }
-    if let Ok(config) = regular::read_to_string(&dir.join(CONFIG)) {
+    if let Ok(config) = regular_file::read_to_string(&dir.join(CONFIG)) {
         let shown = escape(&*config);
         add(
             &mut page,
@@ -137,7 +137,7 @@ fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
         facts.extend(table.remarks);
         return Ok(facts);
     }
-    let text = regular::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
+    let text = regular_file::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
     let summary: Value = serde_json::from_str(&text).map_err(|e| Error::input(&path, e))?;
     let told = |at: &str| match summary.pointer(at)? {
         Value::Null => None,

@@ -1,18 +1,18 @@
 //! From a configuration to a simulation: the one place that knows every concrete model, engine and integrator.
 
+mod cluster_plan;
 mod engine;
 mod gpu;
 mod initial;
-mod looks;
-mod recipe;
+mod reproduce;
 mod resumed;
 mod sampled;
 mod stars;
 
+pub use cluster_plan::cluster_settings;
 pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
-pub use looks::cluster_settings;
-pub use recipe::{Recipe, recipe};
+pub use reproduce::{Recipe, recipe};
 pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, Problem};
@@ -93,7 +93,7 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     check_range(&loaded, &particles, &scale)?;
 
-    let inputs = recipe::inputs_of(&loaded.config)?;
+    let inputs = reproduce::inputs_of(&loaded.config)?;
     let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
@@ -226,7 +226,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         end: Time::from_dt_max(steps_to_end),
         diagnostics_every: config.diagnostics_every(),
         snapshots_every: config.snapshot_every(),
-        cluster: looks::cluster_plan(config, scale),
+        cluster: cluster_plan::cluster_plan(config, scale),
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(config::WallTime::get),
         block_steps: config.limits.block_steps,

@@ -17,8 +17,8 @@ use tisane_io::checkpoint::Written;
 use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, Stated};
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
+use tisane_io::journal::{self, Series};
 use tisane_io::provenance::Provenance;
-use tisane_io::series::{self, Series};
 use tisane_io::snapshot::SnapshotData;
 
 /// When to look at the cluster, and for what.
@@ -106,7 +106,7 @@ impl Seen {
             mass_segregation_error: s.mass_segregation[1],
             binaries: s.systems.iter().filter(|system| !system.is_hierarchy()).count() as u64,
             hierarchies: s.systems.iter().filter(|system| system.is_hierarchy()).count() as u64,
-            binding_energy: tisane::sum::sum(s.systems.iter().map(|system| system.pair.binding_energy())),
+            binding_energy: tisane::compensated_sum::sum(s.systems.iter().map(|system| system.pair.binding_energy())),
             encounters: s.encounters.len() as u64,
             lagrangian_radius: s.lagrangian,
             shell_number: s.shells.map(|shell| shell.number),
@@ -155,18 +155,18 @@ pub struct Journals {
 /// The journals about the cluster of a stopped run, before it goes on.
 #[derive(Debug)]
 pub struct Stopped {
-    cluster: series::Stopped<ClusterRow>,
-    binaries: series::Stopped<BinaryRow>,
-    events: series::Stopped<EventRow>,
+    cluster: journal::Stopped<ClusterRow>,
+    binaries: journal::Stopped<BinaryRow>,
+    events: journal::Stopped<EventRow>,
 }
 
 impl Stopped {
     /// Looks at them where a checkpoint left them; begins them if it knows of none, as it was written before there were any.
     ///
     /// # Errors
-    /// As [`series::Stopped::look`].
+    /// As [`journal::Stopped::look`].
     pub fn look(dir: &Path, written: &Written, units: &FileUnits) -> Result<Self> {
-        use series::Stopped;
+        use journal::Stopped;
         if written.cluster_rows == 0 {
             let (cluster, binaries) = (Stopped::unknown(dir, units), Stopped::unknown(dir, units));
             return Ok(Self { cluster, binaries, events: Stopped::unknown(dir, units) });
@@ -181,7 +181,7 @@ impl Stopped {
     /// Takes them up.
     ///
     /// # Errors
-    /// As [`series::Stopped::resume`].
+    /// As [`journal::Stopped::resume`].
     pub fn resume(self) -> Result<Journals> {
         let (cluster, binaries) = (self.cluster.resume()?, self.binaries.resume()?);
         Ok(Journals { cluster, binaries, events: self.events.resume()? })

@@ -1,9 +1,9 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
 mod outputs;
-mod patience;
 mod plan;
 mod report;
+mod retry_when_full;
 mod row;
 
 pub use outputs::Outputs;
@@ -11,14 +11,14 @@ pub use plan::{ExitReason, Plan};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tisane::auditor::{Audit, Auditor};
 use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::Field;
+use tisane::force::profile::Profiler;
 use tisane::integrator::Progress;
 use tisane::particles::Particles;
-use tisane::profile::Profiler;
 use tisane::propagator::Propagator;
 use tisane::time::TICKS_PER_DT_MAX;
 use tisane_io::checkpoint::CheckpointRef;
@@ -187,7 +187,7 @@ impl Simulation {
     /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
     ///
     /// # Errors
-    /// As [`Propagator::resume`], [`Stopped::look`](tisane_io::series::Stopped::look), [`directory::remove_summary`] and
+    /// As [`Propagator::resume`], [`Stopped::look`](tisane_io::journal::Stopped::look), [`directory::remove_summary`] and
     /// [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.propagator.resume(&self.particles, self.state.now)?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tisane::error::{Error, Result};
-use tisane_io::followed::Rows;
+use tisane_io::journal::tail::Rows;
 use tisane_io::snapshot;
 
 /// Most rows in an answer; the page asks on.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tisane::error::{Error, Result};
 use tisane_io::directory::{self, CONFIG, SUMMARY};
-use tisane_io::followed::Followed;
+use tisane_io::journal::tail::JournalTail;
 use tisane_io::lock;
-use tisane_io::regular;
+use tisane_io::regular_file;
 use tisane_io::snapshot::{self, Heading};
 
 /// The journals that a page may ask for.
@@ -21,7 +21,7 @@ pub struct Directory {
     snapshots: Vec<Known>,
     generation: u64,
     newest: Option<Heading>,
-    journals: Vec<Followed>,
+    journals: Vec<JournalTail>,
 }
 
 /// A snapshot that has been looked at.
@@ -47,7 +47,7 @@ impl Directory {
             return Err(Error::input(dir, format!("not the output directory of a run: there is no {CONFIG}"))
                 .with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
         }
-        let journals = SERIES.iter().map(|name| Followed::new(dir.join(name).with_extension("csv"))).collect();
+        let journals = SERIES.iter().map(|name| JournalTail::new(dir.join(name).with_extension("csv"))).collect();
         Ok(Self { dir: dir.to_owned(), snapshots: Vec::new(), generation: 0, newest: None, journals })
     }
 
@@ -62,7 +62,7 @@ impl Directory {
     ///
     /// # Errors
     /// [`Error::Input`] if its file cannot be read.
-    pub fn journal(&mut self, series: &str) -> Result<Option<&Followed>> {
+    pub fn journal(&mut self, series: &str) -> Result<Option<&JournalTail>> {
         let at = SERIES.iter().position(|name| *name == series);
         let Some(journal) = at.and_then(|at| self.journals.get_mut(at)) else { return Ok(None) };
         journal.refresh()?;
@@ -130,7 +130,7 @@ impl Directory {
 
     /// The name of the run and the time at which it ends, as its configuration says now.
     fn name_and_end(&self) -> (String, Option<f64>) {
-        let config = regular::read_to_string(&self.dir.join(CONFIG)).unwrap_or_default();
+        let config = regular_file::read_to_string(&self.dir.join(CONFIG)).unwrap_or_default();
         let config: toml::Table = toml::from_str(&config).unwrap_or_default();
         let run = config.get("run").and_then(toml::Value::as_table);
         let name = run.and_then(|run| run.get("name")?.as_str()).unwrap_or("run").to_owned();
@@ -138,7 +138,7 @@ impl Directory {
     }
 
     fn exit_reason(&self) -> Option<String> {
-        let summary: Value = serde_json::from_slice(&regular::read(&self.dir.join(SUMMARY)).ok()?).ok()?;
+        let summary: Value = serde_json::from_slice(&regular_file::read(&self.dir.join(SUMMARY)).ok()?).ok()?;
         summary.get("exit_reason")?.as_str().map(str::to_owned)
     }
 }

@@ -17,8 +17,8 @@
 //!
 //! From the centre of mass, because f32 has 7 digits and a cluster may be far from the origin.
 
+use tisane::compensated_sum::{sum, sum3};
 use tisane::particles::Vec3;
-use tisane::sum::{sum, sum3};
 use tisane_io::snapshot::SnapshotData;
 
 const MAGIC: &[u8; 8] = b"tisane01";

@@ -8,8 +8,8 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod api;
+pub mod auth;
 mod directory;
-pub mod door;
 mod frame;
 pub mod http;
 mod page;

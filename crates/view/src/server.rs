@@ -1,7 +1,7 @@
 //! The server: a thread that accepts connections on the loopback interface, and a thread for each of them.
 
 use super::api::Api;
-use super::door::{Door, Entry};
+use super::auth::{Door, Entry};
 use super::http::{Refused, Request, Response};
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -2,8 +2,8 @@
 
 use super::Stars;
 use super::neighbours::Neighbours;
+use crate::compensated_sum::{sum, sum3};
 use crate::particles::Vec3;
-use crate::sum::{sum, sum3};
 use std::f64::consts::PI;
 
 /// The centre and the core of a cluster.

@@ -11,8 +11,8 @@ pub mod spheres;
 pub mod systems;
 
 use super::structure;
+use crate::compensated_sum::{sum, sum3};
 use crate::particles::Vec3;
-use crate::sum::{sum, sum3};
 use density::Core;
 use members::Members;
 use neighbours::Neighbours;

@@ -1,8 +1,8 @@
 //! Spheres about a centre that hold fractions of the mass, and what moves in the shells between them.
 
 use super::Stars;
+use crate::compensated_sum::sum;
 use crate::particles::Vec3;
-use crate::sum::sum;
 use std::ops::Range;
 
 /// By how much the mass inside may fall short of a fraction, relative: sums of equal masses round.

@@ -6,8 +6,8 @@
 use super::acceleration_shape::AccelerationShape;
 use super::device::{Device, Memory, Pinned, Stopwatch};
 use super::launch::find;
+use super::launch_shape::node_bytes;
 use super::module::{Kernel, Module};
-use super::shape::node_bytes;
 use crate::error::{Error, Result};
 use crate::force::canonical::{BAG, bags};
 use crate::force::mode::{Arithmetic, Order};
@@ -65,7 +65,7 @@ struct Kernels {
 }
 
 /// What is held for a number of particles.
-struct Held {
+struct Buffers {
     mass: Memory,
     placed: Memory,
     up: Pinned,
@@ -78,8 +78,8 @@ struct Held {
 pub struct CudaAccelerations {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     kernels: Kernels,
-    held: Option<Held>,
-    /// Room for the sums over spans, and its bytes.
+    held: Option<Buffers>,
+    /// MemoryPlan for the sums over spans, and its bytes.
     partial: Option<(Memory, usize)>,
     watch: Option<Stopwatch<3>>,
     device: Device,
@@ -156,7 +156,7 @@ impl CudaAccelerations {
         let (mass, placed) = (8 * slots, 16 * units(self.precision) * slots);
         self.device.require(mass + placed + self.partial_bytes(n), n)?;
         let words = COMPONENTS * n;
-        self.held = Some(Held {
+        self.held = Some(Buffers {
             mass: self.device.memory(mass)?,
             placed: self.device.memory(placed)?,
             up: self.device.pinned(words.max(slots))?,

@@ -1,6 +1,6 @@
 //! How an evaluation of accelerations is spread over the device: a matter of speed alone, no shape changes a bit.
 
-use super::shape::{MAX_SPAN_BAGS, compiled, in_order};
+use super::launch_shape::{MAX_SPAN_BAGS, compiled, in_order};
 use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 

@@ -1,26 +1,26 @@
 //! The launch shapes that may be the fastest: what `tisane bench force --tune` tries.
 
-use super::shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, Shape, in_order};
+use super::launch_shape::{LaunchShape, MAX_SPAN_BAGS, MAX_WARP_BAGS, in_order};
 use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 
-/// Most targets for which [`Shape::Whole`] is tried. Where bags are added in order there is nothing else to share out.
+/// Most targets for which [`LaunchShape::Whole`] is tried. Where bags are added in order there is nothing else to share out.
 const fn most_for_whole(precision: Precision) -> usize {
     if in_order(precision) { 1 << 14 } else { 1 << 12 }
 }
-/// Fewest targets for which [`Shape::Tiles`] is tried, where there is something else.
+/// Fewest targets for which [`LaunchShape::Tiles`] is tried, where there is something else.
 const FEWEST_FOR_TILES: usize = 256;
-/// Spans in a grid of [`Shape::Whole`].
+/// Spans in a grid of [`LaunchShape::Whole`].
 const SPANS: std::ops::RangeInclusive<usize> = 8..=256;
-/// Fewest thread blocks of [`Shape::Tiles`] that can keep a GPU busy.
+/// Fewest thread blocks of [`LaunchShape::Tiles`] that can keep a GPU busy.
 const FEWEST_BLOCKS: usize = 100;
 /// Most batches, where shorter spans than the longest are tried.
 const MOST_BATCHES: usize = 1;
 
-/// Shapes worth trying for a block of `targets` among `sources`, of kernels that take these numbers of targets a lane and a
+/// TuningTable worth trying for a block of `targets` among `sources`, of kernels that take these numbers of targets a lane and a
 /// thread ([`super::CudaEngine::choices`]).
 #[must_use]
-pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usize, targets: usize) -> Vec<Shape> {
+pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usize, targets: usize) -> Vec<LaunchShape> {
     let [lanes, threads] = choices;
     let mut found = Vec::new();
     if targets <= most_for_whole(precision) {
@@ -40,7 +40,7 @@ fn worth(threads: usize, each: usize, targets: usize) -> bool {
     each == 1 || threads * (each - 1) < targets
 }
 
-fn whole(lane: usize, sources: usize) -> Vec<Shape> {
+fn whole(lane: usize, sources: usize) -> Vec<LaunchShape> {
     let all = bags(sources);
     let mut found = Vec::new();
     for warps in [2, 4, 8] {
@@ -51,14 +51,14 @@ fn whole(lane: usize, sources: usize) -> Vec<Shape> {
         for bags in (0..=MAX_WARP_BAGS.ilog2()).map(|log2| 1 << log2) {
             let spans = all.div_ceil(warps * bags);
             if spans <= *SPANS.end() && (bags == 1 || spans >= *SPANS.start()) {
-                found.push(Shape::Whole { targets: lane, warps, bags });
+                found.push(LaunchShape::Whole { targets: lane, warps, bags });
             }
         }
     }
     found
 }
 
-fn tiles(precision: Precision, thread: usize, sources: usize, targets: usize) -> Vec<Shape> {
+fn tiles(precision: Precision, thread: usize, sources: usize, targets: usize) -> Vec<LaunchShape> {
     let all = bags(sources);
     let spans: &[usize] = if in_order(precision) { &[MAX_SPAN_BAGS] } else { &[8, 16, 32, 64, 128, 256, 1024] };
     let (shortest, longest) = (spans[0], 256);
@@ -70,7 +70,7 @@ fn tiles(precision: Precision, thread: usize, sources: usize, targets: usize) ->
             continue;
         }
         for &span_bags in spans {
-            let shape = Shape::Tiles { targets: thread, threads, span_bags };
+            let shape = LaunchShape::Tiles { targets: thread, threads, span_bags };
             let blocks = targets.div_ceil(thread * threads) * all.div_ceil(span_bags);
             let batches = targets.div_ceil(shape.batch(precision, all));
             let busy = blocks >= FEWEST_BLOCKS || span_bags == shortest;
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn there_is_something_to_try_everywhere_and_all_of_it_can_be_launched() {
         for precision in Precision::ALL {
-            let choices = [Shape::whole(precision), Shape::tiles(precision)].map(<[usize]>::to_vec);
+            let choices = [LaunchShape::whole(precision), LaunchShape::tiles(precision)].map(<[usize]>::to_vec);
             for log2_sources in 0..24 {
                 for log2_targets in 0..=log2_sources {
                     let (sources, targets) = (1 << log2_sources, 1 << log2_targets);

@@ -1,8 +1,8 @@
 //! The kernels for forces and their launches.
 
 use super::device::{Device, Memory};
+use super::launch_shape::{self, LaunchShape};
 use super::module::{Kernel, Module, VARIABLE};
-use super::shape::{self, Shape};
 use crate::error::{Error, Result};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
@@ -48,7 +48,7 @@ pub struct Arrays {
     pub mass: Memory,
     /// `slots` predicted sources.
     pub predicted: Memory,
-    /// Room for partial sums.
+    /// MemoryPlan for partial sums.
     pub partial: Memory,
     /// `slots` u32, 0 between evaluations.
     pub arrived: Memory,
@@ -159,8 +159,8 @@ impl Kernels {
         Ok(Self {
             precision,
             predict: module.kernel(&format!("predict_{mode}"))?,
-            whole: module.by_targets(&format!("force_whole_{mode}"), Shape::whole(precision)),
-            tiles: module.by_targets(&format!("force_tiles_{mode}"), Shape::tiles(precision)),
+            whole: module.by_targets(&format!("force_whole_{mode}"), LaunchShape::whole(precision)),
+            tiles: module.by_targets(&format!("force_tiles_{mode}"), LaunchShape::tiles(precision)),
             reduce: module.kernel(&format!("reduce_{mode}"))?,
             _module: module,
         })
@@ -171,7 +171,7 @@ impl Kernels {
         [&self.whole, &self.tiles].map(|kernels| kernels.iter().map(|(t, _)| *t).collect())
     }
 
-    /// Takes over corrected particles and predicts all sources, for [`Shape::Tiles`].
+    /// Takes over corrected particles and predicts all sources, for [`LaunchShape::Tiles`].
     ///
     /// # Errors
     /// If the driver refuses the launch.
@@ -180,20 +180,20 @@ impl Kernels {
         self.predict.launch(device, (bags.div_ceil(PREDICT_WARPS), 1), (32, PREDICT_WARPS), 0, call)
     }
 
-    /// Sums the forces on a batch over every span of bags; [`Shape::Whole`] does everything else too.
+    /// Sums the forces on a batch over every span of bags; [`LaunchShape::Whole`] does everything else too.
     ///
     /// # Errors
     /// If the driver refuses the launch.
-    pub fn force(&self, device: &Device, call: &Call<'_>, shape: Shape) -> Result<()> {
+    pub fn force(&self, device: &Device, call: &Call<'_>, shape: LaunchShape) -> Result<()> {
         let bags = call.sources.div_ceil(BAG as u32);
         match shape {
-            Shape::Whole { targets, warps, .. } => {
+            LaunchShape::Whole { targets, warps, .. } => {
                 let tiles = call.batch.div_ceil(32 * targets as u32);
-                let room = warps * shape::room(self.precision, targets);
+                let room = warps * launch_shape::room(self.precision, targets);
                 let grid = (bags.div_ceil(call.span_bags), tiles);
                 find(&self.whole, targets, self.precision)?.launch(device, grid, (32, warps as u32), room as u32, call)
             }
-            Shape::Tiles { targets, threads, .. } => {
+            LaunchShape::Tiles { targets, threads, .. } => {
                 let tiles = call.batch.div_ceil((targets * threads) as u32);
                 let kernel = find(&self.tiles, targets, self.precision)?;
                 kernel.launch(device, (tiles, call.spans), (threads as u32, 1), 0, call)

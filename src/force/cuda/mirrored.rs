@@ -2,7 +2,7 @@
 
 use super::acceleration::{COMPONENTS, THREADS};
 use super::acceleration_shape::{AccelerationShape, MAX_THREADS};
-use super::shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
+use super::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
 use super::staging::{FORCE, STATE, TARGET};
 use crate::force::canonical::BAG;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS, with_mode};

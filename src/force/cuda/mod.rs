@@ -11,24 +11,24 @@ mod candidates;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device;
 mod launch;
+mod launch_shape;
+mod memory_plan;
 #[cfg(test)]
 mod mirrored;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod module;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
-mod room;
-mod shape;
-mod shapes;
 mod staging;
+mod tuning_table;
 
 pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
 pub use candidates::candidates;
 pub use device::{About, find, list};
-pub use room::Room;
-pub use shape::{Compiled, Shape, compiled};
-pub use shapes::{HEADER, Row, Shapes};
+pub use launch_shape::{Compiled, LaunchShape, compiled};
+pub use memory_plan::MemoryPlan;
+pub use tuning_table::{HEADER, Row, TuningTable};
 
 /// The driver as safe types: device, memory, modules and typed launches. For kernels of one's own beside the engine's.
 pub mod driver {
@@ -46,7 +46,7 @@ use device::{Device, Stopwatch};
 use launch::{Arrays, Call, Kernels, Numbers};
 use staging::Staging;
 
-/// Room for partial sums: larger blocks go in batches.
+/// MemoryPlan for partial sums: larger blocks go in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
 
 /// What profiles call the phases of [`CudaEngine::phases`]. For a small block all but the copy is one kernel, and counts as
@@ -57,18 +57,18 @@ const PHASE_NAMES: [&str; 4] = ["copy_up", "predict", "force", "reduce"];
 pub struct CudaEngine {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     kernels: Kernels,
-    held: Option<Held>,
+    held: Option<Buffers>,
     watch: Option<Stopwatch<4>>,
     device: Device,
     precision: Precision,
     eps2: f64,
     clock: Clock,
-    shapes: Shapes,
-    shape: Option<Shape>,
+    shapes: TuningTable,
+    shape: Option<LaunchShape>,
 }
 
 /// What is held for a number of sources.
-struct Held {
+struct Buffers {
     arrays: Arrays,
     staging: Staging,
     sources: usize,
@@ -85,7 +85,7 @@ impl CudaEngine {
     pub fn new(precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
-        let shapes = Shapes::of(precision, &kernels.choices())?;
+        let shapes = TuningTable::of(precision, &kernels.choices())?;
         Ok(Self {
             kernels,
             held: None,
@@ -107,13 +107,13 @@ impl CudaEngine {
 
     /// Forces a launch shape, or leaves the choice to the engine again: for tuning, and for tests that no shape changes a
     /// bit.
-    pub fn set_shape(&mut self, shape: Option<Shape>) {
+    pub fn set_shape(&mut self, shape: Option<LaunchShape>) {
         self.shape = shape;
     }
 
     /// The shape that the engine takes of itself for a block of `targets` among `sources`.
     #[must_use]
-    pub fn chosen(&self, sources: usize, targets: usize) -> Shape {
+    pub fn chosen(&self, sources: usize, targets: usize) -> LaunchShape {
         self.shapes.choose(sources, targets)
     }
 
@@ -134,7 +134,7 @@ impl CudaEngine {
         self.watch.as_ref().map(Stopwatch::microseconds).transpose()
     }
 
-    /// Numbers of targets that [`Shape::Whole`] and [`Shape::Tiles`] may have in this mode.
+    /// Numbers of targets that [`LaunchShape::Whole`] and [`LaunchShape::Tiles`] may have in this mode.
     #[must_use]
     pub fn choices(&self) -> [Vec<usize>; 2] {
         self.kernels.choices()
@@ -149,14 +149,14 @@ impl CudaEngine {
             return Ok(());
         }
         self.held = None;
-        let room = Room::of(self.precision, n);
+        let room = MemoryPlan::of(self.precision, n);
         let slots = room.slots;
         if u32::try_from(slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
         }
         self.device.require(room.on_device(), n)?;
         let memory = |bytes| self.device.memory(bytes);
-        let Room { arrays: [held, ticks, mass, predicted, arrived], upload, .. } = room;
+        let MemoryPlan { arrays: [held, ticks, mass, predicted, arrived], upload, .. } = room;
         let arrays = Arrays {
             held: memory(held)?,
             ticks: memory(ticks)?,
@@ -167,7 +167,7 @@ impl CudaEngine {
             upload: memory(upload)?,
         };
         let staging = Staging::new(&self.device, slots)?;
-        self.held = Some(Held { arrays, staging, sources: n, slots });
+        self.held = Some(Buffers { arrays, staging, sources: n, slots });
         Ok(())
     }
 
@@ -202,7 +202,7 @@ impl CudaEngine {
     }
 }
 
-fn held(held: &mut Option<Held>) -> Result<&mut Held> {
+fn held(held: &mut Option<Buffers>) -> Result<&mut Buffers> {
     let problem = "the CUDA engine was asked for forces before it was given particles";
     held.as_mut().ok_or_else(|| Error::Integration { problem: problem.into(), help: None })
 }
@@ -246,7 +246,7 @@ impl ForceEngine for CudaEngine {
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
         let most = shape.batch(self.precision, all_bags);
         let call = Call::new(&held.arrays, &numbers);
-        let tiles = matches!(shape, Shape::Tiles { .. });
+        let tiles = matches!(shape, LaunchShape::Tiles { .. });
         if tiles {
             kernels.predict(device, &call)?;
         }

@@ -50,7 +50,7 @@ fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize
 }
 
 impl Staging {
-    /// Room for `slots` particles and as many targets.
+    /// MemoryPlan for `slots` particles and as many targets.
     ///
     /// # Errors
     /// If there is too little memory that can be pinned.

@@ -7,7 +7,7 @@ use crate::one_of;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use subjects::{Name, Subject};
-use tisane::diagnostics::audit::{Spread, relative_errors};
+use tisane::diagnostics::relative_error::{Spread, relative_errors};
 use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;

@@ -6,12 +6,11 @@ mod run;
 #[cfg(feature = "cuda")]
 mod tune;
 
-use super::{Talk, a_device, a_precision, on_threads, one_of, print};
+use super::{Verbosity, a_device, a_precision, on_threads, one_of, print};
 use clap::Subcommand;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::path::PathBuf;
-use tisane::crew;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::{Error, Result};
 use tisane::force::cpu::{self, Width};
@@ -20,6 +19,7 @@ use tisane::force::{Block, EngineKind};
 use tisane::force::{Field, ForceEngine};
 use tisane::initial::{plummer, scaling};
 use tisane::particles::Particles;
+use tisane::spin_pool;
 use tisane::time::{Clock, Time};
 use tisane_io::atomic::check_name;
 use tisane_run::assemble::{self, OnGpu};
@@ -97,7 +97,7 @@ impl How {
     /// Does `work` as a run does: on all threads, or on a crew beside a GPU.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         on_threads(self.threads, || match self.engine {
-            EngineKind::Cuda => crew::awake(rayon::current_num_threads().min(crew::SIZE), work)?,
+            EngineKind::Cuda => spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), work)?,
             EngineKind::Cpu | EngineKind::Reference => work(),
         })
     }
@@ -139,7 +139,7 @@ struct Report<'a, T> {
     rows: Vec<T>,
 }
 
-pub fn bench(what: What, talk: Talk) -> Result<u8> {
+pub fn bench(what: What, talk: Verbosity) -> Result<u8> {
     let width = Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))?;
     match what {
         What::Force { n, targets, tune: Some(file), how } => {
@@ -163,12 +163,12 @@ pub fn bench(what: What, talk: Talk) -> Result<u8> {
 type Given = (Option<Vec<usize>>, Option<Vec<usize>>);
 
 #[cfg(feature = "cuda")]
-fn tune(file: &std::path::Path, (sources, targets): Given, how: &How, talk: Talk) -> Result<u8> {
+fn tune(file: &std::path::Path, (sources, targets): Given, how: &How, talk: Verbosity) -> Result<u8> {
     tune::Grid::new(sources, targets, how.precision).tune(file, how.device, talk)
 }
 
 #[cfg(not(feature = "cuda"))]
-fn tune(_: &std::path::Path, _: Given, _: &How, _: Talk) -> Result<u8> {
+fn tune(_: &std::path::Path, _: Given, _: &How, _: Verbosity) -> Result<u8> {
     assemble::gpus().map(|_| 0)
 }
 

@@ -5,9 +5,9 @@ use serde::Serialize;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::cpu::Width;
-use tisane::profile::Profile;
+use tisane::force::profile::Profile;
 use tisane_lab::literature::tables::{BLOCK_STEPS, MEAN_BLOCK};
-use tisane_lab::study::config::Stretch;
+use tisane_lab::study::config::ParticleSlices;
 use tisane_lab::study::plummer::{self, Sphere};
 use tisane_lab::study::trial::{self, Measured};
 use tisane_run::assemble::Session;
@@ -75,7 +75,7 @@ pub(super) fn bench(n: &[usize], nu: &[f64], (seed, profile): (u64, bool), width
 fn workload(n: usize, nu: f64, (seed, profile): (u64, bool), how: &How) -> Result<RunRow> {
     let engine = if how.engine == EngineKind::Cuda { Engine::Cuda } else { Engine::Cpu };
     let sphere = Sphere { n: u32::try_from(n).unwrap_or(u32::MAX), seed, epsilon: EPSILON };
-    let stretch = Stretch::default();
+    let stretch = ParticleSlices::default();
     let set = plummer::setup(sphere, &stretch, nu, (engine, how.precision()))?;
     let session = Session { device: Some(how.device), profile, ..Session::default() };
     let mut best: Option<Measured> = None;

@@ -1,6 +1,6 @@
 //! `tisane bench force --tune`: the fastest launch shape for every mode, number of sources and size of the block.
 
-use super::super::{Talk, face, print};
+use super::super::{Verbosity, print, progress};
 use super::{CLOCK, EPSILON, block};
 use indicatif::ProgressBar;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::cuda::compiled;
-use tisane::force::cuda::{CudaEngine, HEADER, Row, Shape, candidates};
+use tisane::force::cuda::{CudaEngine, HEADER, LaunchShape, Row, candidates};
 use tisane::force::mode::Order;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
@@ -34,7 +34,7 @@ const LONG: f64 = 5e-3;
 const WARM_UP: Duration = Duration::from_millis(200);
 /// A shape that is so much slower than the fastest so far is dropped at once.
 const HOPELESS: f64 = 1.5;
-/// Shapes so near to the fastest are timed once more.
+/// TuningTable so near to the fastest are timed once more.
 const NEAR: f64 = 1.05;
 
 /// What to tune for.
@@ -55,7 +55,7 @@ struct Places {
 impl Places {
     /// Seconds that the shapes of a block may take: a guess, for the time left.
     fn seconds(&self, targets: usize) -> f64 {
-        let choices = [Shape::whole(self.mode), Shape::tiles(self.mode)].map(<[usize]>::to_vec);
+        let choices = [LaunchShape::whole(self.mode), LaunchShape::tiles(self.mode)].map(<[usize]>::to_vec);
         let rate = compiled(self.mode).pairs_per_second;
         // A thread that walks all sources alone does not profit from the others.
         let running = self.mode.arithmetic().order == Order::Running;
@@ -101,7 +101,7 @@ impl Grid {
     }
 
     /// Measures and writes the table, as far as it has come after every number of sources: time on a GPU may end early.
-    pub fn tune(&self, file: &Path, device: u32, talk: Talk) -> Result<u8> {
+    pub fn tune(&self, file: &Path, device: u32, talk: Verbosity) -> Result<u8> {
         if self.places.is_empty() {
             return Err(Error::input("--targets", "no block is left: give sizes from 1 to the number of sources"));
         }
@@ -172,9 +172,9 @@ fn ascending(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
 /// Uses every kernel, which loads it, until the GPU has come to its clock.
 fn warm_up(engine: &mut CudaEngine, targets: Targets<'_>) -> Result<()> {
     let [lanes, threads] = engine.choices();
-    let whole = lanes.into_iter().map(|targets| Shape::Whole { targets, warps: 4, bags: 1 });
-    let tiles = threads.into_iter().map(|targets| Shape::Tiles { targets, threads: 128, span_bags: 8 });
-    let shapes: Vec<Shape> = whole.chain(tiles).collect();
+    let whole = lanes.into_iter().map(|targets| LaunchShape::Whole { targets, warps: 4, bags: 1 });
+    let tiles = threads.into_iter().map(|targets| LaunchShape::Tiles { targets, threads: 128, span_bags: 8 });
+    let shapes: Vec<LaunchShape> = whole.chain(tiles).collect();
     let began = Instant::now();
     while began.elapsed() < WARM_UP {
         for &shape in &shapes {
@@ -212,7 +212,7 @@ fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: Tar
 }
 
 /// Seconds of the fastest of some evaluations in a shape, of few if it is hopeless beside `best`.
-fn time(engine: &mut CudaEngine, targets: Targets<'_>, shape: Shape, best: f64) -> Result<f64> {
+fn time(engine: &mut CudaEngine, targets: Targets<'_>, shape: LaunchShape, best: f64) -> Result<f64> {
     // At a moment when every source has to be predicted.
     let now = Time::default().after(Level(20));
     let mut out = Forces::default();
@@ -244,8 +244,8 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(all: f64, talk: Talk) -> Self {
-        let (bar, lines) = face::bar(talk, (1e3 * all) as u64);
+    fn new(all: f64, talk: Verbosity) -> Self {
+        let (bar, lines) = progress::bar(talk, (1e3 * all) as u64);
         Self { bar, lines, began: Instant::now(), done: 0.0, all }
     }
 
@@ -299,7 +299,7 @@ mod tests {
             precision: Precision::Mixed,
             sources: 16,
             targets: 1,
-            shape: Shape::Whole { targets: 1, warps: 4, bags: 1 },
+            shape: LaunchShape::Whole { targets: 1, warps: 4, bags: 1 },
             microseconds: 9.0,
         }];
         let text = grid.table("a GPU", &rows, false);

@@ -7,10 +7,10 @@ use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 use tisane_io::atomic::temporary_name;
 use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, PREVIOUS, References, RunState, Written};
+use tisane_io::checksum::Digest;
 use tisane_io::history::History;
 use tisane_io::inspect;
 use tisane_io::provenance::Provenance;
-use tisane_io::seal::Digest;
 
 fn checkpoint(n: usize, step: u64) -> Checkpoint {
     let x = |i: usize, k: usize| ((i * 7 + k) as f64 * 0.618_033_988_749_895).fract() - 0.5;

@@ -8,7 +8,7 @@ use program::{Folder, Said, summary};
 use sha2::{Digest, Sha256};
 use std::fs;
 use tisane::particles::hexadecimal;
-use tisane_io::origin;
+use tisane_io::provenance;
 use tisane_io::provenance::Provenance;
 
 const PLUMMER: &str = "\
@@ -83,7 +83,8 @@ fn tamper(folder: &Folder, key: &str, change: impl FnOnce(&str) -> String) {
 #[test]
 fn every_file_says_what_made_it() {
     let folder = a_run();
-    let made: Vec<Provenance> = FILES.iter().map(|file| origin::read(&folder.path("o").join(file)).unwrap()).collect();
+    let made: Vec<Provenance> =
+        FILES.iter().map(|file| provenance::from_file(&folder.path("o").join(file)).unwrap()).collect();
     for (file, p) in FILES.iter().zip(&made) {
         let same = Provenance {
             created: p.created.clone(),
@@ -125,7 +126,7 @@ fn the_input_file_is_named_with_its_hash() {
     let folder = Folder::new(FROM_FILE);
     folder.write("four.csv", FOUR);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    let p = origin::read(&folder.path("o/summary.json")).unwrap();
+    let p = provenance::from_file(&folder.path("o/summary.json")).unwrap();
     let [input] = &p.inputs().unwrap()[..] else { panic!("{}", p.inputs) };
     assert_eq!(fs::canonicalize(&input.file).unwrap(), fs::canonicalize(folder.path("four.csv")).unwrap());
     let hash = hexadecimal(&Sha256::digest(FOUR));
@@ -139,7 +140,10 @@ fn every_file_is_reproduced_to_the_bit() {
         let file = format!("o/{file}");
         reproduce(&folder, &file, &["--run"]).exits(0).says(&["reproduced: the same bits", "the same"]);
         let (file, again) = (folder.path(&file), folder.path("again/summary.json"));
-        assert_eq!(origin::read(&file).unwrap().state_sha256, origin::read(&again).unwrap().state_sha256);
+        assert_eq!(
+            provenance::from_file(&file).unwrap().state_sha256,
+            provenance::from_file(&again).unwrap().state_sha256
+        );
     }
     // In a mode that is not f64 the engine is that of the file, whatever the configuration says.
     folder.tisane(&["run", "run.toml", "-q", "--output", "mixed", "--precision", "mixed"]).exits(0);
@@ -215,7 +219,7 @@ fn every_input_of_several_clusters_is_found_again() {
     folder.write("four.csv", FOUR);
     let more = ["--set", "initial.clusters[1].plummer.seed=5"];
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"][..], &more].concat()).exits(0);
-    let p = origin::read(&folder.path("o/summary.json")).unwrap();
+    let p = provenance::from_file(&folder.path("o/summary.json")).unwrap();
     let keys: Vec<String> = p.inputs().unwrap().into_iter().map(|input| input.key).collect();
     assert_eq!(keys, ["initial.clusters[1].masses.path", "initial.clusters[2].file.path"]);
     let file = "o/summary.json";

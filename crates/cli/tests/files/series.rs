@@ -6,10 +6,10 @@ use std::path::Path;
 use tisane::Result;
 use tisane_io::fields::{DiagnosticsRow, Journal};
 use tisane_io::file_units::FileUnits;
-use tisane_io::followed::Followed;
 use tisane_io::inspect;
+use tisane_io::journal::tail::JournalTail;
+use tisane_io::journal::{Series, Stopped};
 use tisane_io::provenance::Provenance;
-use tisane_io::series::{Series, Stopped};
 
 const CSV: &str = Journal::Diagnostics.csv();
 const HDF5: &str = Journal::Diagnostics.hdf5();
@@ -177,7 +177,7 @@ fn a_journal_that_grows_is_read_at_any_instant() {
     let (csv, hdf5) = (dir.path().join(CSV), dir.path().join(HDF5));
     let mut series = create(dir.path());
     append(&mut series, 0..1);
-    let (mut looks, mut followed) = ([0, 0, 0], Followed::new(csv.clone()));
+    let (mut looks, mut followed) = ([0, 0, 0], JournalTail::new(csv.clone()));
     std::thread::scope(|threads| {
         let writer = threads.spawn(move || {
             for i in 1..ROWS {

@@ -4,7 +4,7 @@
 use crate::gpu;
 use crate::systems;
 use systems::{CLOCK, system};
-use tisane::diagnostics::audit::{Spread, relative_errors};
+use tisane::diagnostics::relative_error::{Spread, relative_errors};
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, Block, ForceEngine, Forces, Targets, reference};
 use tisane::particles::{Particles, Vec3};

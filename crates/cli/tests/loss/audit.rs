@@ -8,7 +8,7 @@ use faulty::FaultyEngine;
 use program::{Folder, diagnostics, summary};
 use simulated::{Blind, CLOCK, hermite4, not_begun, simulation};
 use std::time::Duration;
-use tisane::auditor::Auditor;
+use tisane::diagnostics::force_audit::Auditor;
 use tisane::force::canonical::BAG;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;

@@ -1,7 +1,7 @@
 //! The rows of a run's journals: their columns, declared once.
 
 use crate::table::{Column, ColumnKind, Value, Values};
-use tisane::diagnostics::audit::Spread;
+use tisane::diagnostics::relative_error::Spread;
 use tisane::particles::Vec3;
 use tisane::time::LEVELS;
 use tisane::units::{Dimension, Scale, Units};

@@ -2,12 +2,12 @@
 //! its unit as text. AMUSE keeps pickled Python in an attribute; it is not looked at.
 
 use super::amuse_units::{self, AmuseUnit, LENGTH, MASS, System, TIME, VELOCITY};
-use super::look::{Guess, Look};
 use super::physical::from_cgs;
+use super::sniff::{Guess, Look};
 use super::state::{FileState, Places};
 use super::{Accepts, Format, Writer};
 use crate::elements::{ElementTable, Phase};
-use crate::hdf::foreign::{Foreign, Place};
+use crate::hdf::third_party::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
 use hdf5::Group;
 use std::path::Path;

@@ -3,7 +3,7 @@
 //! line breaks inside quotes do not occur: lines are split here, which keeps the line numbers of messages right.
 
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
-use super::look::{Guess, Look};
+use super::sniff::{Guess, Look};
 use super::state::{FileState, Places};
 use super::text::{Lines, first_content_line, number_at, shown};
 use super::{Accepts, Format, Writer, nearest};

@@ -2,10 +2,10 @@
 //! `PartType5`, one a kind of particle. All become point masses here. Written are stars, type 4, in double precision.
 
 use super::gadget_header::{self, Header};
-use super::look::{Guess, Look};
+use super::sniff::{Guess, Look};
 use super::state::{FileState, Places};
 use super::{Accepts, Format, Writer};
-use crate::hdf::foreign::{Foreign, Place};
+use crate::hdf::third_party::{Foreign, Place};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
 use hdf5::Group;

@@ -2,7 +2,7 @@
 //! tisane put them in different places.
 
 use super::physical::from_cgs;
-use crate::hdf::foreign::{Foreign, Place};
+use crate::hdf::third_party::{Foreign, Place};
 use tisane::Result;
 use tisane::units::Units;
 

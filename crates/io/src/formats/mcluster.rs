@@ -3,7 +3,7 @@
 
 use super::Format;
 use super::columns;
-use super::look::{Guess, Look};
+use super::sniff::{Guess, Look};
 use super::state::FileState;
 use std::path::Path;
 use tisane::units::names::{LengthUnit, MassUnit, VelocityUnit};

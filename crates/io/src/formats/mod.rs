@@ -9,7 +9,6 @@ mod columns;
 mod csv;
 mod gadget;
 mod gadget_header;
-mod look;
 mod mcluster;
 mod native;
 mod nbody6;
@@ -17,14 +16,15 @@ mod nemo;
 mod nemo_items;
 mod petar;
 mod physical;
+mod sniff;
 mod state;
 mod text;
 mod tipsy;
 mod validate;
 
 pub(crate) use amuse::elements as amuse_elements;
-pub use look::Guess;
-pub(crate) use look::{Look, head};
+pub use sniff::Guess;
+pub(crate) use sniff::{Look, head};
 pub use state::FileState;
 pub use validate::validate;
 

@@ -1,7 +1,7 @@
 //! tisane's own snapshots, as initial conditions.
 
 use super::Format;
-use super::look::{Guess, Look};
+use super::sniff::{Guess, Look};
 use super::state::{FileState, Places};
 use crate::snapshot;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! blanks: m x y z vx vy vz. Blank lines and lines that start with `#` are passed over.
 
 use super::columns;
-use super::look::{Guess, Look};
+use super::sniff::{Guess, Look};
 use super::state::FileState;
 use super::{Accepts, Format, Writer};
 use std::path::Path;

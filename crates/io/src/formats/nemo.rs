@@ -2,8 +2,8 @@
 //! and Velocity), in either byte order, in 4- or 8-byte floats. Of several snapshots in a file the last is taken.
 
 use super::columns::lost_ids;
-use super::look::{Guess, Look};
 use super::nemo_items::{Item, Items, Written, byte_order};
+use super::sniff::{Guess, Look};
 use super::state::{FileState, Places};
 use super::{Accepts, Format, Writer};
 use crate::atomic::write_atomically;

@@ -2,7 +2,7 @@
 //! separated by blanks, m x y z vx vy vz; under `petar -u 1` in solar masses, pc and pc/Myr.
 
 use super::columns;
-use super::look::{Guess, Look};
+use super::sniff::{Guess, Look};
 use super::state::FileState;
 use super::{Accepts, Format, Writer};
 use std::path::Path;

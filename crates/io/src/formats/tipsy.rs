@@ -3,7 +3,7 @@
 //! compiler padded it to 8.
 
 use super::columns::{Columns, lost_ids, row};
-use super::look::{Guess, Look};
+use super::sniff::{Guess, Look};
 use super::state::{FileState, Places};
 use super::{Accepts, Format, Writer};
 use crate::atomic::write_atomically;

@@ -1,10 +1,10 @@
 //! HDF5 as tisane writes and reads it: fixed-length text, scalars as scalars, checksummed chunks, sealed files, and errors that
 //! name the file and the place in it.
 
-pub(crate) mod foreign;
-mod inside;
+mod link_guard;
 mod open;
 pub(crate) mod read;
+pub(crate) mod third_party;
 pub(crate) mod write;
 
 use crate::fields::Journal;

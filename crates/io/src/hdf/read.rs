@@ -1,10 +1,10 @@
 //! Reading what tisane wrote. Memory stays bounded by the file's length, whatever a header claims.
 
 use super::write::MAX_TEXT;
-use super::{Kind, inside, open};
+use super::{Kind, link_guard, open};
 use crate::FORMAT_VERSION;
-use crate::regular;
-use crate::seal::{self, Seal};
+use crate::checksum::{self, Seal};
+use crate::regular_file;
 use hdf5::types::{FixedUnicode, TypeDescriptor};
 use hdf5::{Attribute, Dataset, Group, H5Type, Location};
 use std::io::Read;
@@ -28,7 +28,7 @@ impl Tree {
     /// Opens a file of one of the `kinds`. A broken seal is an error; an absent one only if `must_be_sealed`.
     pub(crate) fn open(path: &Path, kinds: &[Kind], must_be_sealed: bool) -> Result<Self> {
         let bytes = check_signature(path)?;
-        let seal = seal::check(path).map_err(|e| Error::input(path, e))?;
+        let seal = checksum::check(path).map_err(|e| Error::input(path, e))?;
         if seal == Seal::Broken {
             return Err(Error::input(path, "damaged: its bytes do not match the SHA-256 at its end"));
         }
@@ -61,7 +61,7 @@ impl Tree {
     }
 
     pub(crate) fn group(&self, name: &str) -> Result<Node<'_>> {
-        let group = inside::group(&self.file, name);
+        let group = link_guard::group(&self.file, name);
         let group = group.map_err(|problem| Error::input(&self.path, format!("/{name}: {problem}")))?;
         Ok(Node { path: &self.path, bytes: self.bytes, group, name: format!("/{name}") })
     }
@@ -85,7 +85,7 @@ fn find_kind(path: &Path, root: &Node<'_>, kinds: &[Kind]) -> Result<Kind> {
 /// The file's length, if it starts as an HDF5 file does.
 fn check_signature(path: &Path) -> Result<u64> {
     let look = || -> std::io::Result<(u64, Vec<u8>)> {
-        let file = regular::open(path)?;
+        let file = regular_file::open(path)?;
         let bytes = file.metadata()?.len();
         let mut start = Vec::new();
         file.take(SIGNATURE.len() as u64).read_to_end(&mut start)?;
@@ -216,7 +216,7 @@ impl Node<'_> {
     }
 
     fn dataset(&self, name: &str) -> Result<Dataset> {
-        inside::dataset(&self.group, name).map_err(|problem| self.error(name, problem))
+        link_guard::dataset(&self.group, name).map_err(|problem| self.error(name, problem))
     }
 
     fn attribute(&self, at: &Location, name: &str) -> Result<Attribute> {

@@ -2,7 +2,7 @@
 
 use super::{Kind, open};
 use crate::atomic::{Pending, write_atomically};
-use crate::{FORMAT_VERSION, seal};
+use crate::{FORMAT_VERSION, checksum};
 use hdf5::plist::group_create::LinkPhaseChange;
 use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, Location};
@@ -25,7 +25,7 @@ pub(super) const MAX_TEXT: usize = 1 << 18;
 pub(crate) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
     Pending::write(path, |temporary| {
         create(temporary, Some(kind), fill).map_err(|e| open::storage_error(path, &e))?;
-        seal::append(temporary).map_err(|e| Error::storage(path, e))
+        checksum::append(temporary).map_err(|e| Error::storage(path, e))
     })
 }
 

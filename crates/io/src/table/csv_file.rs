@@ -3,7 +3,7 @@
 use super::{Column, ColumnKind, Table, Values};
 use crate::atomic::write_atomically;
 use crate::fields::{ColumnSpec, Journal};
-use crate::regular;
+use crate::regular_file;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -55,18 +55,18 @@ impl Values {
 /// # Errors
 /// [`Error::Input`] with the line if it is missing or malformed.
 pub fn read_csv(path: &Path) -> Result<Table> {
-    parse(path, || regular::open(path), Typing::Declared)
+    parse(path, || regular_file::open(path), Typing::Declared)
 }
 
 /// Reads any CSV; the types of its columns are those of their cells.
 pub(super) fn read_any(path: &Path) -> Result<Table> {
-    parse(path, || regular::open(path), Typing::ByCells)
+    parse(path, || regular_file::open(path), Typing::ByCells)
 }
 
 /// Reads a CSV up to its last end of line.
 pub(super) fn read_whole_lines(path: &Path) -> Result<Table> {
     let length = whole_lines(path).map_err(|e| Error::input(path, e))?;
-    parse(path, || Ok(regular::open(path)?.take(length)), Typing::ByCells)
+    parse(path, || Ok(regular_file::open(path)?.take(length)), Typing::ByCells)
 }
 
 /// Where the types of columns come from.
@@ -80,7 +80,7 @@ enum Typing {
 
 /// Length of the file up to its last end of line: a row in the course of being written has none yet.
 fn whole_lines(path: &Path) -> std::io::Result<u64> {
-    let mut file = regular::open(path)?;
+    let mut file = regular_file::open(path)?;
     let mut end = file.metadata()?.len();
     let mut block = Vec::new();
     while end > 0 {

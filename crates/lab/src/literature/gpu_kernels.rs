@@ -44,7 +44,7 @@ unsafe impl KernelArgument for PaperCall<'static> {
 }
 
 /// What is held for a number of bodies.
-struct Held {
+struct Buffers {
     bodies: Memory,
     partial: Memory,
     out: Memory,
@@ -61,7 +61,7 @@ pub struct PaperKernel {
     sum: Kernel<PaperCall<'static>>,
     cublas: Option<Cublas>,
     _module: Module,
-    held: Option<Held>,
+    held: Option<Buffers>,
     watch: Stopwatch<4>,
     device: Device,
     paper: Paper,
@@ -116,7 +116,7 @@ impl ForceEngine<Accelerations> for PaperKernel {
             ));
         }
         let memory = |bytes| self.device.memory(bytes);
-        self.held = Some(Held {
+        self.held = Some(Buffers {
             bodies: memory(bodies)?,
             partial: memory(partial)?,
             out: memory(out)?,

@@ -10,10 +10,10 @@ use super::points::Progress;
 use super::trial::{self, Measured};
 use std::path::Path;
 use std::time::Duration;
-use tisane::crew;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::SchemeInfo;
+use tisane::spin_pool;
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Config, Engine};
 
@@ -126,7 +126,7 @@ pub fn trials(
             sets.push(format!("force.engine={}", engine.name()));
             let loaded = Config::from_file(file, &sets)?;
             let threads = loaded.config.force.threads as usize;
-            let trial = crew::on_threads(threads, || {
+            let trial = spin_pool::on_threads(threads, || {
                 let set = assemble::prepare(loaded)?;
                 let steps = set.steps_to_end;
                 let measured = trial::run(&set, Session::default(), 0..steps.min(MOST_STEPS), Some(each));

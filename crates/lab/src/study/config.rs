@@ -128,7 +128,7 @@ impl ForceSweep {
 /// The stretch of a Plummer sphere's life that is measured: that of Portegies Zwart et al. (2007) by default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Stretch {
+pub struct ParticleSlices {
     /// Plummer softening length.
     pub epsilon: Real,
     /// Longest time step.
@@ -141,7 +141,7 @@ pub struct Stretch {
     pub t_end: Real,
 }
 
-impl Default for Stretch {
+impl Default for ParticleSlices {
     fn default() -> Self {
         Self {
             epsilon: real!(1.0 / 256.0),
@@ -184,7 +184,7 @@ pub struct EnergySweep {
     #[schemars(range(min = 1, max = MAX_THREADS))]
     pub at_once: u32,
     /// The stretch that is measured.
-    pub stretch: Stretch,
+    pub stretch: ParticleSlices,
 }
 
 impl Default for EnergySweep {
@@ -209,7 +209,7 @@ impl Default for EnergySweep {
             goals: vec![real!(1e-6), real!(1e-7), real!(1e-8), real!(1e-9), real!(1e-10), real!(1e-11)],
             threads: 1,
             at_once: 1,
-            stretch: Stretch::default(),
+            stretch: ParticleSlices::default(),
         }
     }
 }
@@ -242,7 +242,7 @@ pub struct CostSweep {
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
     /// The stretch that is measured.
-    pub stretch: Stretch,
+    pub stretch: ParticleSlices,
 }
 
 impl Default for CostSweep {
@@ -256,7 +256,7 @@ impl Default for CostSweep {
             seeds: vec![1],
             repeat: 3,
             threads: 0,
-            stretch: Stretch::default(),
+            stretch: ParticleSlices::default(),
         }
     }
 }
@@ -294,7 +294,7 @@ fn once<T: PartialEq + std::fmt::Debug>(key: &str, values: &[T], found: &mut Vec
     }
 }
 
-fn stretch(section: &str, it: &Stretch, found: &mut Vec<Problem>) {
+fn stretch(section: &str, it: &ParticleSlices, found: &mut Vec<Problem>) {
     let key = |name: &str| format!("{section}.stretch.{name}");
     at_least(found, key("epsilon"), Some(it.epsilon), 0.0);
     let before = found.len();

@@ -1,6 +1,6 @@
 //! `tisane study cost`: wall time over N, block statistics, and the performance model fitted to them.
 
-use super::config::{CostFile, CostSweep, Stretch};
+use super::config::{CostFile, CostSweep, ParticleSlices};
 use super::fit::{self, Power};
 use super::journal::{Journal, Outcome};
 use super::model::{Fit, Model};
@@ -132,11 +132,11 @@ pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
 
 /// True if the workload is that of PZ table 2.
 #[must_use]
-pub fn is_of_the_paper(stretch: &Stretch, nu: f64) -> bool {
-    *stretch == Stretch::default() && nu == 0.01
+pub fn is_of_the_paper(stretch: &ParticleSlices, nu: f64) -> bool {
+    *stretch == ParticleSlices::default() && nu == 0.01
 }
 
-fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> Table {
+fn table(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String)]) -> Table {
     let all: Vec<&Row> = lines.iter().flat_map(|line| &line.rows).collect();
     let rows = Rows(&all);
     let mut columns = vec![
@@ -179,7 +179,7 @@ fn table(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> Tab
 }
 
 /// A column of PZ table 2 and one of their model, where the workload is that of the table.
-fn of_paper(rows: &Rows<'_, &Row>, k: usize, name: &str, stretch: &Stretch) -> [Column; 2] {
+fn of_paper(rows: &Rows<'_, &Row>, k: usize, name: &str, stretch: &ParticleSlices) -> [Column; 2] {
     let column = name.to_lowercase().replace([' ', '-', '.'], "_");
     let same = |row: &Row| is_of_the_paper(stretch, row.key.nu);
     let measured = |row: &&Row| {

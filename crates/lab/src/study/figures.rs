@@ -1,6 +1,6 @@
 //! The figures of studies, from their rows.
 
-use super::config::Stretch;
+use super::config::ParticleSlices;
 use super::cost::{self, Line};
 use super::energy::ModeLaw;
 use super::force::{Errors, Key};
@@ -169,7 +169,7 @@ pub fn energy(laws: &[ModeLaw], remarks: &[(String, String)]) -> Figures {
 
 /// Wall time over N beside the paper's, its model, speed-up and block statistics.
 #[must_use]
-pub fn cost(lines: &[Line], stretch: &Stretch, remarks: &[(String, String)]) -> Figures {
+pub fn cost(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String)]) -> Figures {
     let mut time = Panel::new("wall time of a time unit", Axis::log("N"), Axis::log("wall time [s]"));
     let mut speed_up = Panel::new("speed-up", Axis::log("N"), Axis::log("speed-up"));
     let mut steps = Panel::new("block steps of a time unit", Axis::log("N"), Axis::log("block steps"));

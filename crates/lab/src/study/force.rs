@@ -5,20 +5,20 @@ use super::journal::{Journal, Outcome};
 use super::plummer::{self, Sphere};
 use super::points::{self, Work};
 use super::report::{Report, Rows, mode_names};
-use super::{config::Stretch, laws};
+use super::{config::ParticleSlices, laws};
 use crate::literature::tables::HI_TABLE_2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
-use tisane::crew;
-use tisane::diagnostics::audit::{Spread, relative_errors};
 use tisane::diagnostics::conserved::relative;
+use tisane::diagnostics::relative_error::{Spread, relative_errors};
 use tisane::error::{Error, Result};
 use tisane::force::Block;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::particles::Particles;
+use tisane::spin_pool;
 use tisane::time::{Clock, Time};
 use tisane_io::table::Table;
 use tisane_run::assemble::{self, OnGpu, Setup};
@@ -100,7 +100,7 @@ pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'
     let gpu = OnGpu { device: it.device, ..OnGpu::default() };
     let measure = |key: &Key| {
         let engine = points.iter().find(|point| point.key == *key).map_or(Engine::Cpu, |point| point.engine);
-        crew::on_threads(it.threads as usize, || errors(key, engine, gpu, &exact))
+        spin_pool::on_threads(it.threads as usize, || errors(key, engine, gpu, &exact))
     };
     let cost = |key: &Key| {
         let pair = if key.engine == "reference" { 30.0 } else { 1.0 };
@@ -138,7 +138,8 @@ impl Exact {
         {
             return Ok(Arc::clone(problem));
         }
-        let Setup { particles, .. } = plummer::setup(sphere, &Stretch::default(), 0.01, (Engine::Cpu, Precision::F64))?;
+        let Setup { particles, .. } =
+            plummer::setup(sphere, &ParticleSlices::default(), 0.01, (Engine::Cpu, Precision::F64))?;
         let targets = spread_over(&particles, key.targets as usize);
         let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, key.epsilon, CLOCK, OnGpu::default())?;
         let forces = evaluate(&mut *engine, &particles, targets.view())?;

@@ -1,6 +1,6 @@
 //! The Plummer spheres of studies: configurations like those of a run, so that each point can be run by itself.
 
-use super::config::Stretch;
+use super::config::ParticleSlices;
 use std::ops::Range;
 use std::path::Path;
 use tisane::error::Result;
@@ -21,7 +21,7 @@ pub struct Sphere {
 
 /// The configuration of a run that does nothing but what a point of a study does.
 #[must_use]
-pub fn toml(sphere: Sphere, stretch: &Stretch, nu: f64, (engine, mode): (Engine, Precision)) -> String {
+pub fn toml(sphere: Sphere, stretch: &ParticleSlices, nu: f64, (engine, mode): (Engine, Precision)) -> String {
     let Sphere { n, seed, epsilon } = sphere;
     let (dt_max, dt_min, t_end) = (stretch.dt_max.get(), stretch.dt_min.get(), stretch.t_end.get());
     format!(
@@ -36,14 +36,14 @@ pub fn toml(sphere: Sphere, stretch: &Stretch, nu: f64, (engine, mode): (Engine,
 ///
 /// # Errors
 /// As [`assemble::prepare`].
-pub fn setup(sphere: Sphere, stretch: &Stretch, nu: f64, how: (Engine, Precision)) -> Result<Setup> {
+pub fn setup(sphere: Sphere, stretch: &ParticleSlices, nu: f64, how: (Engine, Precision)) -> Result<Setup> {
     let text = toml(sphere, stretch, nu, how);
     assemble::prepare(Config::from_str("a point of a study", &text, Path::new(""), &[])?)
 }
 
 /// The stretch in steps of dt_max.
 #[must_use]
-pub fn steps(stretch: &Stretch) -> Range<u64> {
+pub fn steps(stretch: &ParticleSlices) -> Range<u64> {
     let step = |time: f64| (time / stretch.dt_max.get()).round() as u64;
     step(stretch.t_start.get())..step(stretch.t_end.get())
 }

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use tisane::crew;
 use tisane::diagnostics::conserved::{Conserved, relative};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
+use tisane::force::profile::Profile;
+use tisane::force::profile::Profiler;
 use tisane::particles::Particles;
-use tisane::profile::Profile;
-use tisane::profile::Profiler;
 use tisane::propagator::Propagator;
+use tisane::spin_pool;
 use tisane::time::Time;
 use tisane_run::assemble::{self, Session, Setup};
 
@@ -114,7 +114,7 @@ pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Durat
         deadline: budget.map(|budget| Instant::now() + budget),
     };
     let measured = if engines.kind == EngineKind::Cuda {
-        crew::awake(rayon::current_num_threads().min(crew::SIZE), || trial.over(span))?
+        spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), || trial.over(span))?
     } else {
         trial.over(span)
     };

@@ -1,13 +1,13 @@
 //! The points of studies that integrate: which stretch, how, on what.
 
-use super::config::Stretch;
+use super::config::ParticleSlices;
 use super::journal::Outcome;
 use super::plummer::{self, Sphere};
 use super::trial::{self, Measured};
 use serde::{Deserialize, Serialize};
-use tisane::crew;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
+use tisane::spin_pool;
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Engine, Real};
 
@@ -44,12 +44,12 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::Input`] for a length or a time that is not finite.
-    pub fn stretch(&self) -> Result<Stretch> {
+    pub fn stretch(&self) -> Result<ParticleSlices> {
         let finite = |name: &str, value: f64| {
             let problem = || format!("{name}: expected a finite number, found {value}");
             Real::new(value).ok_or_else(|| Error::input("a point of a study", problem()))
         };
-        Ok(Stretch {
+        Ok(ParticleSlices {
             epsilon: finite("epsilon", self.epsilon)?,
             dt_max: finite("dt_max", self.dt_max)?,
             dt_min: finite("dt_min", self.dt_min)?,
@@ -76,7 +76,7 @@ pub struct Common {
     /// GPU of the engine cuda.
     pub device: u32,
     /// The stretch.
-    pub stretch: Stretch,
+    pub stretch: ParticleSlices,
     /// Threads of a point.
     pub threads: usize,
 }
@@ -86,7 +86,7 @@ impl Common {
     ///
     /// # Errors
     /// If one is not there.
-    pub fn new(engines: &[Engine], device: u32, stretch: &Stretch, threads_asked: u32) -> Result<Self> {
+    pub fn new(engines: &[Engine], device: u32, stretch: &ParticleSlices, threads_asked: u32) -> Result<Self> {
         let described = |engine: &Engine| Ok((*engine, assemble::described(*engine, device)?));
         let engines = engines.iter().map(described).collect::<Result<_>>()?;
         Ok(Self { engines, device, stretch: stretch.clone(), threads: threads(threads_asked) })
@@ -126,7 +126,7 @@ impl Common {
             self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine);
         let stretch = key.stretch()?;
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
-        crew::on_threads(key.threads, || {
+        spin_pool::on_threads(key.threads, || {
             let set = plummer::setup(sphere, &stretch, key.nu, (engine, key.mode))?;
             let session = Session { device: Some(self.device), ..Session::default() };
             let measured = trial::run(&set, session, plummer::steps(&stretch), None)?;

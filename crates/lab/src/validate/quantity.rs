@@ -6,10 +6,10 @@ use crate::study::fit;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::f64::consts::TAU;
+use tisane::compensated_sum::{sum, sum3};
 use tisane::diagnostics::orbit::Orbit;
 use tisane::diagnostics::structure::lagrangian_radius;
 use tisane::particles::{Particles, Vec3};
-use tisane::sum::{sum, sum3};
 use tisane_run::config::Real;
 
 /// What is taken from a run. Lengths, times and velocities are in the units of its configuration.

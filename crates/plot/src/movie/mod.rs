@@ -5,21 +5,21 @@
 //! snapshots and the settings alone.
 
 mod canvas;
-mod course;
+mod framing;
+mod interpolation;
 mod overlay;
-mod survey;
 
 use super::palette::rgb;
 use super::snapshots::Look;
 use super::{Theme, raster};
 use canvas::Canvas;
-use course::place;
+use framing::Glimpse;
+use interpolation::place;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use survey::Glimpse;
 use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
 use tisane::units::Dimension;
@@ -133,7 +133,7 @@ impl Film {
     /// # Errors
     /// [`Error::Input`] if none is whole.
     pub fn survey(paths: &[PathBuf], settings: Settings, seen: impl Fn() + Sync) -> Result<(Self, Vec<String>)> {
-        let (glimpses, left_out) = survey::survey(paths, &settings, seen);
+        let (glimpses, left_out) = framing::survey(paths, &settings, seen);
         if glimpses.is_empty() {
             let folder = paths.first().and_then(|path| path.parent()).unwrap_or(Path::new(""));
             return Err(Error::input(folder, format!("no snapshot here is whole:\n  {}", left_out.join("\n  "))));
@@ -238,7 +238,7 @@ impl Film {
         if look.content != self.glimpses[i].content {
             return Err(Error::input(&self.glimpses[i].path, "the snapshot has changed meanwhile"));
         }
-        let shade = survey::colours(&look, self.settings.colour).into_iter().map(|x| self.shade(x));
+        let shade = framing::colours(&look, self.settings.colour).into_iter().map(|x| self.shade(x));
         let mut all: Vec<(u64, usize, f64)> =
             look.stars.id.iter().copied().zip(0..).zip(shade).map(|((id, i), s)| (id, i, s)).collect();
         all.sort_unstable_by_key(|(id, ..)| *id);

@@ -4,12 +4,12 @@ use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine};
 use crate::simulation::{Engines, Notes};
-use tisane::auditor::Auditor;
+use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
+use tisane::force::profile::Profiler;
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, cpu, reference};
 use tisane::integrator::Integrator;
-use tisane::profile::Profiler;
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
 

@@ -70,7 +70,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 #[cfg(feature = "cuda")]
 fn look_for(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
     let about = tisane::force::cuda::find(device as usize)?;
-    let needed = n.map_or(0, |n| tisane::force::cuda::Room::of(precision, n).on_device());
+    let needed = n.map_or(0, |n| tisane::force::cuda::MemoryPlan::of(precision, n).on_device());
     if needed <= about.memory {
         return Ok(());
     }
@@ -118,10 +118,10 @@ fn at_start(e: Error) -> Error {
 /// [`Error::Input`] if there is no such GPU or it cannot be used, with what to do; with the numbers if memory is too small.
 #[cfg(feature = "cuda")]
 pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
-    use tisane::force::cuda::{CudaEngine, Room};
+    use tisane::force::cuda::{CudaEngine, MemoryPlan};
     let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
     if on.room_for > 0 {
-        let pinned = Room::of(precision, on.room_for).pinned() as u64;
+        let pinned = MemoryPlan::of(precision, on.room_for).pinned() as u64;
         if let Some(there) = memory_of_this_machine("MemAvailable").filter(|there| pinned > *there) {
             let problem = format!(
                 "{} particles need {} MiB of pinned memory beside the GPU's, and this machine has {} MiB available",

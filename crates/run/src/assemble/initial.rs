@@ -154,7 +154,7 @@ fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<Initia
     };
     let bodies = (0..n).map(body).collect::<Result<Vec<_>>>()?;
     let source = format!("{n} bodies on orbits, {}", path.display());
-    Ok(InitialState::of(initial::about::orbits(central, &bodies, &masses, units.g()), &source))
+    Ok(InitialState::of(initial::orbiting::orbits(central, &bodies, &masses, units.g()), &source))
 }
 
 /// Adds particles moved by a place and a velocity, with ids that follow.

@@ -12,7 +12,7 @@ use tisane_io::checkpoint::{self, Checkpoint};
 use tisane_io::fields::Journal;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
-use tisane_io::{directory, origin};
+use tisane_io::{directory, provenance};
 
 /// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
 /// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a
@@ -96,7 +96,7 @@ fn check_same_run(dir: &Path, (name, checkpoint): (&str, &Checkpoint), config: &
 fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
     let first = directory::snapshot_numbers(dir)?.first().map(|&number| directory::snapshot(dir, number));
     let files = first.into_iter().chain([dir.join(Journal::Diagnostics.hdf5())]);
-    let mut hashes = files.filter_map(|path| origin::initial_sha256(&path).map(|hash| (path, hash)));
+    let mut hashes = files.filter_map(|path| provenance::initial_sha256(&path).map(|hash| (path, hash)));
     match hashes.next() {
         Some((path, here)) if !of_checkpoint.is_empty() && here != of_checkpoint => {
             let path = path.strip_prefix(dir).unwrap_or(&path).display();

@@ -4,13 +4,13 @@ use super::check_memory_for;
 use super::initial::Context;
 use crate::config::{self, Initial, Loaded, Masses, Problem, Sampled};
 use std::path::Path;
+use tisane::compensated_sum::sum;
 use tisane::error::{Error, Result};
 use tisane::initial::binaries::{self, Eccentricities, Pairing, PeriodLaw, SemiMajorAxes};
 use tisane::initial::kepler::Elements;
 use tisane::initial::laws::{self, Curve, Laws};
 use tisane::initial::masses::MassFunction;
 use tisane::particles::Particles;
-use tisane::sum::sum;
 use tisane::units::Units;
 use tisane::units::names::{DAY_CGS, G_CGS, GM_SUN_CGS};
 

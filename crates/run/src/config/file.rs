@@ -14,7 +14,7 @@ use super::error::Problem;
 use super::resolve::collect;
 use super::schema::schema_of;
 use tisane::{Error, Result};
-use tisane_io::regular;
+use tisane_io::regular_file;
 
 /// Where the settings of a file were written.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Source {
 /// # Errors
 /// [`Error::Input`] if it cannot be read or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String> {
-    let bytes = regular::read(path).map_err(|e| Error::input(path, format!("cannot read it: {e}")))?;
+    let bytes = regular_file::read(path).map_err(|e| Error::input(path, format!("cannot read it: {e}")))?;
     String::from_utf8(bytes).map_err(|e| {
         let problem = format!("not a text file: byte {} is not UTF-8", e.utf8_error().valid_up_to());
         let help = "expected a configuration in TOML; `tisane init` prints one to start from";

@@ -10,8 +10,8 @@ mod error;
 mod file;
 mod format;
 mod initial;
+mod limits;
 mod resolve;
-mod safety;
 mod schema;
 mod sections;
 mod templates;
@@ -32,7 +32,7 @@ pub use initial::{
     King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation, SemiMajorAxis, Size,
     TwoBody, UniformSphere,
 };
-pub use safety::{Audit, Checkpoint, Limits};
+pub use limits::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
     ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, System, UnitsSection,

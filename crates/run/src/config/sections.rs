@@ -4,11 +4,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use tisane::crew::MAX_THREADS;
 use tisane::diagnostics::cluster::LagrangianMass;
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane::real;
+pub use tisane::spin_pool::MAX_THREADS;
 use tisane::units::Real;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};

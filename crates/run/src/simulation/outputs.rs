@@ -9,7 +9,7 @@ use tisane_io::checkpoint::Written;
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
-use tisane_io::series::{Series, Stopped};
+use tisane_io::journal::{Series, Stopped};
 
 /// The journals of a run under way.
 #[derive(Debug)]

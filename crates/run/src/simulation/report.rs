@@ -2,7 +2,7 @@
 
 use super::{ExitReason, Simulation};
 use tisane::diagnostics::conserved::relative;
-use tisane::profile::Profiler;
+use tisane::force::profile::Profiler;
 use tisane::units::Dimension;
 use tisane_io::provenance::{self, Provenance};
 use tisane_io::summary::Summary;

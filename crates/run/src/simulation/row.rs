@@ -1,8 +1,8 @@
 //! One row of the diagnostics: what is measured at an output.
 
-use tisane::auditor::Audit;
-use tisane::diagnostics::audit::Spread;
 use tisane::diagnostics::conserved::{Conserved, nonzero, relative};
+use tisane::diagnostics::force_audit::Audit;
+use tisane::diagnostics::relative_error::Spread;
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
 use tisane::particles::Particles;

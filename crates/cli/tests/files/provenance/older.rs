@@ -3,7 +3,7 @@
 use crate::program::{Folder, summary};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tisane_io::{checkpoint, inspect, origin, snapshot, table};
+use tisane_io::{checkpoint, inspect, provenance, snapshot, table};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/fixtures/format-1").join(name)
@@ -42,7 +42,7 @@ fn regress_a_run_of_format_1_goes_on() {
     assert_eq!((&result["exit_reason"], &result["time"]), (&"finished".into(), &0.5.into()));
     assert!(result["max_relative_energy_error"].as_f64().unwrap() < 1e-6);
     // What the old checkpoint did not know stays unknown; what this version writes can be reproduced.
-    let made = origin::read(&folder.path("v1/checkpoint.hdf5")).unwrap();
+    let made = provenance::from_file(&folder.path("v1/checkpoint.hdf5")).unwrap();
     assert_eq!((made.initial_sha256.as_str(), made.config_overrides.as_str()), ("", ""));
     folder.tisane(&["reproduce", "v1/summary.json", "--run", "-q"]).exits(0).says(&["reproduced: the same bits"]);
 }

@@ -5,7 +5,7 @@ use crate::program::{Folder, Said, finish};
 use hdf5::{File, H5Type, Location};
 use std::path::Path;
 use std::process::Command;
-use tisane_io::seal;
+use tisane_io::checksum;
 
 /// Address space of the program, in bytes: what is claimed below is at least 25 times as much.
 const ROOM: u64 = 2 << 30;
@@ -130,7 +130,7 @@ fn headers_of_gadget_and_amuse() {
 /// Writes another number over one of a file, and seals it again as if a run had written it.
 fn claims(path: &Path, change: impl FnOnce(&File)) {
     change(&hdf::change(path));
-    seal::append(path).unwrap();
+    checksum::append(path).unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! laws, and figures have the papers' numbers for a time unit.
 
 use tisane::force::precision::Precision;
-use tisane_lab::study::config::Stretch;
+use tisane_lab::study::config::ParticleSlices;
 use tisane_lab::study::cost::{Line, lines};
 use tisane_lab::study::figures;
 use tisane_lab::study::journal::Outcome;
@@ -87,7 +87,7 @@ fn at(points: &[(f64, f64)], n: f64) -> f64 {
 #[test]
 fn figures_have_the_papers_numbers_and_ours_for_a_time_unit() {
     let line = planted();
-    let drawn = figures::cost(&[line], &Stretch::default(), &[]);
+    let drawn = figures::cost(&[line], &ParticleSlices::default(), &[]);
     let figure = |name: &str| -> &Figure { &drawn.iter().find(|(of, _)| *of == name).unwrap().1 };
     let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-6, "{found} and {expected}");
     let seconds = 4.0 * measured(256, 1.0).seconds;
@@ -107,7 +107,7 @@ fn figures_have_the_papers_numbers_and_ours_for_a_time_unit() {
     assert!(at(points(figure_5, "one cycle a pair"), 65536.0) < at(points(figure_5, "nothing on the host"), 65536.0));
 
     // Another workload has nothing of the paper beside it.
-    let other = figures::cost(&[planted()], &Stretch { t_end: real!(0.75), ..Stretch::default() }, &[]);
+    let other = figures::cost(&[planted()], &ParticleSlices { t_end: real!(0.75), ..ParticleSlices::default() }, &[]);
     assert!(other.iter().all(|(name, _)| *name == "cost"));
     assert!(other[0].1.panels.iter().flat_map(|panel| &panel.series).all(|series| !series.name.starts_with("PZ")));
 }

@@ -2,16 +2,17 @@
 //! descriptions, rewritten from the CSV now and then and at the end.
 
 mod stopped;
+pub mod tail;
 
 pub use stopped::Stopped;
 
 use super::atomic::remove_if_present;
+use super::checksum::Digest;
 use super::fields::{ColumnSpec, JournalRow};
 use super::file_units::{self, FileUnits};
 use super::hdf::Kind;
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_text};
 use super::provenance::{self, Provenance};
-use super::seal::Digest;
 use super::table::{self, Table, Value};
 use hdf5::{Dataset, Group};
 use sha2::{Digest as _, Sha256};

@@ -1,7 +1,7 @@
 //! Audit of the forces that a run uses against the CPU in f64.
 
-use crate::diagnostics::audit::{Spread, relative_errors};
 use crate::diagnostics::conserved::relative;
+use crate::diagnostics::relative_error::{Spread, relative_errors};
 use crate::error::{Error, Result};
 use crate::force::{Block, ForceEngine, Forces};
 use crate::particles::Particles;

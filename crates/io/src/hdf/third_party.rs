@@ -2,7 +2,7 @@
 //! memory stays bounded by the file's length, whatever a header claims: values must be in the file itself, plain or by gzip.
 
 use super::read::SIGNATURE;
-use super::{inside, open};
+use super::{link_guard, open};
 use hdf5::types::{FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
 use hdf5::{Attribute, Container, Dataset, Group, Location};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Place<'_> {
 
     /// A group in this group.
     pub(crate) fn group(&self, name: &str) -> Option<Self> {
-        let group = inside::group(&self.group, name).ok()?;
+        let group = link_guard::group(&self.group, name).ok()?;
         Some(Self { path: self.path, bytes: self.bytes, group, name: format!("{}/{name}", self.name) })
     }
 
@@ -194,7 +194,7 @@ impl Place<'_> {
     }
 
     fn dataset(&self, name: &str) -> Result<Dataset> {
-        inside::dataset(&self.group, name).map_err(|problem| self.error(name, problem))
+        link_guard::dataset(&self.group, name).map_err(|problem| self.error(name, problem))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What detection looks at, and what it answers.
 
 use super::known;
-use crate::hdf::foreign::Foreign;
 use crate::hdf::read::SIGNATURE;
+use crate::hdf::third_party::Foreign;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

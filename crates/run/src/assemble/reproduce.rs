@@ -5,8 +5,8 @@ use crate::config::{Config, Engine, Loaded};
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
+use tisane_io::checksum;
 use tisane_io::provenance::{Input, Provenance};
-use tisane_io::seal;
 
 /// How to make a file again.
 #[derive(Debug)]
@@ -68,7 +68,8 @@ pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Reci
 /// Checks that the input files are those that they were; returns the overrides that name them.
 fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec<String>> {
     let inputs = made.inputs().map_err(|problem| Error::input(path, problem))?;
-    let hash = |file: &PathBuf| seal::sha256_of(file).map_err(|e| Error::input(file, format!("cannot read it: {e}")));
+    let hash =
+        |file: &PathBuf| checksum::sha256_of(file).map_err(|e| Error::input(file, format!("cannot read it: {e}")));
     let given = given.iter().map(|file| Ok((file, hash(file)?))).collect::<Result<Vec<_>>>()?;
     if let Some((file, found)) = given.iter().find(|(_, found)| inputs.iter().all(|input| input.sha256 != *found)) {
         let read: Vec<_> = inputs.iter().map(|input| format!("{} ({})", input.file, input.sha256)).collect();
@@ -90,7 +91,7 @@ fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec
 }
 
 fn unchanged(file: &Path, input: &Input) -> Result<()> {
-    let found = seal::sha256_of(file).map_err(|e| {
+    let found = checksum::sha256_of(file).map_err(|e| {
         Error::input(file, format!("the input file of that run cannot be read: {e}"))
             .with_help("say where it lies now with --input FILE")
     })?;
@@ -107,7 +108,7 @@ fn unchanged(file: &Path, input: &Input) -> Result<()> {
 /// [`Error::Input`] if one cannot be read.
 pub(super) fn inputs_of(config: &Config) -> Result<String> {
     let read = config.initial.inputs().into_iter().map(|(key, file)| {
-        let sha256 = seal::sha256_of(file).map_err(|e| Error::input(file, e))?;
+        let sha256 = checksum::sha256_of(file).map_err(|e| Error::input(file, e))?;
         Ok(Input { key, file: file.display().to_string(), sha256 })
     });
     Ok(serde_json::json!(read.collect::<Result<Vec<_>>>()?).to_string())

@@ -1,10 +1,10 @@
 //! Where any file of a run comes from: the provenance that it carries.
 
-use super::fields::Journal;
-use super::hdf::Kind;
-use super::hdf::read::{SIGNATURE, Tree};
-use super::provenance::{self, Provenance};
-use super::{directory, formats};
+use super::{Provenance, read};
+use crate::fields::Journal;
+use crate::hdf::Kind;
+use crate::hdf::read::{SIGNATURE, Tree};
+use crate::{directory, formats};
 use std::io::Read;
 use std::path::Path;
 use tisane::error::{Error, Result};
@@ -19,7 +19,7 @@ const WHICH: &str = "name a snapshot, a checkpoint, diagnostics.hdf5 or summary.
 ///
 /// # Errors
 /// [`Error::Input`]: no such file, damaged, without provenance, or from a version that did not record the state.
-pub fn read(path: &Path) -> Result<Provenance> {
+pub fn from_file(path: &Path) -> Result<Provenance> {
     if path.is_dir() {
         return Err(Error::input(path, "this is a directory").with_help(WHICH));
     }
@@ -29,7 +29,7 @@ pub fn read(path: &Path) -> Result<Provenance> {
     })?;
     let provenance = if head.starts_with(SIGNATURE) {
         let tree = Tree::open(path, &Kind::ALL, false)?;
-        let found = provenance::read(&tree.group("Provenance")?, tree.version)?;
+        let found = read(&tree.group("Provenance")?, tree.version)?;
         if found.state_sha256.is_empty() && tree.version < 2 {
             let problem =
                 format!("format version {} (tisane {}) recorded no hash of the state", tree.version, found.version);
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Result<Provenance> {
 #[must_use]
 pub fn initial_sha256(path: &Path) -> Option<String> {
     let tree = Tree::open(path, &Kind::ALL, false).ok()?;
-    let found = provenance::read(&tree.group("Provenance").ok()?, tree.version).ok()?;
+    let found = read(&tree.group("Provenance").ok()?, tree.version).ok()?;
     Some(found.initial_sha256).filter(|hash| !hash.is_empty())
 }
 

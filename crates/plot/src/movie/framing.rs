@@ -5,9 +5,9 @@ use super::{Centre, Colour, Settings};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use tisane::compensated_sum::{sum, sum3};
 use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
-use tisane::sum::{sum, sum3};
 use tisane_io::file_units::FileUnits;
 
 /// The view holds this share of the particles of every snapshot, and some room around.

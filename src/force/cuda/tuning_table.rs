@@ -1,6 +1,6 @@
 //! Which shape for how many sources and targets: a table, measured by `tisane bench force --tune`.
 
-use super::shape::Shape;
+use super::launch_shape::LaunchShape;
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct Row {
     /// Targets.
     pub targets: usize,
     /// The shape.
-    pub shape: Shape,
+    pub shape: LaunchShape,
     /// Microseconds that the evaluation took in this shape.
     pub microseconds: f64,
 }
@@ -32,8 +32,8 @@ pub struct Row {
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, per_thread, threads, span_bags) = match self.shape {
-            Shape::Whole { targets, warps, bags } => ("whole", targets, 32 * warps, warps * bags),
-            Shape::Tiles { targets, threads, span_bags } => ("tiles", targets, threads, span_bags),
+            LaunchShape::Whole { targets, warps, bags } => ("whole", targets, 32 * warps, warps * bags),
+            LaunchShape::Tiles { targets, threads, span_bags } => ("tiles", targets, threads, span_bags),
         };
         let (mode, sources, targets) = (self.precision.name(), self.sources, self.targets);
         write!(f, "{mode},{sources},{targets},{kind},{per_thread},{threads},{span_bags},{:.2}", self.microseconds)
@@ -65,9 +65,9 @@ impl Row {
             "whole" => {
                 let bags = span_bags / warps.max(1);
                 let exact = 32 * warps == threads && warps * bags == span_bags;
-                (Shape::Whole { targets: per_thread, warps, bags }, exact, WHOLE)
+                (LaunchShape::Whole { targets: per_thread, warps, bags }, exact, WHOLE)
             }
-            "tiles" => (Shape::Tiles { targets: per_thread, threads, span_bags }, true, TILES),
+            "tiles" => (LaunchShape::Tiles { targets: per_thread, threads, span_bags }, true, TILES),
             _ => return Err(format!("shape: expected whole or tiles, found {kind:?}")),
         };
         if !exact || !shape.fits(precision) {
@@ -77,20 +77,20 @@ impl Row {
     }
 }
 
-/// What [`Shape::fits`] asks for, in the columns of a table.
+/// What [`LaunchShape::fits`] asks for, in the columns of a table.
 const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 of them span_bags that are a power of two up to 128, and no more \
                      shared memory than 48 KiB";
 const TILES: &str = "threads a multiple of 32 up to 256, and span_bags a power of two up to 2048";
 
 /// The shapes of a mode.
-pub struct Shapes {
+pub struct TuningTable {
     /// In ascending order of sources and targets.
     rows: Vec<Row>,
     /// log2 of the sources and targets of each row.
     places: Vec<[f64; 2]>,
 }
 
-impl Shapes {
+impl TuningTable {
     /// The shapes of a mode, for kernels that take these numbers of targets ([`super::CudaEngine::choices`]): from the file
     /// that `TISANE_SHAPES` names, or from the table in the program where there is none or the file is silent on the mode.
     ///
@@ -131,8 +131,8 @@ impl Shapes {
                 Err(problem) => return wrong(number, problem),
             };
             let (there, targets) = match row.shape {
-                Shape::Whole { targets, .. } => (&choices[0], targets),
-                Shape::Tiles { targets, .. } => (&choices[1], targets),
+                LaunchShape::Whole { targets, .. } => (&choices[0], targets),
+                LaunchShape::Tiles { targets, .. } => (&choices[1], targets),
             };
             if !there.contains(&targets) {
                 let problem = "expected targets_per_thread to be one of those that there are kernels for";
@@ -148,7 +148,7 @@ impl Shapes {
     /// The shape for a block of `targets` among `sources`: that of the nearest row by the sum of the differences of log2,
     /// of equally near ones the smaller. For far more sources than the row's the spans grow.
     #[must_use]
-    pub fn choose(&self, sources: usize, targets: usize) -> Shape {
+    pub fn choose(&self, sources: usize, targets: usize) -> LaunchShape {
         let [s, t] = place(sources, targets);
         let (mut nearest, mut least) = (0, f64::INFINITY);
         for (k, [row_s, row_t]) in self.places.iter().enumerate() {
@@ -178,11 +178,11 @@ mod tests {
     use super::*;
 
     fn choices(precision: Precision) -> [Vec<usize>; 2] {
-        [Shape::whole(precision), Shape::tiles(precision)].map(<[usize]>::to_vec)
+        [LaunchShape::whole(precision), LaunchShape::tiles(precision)].map(<[usize]>::to_vec)
     }
 
-    fn read(text: &str, precision: Precision) -> Result<Option<Shapes>> {
-        Shapes::read(text, Path::new("shapes.csv"), precision, &choices(precision))
+    fn read(text: &str, precision: Precision) -> Result<Option<TuningTable>> {
+        TuningTable::read(text, Path::new("shapes.csv"), precision, &choices(precision))
     }
 
     #[test]
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn a_row_is_read_as_it_was_written() {
         for shape in [
-            Shape::Whole { targets: 2, warps: 4, bags: 16 },
-            Shape::Tiles { targets: 2, threads: 96, span_bags: 64 },
-            Shape::Whole { targets: 1, warps: 8, bags: 1 },
+            LaunchShape::Whole { targets: 2, warps: 4, bags: 16 },
+            LaunchShape::Tiles { targets: 2, threads: 96, span_bags: 64 },
+            LaunchShape::Whole { targets: 1, warps: 8, bags: 1 },
         ] {
             let row = Row { precision: Precision::Mixed, sources: 4096, targets: 17, shape, microseconds: 12.25 };
             assert_eq!(Row::read(&row.to_string()), Ok(row));
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn the_nearest_row_is_taken_and_of_two_the_smaller() {
         let row = |sources, targets, bags| {
-            let shape = Shape::Whole { targets: 1, warps: 1, bags };
+            let shape = LaunchShape::Whole { targets: 1, warps: 1, bags };
             Row { precision: Precision::Mixed, sources, targets, shape, microseconds: 1.0 }.to_string()
         };
         let text = [
@@ -249,7 +249,7 @@ mod tests {
             (16384, 1, 16),
             (1 << 24, 1 << 20, 128),
         ] {
-            let expected = Shape::Whole { targets: 1, warps: 1, bags };
+            let expected = LaunchShape::Whole { targets: 1, warps: 1, bags };
             assert_eq!(shapes.choose(sources, targets), expected, "{sources} sources, {targets} targets");
         }
         assert!(read(&text.join("\n"), Precision::F64).unwrap().is_none());

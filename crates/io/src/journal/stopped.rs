@@ -2,10 +2,10 @@
 
 use super::{Series, header, line};
 use crate::atomic::write_atomically;
+use crate::checksum::Digest;
 use crate::fields::JournalRow;
 use crate::file_units::FileUnits;
-use crate::regular;
-use crate::seal::Digest;
+use crate::regular_file;
 use crate::table::{self};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, OpenOptions};
@@ -133,7 +133,7 @@ fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -
 /// Length in bytes of the header and the first `rows` whole lines of a journal, and their hash.
 fn first_rows(path: &Path, rows: u64, header: &str) -> Result<(u64, Sha256)> {
     let trouble = |e| Error::input(path, e);
-    let mut journal = BufReader::new(regular::open(path).map_err(trouble)?);
+    let mut journal = BufReader::new(regular_file::open(path).map_err(trouble)?);
     let mut text = Vec::new();
     let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
     if text != header.as_bytes() {

@@ -4,7 +4,7 @@
 //! files. The seal covers every byte and is checked before the library opens the file. HDF5 readers ignore bytes
 //! after the end that the superblock states; the library drops them when a file is changed in place.
 
-use crate::regular;
+use crate::regular_file;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -74,7 +74,7 @@ pub fn append(path: &Path) -> io::Result<()> {
 /// # Errors
 /// What the file system says.
 pub fn check(path: &Path) -> io::Result<Seal> {
-    let mut file = regular::open(path)?;
+    let mut file = regular_file::open(path)?;
     let length = file.metadata()?.len();
     let Some(content) = length.checked_sub(LENGTH) else { return Ok(Seal::Absent) };
     let mut found = [0u8; LENGTH as usize];
@@ -93,7 +93,7 @@ pub fn check(path: &Path) -> io::Result<Seal> {
 /// # Errors
 /// What the file system says.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
-    Ok(digest(&mut regular::open(path)?, u64::MAX)?.to_string())
+    Ok(digest(&mut regular_file::open(path)?, u64::MAX)?.to_string())
 }
 
 fn trailer(digest: Digest) -> Vec<u8> {

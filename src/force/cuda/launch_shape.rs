@@ -6,9 +6,9 @@ use crate::force::canonical::BAG;
 use crate::force::mode::Arithmetic;
 use crate::force::precision::Precision;
 
-/// Most bags in a span of [`Shape::Tiles`]: what the kernel's stack has room for.
+/// Most bags in a span of [`LaunchShape::Tiles`]: what the kernel's stack has room for.
 pub const MAX_SPAN_BAGS: usize = 1 << 11;
-/// Most bags of a warp of [`Shape::Whole`], for the same reason.
+/// Most bags of a warp of [`LaunchShape::Whole`], for the same reason.
 pub const MAX_WARP_BAGS: usize = 1 << 7;
 /// Most warps in a thread block: the kernels' registers are bounded for so many.
 pub const MAX_WARPS: usize = 8;
@@ -17,7 +17,7 @@ const MAX_ROOM: usize = 48 << 10;
 
 /// The shape of a force evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum LaunchShape {
     /// For small blocks: one kernel, in which each warp takes bags of its own for 32 × `targets` targets.
     Whole {
         /// Targets a lane.
@@ -41,9 +41,9 @@ pub enum Shape {
 /// Kernels that are compiled for a mode, by their numbers of targets, and its speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Compiled {
-    /// Targets a lane of [`Shape::Whole`]: `TISANE_EACH_WHOLE` of kernels/precision.cuh.
+    /// Targets a lane of [`LaunchShape::Whole`]: `TISANE_EACH_WHOLE` of kernels/precision.cuh.
     pub whole: &'static [usize],
-    /// Targets a thread of [`Shape::Tiles`]: `TISANE_EACH_TILES`.
+    /// Targets a thread of [`LaunchShape::Tiles`]: `TISANE_EACH_TILES`.
     pub tiles: &'static [usize],
     /// Targets a thread of [`super::AccelerationShape`]: `TISANE_EACH_ACCELERATION`.
     pub accelerations: &'static [usize],
@@ -90,14 +90,14 @@ pub const fn in_order(precision: Precision) -> bool {
     precision.arithmetic().in_order()
 }
 
-/// Bytes of shared memory for a warp of [`Shape::Whole`] (`ROOM` of kernels/force_whole.cu).
+/// Bytes of shared memory for a warp of [`LaunchShape::Whole`] (`ROOM` of kernels/force_whole.cu).
 #[must_use]
 pub fn room(precision: Precision, targets: usize) -> usize {
     let nodes = (32 * targets * FORCE * node_bytes(precision)).next_multiple_of(16);
     nodes.max(BAG * 16 * units(precision))
 }
 
-impl Shape {
+impl LaunchShape {
     /// Numbers of targets a lane that there are kernels for.
     #[must_use]
     pub const fn whole(precision: Precision) -> &'static [usize] {
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn a_shape_that_the_kernels_cannot_take_does_not_fit() {
-        let whole = |targets, warps, bags| Shape::Whole { targets, warps, bags };
-        let tiles = |threads, span_bags| Shape::Tiles { targets: 1, threads, span_bags };
+        let whole = |targets, warps, bags| LaunchShape::Whole { targets, warps, bags };
+        let tiles = |threads, span_bags| LaunchShape::Tiles { targets: 1, threads, span_bags };
         for precision in Precision::ALL {
             for good in [whole(1, 1, 1), whole(2, 8, 128), tiles(32, 1), tiles(256, 2048), tiles(96, 4)] {
                 assert!(good.fits(precision), "{} {good:?}", precision.name());
@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn more_sources_make_longer_spans_up_to_what_the_kernels_hold() {
-        let whole = |bags| Shape::Whole { targets: 1, warps: 8, bags };
-        let tiles = |span_bags| Shape::Tiles { targets: 1, threads: 128, span_bags };
+        let whole = |bags| LaunchShape::Whole { targets: 1, warps: 8, bags };
+        let tiles = |span_bags| LaunchShape::Tiles { targets: 1, threads: 128, span_bags };
         for (times, longer) in [(0, 2), (1, 2), (2, 4), (7, 8), (64, 128), (1 << 40, 128)] {
             assert_eq!(whole(2).stretched(times), whole(longer));
         }

@@ -5,7 +5,7 @@ use crate::time::{Level, Time};
 
 /// What a step changes of the particles from `first` on.
 #[derive(Debug)]
-pub struct Stretch<'a> {
+pub struct ParticleSlices<'a> {
     /// Index of the first particle.
     pub first: usize,
     /// Columns, as in [`Particles`].
@@ -18,7 +18,7 @@ pub struct Stretch<'a> {
     pub step: &'a mut [Level],
 }
 
-impl<'a> Stretch<'a> {
+impl<'a> ParticleSlices<'a> {
     /// All particles.
     pub fn all(p: &'a mut Particles) -> Self {
         let Particles { id: _, mass: _, pos, vel, acc, jerk, pot, time, step } = p;
@@ -69,7 +69,7 @@ mod tests {
         (0..50).for_each(|i| p.pot[i] = i as f64);
         let index = [0, 3, 4, 20, 21, 30, 49];
         for size in 1..9 {
-            let stretches = Stretch::all(&mut p).for_chunks(&index, size);
+            let stretches = ParticleSlices::all(&mut p).for_chunks(&index, size);
             assert_eq!(stretches.len(), index.len().div_ceil(size));
             let mut end = 0;
             for (stretch, chunk) in stretches.iter().zip(index.chunks(size)) {

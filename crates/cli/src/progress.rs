@@ -1,6 +1,6 @@
 //! The face of a run: a progress bar on a terminal, a plain line an output elsewhere.
 
-use super::Talk;
+use super::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -13,7 +13,7 @@ use tisane_run::simulation::{Plan, Watch};
 const REFRESH: Duration = Duration::from_millis(100);
 
 /// A bar of this length with the time left, seen on a terminal alone; and whether to print plain lines in its place.
-pub fn bar(talk: Talk, length: u64) -> (ProgressBar, bool) {
+pub fn bar(talk: Verbosity, length: u64) -> (ProgressBar, bool) {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = std::io::stderr().is_terminal() && !dumb;
     let target =
@@ -40,7 +40,7 @@ pub struct Face {
 
 impl Face {
     /// A face for a run that goes on from `state`.
-    pub fn new(talk: Talk, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
+    pub fn new(talk: Verbosity, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
         let (bar, lines) = bar(talk, plan.end.0);
         let bar = bars.add(bar);
         bar.set_position(state.now.0);

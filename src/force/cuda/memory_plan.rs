@@ -1,14 +1,14 @@
 //! The memory that a number of sources takes.
 
 use super::PARTIAL_BYTES;
-use super::shape::units;
+use super::launch_shape::units;
 use super::staging::{FORCE, upload_words};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 
 /// Bytes for a number of sources, on the device and pinned on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct MemoryPlan {
     /// Sources and padding.
     pub slots: usize,
     /// Bytes of the arrays with an entry a slot: held state, ticks, masses, predicted state, tiles that arrived.
@@ -17,8 +17,8 @@ pub struct Room {
     pub upload: usize,
 }
 
-impl Room {
-    /// Room for `n` sources.
+impl MemoryPlan {
+    /// MemoryPlan for `n` sources.
     #[must_use]
     pub fn of(precision: Precision, n: usize) -> Self {
         let slots = n.next_multiple_of(BAG);
@@ -46,14 +46,14 @@ mod tests {
     #[test]
     fn memory_grows_with_the_particles_and_the_mode() {
         for precision in Precision::ALL {
-            let bytes = |n| Room::of(precision, n).on_device() - PARTIAL_BYTES;
+            let bytes = |n| MemoryPlan::of(precision, n).on_device() - PARTIAL_BYTES;
             let (small, large) = (bytes(1 << 16), bytes(1 << 20));
             assert_eq!(large, 16 * small, "{}", precision.name());
             assert!((250..450).contains(&(large >> 20)), "{}: {} bytes a particle", precision.name(), large >> 20);
-            assert!(Room::of(precision, 1).slots == BAG && Room::of(precision, BAG + 1).slots == 2 * BAG);
+            assert!(MemoryPlan::of(precision, 1).slots == BAG && MemoryPlan::of(precision, BAG + 1).slots == 2 * BAG);
         }
-        let bytes = |precision| Room::of(precision, 1 << 20).on_device();
+        let bytes = |precision| MemoryPlan::of(precision, 1 << 20).on_device();
         assert_eq!(bytes(Precision::F64) - bytes(Precision::F32Kahan), 32 << 20);
-        assert_eq!(Room::of(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
+        assert_eq!(MemoryPlan::of(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
     }
 }

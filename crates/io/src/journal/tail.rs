@@ -1,7 +1,7 @@
 //! A journal (CSV that grows by whole lines: `diagnostics.csv` and its like) followed while a run writes it.
 
 use super::table::{Column, Table, Values};
-use crate::regular;
+use crate::regular_file;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use tisane::error::{Error, Result};
@@ -11,7 +11,7 @@ const ROWS_A_MARK: u64 = 256;
 
 /// A journal and how far it has been followed. Of the rows only places are kept: memory does not grow with the values.
 #[derive(Clone, Debug)]
-pub struct Followed {
+pub struct JournalTail {
     path: PathBuf,
     /// The header line, with its end; empty as long as there is none.
     header: Vec<u8>,
@@ -35,7 +35,7 @@ pub struct Rows {
     pub table: Table,
 }
 
-impl Followed {
+impl JournalTail {
     /// Follows the journal of that name, which need not be there yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
@@ -75,7 +75,7 @@ impl Followed {
     /// [`Error::Input`] if the file is there and cannot be read.
     pub fn refresh(&mut self) -> Result<()> {
         let trouble = |e| Error::input(&self.path, e);
-        let file = match regular::open(&self.path) {
+        let file = match regular_file::open(&self.path) {
             Ok(file) => file,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 self.forget();
@@ -145,7 +145,7 @@ impl Followed {
             return Ok(rows(next, values));
         };
         let trouble = |e| Error::input(&self.path, e);
-        let mut file = BufReader::with_capacity(1 << 16, regular::open(&self.path).map_err(trouble)?);
+        let mut file = BufReader::with_capacity(1 << 16, regular_file::open(&self.path).map_err(trouble)?);
         file.seek(SeekFrom::Start(mark)).map_err(trouble)?;
         let (mut line, mut taken) = (Vec::new(), 0);
         for row in from - from % ROWS_A_MARK..self.rows {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// All values of the column `time`.
-    fn times(journal: &Followed, from: u64, most: usize) -> Vec<f64> {
+    fn times(journal: &JournalTail, from: u64, most: usize) -> Vec<f64> {
         journal.read(from, 1, most, |name| name == "time").unwrap().table.columns[0]
             .values
             .numbers()
@@ -212,7 +212,7 @@ mod tests {
     fn rows_appear_when_they_are_whole() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("diagnostics.csv");
-        let mut journal = Followed::new(path.clone());
+        let mut journal = JournalTail::new(path.clone());
         journal.refresh().unwrap();
         assert_eq!(journal.rows(), 0);
         append(&path, "time,ene");
@@ -237,7 +237,7 @@ mod tests {
     fn rows_far_in_are_found_by_their_marks() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("diagnostics.csv");
-        let mut journal = Followed::new(path.clone());
+        let mut journal = JournalTail::new(path.clone());
         append(&path, "time\n");
         for part in 0..5 {
             append(&path, &(0..200).map(|i| format!("{}\n", 200 * part + i)).collect::<String>());
@@ -262,7 +262,7 @@ mod tests {
     fn rows_taken_back_are_noticed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("diagnostics.csv");
-        let mut journal = Followed::new(path.clone());
+        let mut journal = JournalTail::new(path.clone());
         append(&path, "time\n0.0\n1.0\n2.0\n");
         journal.refresh().unwrap();
         // Cut, and already longer than before.
