@@ -88,8 +88,8 @@ struct Session {
     stop: &'static AtomicBool,
 }
 
-/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile takes
-/// the time of each.
+/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile
+/// takes the time of each.
 const STEPS_BETWEEN_CHECKS: u64 = 1;
 
 /// Flag that is never set.
@@ -185,8 +185,8 @@ impl Simulation {
     /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
     ///
     /// # Errors
-    /// As [`Propagator::resume`], [`Stopped::look`](crate::io::series::Stopped::look), [`directory::remove_summary`] and
-    /// [`directory::remove_snapshots`].
+    /// As [`Propagator::resume`], [`Stopped::look`](crate::io::series::Stopped::look), [`directory::remove_summary`]
+    /// and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.propagator.resume(&self.particles, self.state.now)?;
         if self.state.now >= self.plan.end {
