@@ -12,7 +12,7 @@ use tisane::error::{Error, Result};
 /// # Errors
 /// What `write` returns, and [`Error::Storage`] if flushing or renaming fails.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    Pending::write(path, write)?.commit()
+    PendingFile::write(path, write)?.commit()
 }
 
 /// Refuses a name given by the user for a file to be written, unless there is no such file or a regular one, and another than
@@ -21,7 +21,7 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&Path) -> Result<()>) ->
 ///
 /// # Errors
 /// [`Error::Input`].
-pub fn check_name(path: &Path, read: Option<&Path>) -> Result<()> {
+pub fn check_output_path(path: &Path, read: Option<&Path>) -> Result<()> {
     let refused = |problem: String, help: &str| Err(Error::input(path, problem).with_help(help));
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     if found.is_symlink() {
@@ -53,13 +53,13 @@ fn no_file(found: &fs::Metadata) -> Option<&'static str> {
 /// A file that is whole and on the disk, but still under its temporary name. Dropped without [`commit`](Self::commit), it
 /// is removed.
 #[must_use]
-pub struct Pending {
+pub struct PendingFile {
     temporary: PathBuf,
     path: PathBuf,
     committed: bool,
 }
 
-impl Pending {
+impl PendingFile {
     /// Writes the temporary file and flushes it to the disk. A temporary file left over from a kill is replaced.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         if !self.committed {
             // Best effort on the way out of an error that is already being told.
@@ -196,14 +196,14 @@ mod tests {
             let kind = fs::symlink_metadata(path).unwrap().file_type();
             let failed = write_atomically(path, |_| panic!("written")).unwrap_err();
             assert!(failed.exit_code() == 5 && failed.to_string().contains(words), "{failed}");
-            let failed = check_name(path, None).unwrap_err();
+            let failed = check_output_path(path, None).unwrap_err();
             assert!(failed.exit_code() == 2 && failed.to_string().contains(words), "{failed}");
             assert_eq!(fs::symlink_metadata(path).unwrap().file_type(), kind);
         }
-        assert!(check_name(&link, None).unwrap_err().to_string().contains("a link to"));
-        assert!(check_name(&file, Some(&link)).unwrap_err().to_string().contains("link itself"));
-        check_name(&file, Some(&folder)).unwrap();
-        check_name(&dir.path().join("new"), Some(&file)).unwrap();
+        assert!(check_output_path(&link, None).unwrap_err().to_string().contains("a link to"));
+        assert!(check_output_path(&file, Some(&link)).unwrap_err().to_string().contains("link itself"));
+        check_output_path(&file, Some(&folder)).unwrap();
+        check_output_path(&dir.path().join("new"), Some(&file)).unwrap();
         // A link in the place of a file of ours gives way, what it led to stays.
         write_atomically(&link, |t| fs::write(t, "new").map_err(|e| Error::storage(t, e))).unwrap();
         assert_eq!([&file, &link].map(|path| fs::read_to_string(path).unwrap()), ["old", "new"]);

@@ -4,9 +4,9 @@
 //! whole: see [`write()`].
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
-use super::checksum::{self, Digest, Seal};
-use super::hdf::Kind;
-use super::hdf::read::{Node, Tree};
+use super::checksum::{self, ChecksumStatus, Digest};
+use super::hdf::FileKind;
+use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
@@ -68,7 +68,7 @@ pub struct RunState {
     /// Work done since the start of the run.
     pub counters: Counters,
     /// Output written since the start of the run.
-    pub written: Written,
+    pub written: OutputCounts,
     /// What errors are measured from.
     pub references: References,
     /// Wall time spent so far, in s.
@@ -90,7 +90,7 @@ pub struct Counters {
 
 /// Output written since the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct OutputCounts {
     /// Snapshots.
     pub snapshots: u64,
     /// Rows of the diagnostics.
@@ -203,7 +203,7 @@ impl Numbers<hdf5::Error> for ToFile<'_> {
     }
 }
 
-struct FromFile<'a>(Node<'a>, u64);
+struct FromFile<'a>(TisaneGroup<'a>, u64);
 
 impl FromFile<'_> {
     fn finite(&self, name: &str, values: &[f64]) -> Result<()> {
@@ -247,8 +247,8 @@ impl Numbers<Error> for FromFile<'_> {
 pub fn write<'a>(dir: &Path, checkpoint: impl Into<CheckpointRef<'a>>) -> Result<()> {
     let newest = dir.join(NEWEST);
     let checkpoint = checkpoint.into();
-    let pending = hdf::write_pending(&newest, Kind::Checkpoint, |root| fill(root, checkpoint))?;
-    if checksum::check(&newest).is_ok_and(|seal| seal == Seal::Whole) {
+    let pending = hdf::write_pending(&newest, FileKind::Checkpoint, |root| fill(root, checkpoint))?;
+    if checksum::check(&newest).is_ok_and(|seal| seal == ChecksumStatus::Valid) {
         keep_as_previous(&newest, &dir.join(PREVIOUS))?;
     }
     pending.commit()
@@ -290,13 +290,13 @@ fn fill(root: &Group, c: CheckpointRef<'_>) -> H5Result {
 /// # Errors
 /// [`Error::Input`]: missing, cut off, damaged, of another kind or a newer version, or with values that no run leaves.
 pub fn read(path: &Path) -> Result<Checkpoint> {
-    let tree = Tree::open(path, &[Kind::Checkpoint], true)?;
+    let tree = TisaneFile::open(path, &[FileKind::Checkpoint], true)?;
     let mut run = RunState {
         now: Time(0),
         clock: Clock { start: 0.0, dt_max: 0.0 },
         scale: Scale::IDENTITY,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 0.0,
     };
@@ -307,7 +307,7 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
     Ok(Checkpoint { particles, run, history, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
 }
 
-fn read_particles(g: &Node<'_>) -> Result<Particles> {
+fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
     let n = usize::try_from(g.get::<u64>("n")?).map_err(|e| g.error("n", e))?;
     let floats = |name: &str, width| {
         let values: Vec<f64> = g.column(name, Some(n), width)?;

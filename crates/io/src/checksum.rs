@@ -17,13 +17,13 @@ const LENGTH: u64 = 80;
 
 /// What the end of a file says about the rest of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seal {
+pub enum ChecksumStatus {
     /// There, and the bytes before it are those it was made from.
-    Whole,
+    Valid,
     /// There, but some byte before it changed.
-    Broken,
+    Mismatch,
     /// Not there: the file was cut off, changed in place, or written by another program.
-    Absent,
+    Missing,
 }
 
 /// A SHA-256.
@@ -33,7 +33,7 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// What a hash has come to.
     #[must_use]
-    pub fn of(hash: Sha256) -> Self {
+    pub fn from_hasher(hash: Sha256) -> Self {
         Self(hash.finalize().into())
     }
 
@@ -73,26 +73,26 @@ pub fn append(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// What the file system says.
-pub fn check(path: &Path) -> io::Result<Seal> {
+pub fn check(path: &Path) -> io::Result<ChecksumStatus> {
     let mut file = regular_file::open(path)?;
     let length = file.metadata()?.len();
-    let Some(content) = length.checked_sub(LENGTH) else { return Ok(Seal::Absent) };
+    let Some(content) = length.checked_sub(LENGTH) else { return Ok(ChecksumStatus::Missing) };
     let mut found = [0u8; LENGTH as usize];
     file.seek(SeekFrom::Start(content))?;
     file.read_exact(&mut found)?;
     if !found.starts_with(MAGIC) {
-        return Ok(Seal::Absent);
+        return Ok(ChecksumStatus::Missing);
     }
     file.rewind()?;
     let whole = found.as_slice() == trailer(digest(&mut file, content)?);
-    Ok(if whole { Seal::Whole } else { Seal::Broken })
+    Ok(if whole { ChecksumStatus::Valid } else { ChecksumStatus::Mismatch })
 }
 
 /// SHA-256 of a whole file, in lower-case hexadecimal.
 ///
 /// # Errors
 /// What the file system says.
-pub fn sha256_of(path: &Path) -> io::Result<String> {
+pub fn sha256_file(path: &Path) -> io::Result<String> {
     Ok(digest(&mut regular_file::open(path)?, u64::MAX)?.to_string())
 }
 
@@ -107,7 +107,7 @@ fn digest(file: &mut File, length: u64) -> io::Result<Digest> {
     let mut rest = file.take(length);
     loop {
         match rest.read(&mut buffer)? {
-            0 => return Ok(Digest::of(hash)),
+            0 => return Ok(Digest::from_hasher(hash)),
             n => hash.update(buffer.get(..n).unwrap_or(&buffer)),
         }
     }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_digest_is_read_as_it_is_written() {
-        let digest = Digest::of(Sha256::new_with_prefix("abc"));
+        let digest = Digest::from_hasher(Sha256::new_with_prefix("abc"));
         assert!(digest.to_string().starts_with("ba7816bf8f01cfea"));
         assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
         for bad in ["", "ba78", &"g".repeat(64), &"+1".repeat(32), &"é".repeat(32)] {
@@ -133,15 +133,15 @@ mod tests {
         let path = dir.path().join("a");
         std::fs::write(&path, "some content").unwrap();
         append(&path).unwrap();
-        assert_eq!(check(&path).unwrap(), Seal::Whole);
+        assert_eq!(check(&path).unwrap(), ChecksumStatus::Valid);
         let good = std::fs::read(&path).unwrap();
         for i in 0..good.len() {
             let mut bad = good.clone();
             bad[i] ^= 0x10;
             std::fs::write(&path, &bad).unwrap();
-            assert_ne!(check(&path).unwrap(), Seal::Whole, "byte {i}");
+            assert_ne!(check(&path).unwrap(), ChecksumStatus::Valid, "byte {i}");
             std::fs::write(&path, &good[..i]).unwrap();
-            assert_ne!(check(&path).unwrap(), Seal::Whole, "cut at {i}");
+            assert_ne!(check(&path).unwrap(), ChecksumStatus::Valid, "cut at {i}");
         }
     }
 }

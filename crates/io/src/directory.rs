@@ -26,7 +26,7 @@ pub const MOVIE: &str = "movie";
 /// The file by which a directory is seen to be that of a run, if it is one: a folder of results of `tisane analyze` has none
 /// of these.
 #[must_use]
-pub fn sign_of_run(dir: &Path) -> Option<&'static str> {
+pub fn run_marker(dir: &Path) -> Option<&'static str> {
     let diagnostics = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
     let signs = [LOG, CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS];
     signs.into_iter().chain(diagnostics).find(|name| dir.join(name).exists())
@@ -61,7 +61,7 @@ pub fn snapshots(dir: &Path) -> Result<Vec<PathBuf>> {
 
 /// Says which numbers are missing among snapshots in order, if any: a run counts its own from 0.
 #[must_use]
-pub fn told_missing(paths: &[PathBuf]) -> Option<String> {
+pub fn describe_missing(paths: &[PathBuf]) -> Option<String> {
     let numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path.file_name()?.to_str()?)).collect();
     let before = std::iter::once(None).chain(numbers.iter().copied().map(Some));
     let gaps = before.zip(&numbers).map(|(before, &next)| (before.map_or(0, |number| number + 1), next));

@@ -4,7 +4,7 @@ mod cluster;
 mod rows;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
-pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, Stated};
+pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, UserTime};
 
 use tisane::force::Field;
 use tisane::particles::{Particles, Vec3, components};

@@ -1,6 +1,6 @@
 //! The units of a file: names and cgs sizes for people and readers, and the internal scale.
 
-use super::hdf::read::Node;
+use super::hdf::read::TisaneGroup;
 use super::hdf::write::{H5Result, put, put_array, put_text};
 use hdf5::Group;
 use tisane::error::Result;
@@ -50,7 +50,7 @@ pub(super) fn write(of_file: &FileUnits, group: &Group) -> H5Result {
 }
 
 /// Reads what [`write`] wrote.
-pub(super) fn read(node: &Node<'_>) -> Result<FileUnits> {
+pub(super) fn read(node: &TisaneGroup<'_>) -> Result<FileUnits> {
     let [mass, length, velocity, time] = node.get_array("internal_mass_length_velocity_time")?;
     let system = node.text("system")?;
     let units = match system.as_str() {
@@ -61,7 +61,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<FileUnits> {
     Ok(FileUnits { units, scale: Scale { mass, length, velocity, time } })
 }
 
-fn read_physical(node: &Node<'_>) -> Result<Units> {
+fn read_physical(node: &TisaneGroup<'_>) -> Result<Units> {
     let unit = |(name, size)| Ok::<_, tisane::Error>(Unit { name: node.text(name)?, cgs: node.get(size)? });
     let [mass, length, velocity, time] = NAMES;
     let stated = Units::stated([unit(mass)?, unit(length)?, unit(velocity)?, unit(time)?], node.get("G")?);

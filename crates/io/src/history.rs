@@ -1,6 +1,6 @@
 //! What has been told of in the events of a run: kept in its checkpoints, so that a resumed run tells nothing twice.
 
-use super::hdf::read::Node;
+use super::hdf::read::TisaneGroup;
 use super::hdf::write::{H5Result, put, put_dataset};
 use hdf5::Group;
 use tisane::error::Result;
@@ -27,7 +27,7 @@ pub(super) fn write(history: &History, group: &Group) -> H5Result {
     Ok(())
 }
 
-pub(super) fn read(node: &Node<'_>) -> Result<History> {
+pub(super) fn read(node: &TisaneGroup<'_>) -> Result<History> {
     let systems: Vec<u8> = node.column("systems", None, 1)?;
     let systems = String::from_utf8(systems).map_err(|_| node.error("systems", "not UTF-8"))?;
     let encounters: Vec<u64> = node.column("encounters", None, 2)?;

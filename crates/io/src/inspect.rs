@@ -1,11 +1,11 @@
 //! One screen about a file that tisane wrote or reads.
 
-use super::checksum::Seal;
+use super::checksum::ChecksumStatus;
 use super::fields::Journal;
 use super::file_units;
-use super::formats::{self, FileState, Look};
-use super::hdf::Kind;
-use super::hdf::read::{Node, Tree};
+use super::formats::{self, FileProbe, FileState};
+use super::hdf::FileKind;
+use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::provenance::{self, Provenance};
 use super::table::{self, Table, Value};
 use super::{checkpoint, snapshot};
@@ -24,13 +24,13 @@ use tisane::units::{Dimension, Units};
 pub fn describe(path: &Path) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
-    let look = Look::at(path)?;
+    let probe = FileProbe::open(path)?;
     let guesses = formats::detect(path)?;
-    let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !look.is_from_tisane();
-    if look.is_hdf5() && !of_others {
+    let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !probe.is_from_tisane();
+    if probe.is_hdf5() && !of_others {
         describe_hdf5(&mut page, path)?;
-    } else if let Some(journal) = Journal::from_csv(&look.head) {
-        page.line("kind", format!("{}, CSV", Kind::of(journal).text()));
+    } else if let Some(journal) = Journal::from_csv(&probe.head) {
+        page.line("kind", format!("{}, CSV", FileKind::from_journal(journal).text()));
         describe_table(&mut page, &table::read_csv(path)?, None);
     } else if !guesses.is_empty() {
         describe_particles(&mut page, &formats::read(path, None)?);
@@ -53,22 +53,22 @@ pub fn describe_as(path: &Path, format: &str) -> Result<String> {
 }
 
 fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
-    let tree = Tree::open(path, &Kind::ALL, false)?;
+    let tree = TisaneFile::open(path, &FileKind::ALL, false)?;
     page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.version));
     match tree.kind {
-        Kind::Snapshot => describe_snapshot(page, path, &tree)?,
-        Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
-        Kind::Diagnostics | Kind::Cluster | Kind::Binaries | Kind::Events => {
+        FileKind::Snapshot => describe_snapshot(page, path, &tree)?,
+        FileKind::Checkpoint => describe_checkpoint(page, path, &tree)?,
+        FileKind::Diagnostics | FileKind::Cluster | FileKind::Binaries | FileKind::Events => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
-        Kind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),
+        FileKind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),
     }
     page.line(
         "bytes",
-        match tree.seal {
-            Seal::Whole => "match the SHA-256 at the end of the file",
+        match tree.checksum {
+            ChecksumStatus::Valid => "match the SHA-256 at the end of the file",
             _ => "no SHA-256 at the end of the file: repacked or changed by another program",
         },
     );
@@ -138,17 +138,17 @@ impl Page {
         self.line("speeds", told(speeds) + &unit(Dimension::VELOCITY));
     }
 
-    fn datasets(&mut self, group: &Node<'_>, unit: bool) -> Result<()> {
+    fn datasets(&mut self, group: &TisaneGroup<'_>, unit: bool) -> Result<()> {
         for name in group.members()? {
             let shape = group.shape(&name)?.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
-            let unit = if unit { format!(", in {}", group.text_of(&name, "unit")?) } else { String::new() };
+            let unit = if unit { format!(", in {}", group.dataset_text(&name, "unit")?) } else { String::new() };
             self.line(&format!("  {name}"), shape + &unit);
         }
         Ok(())
     }
 }
 
-fn describe_snapshot(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
+fn describe_snapshot(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<()> {
     let s = snapshot::read(path)?;
     let units = &s.units.units;
     page.line("time", format!("{} {}", s.time, units.label(Dimension::TIME)));
@@ -187,7 +187,7 @@ fn describe_particles(page: &mut Page, state: &FileState) {
     }
 }
 
-fn describe_checkpoint(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
+fn describe_checkpoint(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<()> {
     let c = checkpoint::read(path)?;
     let (p, run) = (&c.particles, &c.run);
     page.line("particles", p.len());

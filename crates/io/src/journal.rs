@@ -1,16 +1,16 @@
 //! The journals of a run, such as its diagnostics: a CSV that grows by lines, and HDF5 with the same columns, their units and
 //! descriptions, rewritten from the CSV now and then and at the end.
 
-mod stopped;
+mod resume;
 pub mod tail;
 
-pub use stopped::Stopped;
+pub use resume::ResumableJournal;
 
 use super::atomic::remove_if_present;
 use super::checksum::Digest;
 use super::fields::{ColumnSpec, JournalRow};
 use super::file_units::{self, FileUnits};
-use super::hdf::Kind;
+use super::hdf::FileKind;
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::table::{self, Table, Value};
@@ -31,7 +31,7 @@ const BLOCK_ROWS: usize = 4096;
 
 /// A journal of a run under way.
 #[derive(Debug)]
-pub struct Series<R> {
+pub struct JournalWriter<R> {
     csv_path: PathBuf,
     hdf5_path: PathBuf,
     csv: File,
@@ -46,13 +46,13 @@ pub struct Series<R> {
 
 /// How far a journal goes.
 #[derive(Clone, Debug)]
-pub struct End {
+pub struct JournalPosition {
     length: u64,
     rows: u64,
     hash: Sha256,
 }
 
-impl<R: JournalRow> Series<R> {
+impl<R: JournalRow> JournalWriter<R> {
     /// Starts the journal of a new run: the CSV with its header line and no rows.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl<R: JournalRow> Series<R> {
     /// The hash of the CSV so far.
     #[must_use]
     pub fn sha256(&self) -> Digest {
-        Digest::of(self.hash.clone())
+        Digest::from_hasher(self.hash.clone())
     }
 
     /// Adds a row (in internal units) to the journal, in one write.
@@ -117,12 +117,12 @@ impl<R: JournalRow> Series<R> {
 
     /// Where the journal ends now, for [`cut`](Self::cut).
     #[must_use]
-    pub fn end(&self) -> End {
-        End { length: self.length, rows: self.rows, hash: self.hash.clone() }
+    pub fn position(&self) -> JournalPosition {
+        JournalPosition { length: self.length, rows: self.rows, hash: self.hash.clone() }
     }
 
     /// Takes back the rows after an [`end`](Self::end).
-    pub fn cut(&mut self, end: End) {
+    pub fn truncate(&mut self, end: JournalPosition) {
         (self.length, self.rows, self.hash) = (end.length, end.rows, end.hash);
         // If that fails, a resume cuts.
         let _ = self.csv.set_len(self.length);
@@ -152,7 +152,7 @@ impl<R: JournalRow> Series<R> {
     pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
         let begun = Instant::now();
         let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
-        hdf::write(&self.hdf5_path, Kind::of(R::JOURNAL), |root| {
+        hdf::write(&self.hdf5_path, FileKind::from_journal(R::JOURNAL), |root| {
             provenance::write(provenance, &new_group(root, "Provenance")?)?;
             file_units::write(&self.units, &new_group(root, "Units")?)?;
             self.fill(&new_group(root, R::JOURNAL.group())?, rows)

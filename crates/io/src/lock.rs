@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 
 /// Name of the file.
-pub const LOCK: &str = "tisane.lock";
+pub const LOCK_FILE: &str = "tisane.lock";
 /// Pause between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Time for which a lock is tried again whose text names a process that runs.
@@ -38,7 +38,7 @@ pub struct Lock {
     path: PathBuf,
     file: File,
     /// The text of a stale lock that was found: a process that was killed, or whose machine went down.
-    pub left_by: Option<String>,
+    pub stale_owner: Option<String>,
     /// What the system said, if the file system refuses locks.
     refused: Option<String>,
 }
@@ -50,8 +50,8 @@ impl Lock {
     /// [`Error::Input`] if another process is at work there, with its number and machine, or if the directory cannot be
     /// written.
     pub fn take(dir: &Path) -> Result<Self> {
-        let path = dir.join(LOCK);
-        let cannot = |e: io::Error| Error::input(dir, format!("cannot take the lock {LOCK}: {e}"));
+        let path = dir.join(LOCK_FILE);
+        let cannot = |e: io::Error| Error::input(dir, format!("cannot take the lock {LOCK_FILE}: {e}"));
         let began = Instant::now();
         loop {
             let (mut file, is_new) = open_or_create(&path).map_err(cannot)?;
@@ -60,19 +60,20 @@ impl Lock {
             match attempt {
                 Ok(()) if same_file(&path, &file) => return Self::hold(path, file, text, None).map_err(cannot),
                 Err(TryLockError::WouldBlock) if same_file(&path, &file) => {
-                    let standing = of_held(&text);
-                    let patience = if standing == Standing::AtWork { WHILE_AT_WORK } else { WHILE_UNCLEAR };
+                    let standing = owner_of_held_lock(&text);
+                    let patience = if standing == OwnerState::AtWork { WHILE_AT_WORK } else { WHILE_UNCLEAR };
                     if began.elapsed() >= patience {
                         return Err(in_use_by(dir, &text, standing));
                     }
                     std::thread::sleep(PAUSE);
                 }
-                Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => match of_refused(&text) {
+                Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => match owner_without_locking(&text)
+                {
                     // A file without a text may be another process's that is about to write it.
-                    Standing::Stale if text.is_empty() && !is_new && began.elapsed() < WHILE_AT_WORK => {
+                    OwnerState::Stale if text.is_empty() && !is_new && began.elapsed() < WHILE_AT_WORK => {
                         std::thread::sleep(PAUSE);
                     }
-                    Standing::Stale => return Self::hold(path, file, text, Some(e.to_string())).map_err(cannot),
+                    OwnerState::Stale => return Self::hold(path, file, text, Some(e.to_string())).map_err(cannot),
                     standing => return Err(in_use_by(dir, &text, standing)),
                 },
                 // Its owner has just removed the file, or a signal came in between.
@@ -82,14 +83,14 @@ impl Lock {
     }
 
     /// Writes the name of this process into a file that it holds locked, or that is not locked because the file system refuses.
-    fn hold(path: PathBuf, mut file: File, left_by: String, refused: Option<String>) -> io::Result<Self> {
+    fn hold(path: PathBuf, mut file: File, stale_owner: String, refused: Option<String>) -> io::Result<Self> {
         let own = format!("process {} on {}, since {}\n", std::process::id(), machine::host(), now_utc());
         let written = file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(own.as_bytes()));
         // Where the system holds the lock the text is not needed: on a full disk the next process is told less.
         if refused.is_some() {
             written?;
         }
-        Ok(Self { path, file, left_by: Some(left_by).filter(|who| !who.is_empty()), refused })
+        Ok(Self { path, file, stale_owner: Some(stale_owner).filter(|who| !who.is_empty()), refused })
     }
 
     /// Returns what the user needs to know if the file system refuses locks, and [`None`] if the lock holds.
@@ -124,7 +125,7 @@ pub fn in_use(dir: &Path) -> bool {
 /// # Errors
 /// [`Error::Input`], as [`Lock::take`].
 pub fn check(dir: &Path) -> Result<()> {
-    let path = dir.join(LOCK);
+    let path = dir.join(LOCK_FILE);
     let began = Instant::now();
     loop {
         let Ok(mut file) = regular_file::open(&path) else { return Ok(()) };
@@ -132,13 +133,13 @@ pub fn check(dir: &Path) -> Result<()> {
         let text = text_of(&mut file);
         let standing = match attempt {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if same_file(&path, &file) => of_held(&text),
-            Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => of_refused(&text),
+            Err(TryLockError::WouldBlock) if same_file(&path, &file) => owner_of_held_lock(&text),
+            Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => owner_without_locking(&text),
             _ => continue,
         };
         match standing {
-            Standing::Stale => return Ok(()),
-            Standing::Unclear if began.elapsed() < WHILE_UNCLEAR => std::thread::sleep(PAUSE),
+            OwnerState::Stale => return Ok(()),
+            OwnerState::Unclear if began.elapsed() < WHILE_UNCLEAR => std::thread::sleep(PAUSE),
             standing => return Err(in_use_by(dir, &text, standing)),
         }
     }
@@ -150,7 +151,7 @@ pub fn check(dir: &Path) -> Result<()> {
 /// What the file system says.
 pub fn is_empty(dir: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(dir)? {
-        if entry?.file_name() != LOCK {
+        if entry?.file_name() != LOCK_FILE {
             return Ok(false);
         }
     }
@@ -178,18 +179,18 @@ fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
     }
 }
 
-fn in_use_by(dir: &Path, text: &str, standing: Standing) -> Error {
+fn in_use_by(dir: &Path, text: &str, standing: OwnerState) -> Error {
     let who = if text.is_empty() { String::new() } else { format!(": {text}") };
     let (problem, help) = match standing {
-        Standing::Unclear => {
+        OwnerState::Unclear => {
             let problem = match text {
-                "" => format!("{LOCK} is held by a process that it does not name"),
-                _ => format!("{LOCK} is held, but the process that it names has ended: {text}"),
+                "" => format!("{LOCK_FILE} is held by a process that it does not name"),
+                _ => format!("{LOCK_FILE} is held, but the process that it names has ended: {text}"),
             };
-            (problem, format!("end the process that has the file open (`fuser {LOCK}` shows which)"))
+            (problem, format!("end the process that has the file open (`fuser {LOCK_FILE}` shows which)"))
         }
-        Standing::Unknown => {
-            let help = format!("this file system refuses locks: if that process has ended, remove {LOCK}");
+        OwnerState::Unknown => {
+            let help = format!("this file system refuses locks: if that process has ended, remove {LOCK_FILE}");
             (format!("another tisane is at work in this directory{who}"), help)
         }
         _ => (format!("another tisane is at work in this directory{who}"), WAIT.to_owned()),
@@ -211,7 +212,7 @@ fn same_file(path: &Path, file: &File) -> bool {
 
 /// State of the process that the text of a lock names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum OwnerState {
     AtWork,
     /// It has ended, and the lock with it.
     Stale,
@@ -222,25 +223,25 @@ enum Standing {
 }
 
 /// State of the owner of a lock that another process holds.
-fn of_held(text: &str) -> Standing {
+fn owner_of_held_lock(text: &str) -> OwnerState {
     let is_there = |id: u32| !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{id}")).exists();
     match owner(text) {
-        Some((id, host)) if host != machine::host() || is_there(id) => Standing::AtWork,
-        _ => Standing::Unclear,
+        Some((id, host)) if host != machine::host() || is_there(id) => OwnerState::AtWork,
+        _ => OwnerState::Unclear,
     }
 }
 
 /// State of the owner of a lock on a file system that refuses locks.
-fn of_refused(text: &str) -> Standing {
-    let Some((id, host)) = owner(text) else { return Standing::Stale };
+fn owner_without_locking(text: &str) -> OwnerState {
+    let Some((id, host)) = owner(text) else { return OwnerState::Stale };
     if host != machine::host() {
-        return Standing::Unknown;
+        return OwnerState::Unknown;
     }
     // The number may be another program's by now.
     let program = |id: &str| fs::read_to_string(format!("/proc/{id}/comm")).ok();
     let at_work =
         id != std::process::id() && program(&id.to_string()).is_some_and(|name| Some(name) == program("self"));
-    if at_work { Standing::AtWork } else { Standing::Stale }
+    if at_work { OwnerState::AtWork } else { OwnerState::Stale }
 }
 
 /// Number and machine of the process that a lock names.
@@ -257,7 +258,7 @@ mod tests {
     fn a_lock_is_taken_once_and_goes_with_its_owner() {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock::take(dir.path()).unwrap();
-        assert_eq!(lock.left_by, None);
+        assert_eq!(lock.stale_owner, None);
         assert!(in_use(dir.path()) && is_empty(dir.path()).unwrap());
         let refused = Lock::take(dir.path()).unwrap_err();
         assert_eq!(refused.exit_code(), 2);
@@ -272,10 +273,10 @@ mod tests {
     fn a_stale_lock_is_taken_over_and_its_owner_named() {
         let dir = tempfile::tempdir().unwrap();
         let stale = format!("process 4711 on node17, since {}", now_utc());
-        fs::write(dir.path().join(LOCK), format!("{stale}\n")).unwrap();
+        fs::write(dir.path().join(LOCK_FILE), format!("{stale}\n")).unwrap();
         assert!(!in_use(dir.path()));
         let lock = Lock::take(dir.path()).unwrap();
-        assert_eq!(lock.left_by.as_ref(), Some(&stale));
+        assert_eq!(lock.stale_owner.as_ref(), Some(&stale));
         assert!(in_use(dir.path()));
     }
 
@@ -300,22 +301,22 @@ mod tests {
     #[test]
     fn a_lock_held_for_an_instant_is_taken_after_it() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join(LOCK);
+        let path = dir.path().join(LOCK_FILE);
         // No process has the number 0: its child holds the lock until it executes its own program.
         for text in [String::new(), here(0)] {
             fs::write(&path, &text).unwrap();
             let held = File::open(&path).unwrap();
             held.lock().unwrap();
-            assert_eq!(of_held(&text), Standing::Unclear);
+            assert_eq!(owner_of_held_lock(&text), OwnerState::Unclear);
             std::thread::scope(|scope| {
                 let looker = scope.spawn(|| in_use(dir.path()));
-                let taker = scope.spawn(|| Lock::take(dir.path()).map(|lock| lock.left_by.clone()));
+                let taker = scope.spawn(|| Lock::take(dir.path()).map(|lock| lock.stale_owner.clone()));
                 std::thread::sleep(3 * PAUSE);
                 assert!(!looker.is_finished() && !taker.is_finished(), "{text:?}: not tried again");
                 drop(held);
-                let left_by = taker.join().unwrap().unwrap();
+                let stale_owner = taker.join().unwrap().unwrap();
                 // Who comes second finds the file as the first has left it: removed, or made anew.
-                assert!(left_by.is_none_or(|who| who == text), "{text:?}");
+                assert!(stale_owner.is_none_or(|who| who == text), "{text:?}");
                 looker.join().unwrap();
             });
         }
@@ -325,8 +326,8 @@ mod tests {
     fn a_lock_held_by_a_process_that_it_names_is_refused_soon() {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock::take(dir.path()).unwrap();
-        assert_eq!((of_held(&here(std::process::id())), lock.warning()), (Standing::AtWork, None));
-        assert_eq!(of_held("process 7 on another machine, since long ago"), Standing::AtWork);
+        assert_eq!((owner_of_held_lock(&here(std::process::id())), lock.warning()), (OwnerState::AtWork, None));
+        assert_eq!(owner_of_held_lock("process 7 on another machine, since long ago"), OwnerState::AtWork);
         let began = Instant::now();
         let refused = Lock::take(dir.path()).unwrap_err();
         assert!(refused.to_string().contains("another tisane is at work"), "{refused}");
@@ -337,9 +338,9 @@ mod tests {
     fn without_locks_the_words_decide() {
         // Ours can be no other's; no process has the number 0; a parent that is not this program has taken a number over.
         for stale in [String::new(), "nonsense".into(), here(std::process::id()), here(0)] {
-            assert_eq!(of_refused(&stale), Standing::Stale, "{stale}");
+            assert_eq!(owner_without_locking(&stale), OwnerState::Stale, "{stale}");
         }
-        assert_eq!(of_refused("process 7 on another machine, since long ago"), Standing::Unknown);
+        assert_eq!(owner_without_locking("process 7 on another machine, since long ago"), OwnerState::Unknown);
         assert_eq!(owner(&here(7)), Some((7, machine::host().as_str())));
     }
 }

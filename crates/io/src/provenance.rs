@@ -1,10 +1,10 @@
 //! Where a file comes from: program, machine, configuration, initial conditions, and the state it was written from.
 
-mod of_file;
+mod from_file;
 
-pub use of_file::{from_file, initial_sha256};
+pub use from_file::{from_file, initial_sha256};
 
-use super::hdf::read::Node;
+use super::hdf::read::TisaneGroup;
 use super::hdf::write::{H5Result, put, put_text};
 use super::machine;
 use hdf5::Group;
@@ -69,7 +69,7 @@ pub struct Provenance {
 
 /// A file that a run read its initial conditions from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
+pub struct InputFile {
     /// Key of the configuration that names it.
     pub key: String,
     /// Its absolute path.
@@ -81,7 +81,7 @@ pub struct Input {
 impl Provenance {
     /// Version, build, machine and the time now; the description of the run left empty for the caller.
     #[must_use]
-    pub fn of_this_program() -> Self {
+    pub fn current() -> Self {
         let build = build();
         Self {
             version: version().into(),
@@ -112,8 +112,8 @@ impl Provenance {
     /// The files of initial conditions, one by one.
     ///
     /// # Errors
-    /// They are not a JSON array of [`Input`].
-    pub fn inputs(&self) -> std::result::Result<Vec<Input>, String> {
+    /// They are not a JSON array of [`InputFile`].
+    pub fn inputs(&self) -> std::result::Result<Vec<InputFile>, String> {
         if self.inputs.is_empty() {
             return Ok(Vec::new());
         }
@@ -166,7 +166,7 @@ pub(super) fn write(provenance: &Provenance, group: &Group) -> H5Result {
 }
 
 /// Reads what [`write()`] wrote in a file of a format version.
-pub(super) fn read(node: &Node<'_>, format_version: u64) -> Result<Provenance> {
+pub(super) fn read(node: &TisaneGroup<'_>, format_version: u64) -> Result<Provenance> {
     let mut provenance = Provenance::default();
     for (since, name, text) in texts(&mut provenance) {
         if since <= format_version {
@@ -179,7 +179,7 @@ pub(super) fn read(node: &Node<'_>, format_version: u64) -> Result<Provenance> {
     Ok(provenance)
 }
 
-fn optional<T: hdf5::H5Type>(node: &Node<'_>, name: &str) -> Result<Option<T>> {
+fn optional<T: hdf5::H5Type>(node: &TisaneGroup<'_>, name: &str) -> Result<Option<T>> {
     if node.has(name) { node.get(name).map(Some) } else { Ok(None) }
 }
 

@@ -3,8 +3,8 @@
 use super::checksum;
 use super::fields::{self, FieldValues, SnapshotField};
 use super::file_units::{self, FileUnits};
-use super::hdf::Kind;
-use super::hdf::read::{Node, Tree};
+use super::hdf::FileKind;
+use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
 use hdf5::Group;
@@ -77,7 +77,7 @@ pub struct SnapshotData {
 /// # Errors
 /// [`Error::Storage`](tisane::Error::Storage) if it cannot be written.
 pub fn write(path: &Path, snapshot: &Snapshot<'_>) -> Result<()> {
-    hdf::write(path, Kind::Snapshot, |root| fill(root, snapshot))
+    hdf::write(path, FileKind::Snapshot, |root| fill(root, snapshot))
 }
 
 fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
@@ -158,7 +158,7 @@ impl ContentHash {
     }
 
     fn finish(self) -> String {
-        checksum::Digest::of(self.0).to_string()
+        checksum::Digest::from_hasher(self.0).to_string()
     }
 }
 
@@ -167,7 +167,7 @@ impl ContentHash {
 /// # Errors
 /// [`Error::Input`](tisane::Error::Input) naming file and dataset if it is missing, damaged or of another kind.
 pub fn read(path: &Path) -> Result<SnapshotData> {
-    let tree = Tree::open(path, &[Kind::Snapshot], false)?;
+    let tree = TisaneFile::open(path, &[FileKind::Snapshot], false)?;
     check_groups(&tree)?;
     let group = tree.group(PARTICLES)?;
     let origin = tree.group("Provenance")?;
@@ -193,7 +193,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
 
 /// What a snapshot says of itself before its particles.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heading {
+pub struct SnapshotHeader {
     /// Time, in the user's unit of time.
     pub time: f64,
     /// Number of particles.
@@ -210,17 +210,17 @@ pub struct Heading {
 ///
 /// # Errors
 /// [`Error::Input`](tisane::Error::Input) if it is missing, cut off or of another kind.
-pub fn heading(path: &Path) -> Result<Heading> {
-    let tree = Tree::glance(path, Kind::Snapshot)?;
+pub fn read_header(path: &Path) -> Result<SnapshotHeader> {
+    let tree = TisaneFile::open_header(path, FileKind::Snapshot)?;
     let count: [u64; TYPES] = tree.group("Header")?.get_array(COUNTS)?;
     let units = file_units::read(&tree.group("Units")?)?;
     let origin = tree.group("Provenance")?;
     let (engine, precision) = (origin.text("engine")?, origin.text("precision")?);
-    Ok(Heading { time: tree.root().get("time")?, n: count[OUR_TYPE], units, engine, precision })
+    Ok(SnapshotHeader { time: tree.root().get("time")?, n: count[OUR_TYPE], units, engine, precision })
 }
 
 /// No particles are left out silently: there are no types but ours.
-fn check_groups(tree: &Tree) -> Result<()> {
+fn check_groups(tree: &TisaneFile) -> Result<()> {
     let root = tree.root();
     let others: Vec<_> = root.members()?.into_iter().filter(|n| n.starts_with("PartType") && n != PARTICLES).collect();
     if others.is_empty() {
@@ -231,7 +231,7 @@ fn check_groups(tree: &Tree) -> Result<()> {
 
 /// Reads columns of one length, hashing them.
 struct ColumnReader<'a> {
-    group: Node<'a>,
+    group: TisaneGroup<'a>,
     rows: Option<usize>,
     hash: &'a mut ContentHash,
 }

@@ -28,7 +28,7 @@ impl ColumnSpec {
 }
 
 /// A field of a [`JournalRow`]: one column, or several.
-pub(super) trait Cell {
+pub(super) trait RowField {
     /// Nothing yet ([`Default`] stops at arrays of 32).
     const ZERO: Self;
     const KIND: ColumnKind;
@@ -38,7 +38,7 @@ pub(super) trait Cell {
     fn push(&self, scale: f64, values: &mut Vec<Value>);
 }
 
-impl Cell for f64 {
+impl RowField for f64 {
     const ZERO: Self = 0.0;
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -49,7 +49,7 @@ impl Cell for f64 {
     }
 }
 
-impl Cell for Vec3 {
+impl RowField for Vec3 {
     const ZERO: Self = Self::new(0.0, 0.0, 0.0);
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -60,7 +60,7 @@ impl Cell for Vec3 {
     }
 }
 
-impl Cell for Spread {
+impl RowField for Spread {
     const ZERO: Self = Self { max: 0.0, rms: 0.0, p99: 0.0 };
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -71,7 +71,7 @@ impl Cell for Spread {
     }
 }
 
-impl Cell for u64 {
+impl RowField for u64 {
     const ZERO: Self = 0;
     const KIND: ColumnKind = ColumnKind::Count;
     fn suffixes() -> Vec<String> {
@@ -82,7 +82,7 @@ impl Cell for u64 {
     }
 }
 
-impl Cell for [u64; LEVELS] {
+impl RowField for [u64; LEVELS] {
     const ZERO: Self = [0; LEVELS];
     const KIND: ColumnKind = ColumnKind::Count;
     fn suffixes() -> Vec<String> {
@@ -95,9 +95,9 @@ impl Cell for [u64; LEVELS] {
 
 /// A number in the user's unit already: the time of a row, which must be that of the snapshot to the bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stated(pub f64);
+pub struct UserTime(pub f64);
 
-impl Cell for Stated {
+impl RowField for UserTime {
     const ZERO: Self = Self(0.0);
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -108,7 +108,7 @@ impl Cell for Stated {
     }
 }
 
-impl Cell for String {
+impl RowField for String {
     const ZERO: Self = Self::new();
     const KIND: ColumnKind = ColumnKind::Text;
     fn suffixes() -> Vec<String> {
@@ -222,10 +222,10 @@ macro_rules! row {
 
             fn columns() -> Vec<ColumnSpec> {
                 let mut columns = Vec::new();
-                $(for suffix in <$type as Cell>::suffixes() {
+                $(for suffix in <$type as RowField>::suffixes() {
                     columns.push(ColumnSpec {
                         name: format!("{}{suffix}", stringify!($name)),
-                        kind: <$type as Cell>::KIND,
+                        kind: <$type as RowField>::KIND,
                         dimension: Dimension::$dimension,
                         description: $text.to_string(),
                     });
@@ -235,14 +235,14 @@ macro_rules! row {
 
             fn values(&self, scale: &Scale) -> Vec<Value> {
                 let mut values = Vec::new();
-                $(Cell::push(&self.$name, scale.of(Dimension::$dimension), &mut values);)*
+                $(RowField::push(&self.$name, scale.of(Dimension::$dimension), &mut values);)*
                 values
             }
         }
 
         impl Default for $row {
             fn default() -> Self {
-                Self { $($name: <$type as Cell>::ZERO,)* }
+                Self { $($name: <$type as RowField>::ZERO,)* }
             }
         }
     };

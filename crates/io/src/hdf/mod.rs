@@ -11,7 +11,7 @@ use crate::fields::Journal;
 
 /// The kinds of HDF5 file that tisane writes, by the text in their root attribute `format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Snapshot,
     Checkpoint,
     Diagnostics,
@@ -21,12 +21,12 @@ pub(crate) enum Kind {
     Table,
 }
 
-impl Kind {
+impl FileKind {
     pub(crate) const ALL: [Self; 7] =
         [Self::Snapshot, Self::Checkpoint, Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Table];
 
     /// The kind of a journal's HDF5 file.
-    pub(crate) const fn of(journal: Journal) -> Self {
+    pub(crate) const fn from_journal(journal: Journal) -> Self {
         match journal {
             Journal::Diagnostics => Self::Diagnostics,
             Journal::Cluster => Self::Cluster,
@@ -37,7 +37,7 @@ impl Kind {
 
     /// The journal of which this is the HDF5 file.
     pub(crate) fn journal(self) -> Option<Journal> {
-        Journal::ALL.into_iter().find(|journal| Self::of(*journal) == self)
+        Journal::ALL.into_iter().find(|journal| Self::from_journal(*journal) == self)
     }
 
     pub(crate) const fn text(self) -> &'static str {

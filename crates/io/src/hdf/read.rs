@@ -1,9 +1,9 @@
 //! Reading what tisane wrote. Memory stays bounded by the file's length, whatever a header claims.
 
 use super::write::MAX_TEXT;
-use super::{Kind, link_guard, open};
+use super::{FileKind, link_guard, open};
 use crate::FORMAT_VERSION;
-use crate::checksum::{self, Seal};
+use crate::checksum::{self, ChecksumStatus};
 use crate::regular_file;
 use hdf5::types::{FixedUnicode, TypeDescriptor};
 use hdf5::{Attribute, Dataset, Group, H5Type, Location};
@@ -15,59 +15,59 @@ use tisane::error::{Error, Result};
 pub(crate) const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
 /// An open file that tisane wrote.
-pub(crate) struct Tree {
+pub(crate) struct TisaneFile {
     path: PathBuf,
     bytes: u64,
     file: hdf5::File,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     pub(crate) version: u64,
-    pub(crate) seal: Seal,
+    pub(crate) checksum: ChecksumStatus,
 }
 
-impl Tree {
-    /// Opens a file of one of the `kinds`. A broken seal is an error; an absent one only if `must_be_sealed`.
-    pub(crate) fn open(path: &Path, kinds: &[Kind], must_be_sealed: bool) -> Result<Self> {
+impl TisaneFile {
+    /// Opens a file of one of the `kinds`. A broken checksum is an error; an absent one only if `require_checksum`.
+    pub(crate) fn open(path: &Path, kinds: &[FileKind], require_checksum: bool) -> Result<Self> {
         let bytes = check_signature(path)?;
-        let seal = checksum::check(path).map_err(|e| Error::input(path, e))?;
-        if seal == Seal::Broken {
+        let checksum = checksum::check(path).map_err(|e| Error::input(path, e))?;
+        if checksum == ChecksumStatus::Mismatch {
             return Err(Error::input(path, "damaged: its bytes do not match the SHA-256 at its end"));
         }
-        if seal == Seal::Absent && must_be_sealed {
+        if checksum == ChecksumStatus::Missing && require_checksum {
             return Err(Error::input(path, "cut off or changed: the SHA-256 at its end is missing"));
         }
-        Self::open_unchecked(path, kinds, (bytes, seal))
+        Self::open_unchecked(path, kinds, (bytes, checksum))
     }
 
-    /// Opens a file of one kind for a look at its attributes, which HDF5 keeps under checksums of its own: the seal, which
+    /// Opens a file of one kind for a look at its attributes, which HDF5 keeps under checksums of its own: the checksum, which
     /// takes reading all of the file, is not checked.
-    pub(crate) fn glance(path: &Path, kind: Kind) -> Result<Self> {
+    pub(crate) fn open_header(path: &Path, kind: FileKind) -> Result<Self> {
         let bytes = check_signature(path)?;
-        Self::open_unchecked(path, &[kind], (bytes, Seal::Absent))
+        Self::open_unchecked(path, &[kind], (bytes, ChecksumStatus::Missing))
     }
 
-    fn open_unchecked(path: &Path, kinds: &[Kind], (bytes, seal): (u64, Seal)) -> Result<Self> {
+    fn open_unchecked(path: &Path, kinds: &[FileKind], (bytes, checksum): (u64, ChecksumStatus)) -> Result<Self> {
         let file = open::open(path)?;
-        let root = Node { path, bytes, group: (*file).clone(), name: String::new() };
+        let root = TisaneGroup { path, bytes, group: (*file).clone(), name: String::new() };
         let kind = find_kind(path, &root, kinds)?;
         match root.get::<u64>("format_version")? {
-            version @ 1..=FORMAT_VERSION => Ok(Self { path: path.to_owned(), bytes, file, kind, version, seal }),
+            version @ 1..=FORMAT_VERSION => Ok(Self { path: path.to_owned(), bytes, file, kind, version, checksum }),
             v => Err(Error::input(path, format!("format version {v}, and this tisane reads 1 to {FORMAT_VERSION}"))
                 .with_help("read it with the tisane that wrote it, or a newer one")),
         }
     }
 
-    pub(crate) fn root(&self) -> Node<'_> {
-        Node { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
+    pub(crate) fn root(&self) -> TisaneGroup<'_> {
+        TisaneGroup { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
     }
 
-    pub(crate) fn group(&self, name: &str) -> Result<Node<'_>> {
+    pub(crate) fn group(&self, name: &str) -> Result<TisaneGroup<'_>> {
         let group = link_guard::group(&self.file, name);
         let group = group.map_err(|problem| Error::input(&self.path, format!("/{name}: {problem}")))?;
-        Ok(Node { path: &self.path, bytes: self.bytes, group, name: format!("/{name}") })
+        Ok(TisaneGroup { path: &self.path, bytes: self.bytes, group, name: format!("/{name}") })
     }
 }
 
-fn find_kind(path: &Path, root: &Node<'_>, kinds: &[Kind]) -> Result<Kind> {
+fn find_kind(path: &Path, root: &TisaneGroup<'_>, kinds: &[FileKind]) -> Result<FileKind> {
     let wanted = || kinds.iter().map(|kind| kind.text()).collect::<Vec<_>>().join(" or ");
     let Ok(format) = root.text("format") else {
         let problem = format!("this is an HDF5 file that tisane did not write, and what is wanted is {}", wanted());
@@ -101,14 +101,14 @@ fn check_signature(path: &Path) -> Result<u64> {
 }
 
 /// A group of an open file, with what an error message needs.
-pub(crate) struct Node<'a> {
+pub(crate) struct TisaneGroup<'a> {
     path: &'a Path,
     bytes: u64,
     group: Group,
     name: String,
 }
 
-impl Node<'_> {
+impl TisaneGroup<'_> {
     /// An error about something in this group.
     pub(crate) fn error(&self, name: &str, problem: impl std::fmt::Display) -> Error {
         Error::input(self.path, format!("{}/{name}: {problem}", self.name))
@@ -153,7 +153,7 @@ impl Node<'_> {
     }
 
     /// A text attribute of a dataset.
-    pub(crate) fn text_of(&self, dataset: &str, name: &str) -> Result<String> {
+    pub(crate) fn dataset_text(&self, dataset: &str, name: &str) -> Result<String> {
         let place = format!("{dataset}/{name}");
         let attribute = self.attribute(&*self.dataset(dataset)?, name)?;
         read_text(&attribute).map_err(|problem| self.error(&place, problem))
@@ -185,7 +185,7 @@ impl Node<'_> {
     }
 
     /// Reads a text attribute of a dataset; none if the dataset has no attribute of that name.
-    pub(crate) fn text_of_if_there(&self, dataset: &str, name: &str) -> Result<Option<String>> {
+    pub(crate) fn optional_dataset_text(&self, dataset: &str, name: &str) -> Result<Option<String>> {
         let found = self.dataset(dataset)?;
         match found.attr(name) {
             Ok(attribute) => {

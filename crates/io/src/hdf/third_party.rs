@@ -19,13 +19,13 @@ const LONGEST_TEXT: usize = 1024;
 
 /// An open HDF5 file of another program.
 #[derive(Debug)]
-pub(crate) struct Foreign {
+pub(crate) struct ThirdPartyFile {
     path: PathBuf,
     bytes: u64,
     file: hdf5::File,
 }
 
-impl Foreign {
+impl ThirdPartyFile {
     /// Opens a file that starts with HDF5's signature.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = |e: std::io::Error| Error::input(path, e);
@@ -40,21 +40,21 @@ impl Foreign {
     }
 
     /// The root group.
-    pub(crate) fn root(&self) -> Place<'_> {
-        Place { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
+    pub(crate) fn root(&self) -> ThirdPartyGroup<'_> {
+        ThirdPartyGroup { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
     }
 }
 
 /// A group of an open file, with what an error message needs.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ThirdPartyGroup<'a> {
     path: &'a Path,
     bytes: u64,
     group: Group,
     name: String,
 }
 
-impl Place<'_> {
+impl ThirdPartyGroup<'_> {
     /// An error about something in this group.
     pub(crate) fn error(&self, name: &str, problem: impl std::fmt::Display) -> Error {
         Error::input(self.path, format!("{}/{name}: {problem}", self.name))
@@ -100,7 +100,7 @@ impl Place<'_> {
         if count > MOST_VALUES {
             return Err(self.error(name, format!("expected at most {MOST_VALUES} numbers, found {count}")));
         }
-        if !matches!(self.kind(attribute, name)?, Kind::Float | Kind::Integer) {
+        if !matches!(self.kind(attribute, name)?, ValueKind::Float | ValueKind::Integer) {
             return Err(self.error(name, "expected a number"));
         }
         attribute.read_raw().map_err(|e| self.error(name, e))
@@ -108,15 +108,15 @@ impl Place<'_> {
 
     /// The text of an attribute, or [`None`] if there is no such attribute.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>> {
-        self.text_at(&self.group, name, name)
+        self.location_text(&self.group, name, name)
     }
 
     /// The text of a dataset's attribute, if it has one.
-    pub(crate) fn text_of(&self, dataset: &str, name: &str) -> Result<Option<String>> {
-        self.text_at(&*self.dataset(dataset)?, name, &format!("{dataset}/{name}"))
+    pub(crate) fn dataset_text(&self, dataset: &str, name: &str) -> Result<Option<String>> {
+        self.location_text(&*self.dataset(dataset)?, name, &format!("{dataset}/{name}"))
     }
 
-    fn text_at(&self, at: &Location, name: &str, place: &str) -> Result<Option<String>> {
+    fn location_text(&self, at: &Location, name: &str, place: &str) -> Result<Option<String>> {
         let Ok(attribute) = at.attr(name) else { return Ok(None) };
         read_text(&attribute).map(Some).map_err(|problem| self.error(place, problem))
     }
@@ -131,8 +131,8 @@ impl Place<'_> {
 
     /// The values of a dataset of floating-point numbers of shape `(rows, width)`, or `(rows)` for width 1, in row order.
     pub(crate) fn floats(&self, name: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
-        let dataset = self.sized(name, rows, width)?;
-        if self.kind(&dataset, name)? != Kind::Float {
+        let dataset = self.checked_dataset(name, rows, width)?;
+        if self.kind(&dataset, name)? != ValueKind::Float {
             return Err(self.error(name, "expected floating-point numbers"));
         }
         dataset.read_raw().map_err(|e| self.error(name, e))
@@ -140,8 +140,8 @@ impl Place<'_> {
 
     /// The values of a column of integers of any width. Negative ones are refused.
     pub(crate) fn ids(&self, name: &str, rows: usize) -> Result<Vec<u64>> {
-        let dataset = self.sized(name, rows, 1)?;
-        if self.kind(&dataset, name)? != Kind::Integer {
+        let dataset = self.checked_dataset(name, rows, 1)?;
+        if self.kind(&dataset, name)? != ValueKind::Integer {
             return Err(self.error(name, "expected integers"));
         }
         if matches!(self.descriptor(&dataset, name)?, TypeDescriptor::Unsigned(_)) {
@@ -154,7 +154,7 @@ impl Place<'_> {
     }
 
     /// A dataset of a given shape all of whose values are in this file.
-    fn sized(&self, name: &str, rows: usize, width: usize) -> Result<Dataset> {
+    fn checked_dataset(&self, name: &str, rows: usize, width: usize) -> Result<Dataset> {
         let dataset = self.dataset(name)?;
         let shape = dataset.shape();
         let fits = match shape[..] {
@@ -185,11 +185,11 @@ impl Place<'_> {
         of.dtype().and_then(|t| t.to_descriptor()).map_err(|e| self.error(name, e))
     }
 
-    fn kind(&self, of: &Container, name: &str) -> Result<Kind> {
+    fn kind(&self, of: &Container, name: &str) -> Result<ValueKind> {
         Ok(match self.descriptor(of, name)? {
-            TypeDescriptor::Float(_) => Kind::Float,
-            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) => Kind::Integer,
-            _ => Kind::Other,
+            TypeDescriptor::Float(_) => ValueKind::Float,
+            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) => ValueKind::Integer,
+            _ => ValueKind::Other,
         })
     }
 
@@ -206,7 +206,7 @@ fn has_all_chunks(dataset: &Dataset, shape: &[usize], chunk: &[usize]) -> bool {
 
 /// What values are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Float,
     Integer,
     Other,

@@ -1,7 +1,7 @@
 //! Writing: attributes, datasets, sealed files.
 
-use super::{Kind, open};
-use crate::atomic::{Pending, write_atomically};
+use super::{FileKind, open};
+use crate::atomic::{PendingFile, write_atomically};
 use crate::{FORMAT_VERSION, checksum};
 use hdf5::plist::group_create::LinkPhaseChange;
 use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
@@ -22,8 +22,8 @@ const IN_HEADER: u32 = 65_535;
 pub(super) const MAX_TEXT: usize = 1 << 18;
 
 /// Writes a sealed HDF5 file up to, but without, giving it its name.
-pub(crate) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
-    Pending::write(path, |temporary| {
+pub(crate) fn write_pending(path: &Path, kind: FileKind, fill: impl FnOnce(&Group) -> H5Result) -> Result<PendingFile> {
+    PendingFile::write(path, |temporary| {
         create(temporary, Some(kind), fill).map_err(|e| open::storage_error(path, &e))?;
         checksum::append(temporary).map_err(|e| Error::storage(path, e))
     })
@@ -35,11 +35,11 @@ pub(crate) fn write_for_others(path: &Path, fill: impl FnOnce(&Group) -> H5Resul
 }
 
 /// Writes a sealed HDF5 file atomically.
-pub(crate) fn write(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
-    write_pending(path, kind, fill).and_then(Pending::commit)
+pub(crate) fn write(path: &Path, kind: FileKind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
+    write_pending(path, kind, fill).and_then(PendingFile::commit)
 }
 
-fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
+fn create(path: &Path, kind: Option<FileKind>, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
     let file = open::create(path)?;
     if let Some(kind) = kind {
         put_text(&file, "format", kind.text())?;

@@ -28,7 +28,7 @@ pub struct JournalTail {
 
 /// Some rows of some columns.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
+pub struct TailRows {
     /// Number of the row to ask from for those after these.
     pub next: u64,
     /// The rows; NaN for a cell that is no number.
@@ -130,7 +130,7 @@ impl JournalTail {
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read.
-    pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<Rows> {
+    pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<TailRows> {
         let every = every.max(1);
         let chosen: Vec<usize> = (0..self.names.len()).filter(|&i| wanted(&self.names[i])).collect();
         let mut next = from;
@@ -139,7 +139,7 @@ impl JournalTail {
             let column =
                 |(&i, values): (&usize, Vec<f64>)| Column::new(&*self.names[i], "", "", Values::Floats(values));
             let columns = chosen.iter().zip(values).map(column).collect();
-            Rows { next, table: Table { columns, ..Table::default() } }
+            TailRows { next, table: Table { columns, ..Table::default() } }
         };
         let Some(&mark) = usize::try_from(from / ROWS_A_MARK).ok().and_then(|mark| self.marks.get(mark)) else {
             return Ok(rows(next, values));

@@ -116,7 +116,7 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
             None => table.remarks.push((String::new(), line.to_owned())),
         }
     }
-    let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
+    let mut rows = CsvRows::new(path, open().map_err(trouble)?, typing)?;
     table.columns = match typing {
         Typing::Declared => declared(&rows.names),
         Typing::ByCells => rows.names.iter().map(|name| column(name, ColumnKind::Float)).collect(),
@@ -132,7 +132,7 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
         }
     }
     if text.contains(&true) {
-        let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
+        let mut rows = CsvRows::new(path, open().map_err(trouble)?, typing)?;
         while let Some((_, record)) = rows.next()? {
             for ((column, is_text), cell) in table.columns.iter_mut().zip(&text).zip(record) {
                 if let (Values::Text(values), true) = (&mut column.values, is_text) {
@@ -178,14 +178,14 @@ fn column(header: &str, kind: ColumnKind) -> Column {
 }
 
 /// The rows of a CSV, one after the other.
-struct Rows<'a, R> {
+struct CsvRows<'a, R> {
     path: &'a Path,
     reader: csv::Reader<R>,
     names: csv::StringRecord,
     record: csv::StringRecord,
 }
 
-impl<'a, R: Read> Rows<'a, R> {
+impl<'a, R: Read> CsvRows<'a, R> {
     /// Reads the line of names. Cells of a file that tisane did not write may stand among spaces.
     fn new(path: &'a Path, csv: R, typing: Typing) -> Result<Self> {
         let trim = match typing {

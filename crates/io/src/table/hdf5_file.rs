@@ -2,8 +2,8 @@
 
 use super::{Column, ColumnKind, Table, Values};
 use crate::fields::Journal;
-use crate::hdf::Kind;
-use crate::hdf::read::{Node, Tree};
+use crate::hdf::FileKind;
+use crate::hdf::read::{TisaneFile, TisaneGroup};
 use crate::hdf::write::{self as hdf, H5Result, new_group, put_dataset, put_text};
 use crate::provenance;
 use hdf5::types::FixedUnicode;
@@ -19,7 +19,7 @@ const REMARKS: &str = "Remarks";
 const LONGEST: usize = 256;
 
 /// Text in a cell: of fixed length, as variable-length text crashes some readers.
-type Cell = FixedUnicode<LONGEST>;
+type TextCell = FixedUnicode<LONGEST>;
 
 impl Table {
     /// Writes the table as HDF5: the group `Table` has a dataset a column, with its unit and description, the group `Remarks`
@@ -28,7 +28,7 @@ impl Table {
     /// # Errors
     /// [`Error::Storage`].
     pub fn write_hdf5(&self, path: &Path) -> Result<()> {
-        hdf::write(path, Kind::Table, |file| {
+        hdf::write(path, FileKind::Table, |file| {
             let remarks = new_group(file, REMARKS)?;
             put_text(&remarks, "title", &self.title)?;
             self.remarks.iter().try_for_each(|(name, value)| put_text(&remarks, name, value))?;
@@ -59,7 +59,7 @@ pub(crate) fn new_dataset(
     match kind {
         ColumnKind::Float => hdf::new_dataset::<f64>(group, name, (rows, 1), chunk),
         ColumnKind::Count => hdf::new_dataset::<u64>(group, name, (rows, 1), chunk),
-        ColumnKind::Text => hdf::new_dataset::<Cell>(group, name, (rows, 1), chunk),
+        ColumnKind::Text => hdf::new_dataset::<TextCell>(group, name, (rows, 1), chunk),
     }
 }
 
@@ -78,10 +78,10 @@ pub(crate) fn write_rows(dataset: &Dataset, first: usize, values: &Values) -> H5
 ///
 /// # Errors
 /// For text with a zero byte.
-fn cells(texts: &[String]) -> H5Result<Vec<Cell>> {
+fn cells(texts: &[String]) -> H5Result<Vec<TextCell>> {
     let cell = |text: &String| {
         let end = (0..=text.len().min(LONGEST)).rev().find(|&k| text.is_char_boundary(k)).unwrap_or(0);
-        text[..end].parse::<Cell>().map_err(|e| e.to_string().into())
+        text[..end].parse::<TextCell>().map_err(|e| e.to_string().into())
     };
     texts.iter().map(cell).collect()
 }
@@ -91,16 +91,16 @@ fn cells(texts: &[String]) -> H5Result<Vec<Cell>> {
 /// # Errors
 /// [`Error::Input`] naming the dataset if the file is missing, damaged, malformed or no table.
 pub fn read_hdf5(path: &Path) -> Result<Table> {
-    read_tree(path, &Tree::open(path, &Kind::ALL, false)?, true)
+    read_tree(path, &TisaneFile::open(path, &FileKind::ALL, false)?, true)
 }
 
 /// Reads what [`read_hdf5`] reads, but for the values: the columns are empty.
 pub(super) fn read_headings(path: &Path) -> Result<Table> {
-    read_tree(path, &Tree::open(path, &Kind::ALL, false)?, false)
+    read_tree(path, &TisaneFile::open(path, &FileKind::ALL, false)?, false)
 }
 
 /// Reads the table of an open file; its columns are empty without `with_values`.
-pub(crate) fn read_tree(path: &Path, tree: &Tree, with_values: bool) -> Result<Table> {
+pub(crate) fn read_tree(path: &Path, tree: &TisaneFile, with_values: bool) -> Result<Table> {
     let groups = tree.root().members()?;
     let name = tree.kind.journal().map_or(TABLE, Journal::group);
     if !groups.iter().any(|group| group == name) {
@@ -137,18 +137,18 @@ pub(crate) fn read_tree(path: &Path, tree: &Tree, with_values: bool) -> Result<T
             false => Values::Floats(Vec::new()),
         };
         rows = Some(values.len());
-        let text = |attribute| group.text_of_if_there(name, attribute).map(Option::unwrap_or_default);
+        let text = |attribute| group.optional_dataset_text(name, attribute).map(Option::unwrap_or_default);
         table.columns.push(Column::new(name, text("unit")?, text("description")?, values));
     }
     Ok(table)
 }
 
-fn values(group: &Node<'_>, name: &str, rows: Option<usize>) -> Result<Values> {
+fn values(group: &TisaneGroup<'_>, name: &str, rows: Option<usize>) -> Result<Values> {
     if group.is_integer(name)? {
         return Ok(Values::Counts(group.column(name, rows, 1)?));
     }
     if group.is_text(name)? {
-        let cells: Vec<Cell> = group.column(name, rows, 1)?;
+        let cells: Vec<TextCell> = group.column(name, rows, 1)?;
         return Ok(Values::Text(cells.iter().map(|cell| cell.as_str().to_owned()).collect()));
     }
     Ok(Values::Floats(group.column(name, rows, 1)?))
@@ -190,7 +190,7 @@ mod tests {
     fn a_column_without_unit_or_description_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.hdf5");
-        hdf::write(&path, Kind::Table, |root| {
+        hdf::write(&path, FileKind::Table, |root| {
             let table = new_group(root, TABLE)?;
             put_text(&table, "columns", "n")?;
             put_dataset(&table, "n", 1, &[1024u64, 2048]).map(drop)

@@ -1,6 +1,6 @@
 //! The journal of a stopped run, before the run goes on.
 
-use super::{Series, header, line};
+use super::{JournalWriter, header, line};
 use crate::atomic::write_atomically;
 use crate::checksum::Digest;
 use crate::fields::JournalRow;
@@ -18,9 +18,9 @@ use tisane::error::{Error, Result};
 /// looks at all its journals first, so that none loses rows where another is missing.
 #[derive(Debug)]
 #[must_use]
-pub struct Stopped<R> {
+pub struct ResumableJournal<R> {
     dir: PathBuf,
-    found: Found,
+    found: RowSource,
     /// Of the CSV up to the last row that counts.
     length: u64,
     hash: Sha256,
@@ -31,21 +31,21 @@ pub struct Stopped<R> {
 
 /// Where the rows are.
 #[derive(Debug)]
-enum Found {
+enum RowSource {
     /// In the CSV, perhaps with later ones after them.
     Csv(File),
     /// Here: there is no CSV, or none that counts.
     Text(String),
 }
 
-impl<R: JournalRow> Stopped<R> {
+impl<R: JournalRow> ResumableJournal<R> {
     /// Looks at the journal of a run whose checkpoint says that `rows` rows were written, with the hash `sha256`, where it says
     /// that. If the CSV is missing, its rows are taken from the HDF5 file, provided that they give the very same bytes. That
     /// rows were changed by somebody is told as a warning: they are kept as they are, and the run's state does not hang on them.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be written.
-    pub fn look(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
+    pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {
             let text =
@@ -53,22 +53,22 @@ impl<R: JournalRow> Stopped<R> {
             return Ok(Self::of_text(dir, text, units, rows));
         }
         let (length, hash) = first_rows(&path, rows, &header::<R>()).map_err(|e| e.with_help(advice(&path)))?;
-        if sha256.is_some_and(|written| written != Digest::of(hash.clone())) {
+        if sha256.is_some_and(|written| written != Digest::from_hasher(hash.clone())) {
             let path = path.display();
             tracing::warn!("{path}: the first {rows} rows are not those that this run wrote: they were changed since");
         }
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self { found: Found::Csv(csv), length, hash, ..Self::of_text(dir, String::new(), units, rows) })
+        Ok(Self { found: RowSource::Csv(csv), length, hash, ..Self::of_text(dir, String::new(), units, rows) })
     }
 
     /// One of which the checkpoint knows nothing, as it was written before there were any.
-    pub fn unknown(dir: &Path, units: &FileUnits) -> Self {
+    pub fn empty(dir: &Path, units: &FileUnits) -> Self {
         Self::of_text(dir, header::<R>(), units, 0)
     }
 
     fn of_text(dir: &Path, text: String, units: &FileUnits, rows: u64) -> Self {
         let (length, hash) = (text.len() as u64, Sha256::new_with_prefix(&text));
-        let found = Found::Text(text);
+        let found = RowSource::Text(text);
         Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), of: PhantomData }
     }
 
@@ -77,12 +77,12 @@ impl<R: JournalRow> Stopped<R> {
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
-    pub fn resume(self) -> Result<Series<R>> {
+    pub fn resume(self) -> Result<JournalWriter<R>> {
         let path = self.dir.join(R::JOURNAL.csv());
         let trouble = |e| Error::storage(&path, e);
         let csv = match self.found {
-            Found::Csv(csv) => csv,
-            Found::Text(text) => {
+            RowSource::Csv(csv) => csv,
+            RowSource::Text(text) => {
                 write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(trouble))?;
                 if self.rows > 0 {
                     let (path, twin) = (path.display(), R::JOURNAL.hdf5());
@@ -92,7 +92,7 @@ impl<R: JournalRow> Stopped<R> {
             }
         };
         csv.set_len(self.length).map_err(trouble)?;
-        Ok(Series::new(&self.dir, (csv, self.length, self.hash), &self.units, self.rows))
+        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), &self.units, self.rows))
     }
 }
 
@@ -124,7 +124,7 @@ fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -
     for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
         text += &line(&values(row));
     }
-    if Digest::of(Sha256::new_with_prefix(&text)) == sha256 {
+    if Digest::from_hasher(Sha256::new_with_prefix(&text)) == sha256 {
         return Ok(text);
     }
     Err(format!("{name} has not the {rows} rows that the run wrote: its own are {}, or others", table.rows()))

@@ -2,8 +2,8 @@
 
 use super::{Provenance, read};
 use crate::fields::Journal;
-use crate::hdf::Kind;
-use crate::hdf::read::{SIGNATURE, Tree};
+use crate::hdf::FileKind;
+use crate::hdf::read::{SIGNATURE, TisaneFile};
 use crate::{directory, formats};
 use std::io::Read;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub fn from_file(path: &Path) -> Result<Provenance> {
         other => other,
     })?;
     let provenance = if head.starts_with(SIGNATURE) {
-        let tree = Tree::open(path, &Kind::ALL, false)?;
+        let tree = TisaneFile::open(path, &FileKind::ALL, false)?;
         let found = read(&tree.group("Provenance")?, tree.version)?;
         if found.state_sha256.is_empty() && tree.version < 2 {
             let problem =
@@ -40,7 +40,7 @@ pub fn from_file(path: &Path) -> Result<Provenance> {
         }
         found
     } else if head.first() == Some(&b'{') {
-        of_summary(path)?
+        from_summary(path)?
     } else if let Some(journal) = Journal::from_csv(&head) {
         return Err(Error::input(path, "the CSV carries no provenance")
             .with_help(format!("name {} beside it, which has the same rows", journal.hdf5())));
@@ -59,13 +59,13 @@ pub fn from_file(path: &Path) -> Result<Provenance> {
 /// version that did not record it.
 #[must_use]
 pub fn initial_sha256(path: &Path) -> Option<String> {
-    let tree = Tree::open(path, &Kind::ALL, false).ok()?;
+    let tree = TisaneFile::open(path, &FileKind::ALL, false).ok()?;
     let found = read(&tree.group("Provenance").ok()?, tree.version).ok()?;
     Some(found.initial_sha256).filter(|hash| !hash.is_empty())
 }
 
 /// The provenance in a `summary.json`.
-fn of_summary(path: &Path) -> Result<Provenance> {
+fn from_summary(path: &Path) -> Result<Provenance> {
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
     file.take(LONGEST_SUMMARY).read_to_string(&mut text).map_err(|e| Error::input(path, e))?;
