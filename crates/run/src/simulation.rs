@@ -90,8 +90,8 @@ struct Session {
     stop: &'static AtomicBool,
 }
 
-/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile takes
-/// the time of each.
+/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile
+/// takes the time of each.
 const STEPS_BETWEEN_CHECKS: u64 = 1;
 
 /// Flag that is never set.
