@@ -45,7 +45,7 @@ impl RunDirectory {
         }
         if !dir.join(CONFIG).is_file() {
             return Err(Error::input(dir, format!("not the output directory of a run: there is no {CONFIG}"))
-                .with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
+                .with_help("`tisane run` creates one, by default runs/<name>/"));
         }
         let journals = SERIES.iter().map(|name| JournalTail::new(dir.join(name).with_extension("csv"))).collect();
         Ok(Self { dir: dir.to_owned(), snapshots: Vec::new(), generation: 0, newest: None, journals })

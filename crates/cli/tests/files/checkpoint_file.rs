@@ -187,11 +187,11 @@ type Spoil = fn(&mut Checkpoint);
 fn states_that_no_run_leaves_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let spoil: [(&str, Spoil); 5] = [
-        ("velocity: a value is not finite", |c| c.particles.vel[3][1] = f64::NAN),
-        ("initial_energy: not finite", |c| c.run.references.energy = f64::INFINITY),
-        ("two particles with one id", |c| c.particles.id[0] = c.particles.id[1]),
-        ("off its block steps", |c| c.particles.time[0] = Time(12345)),
-        ("level: a level beyond 36", |c| c.particles.step[0] = Level(64)),
+        ("velocity: a value is not a finite number", |c| c.particles.vel[3][1] = f64::NAN),
+        ("initial_energy: not a finite number", |c| c.run.references.energy = f64::INFINITY),
+        ("two particles have the same id", |c| c.particles.id[0] = c.particles.id[1]),
+        ("is not a multiple of its step", |c| c.particles.time[0] = Time(12345)),
+        ("level: a level is above 36", |c| c.particles.step[0] = Level(64)),
     ];
     for (expected, spoil) in spoil {
         let mut bad = checkpoint(5, 1);

@@ -317,7 +317,7 @@ fn halted_again_and_again(expected: &Outcome) -> u32 {
             break;
         }
         let id = format!("process {} on", child.id());
-        folder.tisane(&["resume", "o", "-q"]).exits(2).says(&["another tisane is at work", &id]);
+        folder.tisane(&["resume", "o", "-q"]).exits(2).says(&["another tisane process is using this directory", &id]);
         signal(&child, "-CONT");
         std::thread::sleep(Duration::from_millis(20));
         halts += 1;
