@@ -187,8 +187,8 @@ impl Simulation {
     /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
     ///
     /// # Errors
-    /// As [`Propagator::resume`], [`Stopped::look`](tisane_io::journal::Stopped::look), [`directory::remove_summary`] and
-    /// [`directory::remove_snapshots`].
+    /// As [`Propagator::resume`], [`ResumableJournal::check`](tisane_io::journal::ResumableJournal::check),
+    /// [`directory::remove_summary`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.propagator.resume(&self.particles, self.state.now)?;
         if self.state.now >= self.plan.end {

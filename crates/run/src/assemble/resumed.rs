@@ -59,7 +59,7 @@ pub fn resumed_run(
         config_overrides: of_run.config_overrides,
         inputs: of_run.inputs,
         initial_sha256: of_run.initial_sha256,
-        ..Provenance::of_this_program()
+        ..Provenance::current()
     };
     let provenance = provenance(&config, of_run, (engines.kind, &notes))?;
     let plan = plan(&config, steps_to_end, &run.scale);
