@@ -70,7 +70,7 @@ impl Pending {
         }
         let pending = Self { temporary: temporary_name(path)?, path: path.to_owned(), committed: false };
         remove_if_present(&pending.temporary).map_err(|e| Error::storage(&pending.temporary, e))?;
-        write(&pending.temporary).map_err(|e| e.about(&pending.temporary, path))?;
+        write(&pending.temporary).map_err(|e| e.with_path(&pending.temporary, path))?;
         flush_file(&pending.temporary).map_err(|e| Error::storage(path, e))?;
         Ok(pending)
     }

@@ -235,7 +235,7 @@ macro_rules! row {
 
             fn values(&self, scale: &Scale) -> Vec<Value> {
                 let mut values = Vec::new();
-                $(Cell::push(&self.$name, scale.of(Dimension::$dimension), &mut values);)*
+                $(Cell::push(&self.$name, scale.factor(Dimension::$dimension), &mut values);)*
                 values
             }
         }
