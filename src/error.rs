@@ -85,15 +85,15 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in [&self.place, &self.key] {
             if !part.is_empty() {
-                write!(f, "{}: ", shown(part))?;
+                write!(f, "{}: ", printable(part))?;
             }
         }
-        f.write_str(&shown(&self.problem))
+        f.write_str(&printable(&self.problem))
     }
 }
 
 /// What the system says of a storage that can be mended, and what to do about it.
-const MENDED: [(&str, &str); 3] = [
+const STORAGE_ADVICE: [(&str, &str); 3] = [
     ("No space left on device", "make room; a run then goes on by `tisane resume`"),
     ("Disk quota exceeded", "make room within your quota; a run then goes on by `tisane resume`"),
     (
@@ -145,13 +145,13 @@ impl Error {
 
     /// Shorthand for [`Error::Input`] without advice.
     pub fn input(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
-        Self::Input { path: path.as_ref().to_owned(), problem: shown(&problem.to_string()), help: None }
+        Self::Input { path: path.as_ref().to_owned(), problem: printable(&problem.to_string()), help: None }
     }
 
     /// Shorthand for [`Error::Storage`].
     pub fn storage(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
         let problem = problem.to_string();
-        let help = MENDED.into_iter().find(|(words, _)| problem.contains(words)).map(|(_, help)| help);
+        let help = STORAGE_ADVICE.into_iter().find(|(words, _)| problem.contains(words)).map(|(_, help)| help);
         Self::Storage { path: path.as_ref().to_owned(), problem, help }
     }
 
@@ -166,7 +166,7 @@ impl Error {
 
     /// The same error about the file `path`, where it was about `other`: a temporary name means nothing to the user.
     #[must_use]
-    pub fn about(mut self, other: &Path, path: &Path) -> Self {
+    pub fn with_path(mut self, other: &Path, path: &Path) -> Self {
         if let Self::Storage { path: named, .. } = &mut self
             && named == other
         {
@@ -198,7 +198,7 @@ impl Error {
 /// A text that may come from a file, as it may stand on a terminal: characters that would command it are replaced by others of
 /// the same length in bytes. Ends of lines and tabs stay.
 #[must_use]
-pub fn shown(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\t' => c,
         '\r' => ' ',

@@ -59,7 +59,7 @@ fn approach<R: Float>(mass: R, [x, y, z]: [R; 3], eps2: R) -> Approach<R> {
 
 /// The force on one target: a finished sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pull {
+pub struct Force {
     /// Acceleration.
     pub acc: Vec3,
     /// Jerk, d acc / dt.
@@ -68,7 +68,7 @@ pub struct Pull {
     pub pot: f64,
 }
 
-impl Pull {
+impl Force {
     /// From the seven sums in the order acc, jerk, pot. Every −0 becomes +0: a vector lane that leaves a pair out adds an
     /// exact zero, which can only change the sign of a zero, and this takes that difference out.
     #[inline(always)]
@@ -79,7 +79,7 @@ impl Pull {
     }
 }
 
-/// An acceleration from its three sums: like [`Pull::from_sums`], without a −0.
+/// An acceleration from its three sums: like [`Force::from_sums`], without a −0.
 #[inline(always)]
 #[must_use]
 pub fn acceleration_from_sums(sums: [f64; 3]) -> Vec3 {

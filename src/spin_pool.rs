@@ -1,7 +1,7 @@
 //! Threads that stay awake between short pieces of work.
 //!
 //! While a GPU computes, the threads of a pool go to sleep, and waking them costs more than moving a block of some thousand
-//! particles. A crew does not sleep: its threads look for work until it is dismissed.
+//! particles. A crew does not sleep: its threads look for work until it is stopped.
 
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub const MAX_THREADS: u32 = 1024;
 
 /// Threads that a run on a GPU keeps awake at most. More move a block hardly faster.
-pub const SIZE: usize = 4;
+pub const MAX_SIZE: usize = 4;
 
 /// The variable by which rayon lets the number of threads be chosen, where nothing else does.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
@@ -22,12 +22,12 @@ const VARIABLE: &str = "RAYON_NUM_THREADS";
 /// # Errors
 /// What `work` returns, and [`Error::Input`] if the threads cannot be started, or RAYON_NUM_THREADS is no number of them.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let threads = if threads == 0 { chosen(std::env::var(VARIABLE).ok().as_deref())? } else { threads };
-    pool(threads).map_err(|problem| Error::input("threads", problem).with_help(FEW))?.install(work)
+    let threads = if threads == 0 { default_threads(std::env::var(VARIABLE).ok().as_deref())? } else { threads };
+    pool(threads).map_err(|problem| Error::input("threads", problem).with_help(TOO_FEW_PROCESSES))?.install(work)
 }
 
 /// The number of threads where none is asked for. Rayon would take any number of the variable's, and start so many.
-fn chosen(variable: Option<&str>) -> Result<usize> {
+fn default_threads(variable: Option<&str>) -> Result<usize> {
     let wanted = match variable.map(|text| (text, text.trim().parse::<u32>())) {
         None | Some(("", _)) => 0,
         Some((_, Ok(threads))) if threads <= MAX_THREADS => threads as usize,
@@ -42,7 +42,7 @@ fn chosen(variable: Option<&str>) -> Result<usize> {
 }
 
 /// What to do where threads cannot be started.
-const FEW: &str = "the system, the container or the batch job allows too few processes (ulimit -u): raise that, or take fewer \
+const TOO_FEW_PROCESSES: &str = "the system, the container or the batch job allows too few processes (ulimit -u): raise that, or take fewer \
                    threads by --threads";
 
 /// A pool of threads.
@@ -55,10 +55,12 @@ fn pool(threads: usize) -> Result<ThreadPool, String> {
 ///
 /// # Errors
 /// [`Error::Integration`] if the threads cannot be started.
-pub fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
-    let pool = pool(threads)
-        .map_err(|problem| Error::Integration { problem: format!("threads: {problem}"), help: Some(FEW.into()) })?;
-    let (ready, dismissed) = (AtomicUsize::new(1), AtomicBool::new(false));
+pub fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
+    let pool = pool(threads).map_err(|problem| Error::Integration {
+        problem: format!("threads: {problem}"),
+        help: Some(TOO_FEW_PROCESSES.into()),
+    })?;
+    let (ready, stopped) = (AtomicUsize::new(1), AtomicBool::new(false));
     Ok(pool.in_place_scope(|scope| {
         for _ in 1..threads {
             scope.spawn(|_| {
@@ -67,7 +69,7 @@ pub fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result
                 while ready.load(Ordering::Relaxed) < threads {
                     std::hint::spin_loop();
                 }
-                while !dismissed.load(Ordering::Relaxed) {
+                while !stopped.load(Ordering::Relaxed) {
                     if rayon::yield_now() != Some(rayon::Yield::Executed) {
                         std::hint::spin_loop();
                     }
@@ -79,16 +81,16 @@ pub fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result
                 std::hint::spin_loop();
             }
             // Dismissed even if the work panics, for the scope waits for everyone.
-            let _dismiss = Dismiss(&dismissed);
+            let _stop = StopOnDrop(&stopped);
             work()
         })
     }))
 }
 
 /// Dismisses a crew when dropped.
-struct Dismiss<'a>(&'a AtomicBool);
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Dismiss<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -102,7 +104,7 @@ mod tests {
     #[test]
     fn work_is_shared_and_the_crew_dismissed() {
         for threads in [1, 2, 5] {
-            let sum = awake(threads, || {
+            let sum = run(threads, || {
                 assert_eq!(rayon::current_num_threads(), threads);
                 (0..100).map(|_| (0..1000_u32).into_par_iter().with_min_len(10).sum::<u32>()).sum::<u32>()
             });
@@ -114,17 +116,17 @@ mod tests {
     fn a_variable_chooses_the_threads_within_reason() {
         let cores = std::thread::available_parallelism().unwrap().get();
         for nothing in [None, Some(""), Some("0")] {
-            assert_eq!(chosen(nothing).unwrap(), cores.min(MAX_THREADS as usize));
+            assert_eq!(default_threads(nothing).unwrap(), cores.min(MAX_THREADS as usize));
         }
-        assert_eq!(chosen(Some("3")).unwrap(), 3);
+        assert_eq!(default_threads(Some("3")).unwrap(), 3);
         for bad in ["1025", "99999999999", "-1", "two"] {
-            let error = chosen(Some(bad)).unwrap_err();
+            let error = default_threads(Some(bad)).unwrap_err();
             assert!(error.exit_code() == 2 && error.to_string().contains(bad), "{error}");
         }
     }
 
     #[test]
     fn a_panic_is_passed_on() {
-        assert!(std::panic::catch_unwind(|| awake(3, || panic!("on purpose"))).is_err());
+        assert!(std::panic::catch_unwind(|| run(3, || panic!("on purpose"))).is_err());
     }
 }

@@ -123,7 +123,7 @@ impl Units {
     /// Physical units as a file states them: mass, length, velocity, time with their sizes, and G in them. [`None`] unless
     /// every number is positive and finite.
     #[must_use]
-    pub fn stated([mass, length, velocity, time]: [Unit; 4], g: f64) -> Option<Self> {
+    pub fn from_sizes([mass, length, velocity, time]: [Unit; 4], g: f64) -> Option<Self> {
         let sizes = [mass.cgs, length.cgs, velocity.cgs, time.cgs, g];
         let good = sizes.iter().all(|x| *x > 0.0 && x.is_finite());
         good.then_some(Self { mass, length, velocity, time, g, henon: false })
@@ -143,7 +143,7 @@ impl Units {
 
     /// The units in words: `Msun, pc, km/s, Myr`, or `Henon units`.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         if self.henon {
             return "Henon units".into();
         }
@@ -213,7 +213,7 @@ impl Scale {
 
     /// The user's value of one internal unit of a quantity.
     #[must_use]
-    pub fn of(&self, d: Dimension) -> f64 {
+    pub fn factor(&self, d: Dimension) -> f64 {
         self.mass.powi(d.mass) * self.length.powi(d.length) * self.velocity.powi(d.velocity) * self.time.powi(d.time)
     }
 }

@@ -23,7 +23,7 @@ pub struct Conserved {
 impl Conserved {
     /// Sums over all particles where they stand; `pot` is the potential at those positions, one value a particle.
     #[must_use]
-    pub fn of(p: &Particles, pot: &[f64]) -> Self {
+    pub fn from_particles(p: &Particles, pot: &[f64]) -> Self {
         let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
         let mass = sum(p.mass.iter().copied());
         let moment = sum3(each().map(|(m, x, _)| m * x));
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn two_bodies_by_hand() {
         let p = Particles::new(vec![1.0, 3.0], vec![3.0 * Vec3::x(), -Vec3::x()], vec![3.0 * Vec3::y(), -Vec3::y()]);
-        let c = Conserved::of(&p, &[-0.75, -0.25]);
+        let c = Conserved::from_particles(&p, &[-0.75, -0.25]);
         assert_eq!((c.kinetic, c.potential, c.mass), (6.0, -0.75, 4.0));
         assert_eq!((c.momentum, c.centre_of_mass), (Vec3::zeros(), Vec3::zeros()));
         assert_eq!(c.angular_momentum, 12.0 * Vec3::z());

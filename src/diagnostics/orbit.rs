@@ -22,7 +22,7 @@ impl Orbit {
     /// The orbit of a body at relative position `x` with relative velocity `v`; `mu` = G (m₁ + m₂). Murray & Dermott (1999),
     /// Solar System Dynamics, section 2.8.
     #[must_use]
-    pub fn of(x: Vec3, v: Vec3, mu: f64) -> Self {
+    pub fn from_state(x: Vec3, v: Vec3, mu: f64) -> Self {
         let r = x.norm();
         let h = x.cross(&v);
         let semi_major_axis = 1.0 / (2.0 / r - v.norm_squared() / mu);
@@ -82,7 +82,7 @@ mod tests {
                 let elements =
                     Elements { semi_major_axis: 2.5, eccentricity: e, inclination: i, node, pericentre, mean_anomaly };
                 let (x, v) = elements.relative_state(3.0);
-                let found = Orbit::of(x, v, 3.0);
+                let found = Orbit::from_state(x, v, 3.0);
                 assert!((found.semi_major_axis - 2.5).abs() < 1e-13, "{elements:?}: {found:?}");
                 assert!((found.eccentricity - e).abs() < 1e-13, "{elements:?}: {found:?}");
                 assert!((found.inclination - i).abs() < 1e-7, "{elements:?}: {found:?}");
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_hyperbola_has_a_negative_axis() {
         // At pericentre 1 with v² = 3 μ / r: e = 2, a = −1.
-        let found = Orbit::of(Vec3::x(), 3f64.sqrt() * Vec3::y(), 1.0);
+        let found = Orbit::from_state(Vec3::x(), 3f64.sqrt() * Vec3::y(), 1.0);
         assert!((found.eccentricity - 2.0).abs() < 1e-14 && (found.semi_major_axis + 1.0).abs() < 1e-14, "{found:?}");
         assert!(found.mean_longitude.abs() < 1e-14, "{found:?}");
     }

@@ -1,6 +1,6 @@
 //! Size and time scales of a system.
 
-use super::cluster::spheres::Outwards;
+use super::cluster::spheres::RadialOrder;
 use crate::particles::{Particles, Vec3};
 use std::f64::consts::PI;
 
@@ -14,9 +14,9 @@ pub fn radii(p: &Particles, centre: Vec3) -> Vec<f64> {
 /// radius; ½ gives the half-mass radius. NaN where the innermost particle is more than that, and for no particles.
 #[must_use]
 pub fn lagrangian_radius(p: &Particles, centre: Vec3, fraction: f64) -> f64 {
-    let outwards = Outwards::of(&p.id, &p.pos, centre, 0..p.len() as u32);
-    let [held] = outwards.spheres(&p.mass, [fraction]);
-    outwards.radius_of(held)
+    let radial = RadialOrder::new(&p.id, &p.pos, centre, 0..p.len() as u32);
+    let [held] = radial.spheres(&p.mass, [fraction]);
+    radial.radius_enclosing(held)
 }
 
 /// Median distance of the particles from `centre`, unweighted: a typical length even where one mass dominates.

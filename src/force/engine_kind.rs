@@ -43,7 +43,7 @@ impl EngineKind {
     /// True if forces of this engine in this mode are in f64 and quick enough to measure energies too, so that a run
     /// needs no other engine for that.
     #[must_use]
-    pub fn measures(self, precision: Precision) -> bool {
+    pub fn measures_energy(self, precision: Precision) -> bool {
         match self {
             Self::Cpu => precision.in_f64(),
             Self::Cuda => precision == Precision::F64,

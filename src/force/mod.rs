@@ -18,7 +18,7 @@ pub mod reference;
 pub use engine_kind::EngineKind;
 
 use crate::error::{Error, Result};
-use crate::gravity::Pull;
+use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 
@@ -138,7 +138,7 @@ impl Forces {
 
     /// Stores the force on target `k`.
     #[inline]
-    pub fn set(&mut self, k: usize, pull: &Pull) {
+    pub fn set(&mut self, k: usize, pull: &Force) {
         self.acc[k] = pull.acc;
         self.jerk[k] = pull.jerk;
         self.pot[k] = pull.pot;

@@ -24,7 +24,7 @@ pub trait Sum: Copy + Send + Sync {
 
 /// A partial sum over bags.
 pub trait Node: Sum {
-    /// Nodes of `K` sums in [`MOST_LANES`] lanes, part by part.
+    /// Nodes of `K` sums in [`MAX_LANES`] lanes, part by part.
     type Parts<const K: usize>: Copy + Send + Sync;
     /// Those of nothing.
     fn no_parts<const K: usize>() -> Self::Parts<K>;
@@ -37,16 +37,16 @@ pub trait Node: Sum {
 }
 
 /// Most lanes of any vector unit and mode.
-pub const MOST_LANES: usize = 16;
+pub const MAX_LANES: usize = 16;
 /// Numbers of `K` sums in every lane.
-type Numbers<R, const K: usize> = [[R; MOST_LANES]; K];
+type Numbers<R, const K: usize> = [[R; MAX_LANES]; K];
 
 /// Nodes of `K` sums side by side: those of a vector. Their parts lie apart, each kind in one run, so that the compiler makes vector code
 /// of a loop over them; of loops over lanes inside loops over sums it made gathers and scatters.
 #[derive(Clone, Copy)]
-pub struct Row<N: Node, const K: usize>(N::Parts<K>);
+pub struct NodeRow<N: Node, const K: usize>(N::Parts<K>);
 
-impl<N: Node, const K: usize> Row<N, K> {
+impl<N: Node, const K: usize> NodeRow<N, K> {
     /// Node `k`.
     #[inline(always)]
     #[must_use]
@@ -61,7 +61,7 @@ impl<N: Node, const K: usize> Row<N, K> {
     }
 }
 
-impl<N: Node, const K: usize> Sum for Row<N, K> {
+impl<N: Node, const K: usize> Sum for NodeRow<N, K> {
     #[inline(always)]
     fn zero() -> Self {
         Self(N::no_parts())
@@ -69,7 +69,7 @@ impl<N: Node, const K: usize> Sum for Row<N, K> {
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
         let mut sum = Self::zero();
-        for k in 0..K * MOST_LANES {
+        for k in 0..K * MAX_LANES {
             sum.put(k, self.get(k).plus(&other.get(k)));
         }
         sum
@@ -93,7 +93,7 @@ macro_rules! plain_node {
             type Parts<const K: usize> = Numbers<$real, K>;
             #[inline(always)]
             fn no_parts<const K: usize>() -> Self::Parts<K> {
-                [[0.0; MOST_LANES]; K]
+                [[0.0; MAX_LANES]; K]
             }
             #[inline(always)]
             fn get<const K: usize>(parts: &Self::Parts<K>, k: usize) -> Self {
@@ -149,7 +149,7 @@ impl Node for Twofold {
     type Parts<const K: usize> = [Numbers<f32, K>; 2];
     #[inline(always)]
     fn no_parts<const K: usize>() -> Self::Parts<K> {
-        [[[0.0; MOST_LANES]; K]; 2]
+        [[[0.0; MAX_LANES]; K]; 2]
     }
     #[inline(always)]
     fn get<const K: usize>([hi, lo]: &Self::Parts<K>, k: usize) -> Self {
@@ -407,7 +407,7 @@ pub struct Arithmetic {
 
 impl Arithmetic {
     /// Returns that of the type `M`.
-    const fn of<M: Mode>() -> Self {
+    const fn from_mode<M: Mode>() -> Self {
         Self {
             real_bytes: size_of::<M::Real>(),
             node_bytes: size_of::<M::Node>(),
@@ -428,7 +428,7 @@ impl Precision {
     /// Returns the numbers and the order of summation of the mode.
     #[must_use]
     pub const fn arithmetic(self) -> Arithmetic {
-        with_mode!(self, M => Arithmetic::of::<M>())
+        with_mode!(self, M => Arithmetic::from_mode::<M>())
     }
 
     /// Returns the mode whose bits a CPU gives: `f64` for `f64-fast`, otherwise the mode itself.

@@ -23,7 +23,7 @@ pub const LAUNCH: &str = "launch";
 pub struct Profile {
     /// Sum over all block sizes.
     #[cfg_attr(feature = "serde", serde(flatten))]
-    pub total: Spent,
+    pub total: Timings,
     /// By the number of particles in a block: from 1, 4, 16, 64, … up to below the next.
     pub by_block_size: Vec<Bucket>,
 }
@@ -36,13 +36,13 @@ pub struct Bucket {
     pub from: u64,
     /// Time that they took.
     #[cfg_attr(feature = "serde", serde(flatten))]
-    pub spent: Spent,
+    pub spent: Timings,
 }
 
 /// Time that some block steps took.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Spent {
+pub struct Timings {
     /// Block steps.
     pub block_steps: u64,
     /// Evaluations of the force.
@@ -63,9 +63,9 @@ fn by_name<S: serde::Serializer>(
 impl std::fmt::Display for Profile {
     /// Writes a line on the whole, and one on each block size.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{:.6} s: {}", self.total.all(), self.total.shares())?;
+        writeln!(f, "{:.6} s: {}", self.total.total_seconds(), self.total.shares())?;
         for Bucket { from, spent } in &self.by_block_size {
-            let each = 1e6 * spent.all() / spent.block_steps.max(1) as f64;
+            let each = 1e6 * spent.total_seconds() / spent.block_steps.max(1) as f64;
             let sizes = format!("{from} to {}", 4 * from - 1);
             writeln!(f, "  blocks of {sizes:>16}: {:8} steps of {each:8.1} µs: {}", spent.block_steps, spent.shares())?;
         }
@@ -73,7 +73,7 @@ impl std::fmt::Display for Profile {
     }
 }
 
-impl Spent {
+impl Timings {
     /// Forgets everything; keeps the allocation.
     fn clear(&mut self) {
         (self.block_steps, self.evaluations) = (0, 0);
@@ -97,7 +97,7 @@ impl Spent {
 
     /// Seconds of all phases.
     #[must_use]
-    pub fn all(&self) -> f64 {
+    pub fn total_seconds(&self) -> f64 {
         self.seconds.iter().map(|(_, seconds)| seconds).sum()
     }
 
@@ -105,7 +105,11 @@ impl Spent {
     #[must_use]
     pub fn shares(&self) -> String {
         let share = |(phase, seconds): &(&str, f64)| {
-            format!("{} {:.1} %", phase.replace('_', " "), 100.0 * seconds / self.all().max(f64::MIN_POSITIVE))
+            format!(
+                "{} {:.1} %",
+                phase.replace('_', " "),
+                100.0 * seconds / self.total_seconds().max(f64::MIN_POSITIVE)
+            )
         };
         self.seconds.iter().map(share).collect::<Vec<_>>().join(", ")
     }
@@ -118,9 +122,9 @@ pub struct Profiler(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     /// Since the last block step.
-    step: Spent,
+    step: Timings,
     /// By the logarithm to base 4 of the block size.
-    by_size: Vec<Spent>,
+    by_size: Vec<Timings>,
 }
 
 impl Profiler {
@@ -148,12 +152,12 @@ impl Profiler {
     fn count(&self, done: &Progress, whole: Duration) -> [f64; 2] {
         let mut state = self.state();
         let State { step, by_size } = &mut *state;
-        let engine = step.all();
+        let engine = step.total_seconds();
         let host = (whole.as_secs_f64() - engine).max(0.0);
         let block = done.particle_steps / done.block_steps.max(1);
         let size = block.max(1).ilog2() as usize / 2;
         if by_size.len() <= size {
-            by_size.resize_with(size + 1, Spent::default);
+            by_size.resize_with(size + 1, Timings::default);
         }
         by_size[size].block_steps += done.block_steps;
         by_size[size].add(HOST, host);
@@ -166,10 +170,10 @@ impl Profiler {
     #[must_use]
     pub fn profile(&self) -> Profile {
         let state = self.state();
-        let mut total = Spent::default();
+        let mut total = Timings::default();
         state.by_size.iter().for_each(|spent| total.merge(spent));
         let buckets = state.by_size.iter().enumerate().filter(|(_, spent)| spent.block_steps > 0);
-        let bucket = |(size, spent): (usize, &Spent)| Bucket { from: 1 << (2 * size), spent: spent.clone() };
+        let bucket = |(size, spent): (usize, &Timings)| Bucket { from: 1 << (2 * size), spent: spent.clone() };
         Profile { total, by_block_size: buckets.map(bucket).collect() }
     }
 }
@@ -201,8 +205,8 @@ impl<E> Timed<E> {
         for (phase, seconds) in phases {
             state.step.add(phase, *seconds);
         }
-        let told: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
-        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - told).max(0.0));
+        let measured: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
+        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - measured).max(0.0));
     }
 }
 
@@ -275,7 +279,7 @@ mod tests {
         assert_eq!(seen, [(1, 2, 3), (4, 2, 2), (256, 1, 3)]);
         let total = &profile.total;
         assert_eq!((total.block_steps, total.evaluations), (5, 8));
-        assert!((total.all() - 20.0).abs() < 1e-6, "{total:?}");
+        assert!((total.total_seconds() - 20.0).abs() < 1e-6, "{total:?}");
         let of = |phase| total.seconds.iter().find(|(name, _)| *name == phase).unwrap().1;
         assert!((of("copy_up") - 2.0).abs() < 1e-9 && (of("force") - 4.0).abs() < 1e-9, "{total:?}");
         assert!((of(HOST) - 14.0).abs() < 1e-3, "{total:?}");

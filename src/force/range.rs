@@ -66,7 +66,7 @@ impl Range {
 
     /// That of a mode.
     #[must_use]
-    pub const fn of(precision: Precision) -> Self {
+    pub const fn for_precision(precision: Precision) -> Self {
         if precision.in_f64() { Self::F64 } else { Self::F32 }
     }
 
@@ -147,7 +147,7 @@ impl OutOfRange {
     pub fn describe(&self, p: &Particles, range: &Range, scale: &Scale) -> String {
         let vector = |v: &Vec3, unit: f64| <[f64; 3]>::from(v * unit);
         let id = |i: &usize| p.id[*i];
-        let unit = scale.of(Dimension::ACCELERATION);
+        let unit = scale.factor(Dimension::ACCELERATION);
         let arithmetic = format!("the pair arithmetic of this mode, in {},", range.name);
         match self {
             Self::Softening(epsilon, most) => format!(

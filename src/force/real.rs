@@ -16,7 +16,7 @@ pub trait Real: Float + Pod + Send + Sync {
     /// A choice for each lane.
     type Mask<S: Simd>: Copy;
     /// The nearest number of this type.
-    fn of(x: f64) -> Self;
+    fn from_f64(x: f64) -> Self;
     /// x as the sum of two numbers of this type, the nearest and what it leaves.
     fn split(x: f64) -> [Self; 2];
     /// The number in the only lane of a one-lane vector.
@@ -52,7 +52,7 @@ macro_rules! real {
             type Lanes<S: Simd> = S::$lanes;
             type Mask<S: Simd> = S::$mask;
             #[inline(always)]
-            fn of(x: f64) -> Self {
+            fn from_f64(x: f64) -> Self {
                 x as Self
             }
             #[inline(always)]

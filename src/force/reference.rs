@@ -6,7 +6,7 @@ use super::precision::Precision;
 use super::real::Real;
 use super::{Accelerations, ForceEngine, Forces, Targets};
 use crate::error::Result;
-use crate::gravity::{Pull, acceleration_from_sums, attraction, pair, predict};
+use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use pulp::Scalar;
@@ -63,19 +63,19 @@ impl<M: Mode> ReferenceEngine<M> {
         }
     }
 
-    fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Pull {
-        let eps2 = M::Real::of(self.eps2);
+    fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Force {
+        let eps2 = M::Real::from_f64(self.eps2);
         let total = total::<M, SUMS>((self.sources.len(), self.bag), i, |sums, j| {
             let r = relative::<M>(self.pos[j], pos);
-            let v = [0, 1, 2].map(|k| M::Real::of(self.vel[j][k]) - M::Real::of(vel[k]));
-            let pair = pair(M::Real::of(self.sources.mass[j]), r, v, eps2);
+            let v = [0, 1, 2].map(|k| M::Real::from_f64(self.vel[j][k]) - M::Real::from_f64(vel[k]));
+            let pair = pair(M::Real::from_f64(self.sources.mass[j]), r, v, eps2);
             for k in 0..3 {
                 add::<M>(&mut sums[k], pair.m_s3, r[k]);
                 add::<M>(&mut sums[3 + k], pair.m_s3, pair.d[k]);
             }
             subtract::<M>(&mut sums[6], pair.m_s);
         });
-        Pull::from_sums(total)
+        Force::from_sums(total)
     }
 }
 
@@ -161,12 +161,12 @@ impl<M: Mode> ForceEngine<Accelerations> for ReferenceAccelerations<M> {
 
     fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
         targets.check_all(self.mass.len())?;
-        let (mass, pos, eps2) = (&self.mass, targets.pos, M::Real::of(self.eps2));
+        let (mass, pos, eps2) = (&self.mass, targets.pos, M::Real::from_f64(self.eps2));
         out.acc.clear();
         out.acc.extend((0..pos.len()).map(|i| {
             acceleration_from_sums(total::<M, ACC_SUMS>((mass.len(), BAG), i, |sums, j| {
                 let r = relative::<M>(pos[j], pos[i]);
-                let m_s3 = attraction(M::Real::of(mass[j]), r, eps2);
+                let m_s3 = attraction(M::Real::from_f64(mass[j]), r, eps2);
                 (0..3).for_each(|k| add::<M>(&mut sums[k], m_s3, r[k]));
             }))
         }));

@@ -23,7 +23,7 @@ pub enum Pairing {
 
 /// The systems that stars form.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Systems {
+pub struct PairedStars {
     /// Binaries by the indices of their stars, the heavier first.
     pub binaries: Vec<[usize; 2]>,
     /// Stars that are single.
@@ -33,7 +33,7 @@ pub struct Systems {
 /// Number of binaries among `stars` stars such that they are the share `fraction` of all systems, as near as possible:
 /// B = f S and stars = S + B.
 #[must_use]
-pub fn number(stars: usize, fraction: f64) -> usize {
+pub fn count(stars: usize, fraction: f64) -> usize {
     ((stars as f64 * fraction / (1.0 + fraction)).round() as usize).min(stars / 2)
 }
 
@@ -43,10 +43,10 @@ pub fn number(stars: usize, fraction: f64) -> usize {
 /// # Panics
 /// If there are fewer than two stars for each binary.
 #[must_use]
-pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> Systems {
+pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> PairedStars {
     assert!(2 * binaries <= masses.len(), "{binaries} binaries of {} stars", masses.len());
-    let mut random = Uniform::of(seed, Purpose::Binaries);
-    let order = random.order(masses.len());
+    let mut random = Uniform::for_purpose(seed, Purpose::Binaries);
+    let order = random.permutation(masses.len());
     let (mut found, mut single) = (Vec::with_capacity(binaries), vec![true; masses.len()]);
     let heaviest_first = |above: f64| {
         let mut massive: Vec<usize> = (0..masses.len()).filter(|&i| masses[i] > above).collect();
@@ -93,7 +93,7 @@ pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> Sys
             .chunks_exact(2)
             .map(|pair| if masses[pair[0]] >= masses[pair[1]] { [pair[0], pair[1]] } else { [pair[1], pair[0]] }),
     );
-    Systems { binaries: found, singles: singles.to_vec() }
+    PairedStars { binaries: found, singles: singles.to_vec() }
 }
 
 /// A law of semi-major axes; lengths in the unit of length.
@@ -204,7 +204,7 @@ impl Eccentricities {
 /// axis, eccentricity, inclination, node, pericentre, mean anomaly, from a stream of their own. [`None`] if the limits of the semi-major axes leave no period to one of them.
 #[must_use]
 pub fn orbits(mu: &[f64], axes: &SemiMajorAxes, eccentricities: Eccentricities, seed: u64) -> Option<Vec<Elements>> {
-    let mut random = Uniform::of(seed, Purpose::Orientations);
+    let mut random = Uniform::for_purpose(seed, Purpose::Orientations);
     let draw = |mu: &f64| {
         let semi_major_axis = axes.draw(random.next(), *mu)?;
         let u = random.next();

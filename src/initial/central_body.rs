@@ -7,7 +7,7 @@ use crate::particles::Particles;
 /// eq. 4.216) and ρ dr ∝ dM/r², the factor is (1 + Σ m body/r⁴ / Σ m M(r)/r⁴)^(1/2) with sums over the particles farther
 /// out. The dispersions are those of equilibrium at every radius, the shape of the distribution stays; the density has no
 /// cusp about the body.
-pub fn heat(p: &mut Particles, body: f64) {
+pub fn raise_dispersions(p: &mut Particles, body: f64) {
     let r: Vec<f64> = p.pos.iter().map(|x| x.norm().max(f64::MIN_POSITIVE)).collect();
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| r[a].total_cmp(&r[b]));

@@ -1,6 +1,6 @@
 //! The profile of Elson, Fall & Freeman (1987) and the Nuker profiles.
 
-use super::numerics::{between, locate};
+use super::numerics::{interpolate, locate};
 use super::random::Uniform;
 use crate::particles::{Particles, Vec3};
 use libm::{exp, log, pow};
@@ -118,13 +118,13 @@ impl Eff {
     /// Share of the mass inside a radius (in scale radii).
     #[must_use]
     pub fn enclosed(&self, radius: f64) -> f64 {
-        between(&self.mass, locate(&self.radius, radius))
+        interpolate(&self.mass, locate(&self.radius, radius))
     }
 
     /// Dispersion of each velocity component at a radius, with G, the mass and the scale radius 1.
     #[must_use]
     pub fn sigma(&self, radius: f64) -> f64 {
-        between(&self.sigma, locate(&self.radius, radius))
+        interpolate(&self.sigma, locate(&self.radius, radius))
     }
 
     /// A random sample of `n` equal masses 1/n in units in which G, the mass and the scale radius are 1, as drawn. For each
@@ -159,7 +159,7 @@ impl Eff {
 
     fn draw_velocity(&self, random: &mut Uniform, r: f64) -> Vec3 {
         let place = locate(&self.radius, r);
-        let (sigma, escape) = (between(&self.sigma, place), between(&self.escape, place));
+        let (sigma, escape) = (interpolate(&self.sigma, place), interpolate(&self.escape, place));
         loop {
             let v = random.maxwellian().map(|x| sigma * x);
             if v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < escape * escape {

@@ -1,6 +1,6 @@
 //! The King (1966) model.
 
-use super::numerics::{between, locate, solve};
+use super::numerics::{bisect, interpolate, locate};
 use super::random::{Uniform, isotropic_sample};
 use crate::particles::Particles;
 
@@ -106,13 +106,13 @@ impl King {
     /// Share of the mass inside a radius (in core radii).
     #[must_use]
     pub fn enclosed(&self, radius: f64) -> f64 {
-        between(&self.mass, locate(&self.radius, radius)) / self.total_mass()
+        interpolate(&self.mass, locate(&self.radius, radius)) / self.total_mass()
     }
 
     /// Potential depth W at a radius (in core radii).
     #[must_use]
     pub fn depth(&self, radius: f64) -> f64 {
-        between(&self.depth, locate(&self.radius, radius))
+        interpolate(&self.depth, locate(&self.radius, radius))
     }
 
     /// A random sample of `n` equal masses 1/n in units in which G, the mass and the core radius are 1, as drawn. For each
@@ -141,7 +141,7 @@ impl King {
 fn speed_fraction(random: &mut Uniform, w: f64) -> f64 {
     let g = |q: f64| q * q * libm::expm1(w * (1.0 - q * q));
     // dg/dq = 0 where 1 − exp(−W(1 − q²)) = W q².
-    let peak = solve(|u| w * u + libm::expm1(-w * (1.0 - u)), 0.0, 0.0, 1.0).sqrt();
+    let peak = bisect(|u| w * u + libm::expm1(-w * (1.0 - u)), 0.0, 0.0, 1.0).sqrt();
     let bound = g(peak) * (1.0 + 1e-9);
     loop {
         let q = random.next();

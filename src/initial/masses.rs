@@ -1,6 +1,6 @@
 //! Mass functions.
 
-use super::numerics::solve;
+use super::numerics::bisect;
 use super::random::{Purpose, Uniform};
 use libm::{exp, log, pow};
 
@@ -191,15 +191,15 @@ impl MassFunction {
     /// `n` masses: one deviate each.
     #[must_use]
     pub fn draw(&self, n: usize, seed: u64) -> Vec<f64> {
-        let mut random = Uniform::of(seed, Purpose::Masses);
+        let mut random = Uniform::for_purpose(seed, Purpose::Masses);
         (0..n).map(|_| self.quantile(random.next())).collect()
     }
 
     /// As many masses as make up `total`: the first ones of [`draw`](Self::draw), up to the one that brings the sum nearest to
     /// the total; at least one.
     #[must_use]
-    pub fn fill(&self, total: f64, seed: u64) -> Vec<f64> {
-        let mut random = Uniform::of(seed, Purpose::Masses);
+    pub fn draw_total(&self, total: f64, seed: u64) -> Vec<f64> {
+        let mut random = Uniform::for_purpose(seed, Purpose::Masses);
         let (mut masses, mut sum) = (Vec::new(), 0.0);
         loop {
             let mass = self.quantile(random.next());
@@ -232,5 +232,5 @@ pub(crate) fn log_normal_periods(x: f64) -> f64 {
 
 /// The value x between two limits at which a cumulative law has gone the share `u` of its way.
 pub(crate) fn invert(law: fn(f64) -> f64, (from, to): (f64, f64), u: f64) -> f64 {
-    solve(law, law(from) + u * (law(to) - law(from)), from, to)
+    bisect(law, law(from) + u * (law(to) - law(from)), from, to)
 }

@@ -52,7 +52,7 @@ pub struct InitialState {
 impl InitialState {
     /// Particles at time 0, with nothing else to tell.
     #[must_use]
-    pub fn of(particles: Particles, source: &str) -> Self {
+    pub fn new(particles: Particles, source: &str) -> Self {
         Self { particles, source: source.into(), ..Self::default() }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn maximum(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
 
 /// Where an increasing function takes the value `wanted` between `a` and `b`, by halving the interval down to neighbouring
 /// numbers; an end where it does not.
-pub(crate) fn solve(f: impl Fn(f64) -> f64, wanted: f64, mut a: f64, mut b: f64) -> f64 {
+pub(crate) fn bisect(f: impl Fn(f64) -> f64, wanted: f64, mut a: f64, mut b: f64) -> f64 {
     loop {
         let middle = 0.5 * (a + b);
         if !(middle > a && middle < b) {
@@ -45,7 +45,7 @@ pub(crate) fn locate(column: &[f64], value: f64) -> (usize, f64) {
 }
 
 /// A column at the place that [`locate`] found in another.
-pub(crate) fn between(column: &[f64], (row, share): (usize, f64)) -> f64 {
+pub(crate) fn interpolate(column: &[f64], (row, share): (usize, f64)) -> f64 {
     column[row] + share * (column[row + 1] - column[row])
 }
 
@@ -57,12 +57,12 @@ mod tests {
     fn maxima_roots_and_tables() {
         assert!((maximum(|x| x * (2.0 - x), 0.0, 5.0) - 1.0).abs() < 1e-15);
         assert!((maximum(|x| 1.0 - x, 0.0, 1.0) - 1.0).abs() < 1e-12, "at an end");
-        assert!((solve(|x| x * x, 2.0, 0.0, 2.0) - 2f64.sqrt()).abs() < 1e-15);
-        assert_eq!(solve(|x| x, 2.0, 0.0, 1.0), 1.0_f64.next_down());
+        assert!((bisect(|x| x * x, 2.0, 0.0, 2.0) - 2f64.sqrt()).abs() < 1e-15);
+        assert_eq!(bisect(|x| x, 2.0, 0.0, 1.0), 1.0_f64.next_down());
         let column = [0.0, 1.0, 4.0];
         assert_eq!(locate(&column, 2.5), (1, 0.5));
         assert_eq!(locate(&column, -1.0), (0, 0.0));
         assert_eq!(locate(&column, 9.0), (1, 1.0));
-        assert_eq!(between(&column, (1, 0.5)), 2.5);
+        assert_eq!(interpolate(&column, (1, 0.5)), 2.5);
     }
 }

@@ -28,11 +28,11 @@ pub(crate) enum Purpose {
 impl Uniform {
     /// The stream of a seed for positions and velocities.
     pub(crate) fn new(seed: u64) -> Self {
-        Self::of(seed, Purpose::Orbits)
+        Self::for_purpose(seed, Purpose::Orbits)
     }
 
     /// The stream of a seed for a purpose: each 2¹⁹² numbers after the one before it.
-    pub(crate) fn of(seed: u64, purpose: Purpose) -> Self {
+    pub(crate) fn for_purpose(seed: u64, purpose: Purpose) -> Self {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..purpose as u32).for_each(|_| generator.long_jump());
         Self(generator)
@@ -70,7 +70,7 @@ impl Uniform {
     }
 
     /// A random order of the numbers below `n` (Fisher & Yates): `n` − 1 deviates.
-    pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
+    pub(crate) fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for last in (1..n).rev() {
             order.swap(last, self.below(last + 1));

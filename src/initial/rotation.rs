@@ -9,7 +9,7 @@ use crate::particles::Particles;
 /// demon (Lynden-Bell 1960, MNRAS 120, 204). Density and energies stay as they are, so that a spherical equilibrium stays
 /// one. One deviate for each particle.
 pub fn flip(p: &mut Particles, fraction: f64, seed: u64) {
-    let mut random = Uniform::of(seed, Purpose::Rotation);
+    let mut random = Uniform::for_purpose(seed, Purpose::Rotation);
     for (x, v) in p.pos.iter().zip(&mut p.vel) {
         let chosen = random.next() < fraction;
         let (turning, rho2) = (x.xy().perp(&v.xy()), x.xy().norm_squared());

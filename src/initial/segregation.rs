@@ -32,7 +32,7 @@ pub fn orbits(masses: &[f64]) -> usize {
 pub fn assign(masses: &[f64], orbits: &Particles, degree: f64, seed: u64) -> Vec<usize> {
     let (n, total) = (masses.len(), masses.iter().sum::<f64>());
     assert!(orbits.len() >= n, "{} orbits for {n} stars", orbits.len());
-    let mut random = Uniform::of(seed, Purpose::Segregation);
+    let mut random = Uniform::for_purpose(seed, Purpose::Segregation);
     let order = order(masses, degree, &mut random);
     let energy = energies(orbits);
     let mut sorted: Vec<usize> = (0..orbits.len()).collect();

@@ -7,7 +7,7 @@ pub use settings::Hermite4Settings;
 
 use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
-use super::timestep::{aarseth, first, next_level};
+use super::timestep::{aarseth, initial, next_level};
 use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
@@ -71,7 +71,7 @@ impl Parameters {
             floor: Level(23),
             on_floor: OnFloor::Stop,
             noise: precision.noise(),
-            range: range::Range::of(precision),
+            range: range::Range::for_precision(precision),
         }
     }
 }
@@ -419,7 +419,7 @@ impl Integrator for Hermite4 {
             p.time[tile.clone()].fill(now);
             let mut moved = Moved::default();
             for (k, i) in tile.enumerate() {
-                let wanted = first(self.parameters.nu_start, p.acc[i].norm(), p.jerk[i].norm(), p.pot[i]);
+                let wanted = initial(self.parameters.nu_start, p.acc[i].norm(), p.jerk[i].norm(), p.pot[i]);
                 let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
                 p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
             }

@@ -44,7 +44,7 @@ pub struct BlockSteps {
 
 /// A mistake in the settings of a scheme, at a key of its section.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Mistake {
+pub enum InvalidSetting {
     /// The key has a default in Hénon units only, and was left out.
     Missing(&'static str),
     /// The value should be above zero.
@@ -88,15 +88,15 @@ pub trait Scheme {
     fn resolve(&mut self) {}
 
     /// Adds the mistakes in the values; true if [`Scheme::dt_max`] can be relied on. `physical` units have no default step.
-    fn check(&self, physical: bool, found: &mut Vec<Mistake>) -> bool;
+    fn check(&self, physical: bool, found: &mut Vec<InvalidSetting>) -> bool;
 
     /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;
 }
 
 /// Adds a mistake for a value that is not above zero.
-pub(super) fn positive(found: &mut Vec<Mistake>, key: &'static str, value: Option<Real>) {
-    found.extend(value.filter(|value| value.get() <= 0.0).map(|value| Mistake::NotPositive(key, value)));
+pub(super) fn positive(found: &mut Vec<InvalidSetting>, key: &'static str, value: Option<Real>) {
+    found.extend(value.filter(|value| value.get() <= 0.0).map(|value| InvalidSetting::NotPositive(key, value)));
 }
 
 /// Returns the length of a tick where the longest step is `dt_max`.

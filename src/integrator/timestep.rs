@@ -24,7 +24,7 @@ pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3
 /// no acceleration, and eq. 2 would stop it.
 #[inline]
 #[must_use]
-pub fn first(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
+pub fn initial(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
     if acc == 0.0 && jerk == 0.0 {
         return f64::INFINITY;
     }
@@ -64,12 +64,12 @@ mod tests {
 
     #[test]
     fn the_first_step_is_bounded_where_motion_or_force_vanish() {
-        assert_eq!(first(0.01, 2.0, 4.0, -1.0), 0.005);
-        assert_eq!(first(0.01, 2.0, 0.0, -1.0), 0.05);
-        assert_eq!(first(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
-        assert_eq!(first(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
-        assert_eq!(first(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
-        assert!(first(0.01, 1.0, f64::NAN, -1.0).is_nan() && first(0.01, f64::NAN, 1.0, -1.0).is_nan());
+        assert_eq!(initial(0.01, 2.0, 4.0, -1.0), 0.005);
+        assert_eq!(initial(0.01, 2.0, 0.0, -1.0), 0.05);
+        assert_eq!(initial(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
+        assert_eq!(initial(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
+        assert_eq!(initial(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
+        assert!(initial(0.01, 1.0, f64::NAN, -1.0).is_nan() && initial(0.01, f64::NAN, 1.0, -1.0).is_nan());
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn core(stars: &Stars, neighbours: &Neighbours<'_>) -> Core {
 
 /// The density at a particle; NaN with fewer than two neighbours.
 fn density_at(stars: &Stars, neighbours: &Neighbours<'_>, i: usize) -> f64 {
-    match neighbours.near(i) {
+    match neighbours.nearest(i) {
         [nearer @ .., last] if !nearer.is_empty() => {
             let mass: f64 = nearer.iter().map(|neighbour| stars.mass[neighbour.index as usize]).sum();
             if mass == 0.0 { 0.0 } else { mass / (4.0 / 3.0 * PI * last.distance.powi(3)) }

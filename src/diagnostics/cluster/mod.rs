@@ -17,7 +17,7 @@ use density::Core;
 use members::Members;
 use neighbours::Neighbours;
 use pair::{Body, Pair};
-use spheres::{Frame, Outwards, Shell};
+use spheres::{Frame, RadialOrder, Shell};
 use systems::{System, Systems};
 
 /// How often the choice of bound particles is repeated at most, until it gives the same again.
@@ -154,14 +154,14 @@ pub struct Encounter {
 impl<const F: usize> Survey<F> {
     /// Looks at a cluster; `fractions` of the mass are ascending.
     #[must_use]
-    pub fn of(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
-        let neighbours = Neighbours::of(stars, settings.neighbours);
+    pub fn new(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
+        let neighbours = Neighbours::new(stars, settings.neighbours);
         let core = density::core(stars, &neighbours);
         let velocity = velocity_of_bound(stars);
         let systems = systems::find(stars, &neighbours, velocity, settings.epsilon, settings.binary_hardness);
-        let members = Bound::of(stars, &systems, velocity);
-        let all = Outwards::of(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
-        let bound = Outwards {
+        let members = Bound::new(stars, &systems, velocity);
+        let all = RadialOrder::new(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
+        let bound = RadialOrder {
             order: all.order.iter().copied().filter(|&i| members.is_bound[i as usize]).collect(),
             radius: all
                 .order
@@ -176,10 +176,10 @@ impl<const F: usize> Survey<F> {
         let counted = if settings.lagrangian_mass == LagrangianMass::Initial { &all } else { &bound };
         let spheres = counted.spheres(&stars.mass, fractions);
         let [half] = counted.spheres(&stars.mass, [0.5]);
-        let half_mass_radius = counted.radius_of(half);
+        let half_mass_radius = counted.radius_enclosing(half);
         let shells = std::array::from_fn(|k| {
             let inside = if k == 0 { 0 } else { spheres[k - 1] };
-            Shell::of(stars, counted, inside..spheres[k], &frame)
+            Shell::new(stars, counted, inside..spheres[k], &frame)
         });
         let beyond = settings.escape_radius * half_mass_radius;
         let (escapers, escaped) = escapers(stars, &systems, &frame, beyond);
@@ -194,9 +194,9 @@ impl<const F: usize> Survey<F> {
             energies: members.energies,
             thermal_energy: systems.thermal_energy,
             angular_momentum,
-            anisotropy: Shell::of(stars, &bound, 0..bound.order.len(), &frame).anisotropy(),
+            anisotropy: Shell::new(stars, &bound, 0..bound.order.len(), &frame).anisotropy(),
             mass_segregation: segregation::mass_segregation(stars, &bound.order),
-            lagrangian: spheres.map(|held| counted.radius_of(held)),
+            lagrangian: spheres.map(|held| counted.radius_enclosing(held)),
             shells,
             half_mass_radius,
             relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), members.mass, half_mass_radius),
@@ -243,7 +243,7 @@ struct Bound {
 }
 
 impl Bound {
-    fn of(stars: &Stars, systems: &Systems, velocity: Vec3) -> Self {
+    fn new(stars: &Stars, systems: &Systems, velocity: Vec3) -> Self {
         let mut is_bound = vec![false; stars.len()];
         let (mut masses, mut kinetic, mut potential) = (Vec::new(), Vec::new(), Vec::new());
         for &body in &systems.outermost {
@@ -255,7 +255,7 @@ impl Bound {
                 of.iter().for_each(|&i| is_bound[i as usize] = true);
                 masses.push(point.mass);
                 kinetic.push(0.5 * point.mass * (point.vel - velocity).norm_squared());
-                potential.push(0.5 * in_all + system.map_or(0.0, System::inside));
+                potential.push(0.5 * in_all + system.map_or(0.0, System::internal_potential));
             }
         }
         let [mass, kinetic, potential] = [masses, kinetic, potential].map(|terms| sum(terms.into_iter()));
@@ -277,7 +277,7 @@ fn unit(v: Vec3) -> Vec3 {
 }
 
 /// Mass, number, and velocity dispersion in one dimension within a radius.
-fn within_core(stars: &Stars, all: &Outwards, radius: f64) -> (f64, u64, f64) {
+fn within_core(stars: &Stars, all: &RadialOrder, radius: f64) -> (f64, u64, f64) {
     let held = all.radius.partition_point(|r| *r <= radius);
     let inside = &all.order[..held];
     let mass: Vec<f64> = inside.iter().map(|&i| stars.mass[i as usize]).collect();
@@ -315,15 +315,15 @@ fn encounters(
 ) -> Vec<Encounter> {
     let mut found = Vec::new();
     for i in 0..stars.len() as u32 {
-        for neighbour in neighbours.near(i as usize).iter().take_while(|neighbour| neighbour.distance < within) {
+        for neighbour in neighbours.nearest(i as usize).iter().take_while(|neighbour| neighbour.distance < within) {
             let j = neighbour.index;
             let (a, b) = (stars.id[i as usize], stars.id[j as usize]);
             let together = systems.part_of[i as usize] == systems.part_of[j as usize];
             // Of two that have each other on their lists the one with the smaller id tells.
-            let told = a > b && neighbours.near(j as usize).iter().any(|other| other.index == i);
+            let told = a > b && neighbours.nearest(j as usize).iter().any(|other| other.index == i);
             if !together && !told {
                 let (i, j) = if a < b { (i, j) } else { (j, i) };
-                let pair = Pair::of(&stars.body(i), &stars.body(j), epsilon);
+                let pair = Pair::new(&stars.body(i), &stars.body(j), epsilon);
                 let hardness = pair.binding_energy() / systems.thermal_energy;
                 found.push(Encounter { ids: [a.min(b), a.max(b)], pair, hardness });
             }

@@ -47,7 +47,7 @@ impl<'a> Neighbours<'a> {
     /// Finds the `count` nearest neighbours of each particle, or all others if there are fewer. Where a position is not a
     /// finite number there are none.
     #[must_use]
-    pub fn of(stars: &'a Stars, count: usize) -> Self {
+    pub fn new(stars: &'a Stars, count: usize) -> Self {
         let n = stars.len();
         let widest = stars
             .pos
@@ -63,7 +63,7 @@ impl<'a> Neighbours<'a> {
         if each > 0 {
             let mut near = vec![Neighbour::default(); n * each];
             near.par_chunks_mut(each).with_min_len(LEAST).enumerate().for_each(|(i, near)| {
-                let found = all.around(stars.pos[i], each + 1);
+                let found = all.nearest_to(stars.pos[i], each + 1);
                 let others = found.into_iter().filter(|neighbour| neighbour.index as usize != i);
                 near.iter_mut().zip(others).for_each(|(near, neighbour)| *near = neighbour);
             });
@@ -74,19 +74,19 @@ impl<'a> Neighbours<'a> {
 
     /// How many neighbours each particle has.
     #[must_use]
-    pub const fn each(&self) -> usize {
+    pub const fn count(&self) -> usize {
         self.each
     }
 
     /// The neighbours of particle `i`.
     #[must_use]
-    pub fn near(&self, i: usize) -> &[Neighbour] {
+    pub fn nearest(&self, i: usize) -> &[Neighbour] {
         &self.near[i * self.each..(i + 1) * self.each]
     }
 
     /// The `count` particles nearest to a point, or all.
     #[must_use]
-    pub fn around(&self, point: Vec3, count: usize) -> Vec<Neighbour> {
+    pub fn nearest_to(&self, point: Vec3, count: usize) -> Vec<Neighbour> {
         let Some((tree, cell)) = &self.tree else { return Vec::new() };
         let Some(place) = place(point, *cell) else { return Vec::new() };
         let search =
@@ -135,14 +135,14 @@ mod tests {
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
         let stars = stars((0..500).map(|_| Vec3::from([0; 3].map(|_| random().powi(4) - 0.2))).collect());
-        let found = Neighbours::of(&stars, 6);
+        let found = Neighbours::new(&stars, 6);
         for i in 0..stars.len() {
             let distance = |j: usize| (stars.pos[j] - stars.pos[i]).norm();
             let mut all: Vec<usize> = (0..stars.len()).filter(|&j| j != i).collect();
             all.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-            let near: Vec<usize> = found.near(i).iter().map(|n| n.index as usize).collect();
+            let near: Vec<usize> = found.nearest(i).iter().map(|n| n.index as usize).collect();
             assert_eq!(near, all[..6], "particle {i}");
-            assert!(found.near(i).iter().all(|n| n.distance == distance(n.index as usize)));
+            assert!(found.nearest(i).iter().all(|n| n.distance == distance(n.index as usize)));
         }
     }
 
@@ -164,9 +164,9 @@ mod tests {
             ("not finite", (0..100).map(|i| Vec3::new(f64::NAN, f64::from(i), 0.0)).collect()),
         ] {
             let stars = stars(pos);
-            let found = Neighbours::of(&stars, 6);
+            let found = Neighbours::new(&stars, 6);
             for i in 0..stars.len() {
-                let near = found.near(i);
+                let near = found.nearest(i);
                 let expected = if what == "not finite" { 0 } else { 6.min(stars.len() - 1) };
                 assert_eq!(near.len(), expected, "{what}");
                 assert!(near.iter().all(|n| n.index as usize != i), "{what}: {i} is its own neighbour");

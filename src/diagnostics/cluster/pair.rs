@@ -17,7 +17,7 @@ pub struct Body {
 impl Body {
     /// Two bodies as one at their centre of mass.
     #[must_use]
-    pub fn together(a: &Self, b: &Self) -> Self {
+    pub fn merged(a: &Self, b: &Self) -> Self {
         let mass = a.mass + b.mass;
         // Massless bodies have no centre of mass; the point between them stands for it.
         let share = if mass > 0.0 { b.mass / mass } else { 0.5 };
@@ -50,7 +50,7 @@ impl Pair {
     /// angular momentum are still those of the motion, and the elements are good where the two are much farther apart than
     /// epsilon.
     #[must_use]
-    pub fn of(a: &Body, b: &Body, epsilon: f64) -> Self {
+    pub fn new(a: &Body, b: &Body, epsilon: f64) -> Self {
         let (x, v) = (b.pos - a.pos, b.vel - a.vel);
         let mu = a.mass + b.mass;
         let (r, v2) = (x.norm(), v.norm_squared());
@@ -116,8 +116,8 @@ mod tests {
             ([0.3, 0.0, 2.0], [1.0, 2.0, 0.0]),
         ] {
             let (pos, vel) = (Vec3::from(pos), Vec3::from(vel));
-            let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos, vel }, 0.0);
-            let orbit = Orbit::of(pos, vel, 2.0);
+            let pair = Pair::new(&AT_ORIGIN, &Body { mass: 1.0, pos, vel }, 0.0);
+            let orbit = Orbit::from_state(pos, vel, 2.0);
             assert!((pair.semi_major_axis / orbit.semi_major_axis - 1.0).abs() < 1e-14, "{pair:?} {orbit:?}");
             assert!((pair.eccentricity - orbit.eccentricity).abs() < 1e-14, "{pair:?} {orbit:?}");
             let pericentre = orbit.semi_major_axis * (1.0 - orbit.eccentricity);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn energy_and_momentum_are_those_of_the_softened_motion() {
         let other = Body { mass: 3.0, pos: 3.0 * Vec3::x(), vel: Vec3::new(0.1, 0.5, 0.0) };
-        let pair = Pair::of(&AT_ORIGIN, &other, 4.0);
+        let pair = Pair::new(&AT_ORIGIN, &other, 4.0);
         assert_eq!(pair.energy, 0.5 * 0.26 - 4.0 / 5.0);
         assert!((pair.binding_energy() - 0.67 * 0.75).abs() < 1e-15);
         let e2 = 1.0 - 1.5f64.powi(2) / (4.0 * pair.semi_major_axis);
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_parabola_has_a_pericentre() {
-        let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos: Vec3::x(), vel: 2.0 * Vec3::y() }, 0.0);
+        let pair = Pair::new(&AT_ORIGIN, &Body { mass: 1.0, pos: Vec3::x(), vel: 2.0 * Vec3::y() }, 0.0);
         assert_eq!((pair.energy, pair.eccentricity, pair.pericentre()), (0.0, 1.0, 1.0));
         assert!(pair.period().is_nan() || pair.period().is_infinite());
     }

@@ -119,7 +119,7 @@ impl Search<'_> {
             if other == body {
                 return;
             }
-            let pair = Pair::of(&own, &self.body(other), self.epsilon);
+            let pair = Pair::new(&own, &self.body(other), self.epsilon);
             let key = (-pair.binding_energy(), self.first_id(other), other);
             if pair.energy < 0.0 && key.0.is_finite() && best.is_none_or(|best| key < best) {
                 best = Some(key);
@@ -127,11 +127,11 @@ impl Search<'_> {
         };
         match self.system(body) {
             None => {
-                let near = self.neighbours.near(body as usize);
+                let near = self.neighbours.nearest(body as usize);
                 near.iter().for_each(|neighbour| look(self.part_of[neighbour.index as usize]));
             }
             Some(system) => {
-                let near = self.neighbours.around(own.pos, self.neighbours.each() + system.stars.len());
+                let near = self.neighbours.nearest_to(own.pos, self.neighbours.count() + system.stars.len());
                 near.iter().for_each(|neighbour| look(self.part_of[neighbour.index as usize]));
             }
         }
@@ -148,7 +148,7 @@ impl Search<'_> {
                 Some((first, _)) if first != i => continue,
                 Some((_, j)) => {
                     let (a, b) = (self.stars.body(i), self.stars.body(j));
-                    (Body::together(&a, &b), self.attraction(&[i], &[j]))
+                    (Body::merged(&a, &b), self.attraction(&[i], &[j]))
                 }
                 None => (self.stars.body(i), 0.0),
             };
@@ -185,7 +185,7 @@ impl Search<'_> {
     /// Makes two bodies a system, if they are bound so strongly; returns it as a body.
     fn join(&mut self, a: u32, b: u32, thermal_energy: f64, least: f64) -> Option<u32> {
         let (a, b) = if self.first_id(a) <= self.first_id(b) { (a, b) } else { (b, a) };
-        let pair = Pair::of(&self.body(a), &self.body(b), self.epsilon);
+        let pair = Pair::new(&self.body(a), &self.body(b), self.epsilon);
         let hardness = pair.binding_energy() / thermal_energy;
         let parts = [a, b].map(|body| self.system(body).map_or(vec![body], |system| system.stars.clone()));
         if hardness.is_nan() || hardness < least || parts[0].len() + parts[1].len() > MOST_MEMBERS {
@@ -201,7 +201,7 @@ impl Search<'_> {
         }
         let inside =
             self.attraction(&parts[0], &parts[1]) + inner.iter().flatten().map(|&at| self.all[at].inside).sum::<f64>();
-        let body = Body::together(&self.body(a), &self.body(b));
+        let body = Body::merged(&self.body(a), &self.body(b));
         let stars = parts.concat();
         let (inclination, stable) = self.hierarchy(&pair, inner);
         let system = System {
@@ -280,7 +280,7 @@ impl System {
 
     /// Σ m m / s over the pairs of its particles.
     #[must_use]
-    pub fn inside(&self) -> f64 {
+    pub fn internal_potential(&self) -> f64 {
         self.inside
     }
 }

@@ -3,7 +3,7 @@
 use super::Width;
 use super::lanes::Partial;
 use super::sources::Slots;
-use super::sum::Sum;
+use super::sum::Summation;
 use crate::error::Result;
 use crate::force::mode::{ACC_SUMS, Mode, with_mode};
 use crate::force::precision::Precision;
@@ -52,8 +52,8 @@ impl<M: Mode> ForceEngine<Accelerations> for CpuAccelerations<M> {
         }
         out.acc.resize(targets.len(), Vec3::zeros());
         let targets = Targets { vel: &[], ..targets };
-        let sum = Sum { sources: &self.sources, targets, eps2: self.eps2, width: self.width };
-        sum.all(&mut self.partial, |k, sums| out.acc[k] = acceleration_from_sums(sums));
+        let sum = Summation { sources: &self.sources, targets, eps2: self.eps2, width: self.width };
+        sum.run(&mut self.partial, |k, sums| out.acc[k] = acceleration_from_sums(sums));
         Ok(())
     }
 }

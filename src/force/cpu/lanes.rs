@@ -12,7 +12,7 @@
 
 use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
-use crate::force::mode::{MOST_LANES, Mode, Order, Row, Running, SUMS, Sum};
+use crate::force::mode::{MAX_LANES, Mode, NodeRow, Order, Running, SUMS, Sum};
 use crate::force::real::Real;
 use pulp::{Simd, WithSimd};
 use std::mem::size_of;
@@ -111,22 +111,22 @@ struct Lanes<M: Mode, S: Simd> {
 impl<M: Mode, S: Simd> Lanes<M, S> {
     /// `state` gives the position and velocity for each lane.
     #[inline(always)]
-    fn new(simd: S, state: [([f64; 3], [f64; 3]); MOST_LANES], eps2: f64) -> Self {
+    fn new(simd: S, state: [([f64; 3], [f64; 3]); MAX_LANES], eps2: f64) -> Self {
         let splat = M::Real::splat::<S>;
         let mut lanes = Self {
-            pos: [splat(simd, M::Real::of(0.0)); 3],
-            low: [splat(simd, M::Real::of(0.0)); 3],
-            vel: [splat(simd, M::Real::of(0.0)); 3],
-            eps2: splat(simd, M::Real::of(eps2)),
-            one: splat(simd, M::Real::of(1.0)),
-            minus_three: splat(simd, M::Real::of(-3.0)),
-            infinity: splat(simd, M::Real::of(f64::INFINITY)),
+            pos: [splat(simd, M::Real::from_f64(0.0)); 3],
+            low: [splat(simd, M::Real::from_f64(0.0)); 3],
+            vel: [splat(simd, M::Real::from_f64(0.0)); 3],
+            eps2: splat(simd, M::Real::from_f64(eps2)),
+            one: splat(simd, M::Real::from_f64(1.0)),
+            minus_three: splat(simd, M::Real::from_f64(-3.0)),
+            infinity: splat(simd, M::Real::from_f64(f64::INFINITY)),
         };
         for k in 0..3 {
-            let mut values = [[M::Real::of(0.0); MOST_LANES]; 3];
+            let mut values = [[M::Real::from_f64(0.0); MAX_LANES]; 3];
             for (lane, (pos, vel)) in state.iter().enumerate() {
                 let [hi, lo] = M::Real::split(pos[k]);
-                (values[0][lane], values[1][lane], values[2][lane]) = (hi, lo, M::Real::of(vel[k]));
+                (values[0][lane], values[1][lane], values[2][lane]) = (hi, lo, M::Real::from_f64(vel[k]));
             }
             lanes.pos[k] = load::<M, S>(&values[0]);
             lanes.low[k] = load::<M, S>(&values[1]);
@@ -220,25 +220,25 @@ fn restore<M: Mode, S: Simd, const K: usize>(
 }
 
 #[inline(always)]
-fn load<M: Mode, S: Simd>(values: &[M::Real; MOST_LANES]) -> V<M, S> {
+fn load<M: Mode, S: Simd>(values: &[M::Real; MAX_LANES]) -> V<M, S> {
     bytemuck::pod_read_unaligned(bytemuck::cast_slice(&values[..lanes::<M, S>()]))
 }
 
 #[inline(always)]
 fn zero<M: Mode, S: Simd, const K: usize>(simd: S) -> Sums<M, S, K> {
-    [[M::Real::splat(simd, M::Real::of(0.0)); 2]; K]
+    [[M::Real::splat(simd, M::Real::from_f64(0.0)); 2]; K]
 }
 
 /// The finished sums of each lane: those of one sum side by side.
 #[inline(always)]
-fn finish<M: Mode, S: Simd, const K: usize>(simd: S, sums: &Sums<M, S, K>) -> Row<M::Node, K> {
-    let zero = M::Real::splat(simd, M::Real::of(0.0));
+fn finish<M: Mode, S: Simd, const K: usize>(simd: S, sums: &Sums<M, S, K>) -> NodeRow<M::Node, K> {
+    let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
     let (mut first, mut second) = ([zero; K], [zero; K]);
     for k in 0..K {
         [first[k], second[k]] = sums[k];
     }
     let (first, second): (&[M::Real], &[M::Real]) = (bytemuck::cast_slice(&first), bytemuck::cast_slice(&second));
-    let mut row = Row::zero();
+    let mut row = NodeRow::zero();
     for k in 0..K * lanes::<M, S>() {
         row.put(k, M::node([first[k], second[k]]));
     }
@@ -249,16 +249,16 @@ fn finish<M: Mode, S: Simd, const K: usize>(simd: S, sums: &Sums<M, S, K>) -> Ro
 #[inline(always)]
 fn over_targets<M: Mode, S: Simd, const K: usize>(simd: S, item: &mut Item<'_, M, K>, first: usize, last: usize) {
     // Lanes beyond the last target repeat it.
-    let (mut state, mut own) = ([([0.0; 3], [0.0; 3]); MOST_LANES], [0u32; MOST_LANES]);
-    for lane in 0..MOST_LANES {
+    let (mut state, mut own) = ([([0.0; 3], [0.0; 3]); MAX_LANES], [0u32; MAX_LANES]);
+    for lane in 0..MAX_LANES {
         let k = (first + lane).min(last - 1);
         state[lane] = item.state(k);
         own[lane] = item.index[k];
     }
     let target = Lanes::<M, S>::new(simd, state, item.eps2);
 
-    let mut tree = TreeSum::<Row<M::Node, K>, ITEM_DEPTH>::default();
-    let mut in_order = Row::zero();
+    let mut tree = TreeSum::<NodeRow<M::Node, K>, ITEM_DEPTH>::default();
+    let mut in_order = NodeRow::zero();
     let mut sums = zero::<M, S, K>(simd);
     for bag in item.first_bag..item.first_bag + item.bags {
         if M::ORDER != Order::Running {
@@ -294,7 +294,7 @@ fn bag_on_targets<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     item: &Item<'_, M, K>,
     bag: usize,
     target: &Lanes<M, S>,
-    own: &[u32; MOST_LANES],
+    own: &[u32; MAX_LANES],
     sums: &mut Sums<M, S, K>,
 ) {
     let (width, columns) = (<M::Real as Real>::WIDTH, columns::<M, K>());
@@ -302,11 +302,11 @@ fn bag_on_targets<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     let slots = &item.sources[bag / width * BAG * columns * width..][..BAG * columns * width];
     let in_bag = (item.len - bag * BAG).min(BAG);
     // Each target's place in this bag, or −1: small numbers, exact in f32 too.
-    let mut places = [M::Real::of(-1.0); MOST_LANES];
+    let mut places = [M::Real::from_f64(-1.0); MAX_LANES];
     if MASKED {
         for (place, &i) in places.iter_mut().zip(own) {
             if i as usize / BAG == bag {
-                *place = M::Real::of(f64::from(i % BAG as u32));
+                *place = M::Real::from_f64(f64::from(i % BAG as u32));
             }
         }
     }
@@ -327,8 +327,11 @@ fn bag_on_targets<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     }
     for (t, slot) in slots.chunks_exact(columns * width).enumerate() {
         let source = broadcast::<M, S, K>(simd, slot, lane);
-        let mask =
-            if MASKED { Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64)))) } else { None };
+        let mask = if MASKED {
+            Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::from_f64(t as f64))))
+        } else {
+            None
+        };
         let pair = approach::<M, S, K>(simd, target, &source, mask);
         add_pair::<M, S, K>(simd, sums, target, &pair, mask);
     }
@@ -337,7 +340,7 @@ fn bag_on_targets<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
 /// The columns of one source, the same in every lane.
 #[inline(always)]
 fn broadcast<M: Mode, S: Simd, const K: usize>(simd: S, slot: &[M::Real], lane: usize) -> [V<M, S>; 10] {
-    let mut source = [M::Real::splat(simd, M::Real::of(0.0)); 10];
+    let mut source = [M::Real::splat(simd, M::Real::from_f64(0.0)); 10];
     for c in 0..columns::<M, K>() {
         source[c] = M::Real::splat(simd, slot[c * <M::Real as Real>::WIDTH + lane]);
     }
@@ -347,14 +350,14 @@ fn broadcast<M: Mode, S: Simd, const K: usize>(simd: S, slot: &[M::Real], lane: 
 /// Forces of the item's bags on target `k`, one bag a lane.
 #[inline(always)]
 fn over_bags<M: Mode, S: Simd, const K: usize>(simd: S, item: &Item<'_, M, K>, k: usize) -> Partial<M, K> {
-    let target = Lanes::<M, S>::new(simd, [item.state(k); MOST_LANES], item.eps2);
+    let target = Lanes::<M, S>::new(simd, [item.state(k); MAX_LANES], item.eps2);
     let (width, lanes) = (<M::Real as Real>::WIDTH, lanes::<M, S>());
     let own = item.index[k] as usize;
 
     let mut tree = TreeSum::<Partial<M, K>, ITEM_DEPTH>::default();
     for first in (item.first_bag..item.first_bag + item.bags).step_by(width) {
         // Bags that do not exist hold exact zeros, which change nothing in the tree.
-        let mut group = Row::zero();
+        let mut group = NodeRow::zero();
         for part in (0..width).step_by(lanes) {
             if first + part >= item.first_bag + item.bags {
                 break;
@@ -385,22 +388,22 @@ fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     first_bag: usize,
     target: &Lanes<M, S>,
     own: usize,
-) -> Row<M::Node, K> {
+) -> NodeRow<M::Node, K> {
     let (width, columns, lanes) = (<M::Real as Real>::WIDTH, columns::<M, K>(), lanes::<M, S>());
     let part = first_bag % width / lanes;
     let slots = &item.sources[first_bag / width * BAG * columns * width..][..BAG * columns * width];
     let slots: &[V<M, S>] = bytemuck::cast_slice(slots);
     // In the lane of the target's own bag: its place in the bag. No place equals −1.
-    let mut places = [M::Real::of(-1.0); MOST_LANES];
+    let mut places = [M::Real::from_f64(-1.0); MAX_LANES];
     // How many sources each bag has.
-    let mut filled = [M::Real::of(BAG as f64); MOST_LANES];
+    let mut filled = [M::Real::from_f64(BAG as f64); MAX_LANES];
     if MASKED {
         for lane in 0..lanes {
             let bag = first_bag + lane;
             if bag == own / BAG {
-                places[lane] = M::Real::of((own % BAG) as f64);
+                places[lane] = M::Real::from_f64((own % BAG) as f64);
             }
-            filled[lane] = M::Real::of(item.len.saturating_sub(bag * BAG).min(BAG) as f64);
+            filled[lane] = M::Real::from_f64(item.len.saturating_sub(bag * BAG).min(BAG) as f64);
         }
     }
     let (places, filled) = (load::<M, S>(&places), load::<M, S>(&filled));
@@ -410,7 +413,7 @@ fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
         for c in 0..columns {
             source[c] = slot[c * (width / lanes) + part];
         }
-        let now = M::Real::splat(simd, M::Real::of(t as f64));
+        let now = M::Real::splat(simd, M::Real::from_f64(t as f64));
         let mask = if MASKED { Some(M::Real::equal(simd, places, now)) } else { None };
         let before = sums;
         let pair = approach::<M, S, K>(simd, target, &source, mask);
@@ -424,11 +427,11 @@ fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
 
 /// The canonical tree over the bags of a group.
 #[inline(always)]
-fn merge_group<M: Mode, const K: usize>(mut nodes: Row<M::Node, K>) -> Partial<M, K> {
+fn merge_group<M: Mode, const K: usize>(mut nodes: NodeRow<M::Node, K>) -> Partial<M, K> {
     let mut left = K * <M::Real as Real>::WIDTH;
     while left > K {
         left /= 2;
-        let mut merged = Row::zero();
+        let mut merged = NodeRow::zero();
         for k in 0..left {
             merged.put(k, nodes.get(2 * k).plus(&nodes.get(2 * k + 1)));
         }

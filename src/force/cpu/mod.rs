@@ -13,13 +13,13 @@ use super::mode::{Mode, SUMS, with_mode};
 use super::precision::Precision;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
-use crate::gravity::Pull;
+use crate::gravity::Force;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use lanes::Partial;
 use rayon::prelude::*;
-use sources::{Piece, Predict, Sources};
-use sum::Sum;
+use sources::{Predict, SlotChunk, Sources};
+use sum::Summation;
 
 /// Groups of sources that one thread predicts at a time.
 const PREDICT_GROUPS: usize = 32;
@@ -49,11 +49,11 @@ impl<M: Mode> CpuEngine<M> {
 
     fn predict_sources(&mut self, now: Time, targets: Targets<'_>) {
         let (width, tick) = (self.width, self.clock.tick());
-        let predict = |piece: Piece<'_, M>| width.run(Predict { piece, now, tick });
+        let predict = |chunk: SlotChunk<'_, M>| width.run(Predict { chunk, now, tick });
         if self.sources.predicted().groups() <= PREDICT_GROUPS || rayon::current_num_threads() == 1 {
-            predict(self.sources.piece());
+            predict(self.sources.all_slots());
         } else {
-            self.sources.pieces(PREDICT_GROUPS).for_each(predict);
+            self.sources.chunks(PREDICT_GROUPS).for_each(predict);
         }
         for (k, &i) in targets.index.iter().enumerate() {
             self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
@@ -77,8 +77,8 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         self.predict_sources(now, targets);
         out.resize(targets.len());
-        let sum = Sum { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
-        sum.all(&mut self.partial, |k, sums| out.set(k, &Pull::from_sums(sums)));
+        let sum = Summation { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
+        sum.run(&mut self.partial, |k, sums| out.set(k, &Force::from_sums(sums)));
         Ok(())
     }
 }

@@ -84,7 +84,7 @@ impl<M: Mode, const K: usize> Slots<M, K> {
         self.lines = vec![Line::zeroed(); self.groups() * Self::GROUP];
         for i in 0..self.groups() * BAG * Self::WIDTH {
             match mass.get(i) {
-                Some(&mass) => self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::of(mass)),
+                Some(&mass) => self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::from_f64(mass)),
                 None => self.put(i, Vec3::repeat(<M::Real as Real>::NOWHERE), Vec3::zeros()),
             }
         }
@@ -107,7 +107,7 @@ impl<M: Mode, const K: usize> Slots<M, K> {
                 self.set(place, 3 + k, lo);
             }
             if is_whole(K) {
-                self.set(place, columns::<M, K>() - 4 + k, M::Real::of(vel[k]));
+                self.set(place, columns::<M, K>() - 4 + k, M::Real::from_f64(vel[k]));
             }
         }
     }
@@ -169,15 +169,15 @@ impl<M: Mode> Sources<M> {
     }
 
     /// All slots, to be predicted at once.
-    pub fn piece(&mut self) -> Piece<'_, M> {
-        Piece { held: &self.held, predicted: &mut self.predicted.lines, mode: PhantomData }
+    pub fn all_slots(&mut self) -> SlotChunk<'_, M> {
+        SlotChunk { held: &self.held, predicted: &mut self.predicted.lines, mode: PhantomData }
     }
 
     /// All slots in pieces of `groups` groups, to be predicted apart.
-    pub fn pieces(&mut self, groups: usize) -> impl ParallelIterator<Item = Piece<'_, M>> {
+    pub fn chunks(&mut self, groups: usize) -> impl ParallelIterator<Item = SlotChunk<'_, M>> {
         let held = self.held.par_chunks(groups * BAG * held_lines::<M>());
         let predicted = self.predicted.lines.par_chunks_mut(groups * Slots::<M, SUMS>::GROUP);
-        held.zip(predicted).map(|(held, predicted)| Piece { held, predicted, mode: PhantomData })
+        held.zip(predicted).map(|(held, predicted)| SlotChunk { held, predicted, mode: PhantomData })
     }
 
     /// Puts the predicted source `i` at a given state.
@@ -188,7 +188,7 @@ impl<M: Mode> Sources<M> {
 }
 
 /// Some slots, held and to be predicted.
-pub struct Piece<'a, M> {
+pub struct SlotChunk<'a, M> {
     held: &'a [Line],
     predicted: &'a mut [Line],
     mode: PhantomData<M>,
@@ -196,7 +196,7 @@ pub struct Piece<'a, M> {
 
 /// Work for a vector unit: predicts every source of a piece to `now`.
 pub struct Predict<'a, M> {
-    pub piece: Piece<'a, M>,
+    pub chunk: SlotChunk<'a, M>,
     pub now: Time,
     /// Length of a tick.
     pub tick: f64,
@@ -210,8 +210,8 @@ impl<M: Mode> WithSimd for Predict<'_, M> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let width = <M::Real as Real>::WIDTH;
-        let held: &[[f64; LINE]] = bytemuck::cast_slice(self.piece.held);
-        let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.piece.predicted);
+        let held: &[[f64; LINE]] = bytemuck::cast_slice(self.chunk.held);
+        let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.chunk.predicted);
         let parts = width / LINE;
         for (held, slot) in
             held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M, SUMS>() * width))
@@ -256,7 +256,7 @@ fn passed(now: Time, then: u64) -> f64 {
 #[inline(always)]
 fn narrow<R: Real>(to: &mut [R], from: &[f64; LINE]) {
     for (to, from) in to.iter_mut().zip(from) {
-        *to = R::of(*from);
+        *to = R::from_f64(*from);
     }
 }
 

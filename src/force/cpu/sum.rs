@@ -17,7 +17,7 @@ const MAX_ITEMS: usize = 512;
 const SERIAL_PAIRS: usize = 1 << 15;
 
 /// `K` sums over all sources on each target.
-pub struct Sum<'a, M: Mode, const K: usize> {
+pub struct Summation<'a, M: Mode, const K: usize> {
     /// The sources.
     pub sources: &'a Slots<M, K>,
     /// The targets; without velocities for an acceleration alone.
@@ -44,10 +44,10 @@ fn bags_per_item<M: Mode>(targets: usize, all_bags: usize, threads: usize) -> us
     per_item
 }
 
-impl<M: Mode, const K: usize> Sum<'_, M, K> {
+impl<M: Mode, const K: usize> Summation<'_, M, K> {
     /// Computes the sums on the threads of the pool that this is called in, and hands them out target by target. `partial` is
     /// room to work in.
-    pub fn all(&self, partial: &mut Vec<Partial<M, K>>, mut done: impl FnMut(usize, [f64; K])) {
+    pub fn run(&self, partial: &mut Vec<Partial<M, K>>, mut done: impl FnMut(usize, [f64; K])) {
         let (targets, n) = (self.targets.index.len(), self.sources.len());
         let serial = targets * n < SERIAL_PAIRS;
         let threads = if serial { 1 } else { rayon::current_num_threads() };

@@ -22,12 +22,12 @@ impl Width {
     /// The widths that this machine has, widest first.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        Self::NAMES.iter().filter_map(|name| Self::by_name(name)).collect()
+        Self::NAMES.iter().filter_map(|name| Self::from_name(name)).collect()
     }
 
     /// The width of that name, if it is one and this machine has it.
     #[must_use]
-    pub fn by_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "avx512" => V4::try_new().map(Self::Avx512),
             "avx2" => V3::try_new().map(Self::Avx2),
@@ -49,7 +49,7 @@ impl Width {
     pub fn choose() -> Result<Self, String> {
         match std::env::var(Self::VARIABLE) {
             Err(_) => Ok(Self::widest()),
-            Ok(name) => Self::by_name(&name).ok_or_else(|| {
+            Ok(name) => Self::from_name(&name).ok_or_else(|| {
                 let here: Vec<_> = Self::available().iter().map(Self::name).collect();
                 format!("{}={name}: this machine has {}", Self::VARIABLE, here.join(", "))
             }),

@@ -5,7 +5,7 @@
 
 use super::acceleration_shape::AccelerationShape;
 use super::device::{Device, Memory, Pinned, Stopwatch};
-use super::launch::find;
+use super::launch::find_kernel;
 use super::launch_shape::node_bytes;
 use super::module::{Kernel, Module};
 use crate::error::{Error, Result};
@@ -127,7 +127,7 @@ impl CudaAccelerations {
 
     /// Numbers of targets a thread that there are kernels for in this mode.
     #[must_use]
-    pub fn choices(&self) -> Vec<usize> {
+    pub fn compiled_targets(&self) -> Vec<usize> {
         self.kernels.accelerate.iter().map(|(t, _)| *t).collect()
     }
 
@@ -260,7 +260,7 @@ impl ForceEngine<Accelerations> for CudaAccelerations {
         device.mark(watch, 0)?;
         kernels.place.launch(device, (call.slots.div_ceil(THREADS), 1), (THREADS, 1), 0, &call)?;
         device.mark(watch, 1)?;
-        let kernel = find(&kernels.accelerate, shape.targets, self.precision)?;
+        let kernel = find_kernel(&kernels.accelerate, shape.targets, self.precision)?;
         let grid = (n.div_ceil(shape.targets * shape.threads) as u32, all.div_ceil(span_bags) as u32);
         let block = (shape.threads as u32, shape.groups(self.precision) as u32);
         kernel.launch(device, grid, block, 0, &call)?;

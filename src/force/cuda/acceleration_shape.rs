@@ -38,7 +38,7 @@ impl AccelerationShape {
 
     /// Whether the kernels can be launched in this shape, in a mode in which there are some for its number of targets.
     #[must_use]
-    pub fn fits(self, precision: Precision) -> bool {
+    pub fn is_valid(self, precision: Precision) -> bool {
         let most = MAX_THREADS / self.groups(precision);
         let threads = self.threads > 0 && self.threads.is_multiple_of(32) && self.threads <= most;
         let span = self.span_bags.is_power_of_two() && self.span_bags <= MAX_SPAN_BAGS;
@@ -116,7 +116,7 @@ mod tests {
                 for n in [1 << log2, (1 << log2) + 1] {
                     let shape = AccelerationShape::choose(precision, n, 132);
                     let there = AccelerationShape::targets(precision).contains(&shape.targets);
-                    assert!(there && shape.fits(precision), "{} {n}: {shape:?}", precision.name());
+                    assert!(there && shape.is_valid(precision), "{} {n}: {shape:?}", precision.name());
                     // The grid's second side has 65535 rows.
                     assert!(bags(n).div_ceil(shape.span_bags) < 1 << 16, "{} {n}: {shape:?}", precision.name());
                 }

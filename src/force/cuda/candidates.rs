@@ -18,7 +18,7 @@ const FEWEST_BLOCKS: usize = 100;
 const MOST_BATCHES: usize = 1;
 
 /// TuningTable worth trying for a block of `targets` among `sources`, of kernels that take these numbers of targets a lane and a
-/// thread ([`super::CudaEngine::choices`]).
+/// thread ([`super::CudaEngine::compiled_targets`]).
 #[must_use]
 pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usize, targets: usize) -> Vec<LaunchShape> {
     let [lanes, threads] = choices;
@@ -31,7 +31,7 @@ pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usiz
             found.extend(tiles(precision, thread, sources, targets));
         }
     }
-    found.retain(|shape| shape.fits(precision));
+    found.retain(|shape| shape.is_valid(precision));
     found
 }
 
@@ -101,7 +101,7 @@ mod tests {
                     // Beyond what one launch can hold there may be nothing to try.
                     assert!(!found.is_empty() || sources > 1 << 20, "{place}: nothing");
                     for (k, shape) in found.iter().enumerate() {
-                        assert!(shape.fits(precision) && !found[..k].contains(shape), "{place}: {shape:?}");
+                        assert!(shape.is_valid(precision) && !found[..k].contains(shape), "{place}: {shape:?}");
                     }
                 }
             }

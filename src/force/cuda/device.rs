@@ -14,7 +14,7 @@ const LEAST_CUDA: i32 = 13_000;
 
 /// A GPU of this machine, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
+pub struct DeviceInfo {
     /// What it calls itself.
     pub name: String,
     /// Its compute capability.
@@ -41,15 +41,15 @@ fn has_driver() -> bool {
     unsafe { sys::is_culib_present() }
 }
 
-fn missing(problem: impl std::fmt::Display) -> Error {
+fn unavailable(problem: impl std::fmt::Display) -> Error {
     Error::input("CUDA", problem).with_help(INSTEAD)
 }
 
 /// What the driver says, as an error of the run.
-pub fn failed(what: &'static str) -> impl Fn(DriverError) -> Error {
+pub fn driver_error(what: &'static str) -> impl Fn(DriverError) -> Error {
     move |e| {
         Error::Integration {
-            problem: format!("the GPU failed ({what}): {}", words(e)),
+            problem: format!("the GPU failed ({what}): {}", driver_message(e)),
             help: Some(
                 "the last checkpoint is whole: continue from it with `tisane resume DIR`, on another GPU with --device K, or \
                  without one with --engine cpu"
@@ -60,7 +60,7 @@ pub fn failed(what: &'static str) -> impl Fn(DriverError) -> Error {
 }
 
 /// What the driver says, in words.
-fn words(e: DriverError) -> String {
+fn driver_message(e: DriverError) -> String {
     e.error_string().map_or_else(|_| format!("{:?}", e.0), |text| text.to_string_lossy().into_owned())
 }
 
@@ -70,21 +70,21 @@ fn words(e: DriverError) -> String {
 /// [`Error::Input`] if there is no driver, or one too old for this program.
 fn cuda_version() -> Result<i32> {
     if !has_driver() {
-        return Err(missing("no NVIDIA driver on this machine (there is no libcuda)"));
+        return Err(unavailable("no NVIDIA driver on this machine (there is no libcuda)"));
     }
     let mut version = 0;
     // SAFETY: writes one number. The only call that may come before the driver is known to be new enough: every driver has
     // it, and needs no start for it.
     let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
-    asked.map_err(|e| missing(format!("the NVIDIA driver does not say its version: {}", words(e))))?;
+    asked.map_err(|e| unavailable(format!("the NVIDIA driver does not say its version: {}", driver_message(e))))?;
     if version < LEAST_CUDA {
-        let told = |v: i32| format!("{}.{}", v / 1000, v % 1000 / 10);
+        let version_text = |v: i32| format!("{}.{}", v / 1000, v % 1000 / 10);
         let problem = format!(
             "the NVIDIA driver is too old: it knows CUDA {}, and this program needs {}",
-            told(version),
-            told(LEAST_CUDA)
+            version_text(version),
+            version_text(LEAST_CUDA)
         );
-        return Err(missing(problem));
+        return Err(unavailable(problem));
     }
     Ok(version)
 }
@@ -93,17 +93,17 @@ fn cuda_version() -> Result<i32> {
 ///
 /// # Errors
 /// [`Error::Input`] if there is no driver or it does not start.
-pub fn list() -> Result<Vec<About>> {
+pub fn list() -> Result<Vec<DeviceInfo>> {
     let cuda = cuda_version()?;
     let count = match CudaContext::device_count() {
         Err(e) if e.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => 0,
-        count => count.map_err(|e| missing(format!("the NVIDIA driver does not start: {}", words(e))))?,
+        count => count.map_err(|e| unavailable(format!("the NVIDIA driver does not start: {}", driver_message(e))))?,
     };
-    let about = |ordinal: i32| -> Result<About, DriverError> {
+    let about = |ordinal: i32| -> Result<DeviceInfo, DriverError> {
         let device = result::device::get(ordinal)?;
         // SAFETY: a device that `get` just gave.
         let ask = |attribute| unsafe { result::device::get_attribute(device, attribute) };
-        Ok(About {
+        Ok(DeviceInfo {
             name: result::device::get_name(device)?,
             capability: (
                 ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
@@ -115,7 +115,8 @@ pub fn list() -> Result<Vec<About>> {
             cuda,
         })
     };
-    let unusable = |ordinal, e| missing(format!("the driver says nothing about device {ordinal}: {}", words(e)));
+    let unusable =
+        |ordinal, e| unavailable(format!("the driver says nothing about device {ordinal}: {}", driver_message(e)));
     (0..count).map(|ordinal| about(ordinal).map_err(|e| unusable(ordinal, e))).collect()
 }
 
@@ -123,13 +124,13 @@ pub fn list() -> Result<Vec<About>> {
 ///
 /// # Errors
 /// [`Error::Input`] if there is no driver or no such device: then with those that are there.
-pub fn find(ordinal: usize) -> Result<About> {
+pub fn find(ordinal: usize) -> Result<DeviceInfo> {
     let mut there = list()?;
     if ordinal < there.len() {
         return Ok(there.swap_remove(ordinal));
     }
     if there.is_empty() {
-        return Err(missing("the NVIDIA driver finds no GPU on this machine"));
+        return Err(unavailable("the NVIDIA driver finds no GPU on this machine"));
     }
     let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
     let problem = format!("no device {ordinal}: this machine has {}", names.join(", "));
@@ -143,7 +144,7 @@ impl Device {
     /// [`Error::Input`] if it is not there or cannot be used.
     pub fn open(ordinal: usize) -> Result<Self> {
         let multiprocessors = find(ordinal)?.multiprocessors;
-        let unusable = |e: DriverError| missing(format!("device {ordinal} cannot be used: {}", words(e)));
+        let unusable = |e: DriverError| unavailable(format!("device {ordinal} cannot be used: {}", driver_message(e)));
         let context = CudaContext::new(ordinal).map_err(unusable)?;
         let stream = context.new_stream().map_err(unusable)?;
         Ok(Self { context, stream, ordinal, multiprocessors })
@@ -166,7 +167,7 @@ impl Device {
     /// # Errors
     /// If the device is lost.
     pub fn capability(&self) -> Result<(i32, i32)> {
-        self.context.compute_capability().map_err(failed("asking for its kind"))
+        self.context.compute_capability().map_err(driver_error("asking for its kind"))
     }
 
     /// Makes this device the one that the calling thread's driver calls go to.
@@ -174,7 +175,7 @@ impl Device {
     /// # Errors
     /// If the device is lost.
     pub fn bind(&self) -> Result<()> {
-        self.context.bind_to_thread().map_err(failed("binding"))
+        self.context.bind_to_thread().map_err(driver_error("binding"))
     }
 
     /// Returns the handle of the stream, for calls of libraries that work on it.
@@ -189,7 +190,7 @@ impl Device {
     /// [`Error::Input`] with the numbers.
     pub fn require(&self, bytes: usize, sources: usize) -> Result<()> {
         const MIB: usize = 1 << 20;
-        let (free, total) = self.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        let (free, total) = self.context.mem_get_info().map_err(driver_error("asking for free memory"))?;
         if bytes <= free {
             return Ok(());
         }
@@ -211,11 +212,12 @@ impl Device {
     pub fn memory(&self, bytes: usize) -> Result<Memory> {
         self.bind()?;
         // SAFETY: a plain allocation; it is freed once, by Memory's drop. A length of zero is not allowed.
-        let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(failed("allocating"))?;
+        let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(driver_error("allocating"))?;
         let memory = Memory { address, bytes, context: Arc::clone(&self.context) };
         // On this stream: the driver's plain memset goes to another, and may come after what this stream writes there.
         // SAFETY: writes within the allocation just made, whose drop waits for the device.
-        unsafe { result::memset_d8_async(address, 0, bytes, self.stream()) }.map_err(failed("clearing memory"))?;
+        unsafe { result::memset_d8_async(address, 0, bytes, self.stream()) }
+            .map_err(driver_error("clearing memory"))?;
         Ok(memory)
     }
 
@@ -226,7 +228,8 @@ impl Device {
     pub fn pinned(&self, words: usize) -> Result<Pinned> {
         self.bind()?;
         // SAFETY: a plain allocation; it is freed once, by Pinned's drop. Flags 0: cached, so that the host may read it.
-        let address = unsafe { result::malloc_host(8 * words.max(1), 0) }.map_err(failed("pinning host memory"))?;
+        let address =
+            unsafe { result::malloc_host(8 * words.max(1), 0) }.map_err(driver_error("pinning host memory"))?;
         let address = address.cast::<u64>();
         // SAFETY: within the allocation just made; afterwards every word is initialised.
         unsafe { address.write_bytes(0, words) };
@@ -241,7 +244,8 @@ impl Device {
         let words = &from.words()[words];
         assert!(size_of_val(words) <= to.bytes, "a copy beyond the end of device memory");
         // SAFETY: lengths checked; both live as long as the engine, which waits before it touches either again.
-        unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }.map_err(failed("copying to the device"))
+        unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }
+            .map_err(driver_error("copying to the device"))
     }
 
     /// Starts copying all of `from` to the beginning of `to`.
@@ -252,7 +256,7 @@ impl Device {
         let words = &mut to.words_mut()[..from.bytes / 8];
         // SAFETY: as many bytes as there are; both live as long as the engine, which waits before it touches either again.
         unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }
-            .map_err(failed("copying from the device"))
+            .map_err(driver_error("copying from the device"))
     }
 
     /// A stop watch for this device's stream.
@@ -261,7 +265,8 @@ impl Device {
     /// If the driver refuses.
     pub fn stopwatch<const PHASES: usize>(&self) -> Result<Stopwatch<PHASES>> {
         self.bind()?;
-        let event = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("making an event"));
+        let event =
+            || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver_error("making an event"));
         Ok(Stopwatch { events: (0..=PHASES).map(|_| event()).collect::<Result<_>>()? })
     }
 
@@ -270,7 +275,8 @@ impl Device {
     /// # Errors
     /// If the driver refuses.
     pub fn mark<const PHASES: usize>(&self, watch: Option<&Stopwatch<PHASES>>, mark: usize) -> Result<()> {
-        watch.map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(failed("recording an event")))
+        watch
+            .map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(driver_error("recording an event")))
     }
 
     /// Waits until all work is done.
@@ -278,7 +284,7 @@ impl Device {
     /// # Errors
     /// If some of it failed, or the device is lost.
     pub fn wait(&self) -> Result<()> {
-        self.stream.synchronize().map_err(failed("computing"))
+        self.stream.synchronize().map_err(driver_error("computing"))
     }
 }
 
@@ -295,7 +301,7 @@ impl<const PHASES: usize> Stopwatch<PHASES> {
     pub fn microseconds(&self) -> Result<[f64; PHASES]> {
         let mut phases = [0.0; PHASES];
         for (phase, marks) in phases.iter_mut().zip(self.events.windows(2)) {
-            *phase = 1e3 * f64::from(marks[0].elapsed_ms(&marks[1]).map_err(failed("reading an event"))?);
+            *phase = 1e3 * f64::from(marks[0].elapsed_ms(&marks[1]).map_err(driver_error("reading an event"))?);
         }
         Ok(phases)
     }

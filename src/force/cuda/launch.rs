@@ -58,7 +58,7 @@ pub struct Arrays {
 
 /// The numbers of an evaluation that no kernel changes.
 #[derive(Clone, Copy)]
-pub struct Numbers {
+pub struct Scalars {
     /// Ticks of the moment.
     pub now: u64,
     /// Length of a tick.
@@ -90,10 +90,10 @@ pub struct Columns {
 
 impl<'a> Call<'a> {
     /// A call on these arrays.
-    pub fn new(arrays: &'a Arrays, numbers: &Numbers) -> Self {
+    pub fn new(arrays: &'a Arrays, scalars: &Scalars) -> Self {
         let column = |word: usize| arrays.upload.address() + 8 * word as u64;
         let ([changed_index, changed_state], [target_index, target_state]) =
-            (numbers.columns.changed.map(column), numbers.columns.targets.map(column));
+            (scalars.columns.changed.map(column), scalars.columns.targets.map(column));
         Self {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
@@ -101,18 +101,18 @@ impl<'a> Call<'a> {
             predicted: arrays.predicted.address(),
             partial: arrays.partial.address(),
             arrived: arrays.arrived.address(),
-            out: numbers.out,
+            out: scalars.out,
             changed_index,
             changed_state,
             target_index,
             target_state,
-            now: numbers.now,
-            tick: numbers.tick,
-            eps2: numbers.eps2,
-            sources: numbers.sources,
-            slots: numbers.slots,
-            changed: numbers.changed,
-            targets: numbers.targets,
+            now: scalars.now,
+            tick: scalars.tick,
+            eps2: scalars.eps2,
+            sources: scalars.sources,
+            slots: scalars.slots,
+            changed: scalars.changed,
+            targets: scalars.targets,
             first_target: 0,
             batch: 0,
             span_bags: 0,
@@ -166,8 +166,8 @@ impl Kernels {
         })
     }
 
-    /// Numbers of targets a lane, and a thread, that there are kernels for.
-    pub fn choices(&self) -> [Vec<usize>; 2] {
+    /// Scalars of targets a lane, and a thread, that there are kernels for.
+    pub fn compiled_targets(&self) -> [Vec<usize>; 2] {
         [&self.whole, &self.tiles].map(|kernels| kernels.iter().map(|(t, _)| *t).collect())
     }
 
@@ -189,13 +189,19 @@ impl Kernels {
         match shape {
             LaunchShape::Whole { targets, warps, .. } => {
                 let tiles = call.batch.div_ceil(32 * targets as u32);
-                let room = warps * launch_shape::room(self.precision, targets);
+                let room = warps * launch_shape::shared_bytes(self.precision, targets);
                 let grid = (bags.div_ceil(call.span_bags), tiles);
-                find(&self.whole, targets, self.precision)?.launch(device, grid, (32, warps as u32), room as u32, call)
+                find_kernel(&self.whole, targets, self.precision)?.launch(
+                    device,
+                    grid,
+                    (32, warps as u32),
+                    room as u32,
+                    call,
+                )
             }
             LaunchShape::Tiles { targets, threads, .. } => {
                 let tiles = call.batch.div_ceil((targets * threads) as u32);
-                let kernel = find(&self.tiles, targets, self.precision)?;
+                let kernel = find_kernel(&self.tiles, targets, self.precision)?;
                 kernel.launch(device, (tiles, call.spans), (threads as u32, 1), 0, call)
             }
         }
@@ -214,7 +220,7 @@ impl Kernels {
 ///
 /// # Errors
 /// [`Error::Input`] if there is none.
-pub fn find<C>(kernels: &[(usize, Kernel<C>)], targets: usize, precision: Precision) -> Result<Kernel<C>> {
+pub fn find_kernel<C>(kernels: &[(usize, Kernel<C>)], targets: usize, precision: Precision) -> Result<Kernel<C>> {
     kernels.iter().find(|(t, _)| *t == targets).map(|(_, kernel)| *kernel).ok_or_else(|| {
         let problem = format!("there is no kernel of {targets} targets a thread for {}", precision.name());
         Error::input("CUDA", problem).with_help(format!("{VARIABLE} names a file without it"))

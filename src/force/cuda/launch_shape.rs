@@ -13,7 +13,7 @@ pub const MAX_WARP_BAGS: usize = 1 << 7;
 /// Most warps in a thread block: the kernels' registers are bounded for so many.
 pub const MAX_WARPS: usize = 8;
 /// Most bytes of shared memory that a thread block has without asking for more.
-const MAX_ROOM: usize = 48 << 10;
+const MAX_SHARED_BYTES: usize = 48 << 10;
 
 /// The shape of a force evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub const fn in_order(precision: Precision) -> bool {
 
 /// Bytes of shared memory for a warp of [`LaunchShape::Whole`] (`ROOM` of kernels/force_whole.cu).
 #[must_use]
-pub fn room(precision: Precision, targets: usize) -> usize {
+pub fn shared_bytes(precision: Precision, targets: usize) -> usize {
     let nodes = (32 * targets * FORCE * node_bytes(precision)).next_multiple_of(16);
     nodes.max(BAG * 16 * units(precision))
 }
@@ -112,12 +112,12 @@ impl LaunchShape {
 
     /// Whether the kernels can be launched in this shape, in a mode in which there are some for its number of targets.
     #[must_use]
-    pub fn fits(self, precision: Precision) -> bool {
+    pub fn is_valid(self, precision: Precision) -> bool {
         match self {
             Self::Whole { targets, warps, bags } => {
                 let powers = warps.is_power_of_two() && bags.is_power_of_two();
-                let room = warps.saturating_mul(room(precision, targets));
-                powers && warps <= MAX_WARPS && bags <= MAX_WARP_BAGS && room <= MAX_ROOM
+                let shared = warps.saturating_mul(shared_bytes(precision, targets));
+                powers && warps <= MAX_WARPS && bags <= MAX_WARP_BAGS && shared <= MAX_SHARED_BYTES
             }
             Self::Tiles { threads, span_bags, .. } => {
                 let threads_fit = threads > 0 && threads.is_multiple_of(32) && threads <= 32 * MAX_WARPS;
@@ -128,7 +128,7 @@ impl LaunchShape {
 
     /// The same for `times` as many sources: longer spans, so that there are no more of them, as far as kernels go.
     #[must_use]
-    pub fn stretched(self, times: usize) -> Self {
+    pub fn with_more_sources(self, times: usize) -> Self {
         let times = 1 << times.max(1).ilog2();
         match self {
             Self::Whole { targets, warps, bags } => {
@@ -172,7 +172,7 @@ mod tests {
         let tiles = |threads, span_bags| LaunchShape::Tiles { targets: 1, threads, span_bags };
         for precision in Precision::ALL {
             for good in [whole(1, 1, 1), whole(2, 8, 128), tiles(32, 1), tiles(256, 2048), tiles(96, 4)] {
-                assert!(good.fits(precision), "{} {good:?}", precision.name());
+                assert!(good.is_valid(precision), "{} {good:?}", precision.name());
             }
             for bad in [
                 whole(1, 3, 1),
@@ -187,12 +187,12 @@ mod tests {
                 tiles(128, 12),
                 tiles(128, 4096),
             ] {
-                assert!(!bad.fits(precision), "{} {bad:?}", precision.name());
+                assert!(!bad.is_valid(precision), "{} {bad:?}", precision.name());
             }
         }
         // 4 targets a lane: 8 warps have 56 KiB of nodes of 8 bytes, 28 KiB of nodes of 4.
-        assert!(!whole(4, 8, 1).fits(Precision::Mixed) && whole(4, 4, 1).fits(Precision::Mixed));
-        assert!(whole(4, 8, 1).fits(Precision::F32Chamomile));
+        assert!(!whole(4, 8, 1).is_valid(Precision::Mixed) && whole(4, 4, 1).is_valid(Precision::Mixed));
+        assert!(whole(4, 8, 1).is_valid(Precision::F32Chamomile));
     }
 
     #[test]
@@ -200,8 +200,8 @@ mod tests {
         let whole = |bags| LaunchShape::Whole { targets: 1, warps: 8, bags };
         let tiles = |span_bags| LaunchShape::Tiles { targets: 1, threads: 128, span_bags };
         for (times, longer) in [(0, 2), (1, 2), (2, 4), (7, 8), (64, 128), (1 << 40, 128)] {
-            assert_eq!(whole(2).stretched(times), whole(longer));
+            assert_eq!(whole(2).with_more_sources(times), whole(longer));
         }
-        assert_eq!((tiles(16).stretched(4), tiles(64).stretched(100)), (tiles(64), tiles(2048)));
+        assert_eq!((tiles(16).with_more_sources(4), tiles(64).with_more_sources(100)), (tiles(64), tiles(2048)));
     }
 }

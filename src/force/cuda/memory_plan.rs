@@ -20,7 +20,7 @@ pub struct MemoryPlan {
 impl MemoryPlan {
     /// MemoryPlan for `n` sources.
     #[must_use]
-    pub fn of(precision: Precision, n: usize) -> Self {
+    pub fn new(precision: Precision, n: usize) -> Self {
         let slots = n.next_multiple_of(BAG);
         let arrays = [96, 8, 8, 16 * units(precision), 4].map(|bytes| bytes * slots);
         Self { slots, arrays, upload: 8 * upload_words(slots) }
@@ -46,14 +46,14 @@ mod tests {
     #[test]
     fn memory_grows_with_the_particles_and_the_mode() {
         for precision in Precision::ALL {
-            let bytes = |n| MemoryPlan::of(precision, n).on_device() - PARTIAL_BYTES;
+            let bytes = |n| MemoryPlan::new(precision, n).on_device() - PARTIAL_BYTES;
             let (small, large) = (bytes(1 << 16), bytes(1 << 20));
             assert_eq!(large, 16 * small, "{}", precision.name());
             assert!((250..450).contains(&(large >> 20)), "{}: {} bytes a particle", precision.name(), large >> 20);
-            assert!(MemoryPlan::of(precision, 1).slots == BAG && MemoryPlan::of(precision, BAG + 1).slots == 2 * BAG);
+            assert!(MemoryPlan::new(precision, 1).slots == BAG && MemoryPlan::new(precision, BAG + 1).slots == 2 * BAG);
         }
-        let bytes = |precision| MemoryPlan::of(precision, 1 << 20).on_device();
+        let bytes = |precision| MemoryPlan::new(precision, 1 << 20).on_device();
         assert_eq!(bytes(Precision::F64) - bytes(Precision::F32Kahan), 32 << 20);
-        assert_eq!(MemoryPlan::of(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
+        assert_eq!(MemoryPlan::new(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
     }
 }

@@ -25,10 +25,10 @@ mod tuning_table;
 pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
 pub use candidates::candidates;
-pub use device::{About, find, list};
+pub use device::{DeviceInfo, find, list};
 pub use launch_shape::{Compiled, LaunchShape, compiled};
 pub use memory_plan::MemoryPlan;
-pub use tuning_table::{HEADER, Row, TuningTable};
+pub use tuning_table::{HEADER, TuningRow, TuningTable};
 
 /// The driver as safe types: device, memory, modules and typed launches. For kernels of one's own beside the engine's.
 pub mod driver {
@@ -43,7 +43,7 @@ use crate::error::{Error, Result};
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
-use launch::{Arrays, Call, Kernels, Numbers};
+use launch::{Arrays, Call, Kernels, Scalars};
 use staging::Staging;
 
 /// MemoryPlan for partial sums: larger blocks go in batches.
@@ -85,7 +85,7 @@ impl CudaEngine {
     pub fn new(precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
-        let shapes = TuningTable::of(precision, &kernels.choices())?;
+        let shapes = TuningTable::load(precision, &kernels.compiled_targets())?;
         Ok(Self {
             kernels,
             held: None,
@@ -113,7 +113,7 @@ impl CudaEngine {
 
     /// The shape that the engine takes of itself for a block of `targets` among `sources`.
     #[must_use]
-    pub fn chosen(&self, sources: usize, targets: usize) -> LaunchShape {
+    pub fn shape_for(&self, sources: usize, targets: usize) -> LaunchShape {
         self.shapes.choose(sources, targets)
     }
 
@@ -134,10 +134,10 @@ impl CudaEngine {
         self.watch.as_ref().map(Stopwatch::microseconds).transpose()
     }
 
-    /// Numbers of targets that [`LaunchShape::Whole`] and [`LaunchShape::Tiles`] may have in this mode.
+    /// Scalars of targets that [`LaunchShape::Whole`] and [`LaunchShape::Tiles`] may have in this mode.
     #[must_use]
-    pub fn choices(&self) -> [Vec<usize>; 2] {
-        self.kernels.choices()
+    pub fn compiled_targets(&self) -> [Vec<usize>; 2] {
+        self.kernels.compiled_targets()
     }
 
     /// Memory for `n` sources, kept if it is there: called before a run starts, it tells then what would not fit.
@@ -149,7 +149,7 @@ impl CudaEngine {
             return Ok(());
         }
         self.held = None;
-        let room = MemoryPlan::of(self.precision, n);
+        let room = MemoryPlan::new(self.precision, n);
         let slots = room.slots;
         if u32::try_from(slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
@@ -172,10 +172,10 @@ impl CudaEngine {
     }
 
     /// Sends the waiting particles and a block, has both taken over, and gives the numbers for what follows.
-    fn send(&mut self, now: Time, targets: Targets<'_>) -> Result<Numbers> {
+    fn send(&mut self, now: Time, targets: Targets<'_>) -> Result<Scalars> {
         self.device.bind()?;
         let held = held(&mut self.held)?;
-        let numbers = Numbers {
+        let scalars = Scalars {
             now: now.0,
             tick: self.clock.tick(),
             eps2: self.eps2,
@@ -184,20 +184,20 @@ impl CudaEngine {
             changed: held.staging.changed() as u32,
             targets: targets.len() as u32,
             columns: held.staging.columns(targets.len()),
-            out: held.staging.out(),
+            out: held.staging.out_address(),
         };
-        held.staging.add_block(targets, held.sources);
+        held.staging.stage_block(targets, held.sources);
         self.device.mark(self.watch.as_ref(), 0)?;
         held.staging.send(&self.device, targets.len(), &held.arrays.upload)?;
         self.device.mark(self.watch.as_ref(), 1)?;
-        Ok(numbers)
+        Ok(scalars)
     }
 
     /// Sends the waiting particles alone.
     fn flush(&mut self) -> Result<()> {
-        let numbers = self.send(Time::default(), Targets::default())?;
+        let scalars = self.send(Time::default(), Targets::default())?;
         let held = held(&mut self.held)?;
-        self.kernels.predict(&self.device, &Call::new(&held.arrays, &numbers))?;
+        self.kernels.predict(&self.device, &Call::new(&held.arrays, &scalars))?;
         self.device.wait()
     }
 }
@@ -217,7 +217,7 @@ impl ForceEngine for CudaEngine {
         // So far away that without mass it adds exact zeros, near enough that no square overflows.
         let nowhere = if self.precision.in_f64() { 1e150 } else { 1e15 };
         let held = held(&mut self.held)?;
-        held.staging.everyone(&self.device, all, nowhere, &held.arrays.mass)?;
+        held.staging.upload_all(&self.device, all, nowhere, &held.arrays.mass)?;
         self.device.wait()?;
         self.flush()
     }
@@ -229,7 +229,7 @@ impl ForceEngine for CudaEngine {
         if held(&mut self.held)?.staging.changed() > 0 {
             self.flush()?;
         }
-        held(&mut self.held)?.staging.change(all, changed);
+        held(&mut self.held)?.staging.stage_changed(all, changed);
         Ok(())
     }
 
@@ -238,14 +238,14 @@ impl ForceEngine for CudaEngine {
         if targets.is_empty() {
             return Ok(());
         }
-        let numbers = self.send(now, targets)?;
+        let scalars = self.send(now, targets)?;
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
         let held = held(&mut self.held)?;
         let all_bags = bags(held.sources);
         let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, targets.len()));
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
         let most = shape.batch(self.precision, all_bags);
-        let call = Call::new(&held.arrays, &numbers);
+        let call = Call::new(&held.arrays, &scalars);
         let tiles = matches!(shape, LaunchShape::Tiles { .. });
         if tiles {
             kernels.predict(device, &call)?;
@@ -261,7 +261,7 @@ impl ForceEngine for CudaEngine {
         }
         device.mark(watch, 4)?;
         device.wait()?;
-        held.staging.forces(out);
+        held.staging.read_forces(out);
         Ok(())
     }
 

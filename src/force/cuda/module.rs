@@ -1,7 +1,7 @@
 //! Compiled kernels: loading, finding and launching them.
 
 use super::acceleration::AccelerationCall;
-use super::device::{Device, failed};
+use super::device::{Device, driver_error};
 use super::launch::Call;
 use super::nvrtc;
 use crate::error::{Error, Result};
@@ -110,7 +110,7 @@ impl Module {
     pub fn kernel<C: KernelArgument>(&self, name: &str) -> Result<Kernel<C>> {
         let name = CString::new(name).expect("a name without NUL");
         // SAFETY: the module is loaded, and unloaded only when it is dropped.
-        let function = unsafe { module::get_function(self.module, name) }.map_err(failed("finding a kernel"))?;
+        let function = unsafe { module::get_function(self.module, name) }.map_err(driver_error("finding a kernel"))?;
         Ok(Kernel { function, takes: PhantomData })
     }
 
@@ -160,6 +160,6 @@ impl<C: KernelArgument> Kernel<C> {
                 &mut parameters,
             )
         }
-        .map_err(failed("launching a kernel"))
+        .map_err(driver_error("launching a kernel"))
     }
 }

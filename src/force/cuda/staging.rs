@@ -76,9 +76,9 @@ impl Staging {
         self.columns(targets).targets[1] + TARGET * targets
     }
 
-    /// Takes the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::everyone`] sends,
+    /// Takes the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::upload_all`] sends,
     /// stand still at `nowhere`.
-    fn take(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
+    fn stage(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
         self.changed = changed.len();
         write(self.up.words_mut(), changed, |_, i| {
             let i = i as usize;
@@ -92,17 +92,17 @@ impl Staging {
     }
 
     /// Takes the state of the particles `changed`, to be sent with the next block.
-    pub fn change(&mut self, all: &Particles, changed: &[u32]) {
+    pub fn stage_changed(&mut self, all: &Particles, changed: &[u32]) {
         assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
-        self.take(all, changed, 0.0);
+        self.stage(all, changed, 0.0);
     }
 
     /// Takes everyone and the padding, and copies the masses to the device.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn everyone(&mut self, device: &Device, all: &Particles, nowhere: f64, mass: &Memory) -> Result<()> {
-        self.take(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
+    pub fn upload_all(&mut self, device: &Device, all: &Particles, nowhere: f64, mass: &Memory) -> Result<()> {
+        self.stage(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
         // The block's part of the upload is free: no block is on its way.
         let first = self.columns(0).targets[0];
         let masses = &mut self.up.words_mut()[first..first + all.len()];
@@ -111,7 +111,7 @@ impl Staging {
     }
 
     /// Puts a block behind the corrected particles.
-    pub fn add_block(&mut self, targets: Targets<'_>, sources: usize) {
+    pub fn stage_block(&mut self, targets: Targets<'_>, sources: usize) {
         assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
         let first = self.columns(0).targets[0];
         write(&mut self.up.words_mut()[first..], targets.index, |k, _| {
@@ -130,12 +130,12 @@ impl Staging {
     }
 
     /// Where the device puts the forces.
-    pub fn out(&self) -> u64 {
+    pub fn out_address(&self) -> u64 {
         self.down.address()
     }
 
     /// The forces, once they have come; `out` has room for them.
-    pub fn forces(&self, out: &mut Forces) {
+    pub fn read_forces(&self, out: &mut Forces) {
         let n = out.pot.len();
         let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * n]);
         let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {

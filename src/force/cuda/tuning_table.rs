@@ -15,7 +15,7 @@ pub const HEADER: &str = "precision,sources,targets,shape,targets_per_thread,thr
 
 /// A row of a table: the fastest shape for a block of `targets` among `sources`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct TuningRow {
     /// Precision mode.
     pub precision: Precision,
     /// Sources.
@@ -29,7 +29,7 @@ pub struct Row {
 }
 
 /// The row as a line of the table, under [`HEADER`].
-impl fmt::Display for Row {
+impl fmt::Display for TuningRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, per_thread, threads, span_bags) = match self.shape {
             LaunchShape::Whole { targets, warps, bags } => ("whole", targets, 32 * warps, warps * bags),
@@ -40,7 +40,7 @@ impl fmt::Display for Row {
     }
 }
 
-impl Row {
+impl TuningRow {
     /// Reads a line. The error says what was expected.
     fn read(line: &str) -> Result<Self, String> {
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
@@ -70,14 +70,14 @@ impl Row {
             "tiles" => (LaunchShape::Tiles { targets: per_thread, threads, span_bags }, true, TILES),
             _ => return Err(format!("shape: expected whole or tiles, found {kind:?}")),
         };
-        if !exact || !shape.fits(precision) {
+        if !exact || !shape.is_valid(precision) {
             return Err(format!("no kernel runs in this shape: expected for {kind} {expected}"));
         }
         Ok(Self { precision, sources, targets, shape, microseconds })
     }
 }
 
-/// What [`LaunchShape::fits`] asks for, in the columns of a table.
+/// What [`LaunchShape::is_valid`] asks for, in the columns of a table.
 const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 of them span_bags that are a power of two up to 128, and no more \
                      shared memory than 48 KiB";
 const TILES: &str = "threads a multiple of 32 up to 256, and span_bags a power of two up to 2048";
@@ -85,18 +85,18 @@ const TILES: &str = "threads a multiple of 32 up to 256, and span_bags a power o
 /// The shapes of a mode.
 pub struct TuningTable {
     /// In ascending order of sources and targets.
-    rows: Vec<Row>,
+    rows: Vec<TuningRow>,
     /// log2 of the sources and targets of each row.
     places: Vec<[f64; 2]>,
 }
 
 impl TuningTable {
-    /// The shapes of a mode, for kernels that take these numbers of targets ([`super::CudaEngine::choices`]): from the file
+    /// The shapes of a mode, for kernels that take these numbers of targets ([`super::CudaEngine::compiled_targets`]): from the file
     /// that `TISANE_SHAPES` names, or from the table in the program where there is none or the file is silent on the mode.
     ///
     /// # Errors
     /// [`Error::Input`] if a table cannot be read, with the line and what was expected there.
-    pub fn of(precision: Precision, choices: &[Vec<usize>; 2]) -> Result<Self> {
+    pub fn load(precision: Precision, choices: &[Vec<usize>; 2]) -> Result<Self> {
         if let Some(path) = std::env::var_os(VARIABLE) {
             let text = std::fs::read_to_string(&path).map_err(|e| Error::input(&path, e).with_help(help()))?;
             if let Some(shapes) = Self::read(&text, path.as_ref(), precision, choices)? {
@@ -125,7 +125,7 @@ impl TuningTable {
             None => return wrong(1, format!("expected the header {HEADER}, found nothing")),
         }
         for (line, number) in lines {
-            let row = match Row::read(line) {
+            let row = match TuningRow::read(line) {
                 Ok(row) if row.precision != precision => continue,
                 Ok(row) => row,
                 Err(problem) => return wrong(number, problem),
@@ -158,7 +158,7 @@ impl TuningTable {
             }
         }
         let row = &self.rows[nearest];
-        row.shape.stretched(sources / row.sources)
+        row.shape.with_more_sources(sources / row.sources)
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
                 for log2_targets in 0..=log2_sources {
                     let (sources, targets) = (1 << log2_sources, 1 << log2_targets);
                     let shape = shapes.choose(sources, targets);
-                    assert!(shape.fits(precision), "{} {sources} {targets}: {shape:?}", precision.name());
+                    assert!(shape.is_valid(precision), "{} {sources} {targets}: {shape:?}", precision.name());
                 }
             }
         }
@@ -212,8 +212,8 @@ mod tests {
             LaunchShape::Tiles { targets: 2, threads: 96, span_bags: 64 },
             LaunchShape::Whole { targets: 1, warps: 8, bags: 1 },
         ] {
-            let row = Row { precision: Precision::Mixed, sources: 4096, targets: 17, shape, microseconds: 12.25 };
-            assert_eq!(Row::read(&row.to_string()), Ok(row));
+            let row = TuningRow { precision: Precision::Mixed, sources: 4096, targets: 17, shape, microseconds: 12.25 };
+            assert_eq!(TuningRow::read(&row.to_string()), Ok(row));
         }
         assert_eq!(HEADER.split(',').count(), 8);
     }
@@ -222,7 +222,7 @@ mod tests {
     fn the_nearest_row_is_taken_and_of_two_the_smaller() {
         let row = |sources, targets, bags| {
             let shape = LaunchShape::Whole { targets: 1, warps: 1, bags };
-            Row { precision: Precision::Mixed, sources, targets, shape, microseconds: 1.0 }.to_string()
+            TuningRow { precision: Precision::Mixed, sources, targets, shape, microseconds: 1.0 }.to_string()
         };
         let text = [
             "# remarks".into(),
