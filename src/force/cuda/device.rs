@@ -6,28 +6,29 @@ use cudarc::driver::sys::{self, CUdevice_attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 use std::sync::Arc;
 
-/// What the user can do where there is no usable GPU.
-const INSTEAD: &str = r#"take force.engine = "cpu", or install NVIDIA's driver (580 or later) and look at nvidia-smi"#;
+/// Advice to a user without a usable GPU.
+const ADVICE: &str =
+    r#"take force.engine = "cpu", or install NVIDIA's driver (580 or later) and check it with nvidia-smi"#;
 
-/// The CUDA version that a driver must know at least: below it the driver lacks functions that this program calls.
-const LEAST_CUDA: i32 = 13_000;
+/// Oldest CUDA version that a driver must support: older drivers lack functions that this program calls.
+const MIN_CUDA: i32 = 13_000;
 
-/// A GPU of this machine, as its driver describes it.
+/// Properties of a GPU of this machine, as reported by its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// What it calls itself.
+    /// Name of the device.
     pub name: String,
-    /// Its compute capability.
+    /// Compute capability, major and minor.
     pub capability: (i32, i32),
-    /// Its multiprocessors.
+    /// Number of multiprocessors.
     pub multiprocessors: usize,
-    /// Bytes of its memory.
+    /// Size of its memory in bytes.
     pub memory: usize,
-    /// The newest CUDA that the driver knows, as 13000 for 13.0.
+    /// Newest CUDA version that the driver supports, as 13000 for 13.0.
     pub cuda: i32,
 }
 
-/// A GPU with one stream of work.
+/// GPU with one stream of work.
 pub struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
@@ -35,17 +36,17 @@ pub struct Device {
     multiprocessors: usize,
 }
 
-/// True if NVIDIA's driver library is on this machine.
+/// Returns true if NVIDIA's driver library is installed on this machine.
 fn has_driver() -> bool {
     // SAFETY: only tries to open the driver's library, whose initialisers do nothing harmful.
     unsafe { sys::is_culib_present() }
 }
 
 fn unavailable(problem: impl std::fmt::Display) -> Error {
-    Error::input("CUDA", problem).with_help(INSTEAD)
+    Error::input("CUDA", problem).with_help(ADVICE)
 }
 
-/// What the driver says, as an error of the run.
+/// Returns a conversion of errors of the driver into [`Error::Integration`]; `what` is the operation that failed.
 pub fn driver_error(what: &'static str) -> impl Fn(DriverError) -> Error {
     move |e| {
         Error::Integration {
@@ -59,12 +60,12 @@ pub fn driver_error(what: &'static str) -> impl Fn(DriverError) -> Error {
     }
 }
 
-/// What the driver says, in words.
+/// Returns the driver's description of an error.
 fn driver_message(e: DriverError) -> String {
     e.error_string().map_or_else(|_| format!("{:?}", e.0), |text| text.to_string_lossy().into_owned())
 }
 
-/// The newest CUDA that the driver knows.
+/// Returns the newest CUDA version that the driver supports, as 13000 for 13.0.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no driver, or one too old for this program.
@@ -76,20 +77,20 @@ fn cuda_version() -> Result<i32> {
     // SAFETY: writes one number. The only call that may come before the driver is known to be new enough: every driver has
     // it, and needs no start for it.
     let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
-    asked.map_err(|e| unavailable(format!("the NVIDIA driver does not say its version: {}", driver_message(e))))?;
-    if version < LEAST_CUDA {
+    asked.map_err(|e| unavailable(format!("the NVIDIA driver does not report its version: {}", driver_message(e))))?;
+    if version < MIN_CUDA {
         let version_text = |v: i32| format!("{}.{}", v / 1000, v % 1000 / 10);
         let problem = format!(
-            "the NVIDIA driver is too old: it knows CUDA {}, and this program needs {}",
+            "the NVIDIA driver is too old: it supports CUDA {}, and this program needs {}",
             version_text(version),
-            version_text(LEAST_CUDA)
+            version_text(MIN_CUDA)
         );
         return Err(unavailable(problem));
     }
     Ok(version)
 }
 
-/// The devices of this machine, in the driver's order. Asks the driver alone and takes no memory on any of them.
+/// Returns the devices of this machine, in the driver's order. Opens none of them and takes no memory on them.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no driver or it does not start.
@@ -116,14 +117,14 @@ pub fn list() -> Result<Vec<DeviceInfo>> {
         })
     };
     let unusable =
-        |ordinal, e| unavailable(format!("the driver says nothing about device {ordinal}: {}", driver_message(e)));
+        |ordinal, e| unavailable(format!("the driver does not describe device {ordinal}: {}", driver_message(e)));
     (0..count).map(|ordinal| about(ordinal).map_err(|e| unusable(ordinal, e))).collect()
 }
 
-/// Device number `ordinal`, which is not opened.
+/// Returns the properties of device number `ordinal`, without opening it.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no driver or no such device: then with those that are there.
+/// [`Error::Input`] if there is no driver or no such device, with the list of devices.
 pub fn find(ordinal: usize) -> Result<DeviceInfo> {
     let mut there = list()?;
     if ordinal < there.len() {
@@ -141,7 +142,7 @@ impl Device {
     /// Opens device number `ordinal`.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is not there or cannot be used.
+    /// [`Error::Input`] if there is no such device or it cannot be used.
     pub fn open(ordinal: usize) -> Result<Self> {
         let multiprocessors = find(ordinal)?.multiprocessors;
         let unusable = |e: DriverError| unavailable(format!("device {ordinal} cannot be used: {}", driver_message(e)));
@@ -150,27 +151,27 @@ impl Device {
         Ok(Self { context, stream, ordinal, multiprocessors })
     }
 
-    /// What it calls itself.
+    /// Returns the name of the device.
     #[must_use]
     pub fn name(&self) -> String {
         self.context.name().unwrap_or_else(|_| format!("device {}", self.ordinal))
     }
 
-    /// Its multiprocessors.
+    /// Returns the number of multiprocessors.
     #[must_use]
     pub const fn multiprocessors(&self) -> usize {
         self.multiprocessors
     }
 
-    /// Its compute capability.
+    /// Returns the compute capability, major and minor.
     ///
     /// # Errors
     /// If the device is lost.
     pub fn capability(&self) -> Result<(i32, i32)> {
-        self.context.compute_capability().map_err(driver_error("asking for its kind"))
+        self.context.compute_capability().map_err(driver_error("asking for its compute capability"))
     }
 
-    /// Makes this device the one that the calling thread's driver calls go to.
+    /// Makes this device the current one of the calling thread.
     ///
     /// # Errors
     /// If the device is lost.
@@ -184,10 +185,10 @@ impl Device {
         self.stream.cu_stream()
     }
 
-    /// Refuses to go on if `bytes` do not fit what is free.
+    /// Checks that `bytes` bytes are free on the device; `sources` is the number of particles, for the message.
     ///
     /// # Errors
-    /// [`Error::Input`] with the numbers.
+    /// [`Error::Input`] with the needed and the free memory if they are not.
     pub fn require(&self, bytes: usize, sources: usize) -> Result<()> {
         const MIB: usize = 1 << 20;
         let (free, total) = self.context.mem_get_info().map_err(driver_error("asking for free memory"))?;
@@ -205,7 +206,7 @@ impl Device {
         Err(Error::input("CUDA", problem).with_help("take fewer particles, another device or force.engine = \"cpu\""))
     }
 
-    /// Device memory of so many bytes, all zero.
+    /// Allocates `bytes` bytes of device memory, all zero.
     ///
     /// # Errors
     /// If there is too little.
@@ -221,7 +222,7 @@ impl Device {
         Ok(memory)
     }
 
-    /// Host memory of so many words, all zero, pinned so that copies need no help of the processor.
+    /// Allocates `words` words of pinned host memory, all zero.
     ///
     /// # Errors
     /// If there is too little.
@@ -236,7 +237,7 @@ impl Device {
         Ok(Pinned { address, words, context: Arc::clone(&self.context) })
     }
 
-    /// Starts copying the first words of `from` to the beginning of `to`.
+    /// Starts a copy of the `words` of `from` to the beginning of `to`.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -248,7 +249,7 @@ impl Device {
             .map_err(driver_error("copying to the device"))
     }
 
-    /// Starts copying all of `from` to the beginning of `to`.
+    /// Starts a copy of all of `from` to the beginning of `to`.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -259,7 +260,7 @@ impl Device {
             .map_err(driver_error("copying from the device"))
     }
 
-    /// A stop watch for this device's stream.
+    /// Creates a stopwatch for this device's stream.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -270,7 +271,7 @@ impl Device {
         Ok(Stopwatch { events: (0..=PHASES).map(|_| event()).collect::<Result<_>>()? })
     }
 
-    /// Notes when the stream comes to mark number `mark`.
+    /// Records the time at which the stream reaches mark number `mark`; does nothing without a stopwatch.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -279,7 +280,7 @@ impl Device {
             .map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(driver_error("recording an event")))
     }
 
-    /// Waits until all work is done.
+    /// Waits until all work on the stream is done.
     ///
     /// # Errors
     /// If some of it failed, or the device is lost.
@@ -288,16 +289,16 @@ impl Device {
     }
 }
 
-/// Marks between so many phases.
+/// Stopwatch for `PHASES` phases of work on a stream, separated by marks.
 pub struct Stopwatch<const PHASES: usize> {
     events: Vec<CudaEvent>,
 }
 
 impl<const PHASES: usize> Stopwatch<PHASES> {
-    /// Microseconds between one mark and the next, once the device is done.
+    /// Returns the microseconds between consecutive marks, once the device is done.
     ///
     /// # Errors
-    /// If a mark was not passed.
+    /// If a mark was not reached.
     pub fn microseconds(&self) -> Result<[f64; PHASES]> {
         let mut phases = [0.0; PHASES];
         for (phase, marks) in phases.iter_mut().zip(self.events.windows(2)) {
@@ -315,12 +316,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Where it is on the device.
+    /// Returns the address on the device.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// How long it is.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -346,20 +347,20 @@ pub struct Pinned {
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    /// Where it is for the device, which has one address space with the host.
+    /// Returns the address for the device, which shares one address space with the host.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address as u64
     }
 
-    /// The words.
+    /// Returns the words.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         // SAFETY: so many initialised words belong to this alone.
         unsafe { std::slice::from_raw_parts(self.address, self.words) }
     }
 
-    /// The words, to be written.
+    /// Returns the words, mutably.
     pub fn words_mut(&mut self) -> &mut [u64] {
         // SAFETY: as above, and borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.address, self.words) }

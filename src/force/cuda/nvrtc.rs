@@ -1,5 +1,5 @@
-//! Kernels from source: compiled by NVRTC for the device at hand, for development (`TISANE_KERNELS=FILE.cu`). The library is
-//! looked for at run time, and only then.
+//! Kernels from source: compiled by NVRTC for the device in use, for development (`TISANE_KERNELS=FILE.cu`). The
+//! library is loaded at run time, and only then.
 
 use crate::error::{Error, Result};
 use cudarc::nvrtc::result::{self, NvrtcError};
@@ -8,27 +8,28 @@ use std::ffi::{CString, c_char};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Environment variable with more options for the compiler, separated by spaces.
+/// Environment variable with additional options for the compiler, separated by spaces.
 const VARIABLE: &str = "TISANE_NVRTC";
-/// The options of scripts/gpu/kernels, and one more: without it NVRTC, unlike nvcc, compiles a lambda in a kernel
-/// as a function of the host.
+/// Options of scripts/gpu/kernels, and one more, without which NVRTC, unlike nvcc, compiles a lambda in a kernel as a
+/// function of the host.
 const FLAGS: [&str; 5] =
     ["-std=c++17", "--fmad=false", "--ftz=true", "-diag-suppress=128,177", "--device-as-default-execution-space"];
 
-/// What was compiled last, by source and options: engines load their kernels one by one, and it takes seconds.
+/// Last source compiled, with its options and machine code: engines load their kernels one by one, and compiling takes
+/// seconds.
 static LAST: Mutex<Option<(Job, Arc<Vec<u8>>)>> = Mutex::new(None);
 
-/// A source, and the compiler's options.
+/// Source text and options of a compilation.
 #[derive(PartialEq)]
 struct Job {
     source: CString,
     options: Vec<String>,
 }
 
-/// The machine code that a source file compiles to; its folder is where it includes from.
+/// Compiles a source file and returns the machine code; the file's folder is on the include path.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no NVRTC, or with what it says about the source.
+/// [`Error::Input`] if there is no NVRTC, or with its messages about the source.
 pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> {
     let source = std::fs::read(path).map_err(|e| Error::input(path, e))?;
     let source = CString::new(source).map_err(|e| Error::input(path, e))?;
@@ -37,7 +38,7 @@ pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> 
     let mut options: Vec<String> = FLAGS.map(String::from).into();
     options.push(format!("--include-path={}", folder.display()));
     options.push(format!("--gpu-architecture=sm_{major}{minor}"));
-    // The last of two that disagree counts.
+    // Of two options that disagree the last one counts.
     options.extend(more.split_whitespace().map(String::from));
 
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

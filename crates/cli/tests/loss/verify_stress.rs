@@ -144,8 +144,8 @@ fn particles_that_only_a_mode_takes_for_coincident_are_told_with_the_mode_to_tak
 #[test]
 fn a_head_on_collision_without_softening_names_the_pair_or_the_energy_that_it_cost() {
     let case = Case::new(&pair(0.5), 0.0, 2.0);
-    case.is_refused(ALL, 4, &["particle 0 wants a time step", "nearest neighbour is particle 1", "softening.epsilon"]);
-    // Who asks for a fixed step, or to go on at the floor, goes through the collision.
+    case.is_refused(ALL, 4, &["particle 0 needs a time step", "nearest neighbour is particle 1", "softening.epsilon"]);
+    // A fixed step, or clamping at the floor, passes through the collision.
     let clamp = "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-20\"\non_dt_min = \"clamp\"";
     for integrator in [LEAPFROG, clamp] {
         let case = case.clone().by(integrator);
