@@ -98,8 +98,8 @@ const STORAGE_ADVICE: [(&str, &str); 3] = [
     ("Disk quota exceeded", "free some space within your quota, then continue the run with `tisane resume`"),
     (
         "File too large",
-        "the limit on the size of files (ulimit -f) or that of the file system is reached: raise it, or write elsewhere, then \
-         continue the run with `tisane resume`",
+        "the limit on the size of files (ulimit -f) or that of the file system is reached: raise it, or write \
+         elsewhere, then continue the run with `tisane resume`",
     ),
 ];
 
@@ -107,7 +107,9 @@ const STORAGE_ADVICE: [(&str, &str); 3] = [
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 #[error(
     "particle {id} needs a time step of {wanted:.3e} at time {time}, below the floor of {floor:.3e}{}",
-    partner.map_or(String::new(), |(id, distance)| format!("; its nearest neighbour is particle {id}, at a distance of {distance:.3e}"))
+    partner.map_or(String::new(), |(id, distance)| {
+        format!("; its nearest neighbour is particle {id}, at a distance of {distance:.3e}")
+    })
 )]
 #[diagnostic(help(
     "soften the encounter (softening.epsilon), allow shorter steps ({section}.dt_min), or let such particles \

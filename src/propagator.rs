@@ -67,7 +67,8 @@ impl Propagator {
         self.0.forces(p, now, targets)
     }
 
-    /// Measures the field of a system that is synchronised at `now`, in f64. The f64 engine holds the system afterwards.
+    /// Measures the field of a system that is synchronised at `now`, in f64. The f64 engine holds the system
+    /// afterwards.
     ///
     /// # Errors
     /// If the engine fails.
@@ -217,7 +218,7 @@ mod tests {
         for mut propagator in propagators() {
             let mut p = plummer::sample(100, 3, 0.999);
             propagator.start(&mut p).unwrap();
-            // An odd number of ticks, at which nobody is due.
+            // An odd number of ticks, at which no particle is due.
             let until = Time(Time::from_dt_max(2).0 - 1);
             let done = propagator.advance(&mut p, until, u64::MAX).unwrap();
             assert!(done.block_steps > 0 && done.now < until && p.time.iter().all(|time| *time <= done.now));

@@ -43,8 +43,8 @@ fn default_threads(variable: Option<&str>) -> Result<usize> {
 }
 
 /// Advice where threads cannot be started.
-const TOO_FEW_PROCESSES: &str = "the system, the container or the batch job allows too few processes (ulimit -u): raise that, or take fewer \
-                   threads by --threads";
+const TOO_FEW_PROCESSES: &str = "the system, the container or the batch job allows too few processes (ulimit -u): \
+                                 raise the limit, or use fewer threads with --threads";
 
 /// Creates a pool of threads.
 fn pool(threads: usize) -> Result<ThreadPool, String> {

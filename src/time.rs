@@ -78,7 +78,8 @@ impl Level {
         (ratio > 0.0 && exponent <= i64::from(LOG2_TICKS_PER_DT_MAX)).then_some(Self(exponent as u8))
     }
 
-    /// Returns the deepest level whose step is no shorter than `ratio · dt_max` (0 < ratio ≤ 1), at most [`Level::DEEPEST`].
+    /// Returns the deepest level whose step is no shorter than `ratio · dt_max` (0 < ratio ≤ 1), at most
+    /// [`Level::DEEPEST`].
     #[must_use]
     pub fn not_shorter_than(ratio: f64) -> Self {
         match Self::not_longer_than(ratio) {
@@ -114,7 +115,8 @@ impl Clock {
         self.start + (whole + part) * self.dt_max
     }
 
-    /// Returns the length of time from `from` to `to` (`to ≥ from`). Exact where it is a power-of-two fraction of `dt_max`.
+    /// Returns the length of time from `from` to `to` (`to ≥ from`). Exact where it is a power-of-two fraction of
+    /// `dt_max`.
     #[must_use]
     pub fn between(&self, from: Time, to: Time) -> f64 {
         (to.0 - from.0) as f64 * self.tick()

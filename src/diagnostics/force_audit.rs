@@ -79,13 +79,13 @@ impl Auditor {
             audit.pot.map_or(String::new(), |pot| format!(", of the potential {:.3e} (rms {:.3e})", pot.max, pot.rms));
         Err(Error::Integration {
             problem: format!(
-                "the audit at time {time} found forces with errors above {:.1e}: in a sample of {} particles, relative error of \
-                 the acceleration at most {:.3e} (rms {:.3e}){potential_text}",
+                "the audit at time {time} found forces with errors above {:.1e}: in a sample of {} particles, relative \
+                 error of the acceleration at most {:.3e} (rms {:.3e}){potential_text}",
                 self.limit, audit.sample, audit.acc.max, audit.acc.rms
             ),
             help: Some(
-                "choose a more precise mode (force.precision), or raise audit.limit if such errors are acceptable; the run can \
-                 be resumed from its checkpoint"
+                "choose a more precise mode (force.precision), or raise audit.limit if such errors are acceptable; \
+                 the run can be resumed from its checkpoint"
                     .into(),
             ),
         })

@@ -93,7 +93,7 @@ mod tests {
         }
 
         #[test]
-        fn aligned_subtrees_may_be_summed_apart(values in prop::collection::vec(-1e3..1e3f64, 1..200), level in 0u8..5) {
+        fn aligned_subtrees_are_independent(values in prop::collection::vec(-1e3..1e3f64, 1..200), level in 0u8..5) {
             let mut whole = TreeSum::<f64, FULL_DEPTH>::default();
             values.iter().for_each(|&x| whole.push(0, x));
             let mut parts = TreeSum::<f64, FULL_DEPTH>::default();

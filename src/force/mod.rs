@@ -63,7 +63,7 @@ impl<'a> Targets<'a> {
             return Ok(());
         }
         let problem = format!(
-            "an engine of accelerations expects all particles that it holds, {n}, as targets, and was given {}",
+            "an engine of accelerations expects all {n} particles that it holds as targets, and was given {}",
             self.len()
         );
         Err(Error::Integration { problem, help: None })

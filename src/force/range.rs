@@ -74,9 +74,9 @@ impl Range {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         if *self == Self::F64 {
-            return "no mode holds such numbers: write the system in units nearer to its own masses and lengths";
+            return "no mode represents such numbers: choose units closer to the masses and lengths of the system";
         }
-        "take force.precision = \"f64\", whose numbers reach further"
+        "use force.precision = \"f64\", which has a wider range"
     }
 
     /// Returns an addition to the message about a force that is not finite, since pairs may be too close for modes in
@@ -86,7 +86,7 @@ impl Range {
         if *self == Self::F64 {
             return "";
         }
-        "; or a pair that is too close for the numbers of this mode, in f32: take force.precision = \"f64\""
+        "; or a pair that is too close for this mode, whose pair arithmetic is in f32: use force.precision = \"f64\""
     }
 
     /// Checks a system at its start: softening, masses, positions, velocities.
@@ -152,38 +152,38 @@ impl OutOfRange {
         let arithmetic = format!("the pair arithmetic of this mode, in {},", range.name);
         match self {
             Self::Softening(epsilon, most) => format!(
-                "{arithmetic} holds for these masses a softening of 0 or from {:.3e} to {:.3e}, found {:.3e}",
+                "{arithmetic} allows for these masses a softening of 0 or from {:.3e} to {:.3e}, found {:.3e}",
                 range.softening * scale.length,
                 most * scale.length,
                 epsilon * scale.length
             ),
             Self::Mass(i, mass) => format!(
-                "{arithmetic} holds masses of 0 or from {:.3e} to {:.3e}, and particle {} has {:.3e}",
+                "{arithmetic} represents masses of 0 or from {:.3e} to {:.3e}, and particle {} has {:.3e}",
                 range.mass[0] * scale.mass,
                 range.mass[1] * scale.mass,
                 id(i),
                 mass * scale.mass
             ),
             Self::Position(i, pos) => format!(
-                "{arithmetic} holds coordinates up to {:.3e}, and particle {} is at {:?}",
+                "{arithmetic} represents coordinates up to {:.3e}, and particle {} is at {:?}",
                 range.coordinate * scale.length,
                 id(i),
                 vector(pos, scale.length)
             ),
             Self::Velocity(i, vel) => format!(
-                "{arithmetic} holds velocities up to {:.3e}, and particle {} has {:?}",
+                "{arithmetic} represents velocities up to {:.3e}, and particle {} has {:?}",
                 range.speed * scale.velocity,
                 id(i),
                 vector(vel, scale.velocity)
             ),
             Self::Coarse(i, acc) => format!(
-                "{arithmetic} is too coarse for the small forces on particle {}: what is below its least number may be more than its \
-                 rounding of the acceleration {:?}",
+                "{arithmetic} is too coarse for the small forces on particle {}: the error by underflow may exceed \
+                 the rounding error of the acceleration {:?}",
                 id(i),
                 vector(acc, unit)
             ),
             Self::Acceleration(i, acc) => format!(
-                "steps can be computed for accelerations from {:.3e} to {:.3e}, and particle {} has {:?}",
+                "time steps can be computed for accelerations from {:.3e} to {:.3e}, and particle {} has {:?}",
                 ACCELERATION[0] * unit,
                 ACCELERATION[1] * unit,
                 id(i),

@@ -44,8 +44,8 @@ pub trait Real: Float + Pod + Send + Sync {
 }
 
 macro_rules! real {
-    ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident,
-     $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $select:ident) => {
+    ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident,
+     $mul:ident, $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $select:ident) => {
         impl Real for $real {
             const WIDTH: usize = $width;
             const NOWHERE: f64 = $nowhere;

@@ -59,9 +59,9 @@ const PLANETS: [Planet; 8] = [
     },
 ];
 
-/// Returns the Sun (id 0) and the planets Mercury to Neptune (ids 1 to 8; 3 is the Earth-Moon barycentre) at J2000.0 (JD 2451545.0
-/// TT), barycentre at rest at the origin, mean ecliptic and equinox of J2000. Masses in solar masses, lengths in au,
-/// velocities in the unit in which `g` is the gravitational constant (au · velocity² / solar mass).
+/// Returns the Sun (id 0) and the planets Mercury to Neptune (ids 1 to 8; 3 is the Earth-Moon barycentre) at J2000.0
+/// (JD 2451545.0 TT), barycentre at rest at the origin, mean ecliptic and equinox of J2000. Masses in solar masses,
+/// lengths in au, velocities in the unit in which `g` is the gravitational constant (au · velocity² / solar mass).
 ///
 /// Each planet is on its own mean heliocentric ellipse, accurate to the minutes of arc that Standish gives: for studies
 /// of the method, not an ephemeris.

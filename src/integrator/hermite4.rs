@@ -371,15 +371,16 @@ impl Hermite4 {
 fn not_finite(p: &Particles, i: usize, time: f64, range: &range::Range) -> Error {
     Error::Integration {
         problem: format!(
-            "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, jerk {:?}, potential {:?})",
+            "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, \
+             jerk {:?}, potential {:?})",
             p.id[i],
             p.acc[i].as_slice(),
             p.jerk[i].as_slice(),
             p.pot[i]
         ),
         help: Some(format!(
-            "a collision without softening, or a close pair that a longer first step jumped over: lower nu_start and nu, or set \
-             softening.epsilon{}",
+            "a collision without softening, or a close pair that was not resolved by the first step: lower nu_start \
+             and nu, or set softening.epsilon{}",
             range.too_close()
         )),
     }

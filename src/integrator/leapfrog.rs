@@ -101,15 +101,15 @@ fn pairs(n: usize) -> u64 {
 fn not_finite(p: &Particles, i: usize, acc: Vec3, (time, range): (f64, &Range)) -> Error {
     Error::Integration {
         problem: format!(
-            "the acceleration of particle {} is not a finite number (time {time} in internal units, acceleration {:?}, position \
-             {:?})",
+            "the acceleration of particle {} is not a finite number (time {time} in internal units, acceleration {:?}, \
+             position {:?})",
             p.id[i],
             acc.as_slice(),
             p.pos[i].as_slice()
         ),
         help: Some(format!(
-            "a collision without softening, or a step that is too long for a close pair: set softening.epsilon, or lower \
-             integrator.leapfrog.dt{}",
+            "a collision without softening, or a step that is too long for a close pair: set softening.epsilon, or \
+             lower integrator.leapfrog.dt{}",
             range.too_close()
         )),
     }

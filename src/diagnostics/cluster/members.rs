@@ -78,9 +78,9 @@ fn parse(text: &str, depth: u32) -> Result<(Members, &str), String> {
     let Some(inside) = text.strip_prefix('(') else {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (digits, rest) = text.split_at(end);
-        return digits.parse().map(|id| (Members::One(id), rest)).map_err(|_| format!("an id expected at '{text}'"));
+        return digits.parse().map(|id| (Members::One(id), rest)).map_err(|_| format!("expected an id at '{text}'"));
     };
-    let expected = |what: &str, found: &str| format!("'{what}' expected at '{found}'");
+    let expected = |what: &str, found: &str| format!("expected '{what}' at '{found}'");
     if depth == DEEPEST {
         return Err("too many brackets".into());
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Advice to a user without a usable GPU.
 const ADVICE: &str =
-    r#"take force.engine = "cpu", or install NVIDIA's driver (580 or later) and check it with nvidia-smi"#;
+    r#"use force.engine = "cpu", or install NVIDIA's driver (580 or later) and check it with nvidia-smi"#;
 
 /// Oldest CUDA version that a driver must support: older drivers lack functions that this program calls.
 const MIN_CUDA: i32 = 13_000;
@@ -48,15 +48,13 @@ fn unavailable(problem: impl std::fmt::Display) -> Error {
 
 /// Returns a conversion of errors of the driver into [`Error::Integration`]; `what` is the operation that failed.
 pub fn driver_error(what: &'static str) -> impl Fn(DriverError) -> Error {
-    move |e| {
-        Error::Integration {
-            problem: format!("the GPU failed ({what}): {}", driver_message(e)),
-            help: Some(
-                "the last checkpoint is whole: continue from it with `tisane resume DIR`, on another GPU with --device K, or \
-                 without one with --engine cpu"
-                    .into(),
-            ),
-        }
+    move |e| Error::Integration {
+        problem: format!("the GPU failed ({what}): {}", driver_message(e)),
+        help: Some(
+            "the last checkpoint is whole: continue from it with `tisane resume DIR`, on another GPU with --device K, \
+                 or without a GPU with --engine cpu"
+                .into(),
+        ),
     }
 }
 
@@ -74,8 +72,8 @@ fn cuda_version() -> Result<i32> {
         return Err(unavailable("no NVIDIA driver on this machine (there is no libcuda)"));
     }
     let mut version = 0;
-    // SAFETY: writes one number. The only call that may come before the driver is known to be new enough: every driver has
-    // it, and needs no start for it.
+    // SAFETY: writes one number. This is the only call before the driver is known to be new enough: every driver has
+    // it, without prior initialisation.
     let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
     asked.map_err(|e| unavailable(format!("the NVIDIA driver does not report its version: {}", driver_message(e))))?;
     if version < MIN_CUDA {
@@ -102,7 +100,7 @@ pub fn list() -> Result<Vec<DeviceInfo>> {
     };
     let about = |ordinal: i32| -> Result<DeviceInfo, DriverError> {
         let device = result::device::get(ordinal)?;
-        // SAFETY: a device that `get` just gave.
+        // SAFETY: a device that `get` just returned.
         let ask = |attribute| unsafe { result::device::get_attribute(device, attribute) };
         Ok(DeviceInfo {
             name: result::device::get_name(device)?,
@@ -135,7 +133,7 @@ pub fn find(ordinal: usize) -> Result<DeviceInfo> {
     }
     let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
     let problem = format!("no device {ordinal}: this machine has {}", names.join(", "));
-    Err(Error::input("CUDA", problem).with_help("give one of them with --device or force.device"))
+    Err(Error::input("CUDA", problem).with_help("choose one of them with --device or force.device"))
 }
 
 impl Device {
@@ -203,7 +201,7 @@ impl Device {
             free / MIB,
             total / MIB
         );
-        Err(Error::input("CUDA", problem).with_help("take fewer particles, another device or force.engine = \"cpu\""))
+        Err(Error::input("CUDA", problem).with_help("use fewer particles, another device or force.engine = \"cpu\""))
     }
 
     /// Allocates `bytes` bytes of device memory, all zero.
@@ -212,11 +210,10 @@ impl Device {
     /// If there is too little.
     pub fn memory(&self, bytes: usize) -> Result<Memory> {
         self.bind()?;
-        // SAFETY: a plain allocation; it is freed once, by Memory's drop. A length of zero is not allowed.
+        // SAFETY: a plain allocation, freed once, by Memory's drop. A length of zero is not allowed.
         let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(driver_error("allocating"))?;
         let memory = Memory { address, bytes, context: Arc::clone(&self.context) };
-        // On this stream: the driver's plain memset goes to another, and may come after what this stream writes there.
-        // SAFETY: writes within the allocation just made, whose drop waits for the device.
+        // On this stream: the driver's plain memset uses another one, and may come after what this stream writes there.
         unsafe { result::memset_d8_async(address, 0, bytes, self.stream()) }
             .map_err(driver_error("clearing memory"))?;
         Ok(memory)
@@ -228,7 +225,7 @@ impl Device {
     /// If there is too little.
     pub fn pinned(&self, words: usize) -> Result<Pinned> {
         self.bind()?;
-        // SAFETY: a plain allocation; it is freed once, by Pinned's drop. Flags 0: cached, so that the host may read it.
+        // SAFETY: a plain allocation, freed once, by Pinned's drop. Flags 0: cached, so that the host may read it.
         let address =
             unsafe { result::malloc_host(8 * words.max(1), 0) }.map_err(driver_error("pinning host memory"))?;
         let address = address.cast::<u64>();
@@ -244,7 +241,7 @@ impl Device {
     pub fn copy_up(&self, from: &Pinned, words: std::ops::Range<usize>, to: &Memory) -> Result<()> {
         let words = &from.words()[words];
         assert!(size_of_val(words) <= to.bytes, "a copy beyond the end of device memory");
-        // SAFETY: lengths checked; both live as long as the engine, which waits before it touches either again.
+        // SAFETY: lengths checked; both live as long as the engine, which waits before it accesses either again.
         unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }
             .map_err(driver_error("copying to the device"))
     }
@@ -255,7 +252,8 @@ impl Device {
     /// If the driver refuses.
     pub fn copy_down(&self, from: &Memory, to: &mut Pinned) -> Result<()> {
         let words = &mut to.words_mut()[..from.bytes / 8];
-        // SAFETY: as many bytes as there are; both live as long as the engine, which waits before it touches either again.
+        // SAFETY: no more bytes than allocated; both live as long as the engine, which waits before it accesses either
+        // again.
         unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }
             .map_err(driver_error("copying from the device"))
     }
@@ -330,8 +328,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         let _ = self.context.bind_to_thread();
-        // SAFETY: this allocation's only free, which waits for the device's work. An error means the device is lost, and
-        // its memory with it.
+        // SAFETY: the only free of this allocation, which waits for the device's work. An error means that the device
+        // is lost, and its memory with it.
         let _ = unsafe { result::free_sync(self.address) };
     }
 }
@@ -343,7 +341,7 @@ pub struct Pinned {
     context: Arc<CudaContext>,
 }
 
-// SAFETY: owns its allocation like a Vec; nothing about it belongs to a thread.
+// SAFETY: owns its allocation like a Vec; nothing about it is bound to a thread.
 unsafe impl Send for Pinned {}
 
 impl Pinned {
@@ -356,7 +354,7 @@ impl Pinned {
     /// Returns the words.
     #[must_use]
     pub fn words(&self) -> &[u64] {
-        // SAFETY: so many initialised words belong to this alone.
+        // SAFETY: `words` initialised words that belong to `self` alone.
         unsafe { std::slice::from_raw_parts(self.address, self.words) }
     }
 
@@ -370,7 +368,7 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         let _ = self.context.bind_to_thread();
-        // SAFETY: this allocation's only free. An error means the driver is gone, and there is nothing left to do.
+        // SAFETY: the only free of this allocation. An error means that the driver is gone, and nothing is left to do.
         let _ = unsafe { result::free_host(self.address.cast()) };
     }
 }

@@ -47,7 +47,7 @@ pub struct Module {
     from_file: bool,
 }
 
-// SAFETY: a handle into the context, good in every thread that is bound to it.
+// SAFETY: a handle into the context, valid in every thread that is bound to it.
 unsafe impl Send for Module {}
 
 /// Kernel that takes one `C`, valid as long as its [`Module`] exists.
@@ -64,7 +64,7 @@ impl<C> Clone for Kernel<C> {
 }
 impl<C> Copy for Kernel<C> {}
 
-// SAFETY: a handle into the module, good in every thread that is bound to its context.
+// SAFETY: a handle into the module, valid in every thread that is bound to its context.
 unsafe impl<C> Send for Kernel<C> {}
 
 impl Module {
@@ -96,7 +96,7 @@ impl Module {
     fn load_image(device: &Device, image: &[u8], from_file: bool) -> Result<Self> {
         // SAFETY: the image is a whole fatbin or cubin in memory; the driver copies it.
         let module = unsafe { module::load_data(image.as_ptr().cast()) }.map_err(|e| {
-            let help = r#"take force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;
+            let help = r#"use force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;
             Error::input("CUDA", format!("the kernels do not load on {}: {e}", device.name())).with_help(help)
         })?;
         Ok(Self { module, from_file })
@@ -148,9 +148,9 @@ impl<C: KernelArgument> Kernel<C> {
         call: &C::For<'_>,
     ) -> Result<()> {
         let mut parameters = [std::ptr::from_ref(call).cast_mut().cast::<c_void>()];
-        // SAFETY: the kernel takes one `C`, copied by the driver at once. Its arrays are borrowed from an engine's, which the
-        // engine keeps until the device is done, and every index into them is below their lengths (the engines check what the
-        // host sends).
+        // SAFETY: the kernel takes one `C`, which the driver copies at once. Its arrays are borrowed from an engine,
+        // which keeps them until the device is done, and every index into them is below their lengths (the engines
+        // check what the host sends).
         unsafe {
             result::launch_kernel(
                 self.function,

@@ -54,7 +54,7 @@ pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> 
 fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
     // SAFETY: only tries to open the library, whose initialisers do nothing harmful.
     if !unsafe { sys::is_culib_present() } {
-        let problem = "this is a source, and there is no NVRTC on this machine to compile it (no libnvrtc)";
+        let problem = "this is source code, and this machine has no NVRTC to compile it (no libnvrtc)";
         let help = "give a file compiled by scripts/gpu/kernels, or set LD_LIBRARY_PATH to the folder of libnvrtc \
                     (of CUDA, or of the package nvidia-cuda-nvrtc, which scripts/gpu/kernels installs into .tools/cuda)";
         return Err(Error::input(path, problem).with_help(help));
@@ -73,7 +73,7 @@ fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
     // SAFETY: writes one number about a compiled program.
     unsafe { sys::nvrtcGetCUBINSize(program.0, &raw mut bytes) }.result().map_err(failed)?;
     let mut code = vec![0u8; bytes];
-    // SAFETY: writes as many bytes as it just said, and there is room for them.
+    // SAFETY: writes the number of bytes that it just returned, for which there is space.
     unsafe { sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()) }.result().map_err(failed)?;
     Ok(code)
 }

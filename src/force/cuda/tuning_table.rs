@@ -71,15 +71,15 @@ impl TuningRow {
             _ => return Err(format!("shape: expected whole or tiles, found {kind:?}")),
         };
         if !exact || !shape.is_valid(precision) {
-            return Err(format!("no kernel runs in this shape: expected for {kind} {expected}"));
+            return Err(format!("no kernel can be launched in this shape: expected for {kind} {expected}"));
         }
         Ok(Self { precision, sources, targets, shape, microseconds })
     }
 }
 
 /// Requirements of [`LaunchShape::is_valid`], in the columns of a table.
-const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 of them span_bags that are a power of two up to 128, and no more \
-                     shared memory than 48 KiB";
+const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 threads span_bags a power of two up to \
+                     128, and at most 48 KiB of shared memory";
 const TILES: &str = "threads a multiple of 32 up to 256, and span_bags a power of two up to 2048";
 
 /// Launch shapes of a mode.
@@ -169,8 +169,8 @@ fn place(sources: usize, targets: usize) -> [f64; 2] {
 
 fn help() -> String {
     format!(
-        "{VARIABLE} names a table of launch shapes, as `tisane bench force --engine cuda --tune FILE` writes it; without \
-         {VARIABLE} the built-in table is taken"
+        "{VARIABLE} names a table of launch shapes, as written by `tisane bench force --engine cuda --tune FILE`; \
+         without {VARIABLE} the built-in table is used"
     )
 }
 
