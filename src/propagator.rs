@@ -7,8 +7,8 @@ use crate::integrator::{Integrator, Progress};
 use crate::particles::Particles;
 use crate::time::Time;
 
-/// Integrator with the engine that it needs, and an f64 engine for energies and audits. What the engine evaluates is known
-/// inside only.
+/// Integrator with the engine that it needs, and an f64 engine for energies and audits. What the engine evaluates is
+/// known inside only.
 pub struct Propagator(Box<dyn Coupled>);
 
 impl Propagator {
@@ -50,7 +50,8 @@ impl Propagator {
         self.0.resume(p, now)
     }
 
-    /// Advances the system by up to `most` block steps, and by none that would pass `until`, as [`Integrator::advance`].
+    /// Advances the system by up to `most` block steps, and by none that would pass `until`, as
+    /// [`Integrator::advance`].
     ///
     /// # Errors
     /// As there.
@@ -66,7 +67,8 @@ impl Propagator {
         self.0.forces(p, now, targets)
     }
 
-    /// Measures the field of a system that is synchronised at `now`, in f64. The f64 engine holds the system afterwards.
+    /// Measures the field of a system that is synchronised at `now`, in f64. The f64 engine holds the system
+    /// afterwards.
     ///
     /// # Errors
     /// If the engine fails.

@@ -35,8 +35,8 @@ pub struct Audit {
 
 impl Auditor {
     /// Compares the forces that a scheme uses, on a random sample, with those of the CPU in f64; none if the sample is
-    /// empty. The system is synchronised at `now`, and its field [was measured](Propagator::field) there. The sample depends
-    /// on the moment only, so a resumed run audits the same particles.
+    /// empty. The system is synchronised at `now`, and its field [was measured](Propagator::field) there. The sample
+    /// depends on the moment only, so a resumed run audits the same particles.
     ///
     /// # Errors
     /// If an engine fails.

@@ -33,15 +33,15 @@ impl EngineKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// True if engines of both kinds give the same bits in a mode: all do in f64, and in the other modes only the 1/√ of a
-    /// GPU differs.
+    /// True if engines of both kinds give the same bits in a mode: all do in f64, and in the other modes only the 1/√
+    /// of a GPU differs.
     #[must_use]
     pub fn same_bits(self, other: Self, precision: Precision) -> bool {
         precision == Precision::F64 || (self == Self::Cuda) == (other == Self::Cuda)
     }
 
-    /// True if forces of this engine in this mode are in f64 and quick enough to measure energies too, so that a run needs no
-    /// other engine for that.
+    /// True if forces of this engine in this mode are in f64 and quick enough to measure energies too, so that a run
+    /// needs no other engine for that.
     #[must_use]
     pub fn measures(self, precision: Precision) -> bool {
         match self {

@@ -22,8 +22,8 @@ use crate::gravity::Pull;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 
-/// Particles whose forces are wanted, at their state predicted to the moment of evaluation: borrowed from a [`Block`], or
-/// from the columns of [`Particles`] where they stand.
+/// Particles whose forces are wanted, at their state predicted to the moment of evaluation: borrowed from a [`Block`],
+/// or from the columns of [`Particles`] where they stand.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Targets<'a> {
     /// Index of each target in [`Particles`], strictly ascending.
@@ -155,8 +155,8 @@ impl Evaluation for Forces {
     }
 }
 
-/// Accelerations alone, of all particles: a third of the arithmetic of [`Forces`], and all that schemes with one shared step
-/// and no derivative need.
+/// Accelerations alone, of all particles: a third of the arithmetic of [`Forces`], and all that schemes with one shared
+/// step and no derivative need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accelerations {
     /// Acceleration.
@@ -173,12 +173,13 @@ impl Evaluation for Accelerations {
     }
 }
 
-/// Engine that holds all particles as sources and evaluates `E` on targets: the GRAPE contract and nothing more. Its sums are
-/// the [canonical] ones, so that the accelerations among [`Forces`] have the bits of [`Accelerations`] in the same mode.
+/// Engine that holds all particles as sources and evaluates `E` on targets: the GRAPE contract and nothing more. Its
+/// sums are the [canonical] ones, so that the accelerations among [`Forces`] have the bits of [`Accelerations`] in the
+/// same mode.
 ///
-/// An engine of [`Accelerations`] takes all particles as its targets in every evaluation. So it needs only the masses from
-/// [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it predicts nothing and
-/// reads no velocities.
+/// An engine of [`Accelerations`] takes all particles as its targets in every evaluation. So it needs only the masses
+/// from [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it predicts
+/// nothing and reads no velocities.
 pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// Takes over all particles as sources.
     ///
@@ -192,9 +193,9 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// If the engine fails.
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()>;
 
-    /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`; sources that are targets
-    /// stand where `targets` puts them, so that a second call with corrected targets is the second evaluation of P(EC)².
-    /// The self pair is left out exactly. `out` is resized to the targets.
+    /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`; sources that are
+    /// targets stand where `targets` puts them, so that a second call with corrected targets is the second evaluation
+    /// of P(EC)². The self pair is left out exactly. `out` is resized to the targets.
     ///
     /// # Errors
     /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
@@ -219,8 +220,8 @@ pub struct Field {
 }
 
 impl Field {
-    /// Evaluates the field of a system that is synchronised at `now` and that `engine` holds, for diagnostics. Works in tiles,
-    /// so that it takes 32 bytes a particle and not 108.
+    /// Evaluates the field of a system that is synchronised at `now` and that `engine` holds, for diagnostics. Works in
+    /// tiles, so that it takes 32 bytes a particle and not 108.
     ///
     /// # Errors
     /// As [`ForceEngine::evaluate`].

@@ -1,4 +1,4 @@
-//! Where the time of block steps goes: a stop watch around an engine, and what the engine says about itself.
+//! Profile of block steps: a stop watch around an engine, and the phases that the engine measures itself.
 
 use crate::error::Result;
 use crate::force::{Evaluation, ForceEngine, Targets};
@@ -8,38 +8,38 @@ use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is outside the engine: scheduler, prediction of the targets, corrector.
+/// Phase outside the engine: scheduler, prediction of the targets, corrector.
 pub const HOST: &str = "host";
-/// Handing corrected particles to the engine.
+/// Phase of an engine's update with corrected particles.
 pub const UPDATE: &str = "update";
-/// The evaluation, where the engine does not tell its phases.
+/// Phase of an evaluation of whose phases the engine says nothing.
 pub const FORCE: &str = "force";
-/// An evaluation's time beyond what its phases took: staging, launches and waiting.
+/// Time of an evaluation outside the phases that the engine measures: staging, launches and waiting.
 pub const LAUNCH: &str = "launch";
 
-/// Where the time of block steps went.
+/// Profile of block steps: the time that they took, by phase and by block size.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Profile {
-    /// Everything together.
+    /// Sum over all block sizes.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub total: Spent,
     /// By the number of particles in a block: from 1, 4, 16, 64, … up to below the next.
     pub by_block_size: Vec<Bucket>,
 }
 
-/// Blocks of a size.
+/// Blocks of about one size.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bucket {
     /// Least number of particles.
     pub from: u64,
-    /// What they took.
+    /// Time that they took.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub spent: Spent,
 }
 
-/// What some block steps took.
+/// Time that some block steps took.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Spent {
@@ -61,7 +61,7 @@ fn by_name<S: serde::Serializer>(
 }
 
 impl std::fmt::Display for Profile {
-    /// The whole in a line, and a line a block size.
+    /// Writes a line on the whole, and one on each block size.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{:.6} s: {}", self.total.all(), self.total.shares())?;
         for Bucket { from, spent } in &self.by_block_size {
@@ -88,7 +88,7 @@ impl Spent {
         }
     }
 
-    /// Adds what other steps took.
+    /// Adds the time of other steps.
     pub fn merge(&mut self, other: &Self) {
         self.block_steps += other.block_steps;
         self.evaluations += other.evaluations;
@@ -101,7 +101,7 @@ impl Spent {
         self.seconds.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// The phases and their shares in the time of all, in one line.
+    /// Formats the phases with their shares in the total time, in one line.
     #[must_use]
     pub fn shares(&self) -> String {
         let share = |(phase, seconds): &(&str, f64)| {
@@ -111,7 +111,7 @@ impl Spent {
     }
 }
 
-/// A profile in the making: one handle for the engine's stop watch, one for who counts the steps.
+/// Handle on a profile in the making: one is held by the engine's stop watch, one by the loop over steps.
 #[derive(Clone, Default)]
 pub struct Profiler(Arc<Mutex<State>>);
 
@@ -131,20 +131,20 @@ impl Profiler {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What a thread that panicked left behind are sums like any others.
+        // The sums are good even if another thread panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the stop watch of a block step. Time that the engine spent since the last one does not count: it served other
-    /// purposes.
+    /// Starts the stop watch of a block step. Time that the engine spent since the last one does not count: it served
+    /// other purposes.
     #[must_use]
     pub fn begin(&self) -> Step<'_> {
         self.state().step.clear();
         Step { profiler: self, began: Instant::now() }
     }
 
-    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several at once count as blocks of
-    /// their mean size. Returns the seconds outside the engine and in it.
+    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several at once count as
+    /// blocks of their mean size. Returns the seconds outside the engine and in it.
     fn count(&self, done: &Progress, whole: Duration) -> [f64; 2] {
         let mut state = self.state();
         let State { step, by_size } = &mut *state;
@@ -162,7 +162,7 @@ impl Profiler {
         [host, engine]
     }
 
-    /// The profile so far.
+    /// Returns the profile so far.
     #[must_use]
     pub fn profile(&self) -> Profile {
         let state = self.state();

@@ -45,8 +45,8 @@ impl Leapfrog {
         f.load(p)
     }
 
-    /// Evaluates the accelerations of all particles where they stand, and checks that they are finite and within the range of
-    /// the engine's arithmetic.
+    /// Evaluates the accelerations of all particles where they stand, and checks that they are finite and within the
+    /// range of the engine's arithmetic.
     fn accelerate(&mut self, p: &Particles, f: &mut dyn ForceEngine<Accelerations>, now: Time) -> Result<()> {
         let targets = Targets::all(p, &self.everyone);
         f.evaluate(now, targets, &mut self.found)?;

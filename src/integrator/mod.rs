@@ -56,10 +56,10 @@ pub trait Integrator: Send {
     /// If the engine fails.
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<()>;
 
-    /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each, the particles that are
-    /// due next move. The state is whole afterwards: every particle stands at its own time, and the bits do not depend on
-    /// how the steps are divided among calls. No block step was taken if the next one would pass `until`: a multiple of
-    /// dt_max, where all particles are synchronised, is always reached exactly.
+    /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each, the particles
+    /// that are due next move. The state is whole afterwards: every particle stands at its own time, and the bits do
+    /// not depend on how the steps are divided among calls. No block step was taken if the next one would pass `until`:
+    /// a multiple of dt_max, where all particles are synchronised, is always reached exactly.
     ///
     /// # Errors
     /// If the engine fails, a number is not finite, or a particle needs a step below the floor: in the block step that
@@ -72,8 +72,8 @@ pub trait Integrator: Send {
         most: u64,
     ) -> Result<Progress>;
 
-    /// Returns the forces that the scheme uses, on some particles of a system that is synchronised at `now`, for an audit.
-    /// Columns that it does not use are empty.
+    /// Returns the forces that the scheme uses, on some particles of a system that is synchronised at `now`, for an
+    /// audit. Columns that it does not use are empty.
     ///
     /// # Errors
     /// If the engine fails.

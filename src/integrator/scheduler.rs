@@ -30,9 +30,9 @@ impl Scheduler {
         self.now
     }
 
-    /// Moves on to the next moment at which particles are due, lists them in `block`, ascending, and returns the moment.
-    /// If it is after `until`, returns none and changes nothing. `steps` are the levels of all particles; where they change,
-    /// [`Self::reschedule`] must be called before the next block.
+    /// Moves on to the next moment at which particles are due, lists them in `block`, ascending, and returns the
+    /// moment. If it is after `until`, returns none and changes nothing. `steps` are the levels of all particles; where
+    /// they change, [`Self::reschedule`] must be called before the next block.
     pub fn next_block(&mut self, steps: &[Level], until: Time, block: &mut Vec<u32>) -> Option<Time> {
         let step = deepest(&self.deepest).ticks();
         let next = Time((self.now.0 / step + 1) * step);

@@ -14,7 +14,7 @@ use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::cpu::Width;
 use tisane::force::precision::Precision;
-use tisane_io::atomic::check_name;
+use tisane_io::atomic::check_output_path;
 use tisane_lab::bench::force::ForceRow;
 use tisane_lab::bench::run::{RunRow, Workload};
 use tisane_lab::bench::{Options, Report, force, run};
@@ -91,7 +91,6 @@ pub struct How {
     json: bool,
 }
 
-
 impl How {
     /// Returns the options of the benchmarks.
     fn options(&self) -> Result<Options> {
@@ -108,7 +107,7 @@ pub fn bench(what: What, verbosity: Verbosity) -> Result<u8> {
                 let problem = "finds launch shapes of a GPU: give --engine cuda too";
                 return Err(Error::input("--tune", problem));
             }
-            check_name(&file, None)?;
+            check_output_path(&file, None)?;
             tune(&file, (n, targets), &how, verbosity)
         }
         What::Force { n, targets, tune: None, how } => {

@@ -56,7 +56,11 @@ mod tests {
         let mut command = Cli::command();
         let help = command.render_help().to_string();
         for verb in command.get_subcommands() {
-            let line = format!("\n  {:<10} {}\n", verb.get_name(), verb.get_about().map(ToString::to_string).unwrap_or_default());
+            let line = format!(
+                "\n  {:<10} {}\n",
+                verb.get_name(),
+                verb.get_about().map(ToString::to_string).unwrap_or_default()
+            );
             assert_eq!(help.matches(&line).count(), 1, "{line}\n{help}");
             assert!(line.chars().count() <= 82, "{line}");
         }

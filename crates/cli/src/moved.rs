@@ -56,7 +56,10 @@ mod tests {
     #[test]
     fn an_old_command_is_answered_with_the_new_one_and_its_arguments() {
         for (arguments, answer) in [
-            (&["schema"][..], "tisane schema: this command is now `tisane generate schema`; write   tisane generate schema"),
+            (
+                &["schema"][..],
+                "tisane schema: this command is now `tisane generate schema`; write   tisane generate schema",
+            ),
             (&["man"], "tisane man: this command is now `tisane generate man`; write   tisane generate man"),
             (
                 &["completions", "bash"],

@@ -17,8 +17,11 @@ const REFRESH: Duration = Duration::from_millis(100);
 pub fn bar(verbosity: Verbosity, length: u64) -> (ProgressBar, bool) {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = std::io::stderr().is_terminal() && !dumb;
-    let target =
-        if terminal && !verbosity.quiet { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+    let target = if terminal && !verbosity.quiet {
+        ProgressDrawTarget::stderr_with_hz(10)
+    } else {
+        ProgressDrawTarget::hidden()
+    };
     let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  ETA {left}");
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         let eta = humantime::format_duration(Duration::from_secs(state.eta().as_secs())).to_string();

@@ -36,13 +36,19 @@ impl Width {
         }
     }
 
+    /// Returns the widest set of instructions that this machine has.
+    #[must_use]
+    pub fn widest() -> Self {
+        Self::available().first().copied().unwrap_or(Self::Baseline(Scalar))
+    }
+
     /// The widest there is, or the one that [`Self::VARIABLE`] forces.
     ///
     /// # Errors
     /// If the variable names no width of this machine: says which there are.
     pub fn choose() -> Result<Self, String> {
         match std::env::var(Self::VARIABLE) {
-            Err(_) => Ok(Self::available().first().copied().unwrap_or(Self::Baseline(Scalar))),
+            Err(_) => Ok(Self::widest()),
             Ok(name) => Self::by_name(&name).ok_or_else(|| {
                 let here: Vec<_> = Self::available().iter().map(Self::name).collect();
                 format!("{}={name}: this machine has {}", Self::VARIABLE, here.join(", "))

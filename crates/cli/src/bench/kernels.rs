@@ -54,7 +54,8 @@ pub struct KernelArgs {
 }
 
 pub fn bench(args: KernelArgs) -> Result<u8> {
-    let KernelArgs { kernel, n, p, targets, span, root, unroll, q, stage, block_x, block_y, luf, skip_unfit, how } = args;
+    let KernelArgs { kernel, n, p, targets, span, root, unroll, q, stage, block_x, block_y, luf, skip_unfit, how } =
+        args;
     let sweep = Sweep { kernel, n, p, targets, span, root, unroll, q, stage, block_x, block_y, luf, skip_unfit };
     let found = kernels::measure(&sweep, &how.options()?)?;
     let header =

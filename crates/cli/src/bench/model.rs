@@ -6,7 +6,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::spin_pool::on_threads;
-use tisane_io::atomic::check_name;
+use tisane_io::atomic::check_output_path;
 use tisane_lab::bench::model::{HOW, beyond, measure, predictions, table};
 use tisane_lab::study::model::{Model, VARIABLE};
 use tisane_lab::study::report::MODEL;
@@ -33,7 +33,7 @@ pub fn model(args: ModelArgs, verbosity: Verbosity) -> Result<u8> {
     let known = Model::read(&path)?;
     match args {
         ModelArgs { fit: Some(from), .. } => {
-            check_name(&path, None)?;
+            check_output_path(&path, None)?;
             let newer = match from {
                 Some(dir) => {
                     let missing = || {

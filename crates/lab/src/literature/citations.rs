@@ -9,9 +9,7 @@ use tisane::integrator::IntegratorKind;
 use tisane::units::Units;
 use tisane_io::directory;
 use tisane_io::provenance::{self, Provenance};
-use tisane_run::config::{
-    Binaries, Config, Eccentricity, Initial, MassFunction, Model, Pairing, SemiMajorAxis,
-};
+use tisane_run::config::{Binaries, Config, Eccentricity, Initial, MassFunction, Model, Pairing, SemiMajorAxis};
 
 /// All references, as BibTeX.
 const REFERENCES: &str = include_str!("references.bib");
@@ -209,7 +207,11 @@ impl Citations {
             }
         };
         let there = &mut self.groups[group].1;
-        keys.iter().for_each(|key| if !there.contains(key) { there.push(key) });
+        keys.iter().for_each(|key| {
+            if !there.contains(key) {
+                there.push(key)
+            }
+        });
     }
 
     /// Returns the keys of all references, each once.
@@ -312,9 +314,15 @@ impl Entry {
     fn field(&self, name: &str) -> Option<String> {
         let value = self.source.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(" = {"))?;
         let mut text = value.strip_suffix("},")?.to_owned();
-        for (latex, plain) in
-            [("{\\\"o}", "ö"), ("{\\\"O}", "Ö"), ("{\\\"u}", "ü"), ("{\\'e}", "é"), ("--", "-"), ("``", "\""), ("''", "\"")]
-        {
+        for (latex, plain) in [
+            ("{\\\"o}", "ö"),
+            ("{\\\"O}", "Ö"),
+            ("{\\\"u}", "ü"),
+            ("{\\'e}", "é"),
+            ("--", "-"),
+            ("``", "\""),
+            ("''", "\""),
+        ] {
             text = text.replace(latex, plain);
         }
         Some(text)

@@ -78,7 +78,8 @@ impl Sweep {
 
     /// Returns everything asked for, for `n` particles.
     pub(super) fn subjects<'a>(&'a self, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
-        let there: &[KernelName] = if options.engine == EngineKind::Cuda { &KernelName::ON_GPU } else { &KernelName::ON_CPU };
+        let there: &[KernelName] =
+            if options.engine == EngineKind::Cuda { &KernelName::ON_GPU } else { &KernelName::ON_CPU };
         let mut found = Vec::new();
         for name in or(&self.kernel, there) {
             if !there.contains(&name) {
@@ -91,7 +92,11 @@ impl Sweep {
                 );
                 return Err(Error::input("--kernel", problem));
             }
-            found.extend(if options.engine == EngineKind::Cuda { self.on_gpu(name, n, options)? } else { Self::on_cpu(name, options)? });
+            found.extend(if options.engine == EngineKind::Cuda {
+                self.on_gpu(name, n, options)?
+            } else {
+                Self::on_cpu(name, options)?
+            });
         }
         Ok(found)
     }

@@ -34,9 +34,10 @@ fn every_kind_has_references_that_exist_and_every_reference_a_kind() {
     let units = "[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n";
     let pair = "[initial.binaries]\nfraction = 0.5\n";
     let mut texts: Vec<String> = tisane_run::config::TEMPLATES.iter().map(|(_, text)| (*text).to_owned()).collect();
-    texts.extend(["salpeter", "kroupa", "maschberger"].map(|name| {
-        format!("[run]\nname = \"c\"\nt_end = 1\n{plummer}[initial.masses]\nfunction = \"{name}\"\n")
-    }));
+    texts.extend(
+        ["salpeter", "kroupa", "maschberger"]
+            .map(|name| format!("[run]\nname = \"c\"\nt_end = 1\n{plummer}[initial.masses]\nfunction = \"{name}\"\n")),
+    );
     for (pairing, axes) in [("ordered", "kroupa"), ("uniform-ratio", "duquennoy-mayor")] {
         texts.push(format!(
             "[run]\nname = \"c\"\nt_end = 1\n{units}[initial.plummer]\nn = 64\nvirial_radius = 1\nmass = 64\n\
@@ -47,7 +48,8 @@ fn every_kind_has_references_that_exist_and_every_reference_a_kind() {
     texts.push(format!("[run]\nname = \"c\"\nt_end = 1\n{plummer}{pair}a_min = 0.001\na_max = 0.01\n"));
     texts.push("[run]\nname = \"c\"\nt_end = 1\n[initial.eff]\nn = 64\ninner_slope = 0.5\n".into());
     for text in &texts {
-        let config = Config::from_str("c", text, Path::new(""), &[]).map_err(|e| format!("{e}\n{text}")).unwrap().config;
+        let config =
+            Config::from_str("c", text, Path::new(""), &[]).map_err(|e| format!("{e}\n{text}")).unwrap().config;
         used.extend(Citations::from_config("c", &config, None).keys());
     }
     assert_eq!(used, Entry::all().map(|entry| entry.key()).collect::<BTreeSet<_>>());
@@ -55,7 +57,8 @@ fn every_kind_has_references_that_exist_and_every_reference_a_kind() {
 
 #[test]
 fn a_configuration_is_answered_with_the_papers_of_its_parts() {
-    let found = cited("[initial.king]\nn = 64\nw0 = 6\n[initial.masses]\nfunction = \"kroupa\"\n[cluster]\nenabled = false\n");
+    let found =
+        cited("[initial.king]\nn = 64\nw0 = 6\n[initial.masses]\nfunction = \"kroupa\"\n[cluster]\nenabled = false\n");
     assert_eq!(
         found.keys(),
         [
