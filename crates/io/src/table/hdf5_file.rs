@@ -81,6 +81,9 @@ pub(crate) fn write_rows(dataset: &Dataset, first: usize, values: &Values) -> H5
 /// Text with a zero byte.
 fn cells(texts: &[String]) -> H5Result<Vec<TextCell>> {
     let cell = |text: &String| {
+        if text.contains('\0') {
+            return Err("text with a zero byte cannot be stored".into());
+        }
         let end = (0..=text.len().min(LONGEST)).rev().find(|&k| text.is_char_boundary(k)).unwrap_or(0);
         text[..end].parse::<TextCell>().map_err(|e| e.to_string().into())
     };
