@@ -87,8 +87,11 @@ fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<V
     match (&args.units, &state.units) {
         (Some(told), None) => state.units = Some(told.clone()),
         (Some(told), Some(found)) if told != found => {
-            let problem =
-                format!("the file says its units itself ({}), and --units says others ({})", found.told(), told.told());
+            let problem = format!(
+                "the file says its units itself ({}), and --units says others ({})",
+                found.describe(),
+                told.describe()
+            );
             return Err(refused(problem).with_help("leave --units out; --to-units says the units of OUT"));
         }
         _ => {}
@@ -98,7 +101,7 @@ fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<V
         _ => None,
     });
     if let (Some(_), Some(units)) = (&args.to_units, &only) {
-        let problem = format!("a {to} file is in {}: --to-units has no say", units.told());
+        let problem = format!("a {to} file is in {}: --to-units has no say", units.describe());
         return Err(Error::input(&args.output, problem));
     }
     if let Some(wanted) = args.to_units.clone().or(only) {

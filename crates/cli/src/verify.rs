@@ -246,7 +246,7 @@ fn energy(p: &Particles) -> Result<f64> {
     let mut engine = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::Baseline(pulp::Scalar));
     engine.load(p)?;
     let now = p.time.first().copied().unwrap_or_default();
-    Ok(Conserved::of(p, &Field::from_engine(p, &mut *engine, now)?.pot).energy())
+    Ok(Conserved::from_particles(p, &Field::from_engine(p, &mut *engine, now)?.pot).energy())
 }
 
 fn outcome(

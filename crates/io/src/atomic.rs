@@ -69,7 +69,7 @@ impl PendingFile {
         }
         let pending = Self { temporary: temporary_name(path)?, path: path.to_owned(), committed: false };
         remove_if_present(&pending.temporary).map_err(|e| Error::storage(&pending.temporary, e))?;
-        write(&pending.temporary).map_err(|e| e.about(&pending.temporary, path))?;
+        write(&pending.temporary).map_err(|e| e.with_path(&pending.temporary, path))?;
         flush_file(&pending.temporary).map_err(|e| Error::storage(path, e))?;
         Ok(pending)
     }

@@ -67,7 +67,7 @@ pub(super) fn read(node: &TisaneGroup<'_>) -> Result<FileUnits> {
 fn read_physical(node: &TisaneGroup<'_>) -> Result<Units> {
     let unit = |(name, size)| Ok::<_, tisane::Error>(Unit { name: node.text(name)?, cgs: node.get(size)? });
     let [mass, length, velocity, time] = NAMES;
-    let stated = Units::stated([unit(mass)?, unit(length)?, unit(velocity)?, unit(time)?], node.get("G")?);
+    let stated = Units::from_sizes([unit(mass)?, unit(length)?, unit(velocity)?, unit(time)?], node.get("G")?);
     stated.ok_or_else(|| node.error("", "expected positive, finite sizes of units"))
 }
 

@@ -191,7 +191,7 @@ fn describe_checkpoint(page: &mut Page, path: &Path, tree: &TisaneFile) -> Resul
     let c = checkpoint::read(path)?;
     let (p, run) = (&c.particles, &c.run);
     page.line("particles", p.len());
-    let time = run.clock.time(run.now) * run.scale.of(Dimension::TIME);
+    let time = run.clock.time(run.now) * run.scale.factor(Dimension::TIME);
     let synchronised = if run.now.is_synchronised() { "synchronised" } else { "between synchronised times" };
     page.line("time", format!("{time} in the user's unit, {synchronised}"));
     page.line("initial energy", format!("{} in internal units (G = 1)", run.references.energy));

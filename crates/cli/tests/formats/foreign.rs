@@ -21,7 +21,7 @@ fn refused(make: impl FnOnce(&Path)) -> String {
 }
 
 fn units(state: &FileState) -> String {
-    state.units.as_ref().map_or("none".into(), |units| units.told())
+    state.units.as_ref().map_or("none".into(), |units| units.describe())
 }
 
 #[test]

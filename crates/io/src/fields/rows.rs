@@ -236,7 +236,7 @@ macro_rules! row {
 
             fn values(&self, scale: &Scale) -> Vec<Value> {
                 let mut values = Vec::new();
-                $(RowField::push(&self.$name, scale.of(Dimension::$dimension), &mut values);)*
+                $(RowField::push(&self.$name, scale.factor(Dimension::$dimension), &mut values);)*
                 values
             }
         }

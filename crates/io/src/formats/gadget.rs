@@ -149,7 +149,7 @@ fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     put(&group, "UnitVelocity_in_cm_per_s", &units.velocity.cgs)?;
     put(&group, "UnitTime_in_s", &(units.length.cgs / units.velocity.cgs))?;
     put_text(&group, "system", if units.is_henon() { "henon" } else { "physical" })?;
-    put_text(&group, "names", &units.told())?;
+    put_text(&group, "names", &units.describe())?;
     let particles = new_group(root, PARTICLES)?;
     put_dataset(&particles, "Coordinates", 3, components(&p.pos))?;
     put_dataset(&particles, "Velocities", 3, components(&p.vel))?;

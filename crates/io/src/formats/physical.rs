@@ -46,7 +46,7 @@ pub(super) fn from_cgs(mass: f64, length: f64, velocity: f64, time: Option<f64>)
         |time| known_as(time, "s", times),
     );
     let g = G_CGS * mass.cgs / (length.cgs * velocity.cgs * velocity.cgs);
-    Units::stated([mass, length, velocity, time], g)
+    Units::from_sizes([mass, length, velocity, time], g)
 }
 
 /// Returns the unit of a size: a known one, a power of ten times a known one, or the size itself as its name.

@@ -58,7 +58,7 @@ impl FileState {
     pub fn to_units(&mut self, to: &Units) -> Result<Option<String>, String> {
         let Some(from) = self.units.replace(to.clone()) else { return Ok(None) };
         if from.is_henon() != to.is_henon() {
-            let problem = format!("its units are {}, which cannot be converted to {}", from.told(), to.told());
+            let problem = format!("its units are {}, which cannot be converted to {}", from.describe(), to.describe());
             self.units = Some(from);
             return Err(problem);
         }
@@ -74,10 +74,10 @@ impl FileState {
         self.time = self.time.map(|t| t * time);
         self.softening = self.softening.map(|range| range.map(|x| x * length));
         self.check_range([mass, length, velocity, time]).map_err(|what| {
-            format!("{what}, in {}, is beyond the range of 8-byte floats in {}", from.told(), to.told())
+            format!("{what}, in {}, is beyond the range of 8-byte floats in {}", from.describe(), to.describe())
         })?;
         let same = [mass, length, velocity, time].iter().all(|f| *f == 1.0);
-        Ok((!same).then(|| format!("converted from {} to {}", from.told(), to.told())))
+        Ok((!same).then(|| format!("converted from {} to {}", from.describe(), to.describe())))
     }
 
     /// Checks that values are still finite and the total mass positive after multiplication by the factors of mass, length, velocity
