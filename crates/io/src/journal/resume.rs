@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
-/// Journal of a stopped run that was checked against its checkpoint. Its files change only in [`resume`](Self::resume): a run
-/// checks all its journals first, so that none loses rows if another one is missing.
+/// Journal of a stopped run that was checked against its checkpoint. Its files change only in [`resume`](Self::resume):
+/// a run checks all its journals first, so that none loses rows if another one is missing.
 #[derive(Debug)]
 #[must_use]
 pub struct ResumableJournal<R> {
@@ -39,12 +39,13 @@ enum RowSource {
 }
 
 impl<R: JournalRow> ResumableJournal<R> {
-    /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the CSV is
-    /// missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were modified since are
-    /// kept and logged as a warning: the state of the run does not depend on them.
+    /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the
+    /// CSV is missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were
+    /// modified since are kept and logged as a warning: the state of the run does not depend on them.
     ///
     /// # Errors
-    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be written.
+    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be
+    /// written.
     pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {
@@ -72,8 +73,8 @@ impl<R: JournalRow> ResumableJournal<R> {
         Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), row: PhantomData }
     }
 
-    /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the run
-    /// will write them again.
+    /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the
+    /// run will write them again.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
@@ -100,8 +101,8 @@ impl<R: JournalRow> ResumableJournal<R> {
 fn advice(path: &Path) -> String {
     let (name, twin) = (path.file_name().unwrap_or_default().display(), path.with_extension("hdf5"));
     format!(
-        "the checkpoint is intact, but this journal is not: restore {name}, or move it away so that its rows are taken from {}, \
-         if that has them all. Otherwise start a new run from the last snapshot with [initial.file]",
+        "the checkpoint is intact, but this journal is not: restore {name}, or move it away so that its rows are \
+         taken from {}, if that has them all. Otherwise start a new run from the last snapshot with [initial.file]",
         twin.display()
     )
 }
@@ -109,8 +110,8 @@ fn advice(path: &Path) -> String {
 /// Returns the error for a missing CSV whose rows cannot be restored.
 fn missing(path: &Path, why: &str) -> Error {
     Error::input(path, format!("no such file, and {why}")).with_help(
-        "the checkpoint is intact, but this journal is not: restore the file, or start a new run from the last snapshot with \
-         [initial.file]",
+        "the checkpoint is intact, but this journal is not: restore the file, or start a new run from the last \
+         snapshot with [initial.file]",
     )
 }
 

@@ -57,7 +57,8 @@ impl JournalTail {
         self.rows
     }
 
-    /// Returns a number that increases whenever rows were removed: by a resume from an earlier checkpoint, or by a new run.
+    /// Returns a number that increases whenever rows were removed: by a resume from an earlier checkpoint, or by a new
+    /// run.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
@@ -127,8 +128,8 @@ impl JournalTail {
         Ok(has(file, 0, &self.header)? && has(file, self.length - self.last.len() as u64, &self.last)?)
     }
 
-    /// Reads at most `most` rows from row number `from` on, of the columns for which `wanted` is true. Takes only the rows whose
-    /// number is a multiple of `every`, to thin out a long journal.
+    /// Reads at most `most` rows from row number `from` on, of the columns for which `wanted` is true. Takes only the
+    /// rows whose number is a multiple of `every`, to thin out a long journal.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read.
