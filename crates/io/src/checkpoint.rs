@@ -135,7 +135,7 @@ pub struct References {
 }
 
 /// Visitor of the numbers of a run, so that one list of names serves writing and reading.
-trait Numbers<E> {
+trait StateVisitor<E> {
     fn count(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
     /// Visits a count that checkpoints of format version 1 do not have.
     fn count_since_2(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
@@ -146,7 +146,7 @@ trait Numbers<E> {
 }
 
 /// Visits every number of a run, under its name in the file.
-fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<(), E> {
+fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
     v.count("now_ticks", &mut run.now.0)?;
     v.float("clock_start", &mut run.clock.start)?;
     v.float("clock_dt_max", &mut run.clock.dt_max)?;
@@ -177,7 +177,7 @@ fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<
     v.float("wall_seconds", &mut run.wall_seconds)
 }
 
-fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl Numbers<E>) -> std::result::Result<(), E> {
+fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
     v.count(&format!("{prefix}block_steps"), &mut c.block_steps)?;
     v.count(&format!("{prefix}particle_steps"), &mut c.particle_steps)?;
     v.count(&format!("{prefix}pair_interactions"), &mut c.pair_interactions)?;
@@ -187,7 +187,7 @@ fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl Numbers<E>) ->
 /// Visitor that writes the numbers as attributes of a group.
 struct ToFile<'a>(&'a Group);
 
-impl Numbers<hdf5::Error> for ToFile<'_> {
+impl StateVisitor<hdf5::Error> for ToFile<'_> {
     fn count(&mut self, name: &str, value: &mut u64) -> H5Result {
         put(self.0, name, value)
     }
@@ -215,7 +215,7 @@ impl FromFile<'_> {
     }
 }
 
-impl Numbers<Error> for FromFile<'_> {
+impl StateVisitor<Error> for FromFile<'_> {
     fn count(&mut self, name: &str, value: &mut u64) -> Result<()> {
         *value = self.0.get(name)?;
         Ok(())

@@ -9,7 +9,7 @@ use tisane::units::{Dimension, Scale, Unit, Units};
 /// Units in which the files of a run are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileUnits {
-    /// The user's units, in which the values are.
+    /// Units of the user, in which the values are given.
     pub units: Units,
     /// Size of the internal units in the user's units: `user = internal × scale`.
     pub scale: Scale,

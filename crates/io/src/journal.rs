@@ -179,18 +179,18 @@ impl<R: JournalRow> JournalWriter<R> {
             file_units::describe(&dataset, &self.units.units, spec.dimension, &spec.description)?;
             datasets.push(dataset);
         }
-        let trouble = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());
-        let mut journal = csv::Reader::from_path(&self.csv_path).map_err(|e| trouble(&e))?;
+        let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());
+        let mut journal = csv::Reader::from_path(&self.csv_path).map_err(|e| failed(&e))?;
         let mut done = 0;
         for (row, record) in journal.records().take(rows).enumerate() {
-            let record = record.map_err(|e| trouble(&e))?;
-            block.push_row(&record).map_err(|e| trouble(&e))?;
+            let record = record.map_err(|e| failed(&e))?;
+            block.push_row(&record).map_err(|e| failed(&e))?;
             if (row + 1) % BLOCK_ROWS == 0 {
                 done = flush_block(&datasets, &mut block, done)?;
             }
         }
         if flush_block(&datasets, &mut block, done)? != rows {
-            return Err(trouble(&"rows are missing from the journal").into());
+            return Err(failed(&"rows are missing from the journal").into());
         }
         Ok(())
     }

@@ -80,19 +80,19 @@ impl<R: JournalRow> ResumableJournal<R> {
     /// [`Error::Storage`] if it cannot be written.
     pub fn resume(self) -> Result<JournalWriter<R>> {
         let path = self.dir.join(R::JOURNAL.csv());
-        let trouble = |e| Error::storage(&path, e);
+        let failed = |e| Error::storage(&path, e);
         let csv = match self.found {
             RowSource::Csv(csv) => csv,
             RowSource::Text(text) => {
-                write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(trouble))?;
+                write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(failed))?;
                 if self.rows > 0 {
                     let (path, twin) = (path.display(), R::JOURNAL.hdf5());
                     tracing::warn!("{path} was missing: restored from {twin}, with the same bytes");
                 }
-                OpenOptions::new().append(true).open(&path).map_err(trouble)?
+                OpenOptions::new().append(true).open(&path).map_err(failed)?
             }
         };
-        csv.set_len(self.length).map_err(trouble)?;
+        csv.set_len(self.length).map_err(failed)?;
         Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), &self.units, self.rows))
     }
 }
@@ -135,17 +135,17 @@ fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -
 
 /// Returns the length in bytes of the header and the first `rows` whole lines of a journal, and their hash.
 fn first_rows(path: &Path, rows: u64, header: &str) -> Result<(u64, Sha256)> {
-    let trouble = |e| Error::input(path, e);
-    let mut journal = BufReader::new(regular_file::open(path).map_err(trouble)?);
+    let failed = |e| Error::input(path, e);
+    let mut journal = BufReader::new(regular_file::open(path).map_err(failed)?);
     let mut text = Vec::new();
-    let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+    let mut length = journal.read_until(b'\n', &mut text).map_err(failed)? as u64;
     if text != header.as_bytes() {
         return Err(Error::input(path, "line 1: the columns differ from those that this version of tisane writes"));
     }
     let mut hash = Sha256::new_with_prefix(header);
     for row in 0..rows {
         text.clear();
-        length += journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+        length += journal.read_until(b'\n', &mut text).map_err(failed)? as u64;
         if !text.ends_with(b"\n") {
             return Err(Error::input(path, format!("expected {rows} rows as the checkpoint records, found {row}")));
         }
