@@ -21,7 +21,7 @@ pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3
 ///
 /// The bounds are tisane's own, each about an orbital time, and act where eq. 2 has no meaning. A particle (nearly) at rest
 /// has no jerk, and eq. 2 would let it leap. A particle at which the forces cancel (the middle body of the figure-eight) has
-/// no acceleration, and eq. 2 would stop it.
+/// no acceleration, and eq. 2 would stop it. Without a potential, as on the zero of an external one, there is no longest step.
 #[inline]
 #[must_use]
 pub fn first(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
@@ -33,7 +33,7 @@ pub fn first(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
         return f64::NAN;
     }
     let shortest = nu * (pot.abs().sqrt() / jerk).sqrt() / 1024.0;
-    let longest = (nu * pot.abs()).sqrt() / acc;
+    let longest = if pot == 0.0 { f64::INFINITY } else { (nu * pot.abs()).sqrt() / acc };
     by_jerk.max(shortest).min(longest)
 }
 
@@ -69,6 +69,7 @@ mod tests {
         assert_eq!(first(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
         assert_eq!(first(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
         assert_eq!(first(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
+        assert_eq!(first(0.01, 2.0, 4.0, 0.0), 0.005);
         assert!(first(0.01, 1.0, f64::NAN, -1.0).is_nan() && first(0.01, f64::NAN, 1.0, -1.0).is_nan());
     }
 
