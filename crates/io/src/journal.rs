@@ -39,6 +39,8 @@ pub struct Series<R> {
     /// Of the whole CSV so far.
     hash: Sha256,
     units: FileUnits,
+    /// True if it has the optional columns.
+    optional: bool,
     rows: u64,
     next_rewrite: Instant,
     of: PhantomData<R>,
@@ -53,26 +55,30 @@ pub struct End {
 }
 
 impl<R: JournalRow> Series<R> {
-    /// Starts the journal of a new run: the CSV with its header line and no rows.
+    /// Starts the journal of a new run, with the optional columns or without: the CSV with its header line and no rows.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
-    pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
-        let path = dir.join(R::JOURNAL.csv());
+    pub fn create(dir: &Path, units: &FileUnits, optional: bool) -> Result<Self> {
+        let (path, header) = (dir.join(R::JOURNAL.csv()), header::<R>(optional));
         let begin = || {
             // Another file of the name, or a link to one, is not written into.
             remove_if_present(&path)?;
             // Appending, so that a row after a failed one that was cut off lands at the end.
             let mut csv = OpenOptions::new().create_new(true).append(true).open(&path)?;
-            csv.write_all(header::<R>().as_bytes())?;
+            csv.write_all(header.as_bytes())?;
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
-        let header = header::<R>();
-        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), units, 0))
+        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), (units, optional), 0))
     }
 
-    fn new(dir: &Path, (csv, length, hash): (File, u64, Sha256), units: &FileUnits, rows: u64) -> Self {
+    fn new(
+        dir: &Path,
+        (csv, length, hash): (File, u64, Sha256),
+        (units, optional): (&FileUnits, bool),
+        rows: u64,
+    ) -> Self {
         Self {
             csv_path: dir.join(R::JOURNAL.csv()),
             hdf5_path: dir.join(R::JOURNAL.hdf5()),
@@ -80,6 +86,7 @@ impl<R: JournalRow> Series<R> {
             length,
             hash,
             units: units.clone(),
+            optional,
             rows,
             next_rewrite: Instant::now(),
             of: PhantomData,
@@ -103,7 +110,9 @@ impl<R: JournalRow> Series<R> {
     /// # Errors
     /// [`Error::Storage`] if it cannot be written. A row that did not fit is cut off again: the journal has whole rows.
     pub fn append(&mut self, row: &R) -> Result<()> {
-        let line = line(&row.values(&self.units.scale));
+        let values = row.values(&self.units.scale);
+        debug_assert_eq!(values.len(), columns::<R>(self.optional).count(), "a value a column");
+        let line = line(&values);
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
             // If cutting fails too, resume cuts.
             let _ = self.csv.set_len(self.length);
@@ -164,7 +173,7 @@ impl<R: JournalRow> Series<R> {
 
     /// Copies the journal into datasets, a block of rows at a time.
     fn fill(&self, group: &Group, rows: usize) -> H5Result {
-        let specs = R::columns();
+        let specs: Vec<_> = columns::<R>(self.optional).collect();
         let columns = specs.iter().map(|spec| spec.column(&self.units.units)).collect();
         let mut block = Table { columns, ..Table::default() };
         put(group, "rows", &(rows as u64))?;
@@ -202,9 +211,14 @@ fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result
     Ok(next)
 }
 
+/// Returns the columns of a journal, with the optional ones or without.
+fn columns<R: JournalRow>(optional: bool) -> impl Iterator<Item = ColumnSpec> {
+    R::columns().into_iter().filter(move |column| optional || !column.optional)
+}
+
 /// The header line: plain names, as pandas and numpy read them.
-fn header<R: JournalRow>() -> String {
-    let names: Vec<String> = R::columns().into_iter().map(|ColumnSpec { name, .. }| name).collect();
+fn header<R: JournalRow>(optional: bool) -> String {
+    let names: Vec<String> = columns::<R>(optional).map(|ColumnSpec { name, .. }| name).collect();
     names.join(",") + "\n"
 }
 

@@ -172,9 +172,9 @@ impl Stopped {
             return Ok(Self { cluster, binaries, events: Stopped::unknown(dir, units) });
         }
         Ok(Self {
-            cluster: Stopped::look(dir, (written.cluster_rows, written.cluster_sha256), units)?,
-            binaries: Stopped::look(dir, (written.binaries_rows, written.binaries_sha256), units)?,
-            events: Stopped::look(dir, (written.events, written.events_sha256), units)?,
+            cluster: Stopped::look(dir, (written.cluster_rows, written.cluster_sha256), units, false)?,
+            binaries: Stopped::look(dir, (written.binaries_rows, written.binaries_sha256), units, false)?,
+            events: Stopped::look(dir, (written.events, written.events_sha256), units, false)?,
         })
     }
 
@@ -195,9 +195,9 @@ impl Journals {
     /// As [`Series::create`].
     pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
         Ok(Self {
-            cluster: Series::create(dir, units)?,
-            binaries: Series::create(dir, units)?,
-            events: Series::create(dir, units)?,
+            cluster: Series::create(dir, units, false)?,
+            binaries: Series::create(dir, units, false)?,
+            events: Series::create(dir, units, false)?,
         })
     }
 

@@ -38,11 +38,11 @@ fn units() -> FileUnits {
 }
 
 fn create(dir: &Path) -> Series<DiagnosticsRow> {
-    Series::create(dir, &units()).unwrap()
+    Series::create(dir, &units(), false).unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<Series<DiagnosticsRow>> {
-    Stopped::look(dir, (rows, None), &units())?.resume()
+    Stopped::look(dir, (rows, None), &units(), false)?.resume()
 }
 
 fn append(series: &mut Series<DiagnosticsRow>, rows: std::ops::Range<u64>) {

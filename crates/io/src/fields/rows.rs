@@ -17,6 +17,8 @@ pub struct ColumnSpec {
     pub dimension: Dimension,
     /// Description.
     pub description: String,
+    /// True if only journals of some runs have the column: those [with optional columns](super::super::journal::Series).
+    pub optional: bool,
 }
 
 impl ColumnSpec {
@@ -32,6 +34,8 @@ pub(super) trait Cell {
     /// Nothing yet ([`Default`] stops at arrays of 32).
     const ZERO: Self;
     const KIND: ColumnKind;
+    /// True if the row may hold no value, in a journal without the column.
+    const OPTIONAL: bool = false;
     /// What is appended to the field's name for each column.
     fn suffixes() -> Vec<String>;
     /// One value a column; `scale` turns internal units into the user's.
@@ -46,6 +50,19 @@ impl Cell for f64 {
     }
     fn push(&self, scale: f64, values: &mut Vec<Value>) {
         values.push(Value::Float(self * scale));
+    }
+}
+
+/// An optional column: a journal with it has a value in every row.
+impl Cell for Option<f64> {
+    const ZERO: Self = None;
+    const KIND: ColumnKind = ColumnKind::Float;
+    const OPTIONAL: bool = true;
+    fn suffixes() -> Vec<String> {
+        vec![String::new()]
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.map(|x| Value::Float(x * scale)));
     }
 }
 
@@ -199,11 +216,11 @@ pub trait JournalRow {
     /// The journal.
     const JOURNAL: Journal;
 
-    /// The columns, in file order. A vector is three columns (`_x`, `_y`, `_z`), a histogram one a bin.
+    /// The columns, optional ones included, in file order. A vector is three columns (`_x`, `_y`, `_z`), a histogram one a bin.
     #[must_use]
     fn columns() -> Vec<ColumnSpec>;
 
-    /// The values, in the order of [`columns`](Self::columns), in the user's units.
+    /// The values, in the order of [`columns`](Self::columns), in the user's units; none of an optional column that is not there.
     #[must_use]
     fn values(&self, scale: &Scale) -> Vec<Value>;
 }
@@ -228,6 +245,7 @@ macro_rules! row {
                         kind: <$type as Cell>::KIND,
                         dimension: Dimension::$dimension,
                         description: $text.to_string(),
+                        optional: <$type as Cell>::OPTIONAL,
                     });
                 })*
                 columns
@@ -255,6 +273,7 @@ row! {
         time: f64, TIME, "time";
         kinetic_energy: f64, ENERGY, "kinetic energy T";
         potential_energy: f64, ENERGY, "potential energy U, softened as the forces are";
+        external_potential_energy: Option<f64>, ENERGY, "potential energy in the external field, sum m phi, which is part of E; only in runs with an external field";
         energy: f64, ENERGY, "total energy E = T + U";
         relative_energy_error: f64, NONE, "(E - E0) / |E0| since the start of the run, signed";
         relative_energy_error_step: f64, NONE, "energy change since the row before, divided by |E0|, signed";
@@ -292,7 +311,13 @@ mod tests {
     fn columns_and_values_go_together() {
         let columns = DiagnosticsRow::columns();
         let scale = Scale { mass: 2.0, length: 4.0, velocity: 8.0, time: 16.0 };
-        let row = DiagnosticsRow { time: 1.0, energy: -0.25, momentum: Vec3::y(), ..Default::default() };
+        let row = DiagnosticsRow {
+            time: 1.0,
+            external_potential_energy: Some(-0.5),
+            energy: -0.25,
+            momentum: Vec3::y(),
+            ..Default::default()
+        };
         let values = row.values(&scale);
         assert_eq!(columns.len(), values.len());
         let at = |name: &str| values[columns.iter().position(|c| c.name == name).unwrap()].clone();
@@ -300,6 +325,9 @@ mod tests {
         assert_eq!(at("energy"), Value::Float(-0.25 * 2.0 * 64.0));
         assert_eq!(at("momentum_y"), Value::Float(16.0));
         assert_eq!(at("steps_level_36"), Value::Count(0));
+        assert_eq!(at("external_potential_energy"), Value::Float(-0.5 * 2.0 * 64.0));
+        let without = DiagnosticsRow { external_potential_energy: None, ..row }.values(&scale);
+        assert_eq!(without.len(), columns.iter().filter(|column| !column.optional).count());
         for (column, value) in columns.iter().zip(values) {
             assert_eq!(column.kind == ColumnKind::Count, matches!(value, Value::Count(_)), "{}", column.name);
         }

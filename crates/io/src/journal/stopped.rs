@@ -26,6 +26,7 @@ pub struct Stopped<R> {
     hash: Sha256,
     rows: u64,
     units: FileUnits,
+    optional: bool,
     of: PhantomData<R>,
 }
 
@@ -39,37 +40,43 @@ enum Found {
 }
 
 impl<R: JournalRow> Stopped<R> {
-    /// Looks at the journal of a run whose checkpoint says that `rows` rows were written, with the hash `sha256`, where it says
-    /// that. If the CSV is missing, its rows are taken from the HDF5 file, provided that they give the very same bytes. That
+    /// Looks at the journal of a run, with the optional columns or without, whose checkpoint says that `rows` rows were written,
+    /// with the hash `sha256`, where it says that. If the CSV is missing, its rows are taken from the HDF5 file, provided that they give the very same bytes. That
     /// rows were changed by somebody is told as a warning: they are kept as they are, and the run's state does not hang on them.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be written.
-    pub fn look(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
+    pub fn look(
+        dir: &Path,
+        (rows, sha256): (u64, Option<Digest>),
+        units: &FileUnits,
+        optional: bool,
+    ) -> Result<Self> {
+        let header = header::<R>(optional);
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {
             let text =
-                text_of_hdf5::<R>(&dir.join(R::JOURNAL.hdf5()), rows, sha256).map_err(|why| missing(&path, &why))?;
-            return Ok(Self::of_text(dir, text, units, rows));
+                text_of_hdf5(&dir.join(R::JOURNAL.hdf5()), header, rows, sha256).map_err(|why| missing(&path, &why))?;
+            return Ok(Self::of_text(dir, text, (units, optional), rows));
         }
-        let (length, hash) = first_rows(&path, rows, &header::<R>()).map_err(|e| e.with_help(advice(&path)))?;
+        let (length, hash) = first_rows(&path, rows, &header).map_err(|e| e.with_help(advice(&path)))?;
         if sha256.is_some_and(|written| written != Digest::of(hash.clone())) {
             let path = path.display();
             tracing::warn!("{path}: the first {rows} rows are not those that this run wrote: they were changed since");
         }
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self { found: Found::Csv(csv), length, hash, ..Self::of_text(dir, String::new(), units, rows) })
+        Ok(Self { found: Found::Csv(csv), length, hash, ..Self::of_text(dir, String::new(), (units, optional), rows) })
     }
 
     /// One of which the checkpoint knows nothing, as it was written before there were any.
     pub fn unknown(dir: &Path, units: &FileUnits) -> Self {
-        Self::of_text(dir, header::<R>(), units, 0)
+        Self::of_text(dir, header::<R>(false), (units, false), 0)
     }
 
-    fn of_text(dir: &Path, text: String, units: &FileUnits, rows: u64) -> Self {
+    fn of_text(dir: &Path, text: String, (units, optional): (&FileUnits, bool), rows: u64) -> Self {
         let (length, hash) = (text.len() as u64, Sha256::new_with_prefix(&text));
         let found = Found::Text(text);
-        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), of: PhantomData }
+        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), optional, of: PhantomData }
     }
 
     /// Takes the journal up. Rows after those that count, a half-written one among them, are cut off: the run will write them
@@ -92,7 +99,7 @@ impl<R: JournalRow> Stopped<R> {
             }
         };
         csv.set_len(self.length).map_err(trouble)?;
-        Ok(Series::new(&self.dir, (csv, self.length, self.hash), &self.units, self.rows))
+        Ok(Series::new(&self.dir, (csv, self.length, self.hash), (&self.units, self.optional), self.rows))
     }
 }
 
@@ -115,12 +122,12 @@ fn missing(path: &Path, why: &str) -> Error {
 }
 
 /// The CSV as it was, up to its first `rows` rows, from the HDF5 file beside it; or why not.
-fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
+fn text_of_hdf5(path: &Path, header: String, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
     let Some(sha256) = sha256 else { return Err("the checkpoint has no hash that could prove another's rows".into()) };
     let name = path.file_name().unwrap_or_default().display();
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be taken from {name}: {e}"))?;
     let values = |row| table.columns.iter().filter_map(|column| column.values.get(row)).collect::<Vec<_>>();
-    let mut text = header::<R>();
+    let mut text = header;
     for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
         text += &line(&values(row));
     }
