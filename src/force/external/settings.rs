@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn fields_are_built_in_internal_units_and_add_up() {
-        assert!(ExternalSettings::default().is_empty() && ExternalSettings::default().build(&Scale::IDENTITY).is_none());
+        assert!(
+            ExternalSettings::default().is_empty() && ExternalSettings::default().build(&Scale::IDENTITY).is_none()
+        );
         let scale = Scale { mass: 4.0, length: 2.0, velocity: 1.0, time: 1.0 };
         let field = both().build(&scale).unwrap();
         // A mass of 2 at (½, 1, −2); three units along x from it, and with the scale radius 1.

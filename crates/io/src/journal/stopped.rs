@@ -46,12 +46,7 @@ impl<R: JournalRow> Stopped<R> {
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be written.
-    pub fn look(
-        dir: &Path,
-        (rows, sha256): (u64, Option<Digest>),
-        units: &FileUnits,
-        optional: bool,
-    ) -> Result<Self> {
+    pub fn look(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits, optional: bool) -> Result<Self> {
         let header = header::<R>(optional);
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {

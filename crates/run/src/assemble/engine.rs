@@ -237,7 +237,12 @@ fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>
 
 /// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another engine
 /// has others, it keeps its engine.
-fn auto<E: Build>(task: Task<'_>, gpu: OnGpu, of_run: Option<EngineKind>, warnings: &mut Vec<String>) -> Result<Choice<E>> {
+fn auto<E: Build>(
+    task: Task<'_>,
+    gpu: OnGpu,
+    of_run: Option<EngineKind>,
+    warnings: &mut Vec<String>,
+) -> Result<Choice<E>> {
     let mode = task.precision.name();
     if let Some(before) = of_run.filter(|_| task.precision != Precision::F64) {
         let why =
