@@ -35,7 +35,7 @@ pub fn tables(bytes: &[u8]) {
     // Last: what is after these rows is cut off.
     let units = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
     let rows = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    let _ = is_told(Stopped::<DiagnosticsRow>::look(folder.path(), (rows / 2, None), &units).and_then(Stopped::resume));
+    let _ = is_told(Stopped::<DiagnosticsRow>::look(folder.path(), (rows / 2, None), &units, false).and_then(Stopped::resume));
 }
 
 /// Columns of anything against the first, on both kinds of axis.

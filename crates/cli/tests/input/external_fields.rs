@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use tisane::force::external::ExternalField;
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 use tisane_run::assemble::{self, Setup};
