@@ -1,4 +1,4 @@
-//! What a system conserves: an isolated one all of it, one in an external field that does not change its energy.
+//! Quantities that an isolated system conserves; in a constant external field, the energy alone is.
 
 use crate::compensated_sum::{sum, sum3};
 use crate::force::Field;
@@ -24,16 +24,16 @@ pub struct Conserved {
 }
 
 impl Conserved {
-    /// Sums over all particles where they stand, with the field at those positions.
+    /// Computes the sums over all particles at their positions, with the field measured there.
     #[must_use]
     pub fn in_field(p: &Particles, field: &Field) -> Self {
         let external = sum(p.mass.iter().zip(&field.external).map(|(m, phi)| m * phi));
-        Self { external, ..Self::of(p, &field.pot) }
+        Self { external, ..Self::from_particles(p, &field.pot) }
     }
 
-    /// Sums over all particles where they stand; `pot` is the potential of the pairs at those positions, one value a particle.
+    /// Computes the sums over all particles at their positions; `pot` is the potential of the pairs there, one entry a particle.
     #[must_use]
-    pub fn of(p: &Particles, pot: &[f64]) -> Self {
+    pub fn from_particles(p: &Particles, pot: &[f64]) -> Self {
         let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
         let mass = sum(p.mass.iter().copied());
         let moment = sum3(each().map(|(m, x, _)| m * x));
@@ -48,27 +48,27 @@ impl Conserved {
         }
     }
 
-    /// Total energy.
+    /// Returns the total energy.
     #[must_use]
     pub fn energy(&self) -> f64 {
         self.kinetic + self.potential + self.external
     }
 
-    /// Virial ratio T / |U| by the potential energy of the pairs: ½ in equilibrium without an external field. Infinite or NaN
-    /// without potential energy.
+    /// Returns the virial ratio T / |U| by the potential energy of the pairs: ½ in equilibrium without an external field, infinite
+    /// or NaN without potential energy.
     #[must_use]
     pub fn virial_ratio(&self) -> f64 {
         self.kinetic / self.potential.abs()
     }
 }
 
-/// `(value − reference) / |reference|`; the plain difference where the reference is zero.
+/// Returns `(value − reference) / |reference|`, or the plain difference where the reference is zero.
 #[must_use]
 pub fn relative(value: f64, reference: f64) -> f64 {
     (value - reference) / nonzero(reference.abs())
 }
 
-/// Returns the value, or 1 where it is zero: an error relative to nothing is an absolute one.
+/// Returns the value, or 1 where it is zero, for use as the divisor of a relative error.
 #[must_use]
 pub fn nonzero(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { x }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn two_bodies_by_hand() {
         let p = Particles::new(vec![1.0, 3.0], vec![3.0 * Vec3::x(), -Vec3::x()], vec![3.0 * Vec3::y(), -Vec3::y()]);
-        let c = Conserved::of(&p, &[-0.75, -0.25]);
+        let c = Conserved::from_particles(&p, &[-0.75, -0.25]);
         assert_eq!((c.kinetic, c.potential, c.mass), (6.0, -0.75, 4.0));
         assert_eq!((c.momentum, c.centre_of_mass), (Vec3::zeros(), Vec3::zeros()));
         assert_eq!(c.angular_momentum, 12.0 * Vec3::z());
@@ -92,7 +92,7 @@ mod tests {
     fn an_external_potential_counts_whole() {
         let p = Particles::new(vec![1.0, 3.0], vec![Vec3::x(), -Vec3::x()], vec![Vec3::y(), -Vec3::y()]);
         let field = Field { pot: vec![-1.5, -0.5], external: vec![-2.0, -4.0], ..Field::default() };
-        let (c, alone) = (Conserved::in_field(&p, &field), Conserved::of(&p, &field.pot));
+        let (c, alone) = (Conserved::in_field(&p, &field), Conserved::from_particles(&p, &field.pot));
         assert_eq!((c.potential, c.external, c.energy()), (-1.5, -14.0, 2.0 - 1.5 - 14.0));
         assert_eq!(Conserved::in_field(&p, &Field { external: vec![], ..field }), alone);
         assert_eq!((alone.external, alone.energy()), (0.0, 0.5));

@@ -19,7 +19,7 @@ use tisane::particles::{Particles, hexadecimal};
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
-use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
@@ -166,7 +166,7 @@ impl Job {
             floor: Level::DEEPEST,
             on_floor: OnFloor::Clamp,
             noise: self.precision.noise(),
-            range: Range::of(self.precision),
+            range: Range::for_precision(self.precision),
         };
         let integrator = Hermite4::new(parameters, self.clock());
         match f64_engine {
@@ -181,7 +181,7 @@ impl Job {
         engine: Box<dyn ForceEngine<Accelerations>>,
         f64_engine: Box<dyn ForceEngine>,
     ) -> Propagator {
-        Propagator::new(Leapfrog::new(self.clock(), Range::of(self.precision)), engine, f64_engine)
+        Propagator::new(Leapfrog::new(self.clock(), Range::for_precision(self.precision)), engine, f64_engine)
     }
 
     /// What computes on the CPU: vectorised, or with `None` the reference.
@@ -258,7 +258,7 @@ fn one_session(job: &Job, course: &Course, dir: &Path, engines: Engines, limit: 
         (job.particles(), not_begun(job.clock()), Default::default())
     };
     let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
-    let provenance = Provenance::of_this_program();
+    let provenance = Provenance::current();
     let mut run = Simulation::new(particles, state, engines, (files, provenance), plan(job, course.cadence, dir));
     run.history = history;
     run.limit_block_steps(limit);
@@ -307,7 +307,7 @@ fn not_begun(clock: Clock) -> RunState {
         clock,
         scale: Scale::IDENTITY,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 0.0,
     }

@@ -87,7 +87,7 @@ impl SessionArgs {
 
     /// The port of the view of this session, if it is wanted.
     fn port(&self) -> Result<Option<Port>> {
-        self.view.map(Port::take).transpose()
+        self.view.map(Port::bind).transpose()
     }
 
     fn limit(&self, simulation: &mut Simulation) {
@@ -192,7 +192,7 @@ fn tell_of_lock(lock: &Lock) {
     if let Some(warning) = lock.warning() {
         tracing::warn!("{warning}");
     }
-    if let Some(who) = &lock.left_by {
+    if let Some(who) = &lock.stale_owner {
         tracing::info!("{who}, did not end in order: its lock is stale");
     }
     tracing::info!("process {} on {}", std::process::id(), machine::host());
@@ -295,7 +295,7 @@ fn go(
     let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut face)?;
     let reason = match simulation.engine() {
-        EngineKind::Cuda => spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), || {
+        EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {
             simulation.run(&mut series, &mut face)
         })?,
         EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut face),
@@ -310,7 +310,7 @@ fn go(
         summary.relative_energy_error
     );
     if let Some(profile) = &summary.profile {
-        tracing::info!("profile of {:.3} s: {}", profile.total.all(), profile.total.shares());
+        tracing::info!("profile of {:.3} s: {}", profile.total.total_seconds(), profile.total.shares());
     }
     if !talk.quiet {
         print(&table(&summary, simulation, &unit))?;
@@ -353,7 +353,7 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         threads = s.threads,
         choice = s.engine_choice,
         profile = s.profile.as_ref().map_or_else(String::new, |profile| {
-            format!("\x20 profile          {:.3} s: {}\n", profile.total.all(), profile.total.shares())
+            format!("\x20 profile          {:.3} s: {}\n", profile.total.total_seconds(), profile.total.shares())
         }),
         hash = s.state_sha256,
     )

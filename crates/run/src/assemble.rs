@@ -36,7 +36,7 @@ use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
 use tisane::units::{Scale, Units};
-use tisane_io::checkpoint::{Counters, References, RunState, Written};
+use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::file_units::FileUnits;
 use tisane_io::formats;
 use tisane_io::provenance::Provenance;
@@ -96,13 +96,13 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     let start = loaded.config.t_start().unwrap_or(state.time);
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     check_coincidence(&loaded, &particles)?;
-    let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
+    let centre = Conserved::from_particles(&particles, &particles.pot).centre_of_mass;
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     check_range(&loaded, &particles, &scale)?;
 
     let inputs = reproduce::inputs_of(&loaded.config)?;
-    let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
+    let provenance = Provenance::current().with_overrides(loaded.overrides());
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
@@ -166,7 +166,7 @@ fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>
     warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
     let n = state.particles.len();
     let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
-    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::of(state.particles, &source) })
+    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
 }
 
 /// Without softening, particles at the same place have no finite force.
@@ -191,7 +191,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
 
 /// The mode must hold the system, whose particles are in internal units.
 fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
-    let range = Range::of(loaded.config.force.precision());
+    let range = Range::for_precision(loaded.config.force.precision());
     let epsilon = loaded.config.softening.epsilon.get() / scale.length;
     range.check_start(p, epsilon).map_err(|what| {
         let key = if matches!(what, OutOfRange::Softening(..)) { "softening.epsilon" } else { "force.precision" };
@@ -208,7 +208,7 @@ pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let mut engine = cpu::engine(Precision::F64, epsilon, clock, width()?);
     engine.load(p)?;
     let field = Field::from_engine(p, &mut *engine, Time::default())?;
-    Ok(Conserved::of(p, &field.pot).potential)
+    Ok(Conserved::from_particles(p, &field.pot).potential)
 }
 
 fn width() -> Result<Width> {
@@ -275,7 +275,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
         clock: set.clock,
         scale: set.scale,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 0.0,
     };

@@ -21,7 +21,7 @@ use tisane::initial::{plummer, scaling};
 use tisane::particles::Particles;
 use tisane::spin_pool;
 use tisane::time::{Clock, Time};
-use tisane_io::atomic::check_name;
+use tisane_io::atomic::check_output_path;
 use tisane_run::assemble::{self, OnGpu};
 
 const EPSILON: f64 = 1.0 / 256.0;
@@ -97,7 +97,7 @@ impl How {
     /// Does `work` as a run does: on all threads, or on a crew beside a GPU.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         on_threads(self.threads, || match self.engine {
-            EngineKind::Cuda => spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), work)?,
+            EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), work)?,
             EngineKind::Cpu | EngineKind::Reference => work(),
         })
     }
@@ -147,7 +147,7 @@ pub fn bench(what: What, talk: Verbosity) -> Result<u8> {
                 let problem = "finds launch shapes of a GPU: give --engine cuda too";
                 return Err(Error::input("--tune", problem));
             }
-            check_name(&file, None)?;
+            check_output_path(&file, None)?;
             tune(&file, (n, targets), &how, talk)
         }
         What::Force { n, targets, tune: None, how } => {
@@ -224,7 +224,8 @@ fn particles(n: usize, seed: u64, width: Width, how: &How) -> Result<Particles> 
     scaling::to_centre_of_mass(&mut p);
     let mut engine = how.engine(Precision::F64, 0.0, width, false)?;
     engine.load(&p)?;
-    let potential = Conserved::of(&p, &Field::from_engine(&p, &mut *engine, Time::default())?.pot).potential;
+    let potential =
+        Conserved::from_particles(&p, &Field::from_engine(&p, &mut *engine, Time::default())?.pot).potential;
     if n > 1 && !scaling::to_virial(&mut p, potential, 0.5, -0.25) {
         tracing::warn!("the sampled model could not be scaled");
     }

@@ -1,11 +1,12 @@
 //! Gadget's HDF5 files (Springel 2005, MNRAS 364, 1105), as Gadget, AREPO, GIZMO and SWIFT write them: groups `PartType0` …
-//! `PartType5`, one a kind of particle. All become point masses here. Written are stars, type 4, in double precision.
+//! `PartType5`, one for each type of particle. All become point masses here. Files are written with stars, type 4, in double
+//! precision.
 
-use super::gadget_header::{self, Header};
-use super::sniff::{Guess, Look};
-use super::state::{FileState, Places};
-use super::{Accepts, Format, Writer};
-use crate::hdf::third_party::{Foreign, Place};
+use super::gadget_header::{self, GadgetHeader};
+use super::sniff::{FileProbe, Guess};
+use super::state::{FileState, Locations};
+use super::{Format, WritableUnits, Writer};
+use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
 use hdf5::Group;
@@ -14,25 +15,25 @@ use tisane::particles::{Particles, components, from_components};
 use tisane::units::Units;
 use tisane::{Error, Result};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "gadget",
     description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
-    meaning: "Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.",
-    place: 7,
+    schema_text: "Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.",
+    schema_order: 7,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Told, loses: "nothing", write }),
+    writer: Some(Writer { units: WritableUnits::Named, loses: "nothing", write }),
 };
 
-/// Kinds by number; SWIFT has a seventh.
+/// Names of the particle types by number; SWIFT has a seventh.
 const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];
 
-/// HDF5 with a header of counts.
-fn detect(look: &Look) -> Option<Guess> {
-    let root = look.hdf5.as_ref()?.root();
+/// Recognises HDF5 with a header of particle numbers.
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    let root = probe.hdf5.as_ref()?.root();
     let counts = root.group("Header")?.numbers("NumPart_ThisFile").ok()??;
-    if look.is_from_tisane() {
+    if probe.is_from_tisane() {
         return Guess::unsure("HDF5 with /Header/NumPart_ThisFile");
     }
     let swift = root.group("SubgridScheme").is_some() || root.group("InternalCodeUnits").is_some();
@@ -42,10 +43,10 @@ fn detect(look: &Look) -> Option<Guess> {
 
 /// Reads the file.
 fn read(path: &Path) -> Result<FileState> {
-    let file = Foreign::open(path)?;
-    let Header { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
+    let file = ThirdPartyFile::open(path)?;
+    let GadgetHeader { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
     let root = file.root();
-    let (mut all, mut merged, mut ids) = (Columns::default(), Vec::new(), Some(Vec::new()));
+    let (mut all, mut merged, mut ids) = (FlatColumns::default(), Vec::new(), Some(Vec::new()));
     for (number, kind) in KINDS.iter().enumerate() {
         let claimed = counts.get(number).copied();
         let Some(group) = root.group(&format!("PartType{number}")) else {
@@ -75,20 +76,21 @@ fn read(path: &Path) -> Result<FileState> {
     let mut particles = Particles::new(all.mass, from_components(&all.pos), from_components(&all.vel));
     match ids {
         Some(ids) => particles.id = ids,
-        None => notes.push("not every particle has an id: all are numbered from 0".into()),
+        None => notes.push("not every particle has an id: ids were assigned from 0".into()),
     }
-    Ok(FileState { time, units, notes, ..FileState::new("gadget", particles, Places::Records) })
+    Ok(FileState { time, units, notes, ..FileState::new("gadget", particles, Locations::Records) })
 }
 
+/// Columns of all particle types, vectors as three values a row.
 #[derive(Default)]
-struct Columns {
+struct FlatColumns {
     mass: Vec<f64>,
     pos: Vec<f64>,
     vel: Vec<f64>,
 }
 
-/// Reads the particles of a kind; returns their number.
-fn kind_of(group: &Place<'_>, claimed: Option<f64>, mass: f64, all: &mut Columns) -> Result<usize> {
+/// Reads the particles of a type. Returns their number.
+fn kind_of(group: &ThirdPartyGroup<'_>, claimed: Option<f64>, mass: f64, all: &mut FlatColumns) -> Result<usize> {
     if !group.has("Coordinates") && claimed.is_none_or(|n| n == 0.0) {
         return Ok(0);
     }
@@ -109,20 +111,20 @@ fn kind_of(group: &Place<'_>, claimed: Option<f64>, mass: f64, all: &mut Columns
 
 /// Writes a file.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
-    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
+    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are unknown"))?;
     let time = time_of_header(state, units);
     if !time.is_finite() {
-        let told = state.time.unwrap_or(0.0);
+        let time = state.time.unwrap_or(0.0);
         let problem =
-            format!("the time {told:e} is beyond the range of 8-byte floats in Gadget's unit, length / velocity");
+            format!("the time {time:e} is beyond the range of 8-byte floats in Gadget's unit, length / velocity");
         return Err(Error::input(path, problem).with_help("choose other units: --to-units"));
     }
     write_for_others(path, |root| fill(root, state, units, time))?;
-    let henon = "the meaning of the units: to readers other than tisane, Henon units look like g, cm, cm/s";
+    let henon = "the meaning of the units: readers other than tisane take Henon units for g, cm, cm/s";
     Ok(if units.is_henon() { vec![henon.into()] } else { Vec::new() })
 }
 
-/// The time of Gadget's header, which is in length / velocity.
+/// Returns the time of the Gadget header, in units of length / velocity.
 fn time_of_header(state: &FileState, units: &Units) -> f64 {
     let (time, unit) = (state.time.unwrap_or(0.0), units.length.cgs / units.velocity.cgs);
     if units.time.cgs == unit { time } else { time * units.time.cgs / unit }
@@ -131,12 +133,12 @@ fn time_of_header(state: &FileState, units: &Units) -> f64 {
 fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     let p = &state.particles;
     let header = new_group(root, "Header")?;
-    // In 32 bits as Gadget itself: some readers have room for no more.
+    // 32 bits as in Gadget: some readers accept no more.
     let mut count = [0u32; TYPES];
     count[OUR_TYPE] = u32::try_from(p.len()).map_err(|_| "more than 2^32 - 1 particles".to_owned())?;
     put_array(&header, COUNTS, &count)?;
     write_header(&header, p.len() as u64, time)?;
-    // Gadget's readers ask for them; none of it changes a number.
+    // Required by readers of Gadget files; they change no values.
     for (name, value) in [("HubbleParam", 1.0f64), ("Omega0", 0.0), ("OmegaLambda", 0.0)] {
         put(&header, name, &value)?;
     }
@@ -147,7 +149,7 @@ fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     put(&group, "UnitVelocity_in_cm_per_s", &units.velocity.cgs)?;
     put(&group, "UnitTime_in_s", &(units.length.cgs / units.velocity.cgs))?;
     put_text(&group, "system", if units.is_henon() { "henon" } else { "physical" })?;
-    put_text(&group, "names", &units.told())?;
+    put_text(&group, "names", &units.describe())?;
     let particles = new_group(root, PARTICLES)?;
     put_dataset(&particles, "Coordinates", 3, components(&p.pos))?;
     put_dataset(&particles, "Velocities", 3, components(&p.vel))?;

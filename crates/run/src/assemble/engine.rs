@@ -1,4 +1,4 @@
-//! Which engine computes the forces of a run, and why that one.
+//! Choice of the engine that computes the forces of a run, with the reason for it.
 
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
@@ -15,7 +15,7 @@ use tisane::integrator::Integrator;
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
 
-/// How one session of a run computes: in place of what the configuration says, and not written into it.
+/// Settings of one session of a run, which take the place of the configuration's and are not written into it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Session {
     /// Another engine.
@@ -40,7 +40,7 @@ pub const fn gpu_wins_from(precision: Precision) -> usize {
     }
 }
 
-/// What to do where there is no GPU to be used.
+/// Advice if there is no usable GPU.
 const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
 
 /// Parameters of an engine, the number of particles that it will hold, and the external field that it adds.
@@ -55,12 +55,14 @@ pub(super) struct Task<'a> {
 
 /// Quantities for which there are engines of every kind.
 pub(super) trait Build: Evaluation {
+    /// Builds the CPU engine.
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
+    /// Builds the reference engine.
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
-    /// With its name, which says the device.
+    /// Builds the engine on a GPU; returns it with its name, which says the device.
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
 
-    /// Couples an integrator with its engine of a kind, and with one that measures in f64 where that one does not.
+    /// Couples an integrator with its engine, and with one that measures in f64 if that does not.
     fn couple<I: Integrator<Evaluation = Self> + 'static>(
         integrator: I,
         (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
@@ -90,7 +92,7 @@ impl Build for Forces {
         task: Task<'_>,
         gpu: OnGpu,
     ) -> Result<Propagator> {
-        if kind.measures(task.precision) {
+        if kind.measures_energy(task.precision) {
             return Ok(Propagator::in_f64(integrator, engine));
         }
         Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
@@ -125,8 +127,8 @@ fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<
     })
 }
 
-/// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has the
-/// same bits.
+/// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
+/// the same bits.
 fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
     let task = Task { precision: Precision::F64, ..task };
     let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
@@ -146,8 +148,8 @@ fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
-/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the kind of
-/// engine that computed the run so far.
+/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the
+/// kind of engine that computed the run so far.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if the engine is not there or has too little memory.
@@ -197,7 +199,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
 fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<Auditor>> {
-    if kind == EngineKind::Cpu && kind.measures(task.precision) {
+    if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
         return Ok(None);
     }
     // Next to an engine of the CPU, the f64 engine is the CPU already.
@@ -221,7 +223,7 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
     ))
 }
 
-/// What `auto` comes to in a new run: true for the GPU, and why.
+/// Decides for `auto` in a new run: true for the GPU, and the reason.
 fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
     let (from, mode) = (gpu_wins_from(precision), precision.name());
     if n < from {
@@ -235,8 +237,8 @@ fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>
     }
 }
 
-/// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another engine
-/// has others, it keeps its engine.
+/// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another
+/// engine has others, it keeps its engine.
 fn auto<E: Build>(
     task: Task<'_>,
     gpu: OnGpu,
@@ -274,7 +276,8 @@ fn auto<E: Build>(
     }
 }
 
-/// Which engine a new run of `n` particles would take on this machine, and why, and what speaks against it. Nothing is built.
+/// Forecasts the engine that a new run of `n` particles would take on this machine: its name with the reason, and an
+/// objection if there is one. Nothing is built.
 #[must_use]
 pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
     let (asked, device) = (config.force.engine.kind(), config.force.device as usize);
@@ -302,7 +305,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
     }
 }
 
-/// The engine that a new run of `n` particles would take on this machine; nothing is built.
+/// Forecasts the engine that a new run of `n` particles would take on this machine; nothing is built.
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
@@ -312,7 +315,7 @@ pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     }
 }
 
-/// An engine for studies: `auto` is the CPU.
+/// Builds an engine for studies, where `auto` is the CPU.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if the engine is not there.
@@ -327,13 +330,13 @@ pub fn force_engine(
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 
-/// The reference with bags of another size than the canonical one: to study what bags do to the error.
+/// Builds the reference with bags of another size than the canonical one, to study the influence of bags on the error.
 #[must_use]
 pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
     reference::engine_with_bags(precision, epsilon, clock, bag)
 }
 
-/// An engine with what it computes on: instructions, or the GPU.
+/// Describes an engine with the instructions or the GPU that it computes on.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if it is not there.
@@ -354,7 +357,7 @@ fn describe_gpu(there: &[Gpu], device: usize) -> String {
     there.get(device).map_or_else(|| format!("cuda, device {device}"), |gpu| gpu_name(&gpu.name, device))
 }
 
-/// What is wrong, without its place and advice.
+/// Problem of an error, without its place and advice.
 fn problem(error: &Error) -> String {
     match error {
         Error::Input { problem, .. } | Error::Integration { problem, .. } => problem.clone(),

@@ -43,7 +43,7 @@ fn inspect_knows_the_files_of_others() {
 fn inspect_takes_the_format_where_the_content_does_not_tell_it() {
     let folder = Folder::new("");
     folder.write("p.dat", "1 0 0 0 0 0 0\n1 1 0 0 0 1 0\n");
-    folder.tisane(&["inspect", "p.dat"]).exits(0).says(&["nbody6", "could also be petar", "does not say them"]);
+    folder.tisane(&["inspect", "p.dat"]).exits(0).says(&["nbody6", "could also be petar", "not stated in the file"]);
     folder.tisane(&["inspect", "p.dat", "--from", "petar"]).exits(0).says(&["petar", "as named", "pc/Myr"]);
     folder.tisane(&["inspect", "p.dat", "--from", "gadget"]).exits(2).says(&["not an HDF5 file"]);
     folder.tisane(&["inspect", "p.dat", "--from", "gaget"]).exits(2).says(&["gaget", "gadget"]);
@@ -98,11 +98,11 @@ fn convert_says_what_it_does_and_what_is_lost() {
         (&["p.csv", "p.tipsy"][..], &["p.tipsy", "such a file already", "--overwrite"][..]),
         (&["p.csv", "p.out"], &["does not say a format", "--to amuse | gadget"]),
         (&["p.csv", "g.hdf5", "--to", "gadget"], &["not known", "--units"]),
-        (&["p.csv", "g.hdf5", "--to", "tisane"], &["is read, not written", "tisane writes amuse, gadget"]),
+        (&["p.csv", "g.hdf5", "--to", "tisane"], &["but does not write them", "tisane writes amuse, gadget"]),
         (&["p.csv", "g.hdf5", "--to", "gadgte"], &["gadgte", "gadget"]),
         (&["p.csv", "g.csv", "--to-units", "henon"], &["does not say its units"]),
         (&["p.petar", "g.csv", "--from", "petar", "--units", "henon"], &["says its units itself", "--to-units"]),
-        (&["p.petar", "g.csv", "--from", "petar", "--to-units", "henon"], &["Henon units are wanted"]),
+        (&["p.petar", "g.csv", "--from", "petar", "--to-units", "henon"], &["cannot be converted to Henon units"]),
         (&["p.csv", "g.csv", "--units", "mass=Msun,length=kp,velocity=km/s"], &["\"kp\"", "did you mean kpc?"]),
         (&["p.csv", "g.csv", "--units", "mass=Msun,lenght=pc"], &["lenght", "did you mean length?"]),
         (&["p.csv", "g.csv", "--units", "mass=Msun,length=pc"], &["velocity=… or time=…"]),
@@ -135,11 +135,11 @@ fn convert_writes_files_and_nothing_in_their_place() {
     let all = || [&csv, &folder_there, &pipe, &link, &lost, &twin].map(|path| about(path));
     let (before, count) = (all(), fs::read_dir(folder.path("")).unwrap().count());
     for (words, parts) in [
-        (["p.csv", "p.csv"], ["p.csv", "itself, which is read", "another file"]),
-        (["link", "p.csv"], ["p.csv", "itself, which is read", "another file"]),
-        (["p.csv", "twin"], ["twin", "itself, which is read", "another file"]),
-        (["p.csv", "link"], ["link", "a link to p.csv", "name the file itself"]),
-        (["p.csv", "lost"], ["lost", "a link to nothing", "name the file itself"]),
+        (["p.csv", "p.csv"], ["p.csv", "the input file", "another file"]),
+        (["link", "p.csv"], ["p.csv", "the input file", "another file"]),
+        (["p.csv", "twin"], ["twin", "the input file", "another file"]),
+        (["p.csv", "link"], ["link", "a link to p.csv", "the path of the file itself"]),
+        (["p.csv", "lost"], ["lost", "a link to nothing", "the path of the file itself"]),
         (["p.csv", "folder"], ["folder", "a folder", "only regular files"]),
         (["p.csv", "pipe"], ["pipe", "a device, a pipe or a socket", "only regular files"]),
     ] {
