@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
-use tisane_run::simulation::{Plan, Watch};
+use tisane_run::simulation::{Observer, Plan};
 
 /// How often the bar is touched: often enough for the eye, too seldom to be felt.
 const REFRESH: Duration = Duration::from_millis(100);
@@ -67,7 +67,7 @@ impl Face {
     }
 }
 
-impl Watch for Face {
+impl Observer for Face {
     fn step(&mut self, state: &RunState) {
         if self.last.elapsed() < REFRESH {
             return;

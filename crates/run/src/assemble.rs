@@ -10,13 +10,15 @@ mod sampled;
 mod stars;
 
 pub use cluster_plan::cluster_settings;
-pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
+pub use engine::{
+    Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from,
+};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
-pub use reproduce::{Recipe, recipe};
+pub use reproduce::{Reproduction, reproduction};
 pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, Problem};
-use crate::simulation::{Engines, Notes, Plan, Simulation};
+use crate::simulation::{Engines, Plan, SessionInfo, Simulation};
 use engine::Task;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
@@ -213,7 +215,7 @@ fn choose_engines(
     session: Session,
     of_run: Option<EngineKind>,
     task: Task,
-) -> Result<(Engines, Notes)> {
+) -> Result<(Engines, SessionInfo)> {
     match config.integrator.scheme().build(task.precision, task.clock) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
         AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
@@ -236,10 +238,10 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
 }
 
 /// The provenance of a session's files: `of_run` with what this session computes and by which engine.
-fn provenance(config: &Config, of_run: Provenance, (kind, notes): (EngineKind, &Notes)) -> Result<Provenance> {
+fn provenance(config: &Config, of_run: Provenance, (kind, info): (EngineKind, &SessionInfo)) -> Result<Provenance> {
     Ok(Provenance {
         engine: kind.name().into(),
-        gpu: notes.gpu.clone(),
+        gpu: info.gpu.clone(),
         precision: config.force.precision().name().into(),
         seed: config.initial.sampled().map(|(_, _, seed)| seed),
         config_resolved: config.resolved_toml()?,
@@ -260,7 +262,7 @@ pub fn propagator(set: &Setup, session: Session) -> Result<Propagator> {
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
-    let (engines, notes) = engines(&set, session)?;
+    let (engines, info) = engines(&set, session)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -272,17 +274,17 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);
-    let provenance = provenance(&set.config, set.provenance, (engines.kind, &notes))?;
+    let provenance = provenance(&set.config, set.provenance, (engines.kind, &info))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
-    simulation.notes = notes;
+    simulation.info = info;
     Ok(simulation)
 }
 
-/// Builds the engines of a configuration and notes on them: for a run, or for studies without its files.
+/// Builds the engines of a configuration and the information about them: for a run, or for studies without its files.
 ///
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
-pub fn engines(set: &Setup, session: Session) -> Result<(Engines, Notes)> {
+pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
     choose_engines(&set.config, session, None, task)

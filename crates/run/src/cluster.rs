@@ -32,14 +32,14 @@ pub struct Plan {
 
 /// A survey for the fractions of the files, and its time in the user's unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct TimedSurvey {
     /// Time, in the user's unit.
     pub time: f64,
     /// What was found.
     pub survey: Survey<{ FRACTIONS.len() }>,
 }
 
-impl Seen {
+impl TimedSurvey {
     /// The particles of a run with the potentials `pot`, as its snapshot would hold them.
     #[must_use]
     pub fn stars(p: &Particles, pot: &[f64], scale: &Scale) -> Stars {
@@ -57,7 +57,7 @@ impl Seen {
 
     /// Looks at the particles of a snapshot.
     #[must_use]
-    pub fn in_snapshot(data: SnapshotData, settings: &Settings) -> Self {
+    pub fn from_snapshot(data: SnapshotData, settings: &Settings) -> Self {
         let scale = data.units.scale;
         let back = |x: &mut f64, d: Dimension| *x /= scale.factor(d);
         let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, .. } = data;
@@ -65,12 +65,12 @@ impl Seen {
         components_mut(&mut pos).iter_mut().for_each(|x| back(x, Dimension::LENGTH));
         components_mut(&mut vel).iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
         pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
-        Self::of(&Stars { id, mass, pos, vel, pot }, time, settings)
+        Self::new(&Stars { id, mass, pos, vel, pot }, time, settings)
     }
 
     /// Looks at particles at `time`, in the user's unit.
     #[must_use]
-    pub fn of(stars: &Stars, time: f64, settings: &Settings) -> Self {
+    pub fn new(stars: &Stars, time: f64, settings: &Settings) -> Self {
         Self {
             time,
             survey: Survey::new(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)),
@@ -157,18 +157,18 @@ pub struct Journals {
 
 /// The journals about the cluster of a stopped run, before it goes on.
 #[derive(Debug)]
-pub struct Stopped {
+pub struct ResumableJournals {
     cluster: journal::ResumableJournal<ClusterRow>,
     binaries: journal::ResumableJournal<BinaryRow>,
     events: journal::ResumableJournal<EventRow>,
 }
 
-impl Stopped {
+impl ResumableJournals {
     /// Looks at them where a checkpoint left them; begins them if it knows of none, as it was written before there were any.
     ///
     /// # Errors
     /// As [`journal::ResumableJournal::check`].
-    pub fn look(dir: &Path, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
+    pub fn check(dir: &Path, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
         use journal::ResumableJournal;
         if written.cluster_rows == 0 {
             let (cluster, binaries) = (ResumableJournal::empty(dir, units), ResumableJournal::empty(dir, units));
@@ -205,7 +205,7 @@ impl Journals {
     }
 
     /// Notes the hashes of their files.
-    pub fn note(&self, written: &mut OutputCounts) {
+    pub fn record_hashes(&self, written: &mut OutputCounts) {
         written.cluster_sha256 = Some(self.cluster.sha256());
         written.binaries_sha256 = Some(self.binaries.sha256());
         written.events_sha256 = Some(self.events.sha256());
@@ -218,14 +218,14 @@ impl Journals {
     /// As [`JournalWriter::append`].
     pub fn append(
         &mut self,
-        seen: &Seen,
+        survey: &TimedSurvey,
         history: &History,
         written: &OutputCounts,
     ) -> Result<(History, OutputCounts)> {
         let ends = (self.cluster.position(), self.binaries.position(), self.events.position());
         let mut history = history.clone();
-        let events = seen.events(&mut history, written.events);
-        if let Err(e) = self.append_rows(&seen.row(), &seen.binaries(), &events) {
+        let events = survey.events(&mut history, written.events);
+        if let Err(e) = self.append_rows(&survey.row(), &survey.binaries(), &events) {
             self.cluster.truncate(ends.0);
             self.binaries.truncate(ends.1);
             self.events.truncate(ends.2);

@@ -31,7 +31,7 @@ use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, Snapshot};
 
 /// Looks on while a run goes on: the face.
-pub trait Watch {
+pub trait Observer {
     /// Called after every block step with the moment reached; must be quick.
     fn step(&mut self, state: &RunState);
     /// Called after every row of diagnostics (internal units).
@@ -47,7 +47,7 @@ pub struct Simulation {
     /// What has been told of in its events.
     pub history: History,
     /// What is told about the run beside its numbers.
-    pub notes: Notes,
+    pub info: SessionInfo,
     engines: Engines,
     units: FileUnits,
     provenance: Provenance,
@@ -67,9 +67,9 @@ pub struct Engines {
 
 /// What is told about a run beside its numbers.
 #[derive(Default)]
-pub struct Notes {
+pub struct SessionInfo {
     /// Which engine computes, and why that one.
-    pub choice: String,
+    pub engine_choice: String,
     /// The GPU and its driver, where one computes.
     pub gpu: String,
     /// Things that are allowed but may not be meant.
@@ -115,8 +115,8 @@ impl Simulation {
             last_checkpoint: now,
             stop: &NEVER,
         };
-        let (history, notes) = (History::default(), Notes::default());
-        Self { particles, state, history, notes, engines, units, provenance, plan, session }
+        let (history, info) = (History::default(), SessionInfo::default());
+        Self { particles, state, history, info, engines, units, provenance, plan, session }
     }
 
     /// Kind of the engine that computes the forces.
@@ -164,10 +164,10 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Propagator::start`], and [`tisane::Error::Storage`].
-    pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Outputs> {
+    pub fn start(&mut self, observer: &mut dyn Observer) -> Result<Outputs> {
         let done = self.engines.propagator.start(&mut self.particles)?;
         self.count(done);
-        let mut outputs = self.insist(|| Outputs::create(&self.plan, &self.units))?;
+        let mut outputs = self.retry_when_full(|| Outputs::create(&self.plan, &self.units))?;
         let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
         let conserved = Conserved::from_particles(&self.particles, &measured.pot);
         let references = &mut self.state.references;
@@ -176,8 +176,8 @@ impl Simulation {
         references.angular_momentum = conserved.angular_momentum;
         references.momentum = conserved.momentum;
         references.centre_of_mass = conserved.centre_of_mass;
-        self.write_row(&mut outputs, &measured, watch)?;
-        self.look_at_cluster(&mut outputs, &measured)?;
+        self.write_row(&mut outputs, &measured, observer)?;
+        self.start_cluster_survey(&mut outputs, &measured)?;
         self.write_snapshot(&measured)?;
         self.checkpoint(&mut outputs)?;
         Ok(outputs)
@@ -195,7 +195,7 @@ impl Simulation {
             // No row is to come: the last one must not be passed for good because its run is resumed.
             let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
             let (row, audit) = self.measure(&measured)?;
-            self.judge(&row, audit.as_ref())?;
+            self.check_row(&row, audit.as_ref())?;
         }
         let written = self.state.written;
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
@@ -207,8 +207,8 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Propagator::advance`], and [`tisane::Error::Storage`]; the last checkpoint stays whole.
-    pub fn run(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<ExitReason> {
-        let reason = match self.advance(outputs, watch) {
+    pub fn run(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<ExitReason> {
+        let reason = match self.advance(outputs, observer) {
             Ok(reason) => reason,
             Err(error) => {
                 // Why the run ended comes first; that its last rows could not be written comes on top.
@@ -225,25 +225,25 @@ impl Simulation {
     }
 
     /// Steps, outputs and checkpoints until there is a reason to stop.
-    fn advance(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<ExitReason> {
+    fn advance(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<ExitReason> {
         loop {
             if let Some(reason) = self.reason_to_stop() {
                 return Ok(reason);
             }
-            let watch_of_step = self.notes.profiler.as_ref().map(Profiler::begin);
+            let stopwatch = self.info.profiler.as_ref().map(Profiler::begin);
             let done = self.engines.propagator.advance(&mut self.particles, self.plan.end, STEPS_BETWEEN_CHECKS)?;
-            if let Some(watch) = watch_of_step {
-                watch.end(&done);
+            if let Some(stopwatch) = stopwatch {
+                stopwatch.end(&done);
             }
             self.count(done);
-            self.tell_of_cluster(outputs, false)?;
+            self.finish_cluster_survey(outputs, false)?;
             if done.now.is_synchronised() {
-                self.output(outputs, watch)?;
+                self.output(outputs, observer)?;
             }
             if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
                 self.checkpoint(outputs)?;
             }
-            watch.step(&self.state);
+            observer.step(&self.state);
         }
     }
 
@@ -275,7 +275,7 @@ impl Simulation {
     }
 
     /// Writes what is due at a synchronised moment; the end is always due.
-    fn output(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<()> {
+    fn output(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
         let periods = self.state.now.0 / TICKS_PER_DT_MAX;
         let due = |every: u64| periods.is_multiple_of(every) || self.state.now >= self.plan.end;
         let (row, snapshot) = (due(self.plan.diagnostics_every), due(self.plan.snapshots_every));
@@ -285,10 +285,10 @@ impl Simulation {
         }
         let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
         if row {
-            self.write_row(outputs, &measured, watch)?;
+            self.write_row(outputs, &measured, observer)?;
         }
         if cluster {
-            self.look_at_cluster(outputs, &measured)?;
+            self.start_cluster_survey(outputs, &measured)?;
         }
         if snapshot {
             self.write_snapshot(&measured)?;
@@ -304,24 +304,24 @@ impl Simulation {
             None => None,
         };
         let conserved = Conserved::from_particles(&self.particles, &measured.pot);
-        Ok((row::of(&self.particles, &self.state, &conserved, audit.as_ref()), audit))
+        Ok((row::new(&self.particles, &self.state, &conserved, audit.as_ref()), audit))
     }
 
     /// Refuses a row that says that the run went wrong.
-    fn judge(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
+    fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
         let time = row.time * self.state.scale.time;
-        row::judge_energy(row, self.state.references.energy, self.plan.energy_error, time)?;
+        row::check_energy(row, self.state.references.energy, self.plan.energy_error, time)?;
         match (&self.engines.auditor, audit) {
             (Some(auditor), Some(audit)) => auditor.check(audit, time),
             _ => Ok(()),
         }
     }
 
-    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
+    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, observer: &mut dyn Observer) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let (row, audit) = self.measure(measured)?;
-        self.insist(|| outputs.diagnostics.append(&row))?;
-        self.insist(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
+        self.retry_when_full(|| outputs.diagnostics.append(&row))?;
+        self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
@@ -331,8 +331,8 @@ impl Simulation {
         references.angular_momentum_error = row.angular_momentum_error;
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
-        watch.output(&row);
-        let verdict = self.judge(&row, audit.as_ref());
+        observer.output(&row);
+        let verdict = self.check_row(&row, audit.as_ref());
         if verdict.is_err() {
             self.checkpoint(outputs)?;
             self.finish(outputs)?;
@@ -352,16 +352,16 @@ impl Simulation {
             units: &self.units,
             provenance: &provenance,
         };
-        self.insist(|| snapshot::write(&path, &snapshot))?;
+        self.retry_when_full(|| snapshot::write(&path, &snapshot))?;
         self.state.written.snapshots += 1;
         tracing::debug!("wrote {}", path.display());
         Ok(())
     }
 
     fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
-        self.tell_of_cluster(outputs, true)?;
+        self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;
-        outputs.note(&mut self.state.written);
+        outputs.record_hashes(&mut self.state.written);
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
         let checkpoint = CheckpointRef {
@@ -370,7 +370,7 @@ impl Simulation {
             history: &self.history,
             provenance: &provenance,
         };
-        self.insist(|| checkpoint::write(&self.plan.directory, checkpoint))?;
+        self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;
         self.session.last_checkpoint = Instant::now();
         tracing::debug!("wrote a checkpoint after {} block steps", self.state.counters.block_steps);
         Ok(())

@@ -3,7 +3,7 @@
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine};
-use crate::simulation::{Engines, Notes};
+use crate::simulation::{Engines, SessionInfo};
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
@@ -152,7 +152,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     session: Session,
     of_run: Option<EngineKind>,
     task: Task,
-) -> Result<(Engines, Notes)> {
+) -> Result<(Engines, SessionInfo)> {
     let asked = session.engine.unwrap_or(config.force.engine).kind();
     let device = session.device.unwrap_or(config.force.device);
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile };
@@ -186,8 +186,8 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         EngineKind::Cuda => gpus()?.get(device as usize).map(|gpu| gpu.about.clone()),
         EngineKind::Cpu | EngineKind::Reference => None,
     };
-    let notes = Notes { choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
-    Ok((Engines { kind, propagator, auditor }, notes))
+    let info = SessionInfo { engine_choice: choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
+    Ok((Engines { kind, propagator, auditor }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
@@ -217,7 +217,7 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
 }
 
 /// Decides for `auto` in a new run: true for the GPU, and the reason.
-fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
+fn prefer_gpu(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
     let (from, mode) = (gpu_wins_from(precision), precision.name());
     if n < from {
         return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
@@ -248,7 +248,7 @@ fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: 
         });
     }
     let mut there = Vec::new();
-    let (wins, why) = weigh(task.precision, task.n, || {
+    let (wins, why) = prefer_gpu(task.precision, task.n, || {
         there = gpus()?;
         Ok(there.clone())
     });
@@ -283,7 +283,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
         }
         None => {
             let mut there = Vec::new();
-            let (wins, why) = weigh(config.force.precision(), n, || {
+            let (wins, why) = prefer_gpu(config.force.precision(), n, || {
                 there = gpus()?;
                 Ok(there.clone())
             });
@@ -297,7 +297,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
-        Engine::Auto if weigh(config.force.precision(), n, gpus).0 => Engine::Cuda,
+        Engine::Auto if prefer_gpu(config.force.precision(), n, gpus).0 => Engine::Cuda,
         Engine::Auto => Engine::Cpu,
         asked => asked,
     }
@@ -328,7 +328,7 @@ pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, 
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if it is not there.
-pub fn described(engine: Engine, device: u32) -> Result<String> {
+pub fn describe_engine(engine: Engine, device: u32) -> Result<String> {
     let kind = engine.kind().unwrap_or(EngineKind::Cpu);
     Ok(match kind {
         EngineKind::Cpu => format!("{} ({})", kind.name(), width()?.name()),
@@ -366,13 +366,13 @@ mod tests {
     fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
         for precision in Precision::ALL {
             let from = gpu_wins_from(precision);
-            let (wins, why) = weigh(precision, from - 1, || panic!("too few particles to ask the driver"));
+            let (wins, why) = prefer_gpu(precision, from - 1, || panic!("too few particles to ask the driver"));
             assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
-            let (wins, why) = weigh(precision, from, || Ok(vec![gpu()]));
+            let (wins, why) = prefer_gpu(precision, from, || Ok(vec![gpu()]));
             assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
-            let (wins, why) = weigh(precision, from, || Ok(Vec::new()));
+            let (wins, why) = prefer_gpu(precision, from, || Ok(Vec::new()));
             assert!(!wins && why.contains("finds no GPU") && why.contains("580"), "{why}");
-            let (wins, why) = weigh(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
+            let (wins, why) = prefer_gpu(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
             assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
         }
     }

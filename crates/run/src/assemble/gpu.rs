@@ -47,7 +47,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
     let module = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
     let version = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     let driver = module.split_whitespace().find(version).map_or(String::new(), |version| format!("driver {version}, "));
-    let told = |about: tisane::force::cuda::DeviceInfo| Gpu {
+    let describe = |about: tisane::force::cuda::DeviceInfo| Gpu {
         about: format!(
             "{}, compute capability {}.{}, {:.1} GiB, {driver}CUDA {}.{}",
             about.name,
@@ -59,7 +59,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
         ),
         name: about.name,
     };
-    Ok(tisane::force::cuda::list()?.into_iter().map(told).collect())
+    Ok(tisane::force::cuda::list()?.into_iter().map(describe).collect())
 }
 
 /// Looks whether a GPU that a new run asks for is there and can hold `n` particles, where their number is known: before
@@ -68,7 +68,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// # Errors
 /// [`Error::Input`] if it is not there or too small, with the numbers.
 #[cfg(feature = "cuda")]
-fn look_for(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
+fn check_device(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
     let about = tisane::force::cuda::find(device as usize)?;
     let needed = n.map_or(0, |n| tisane::force::cuda::MemoryPlan::new(precision, n).on_device());
     if needed <= about.memory {
@@ -85,7 +85,7 @@ fn look_for(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
 }
 
 #[cfg(not(feature = "cuda"))]
-fn look_for(_: u32, _: Precision, _: Option<usize>) -> Result<()> {
+fn check_device(_: u32, _: Precision, _: Option<usize>) -> Result<()> {
     gpus().map(|_| ())
 }
 
@@ -98,7 +98,7 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
         return Ok(());
     }
     let n = config.initial.sampled().and_then(|(n, ..)| Some(n? as usize));
-    look_for(session.device.unwrap_or(config.force.device), config.force.precision(), n)
+    check_device(session.device.unwrap_or(config.force.device), config.force.precision(), n)
 }
 
 /// Nothing has begun yet: what fails here is the machine's state, not a run's.

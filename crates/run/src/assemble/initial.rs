@@ -60,7 +60,7 @@ fn several(
     for (number, cluster) in clusters.iter().enumerate() {
         parts.push(one(&format!("{at}.clusters[{}]", number + 1), &cluster.initial, context)?);
     }
-    warn_of_twins(clusters, context.warnings);
+    warn_of_equal_seeds(clusters, context.warnings);
     let places = match orbit {
         Some(orbit) => on_encounter(orbit, &parts, context.units.g()),
         None => clusters.iter().map(|cluster| (cluster.position().into(), cluster.velocity().into())).collect(),
@@ -71,19 +71,21 @@ fn several(
         whole.binaries.extend(part.binaries.iter().map(|first| first + before));
         whole.about.push((format!("cluster {}", number + 1), part.source));
         let (length, velocity) = (&context.units.length.name, &context.units.velocity.name);
-        whole.about.push(("  place".into(), format!("{} {length}, {} {velocity}", shown(pos), shown(vel))));
+        whole
+            .about
+            .push(("  place".into(), format!("{} {length}, {} {velocity}", format_vector(pos), format_vector(vel))));
         whole.about.extend(part.about.into_iter().map(|(name, value)| (format!("  {name}"), value)));
         append(&mut whole.particles, part.particles, pos, vel);
     }
     Ok(whole)
 }
 
-fn shown(v: Vec3) -> String {
+fn format_vector(v: Vec3) -> String {
     format!("({:.6e}, {:.6e}, {:.6e})", v[0], v[1], v[2])
 }
 
 /// Two clusters with the same seed and the same random numbers are copies of each other.
-fn warn_of_twins(clusters: &[config::Cluster], warnings: &mut Vec<String>) {
+fn warn_of_equal_seeds(clusters: &[config::Cluster], warnings: &mut Vec<String>) {
     let seed = |of: &config::Cluster| of.initial.model.sampled().map(|sampled| (sampled.name, sampled.sampling.seed()));
     for (second, cluster) in clusters.iter().enumerate() {
         if let Some(drawn) = seed(cluster)

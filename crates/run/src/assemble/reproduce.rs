@@ -10,7 +10,7 @@ use tisane_io::provenance::{InputFile, Provenance};
 
 /// How to make a file again.
 #[derive(Debug)]
-pub struct Recipe {
+pub struct Reproduction {
     /// The configuration: as it was written, where that still means what ran; otherwise as it was resolved.
     pub text: String,
     /// What the command line puts on top of it.
@@ -28,7 +28,7 @@ pub struct Recipe {
 /// # Errors
 /// [`Error::Input`] if an input file is gone or not the one it was; [`Error::Config`] if this version cannot read the
 /// configuration.
-pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Recipe> {
+pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Reproduction> {
     let name = |what: &str| format!("{} ({what})", path.display());
     let moved = check_inputs(path, made, inputs)?;
     let resolved = Config::from_str(&name("config_resolved"), &made.config_resolved, Path::new(""), &moved)?;
@@ -51,8 +51,10 @@ pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Reci
         .then(|| Engine::ALL.into_iter().find(|engine| engine.name() == made.engine))
         .flatten();
     Ok(match (found, differs) {
-        (Ok(loaded), None) => Recipe { text: made.config_as_written.clone(), sets, loaded, engine, notes: Vec::new() },
-        (_, differs) => Recipe {
+        (Ok(loaded), None) => {
+            Reproduction { text: made.config_as_written.clone(), sets, loaded, engine, notes: Vec::new() }
+        }
+        (_, differs) => Reproduction {
             text: made.config_resolved.clone(),
             sets: moved,
             loaded: resolved,
@@ -82,7 +84,7 @@ fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec
         let file = moved.map_or(Path::new(&input.file), |(file, _)| file);
         let file = std::path::absolute(file).map_err(|e| Error::input(file, e))?;
         if moved.is_none() {
-            unchanged(&file, &input)?;
+            check_unchanged(&file, &input)?;
         }
         let name = file.to_str().ok_or_else(|| Error::input(&file, "this path is not UTF-8"))?;
         Ok(format!("{}={name}", input.key))
@@ -90,7 +92,7 @@ fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec
     now.collect()
 }
 
-fn unchanged(file: &Path, input: &InputFile) -> Result<()> {
+fn check_unchanged(file: &Path, input: &InputFile) -> Result<()> {
     let found = checksum::sha256_file(file).map_err(|e| {
         Error::input(file, format!("the input file of that run cannot be read: {e}"))
             .with_help("say where it lies now with --input FILE")

@@ -45,9 +45,9 @@ pub fn resumed_run(
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
     let before = EngineKind::from_name(&of_run.engine);
-    let (engines, mut notes) = choose_engines(&config, session, before, task)?;
+    let (engines, mut info) = choose_engines(&config, session, before, task)?;
     if before.is_none() {
-        notes.warnings.push(format!(
+        info.warnings.push(format!(
             "the run was computed by {:?} so far, an engine that this version does not know: from here on the result \
              may not be bit for bit that of a run that was not stopped",
             of_run.engine
@@ -61,10 +61,10 @@ pub fn resumed_run(
         initial_sha256: of_run.initial_sha256,
         ..Provenance::current()
     };
-    let provenance = provenance(&config, of_run, (engines.kind, &notes))?;
+    let provenance = provenance(&config, of_run, (engines.kind, &info))?;
     let plan = plan(&config, steps_to_end, &run.scale);
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
-    (simulation.history, simulation.notes) = (history, notes);
+    (simulation.history, simulation.info) = (history, info);
     Ok((simulation, config, warning))
 }
 

@@ -47,9 +47,9 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
         *to = body;
     }
     let orbits = stars::orbits(at, initial.binaries.as_ref(), &pairs, seed, context)?;
-    let mut about = told(initial, &p, &shape, scale.model, &context.units);
+    let mut about = describe(initial, &p, &shape, scale.model, &context.units);
     about.splice(shape.lengths.len()..shape.lengths.len(), stars.about.clone());
-    about.extend(stars::binaries_told(&p, &pairs, &stars, &orbits, &context.units));
+    about.extend(stars::describe_binaries(&p, &pairs, &stars, &orbits, &context.units));
     let source = format!("{}, N = {}, seed {seed}", shape.name, stars.masses.len() + usize::from(body.is_some()));
     let particles = stars::expand(&p, &pairs, &stars, &orbits, context.units.g());
     let binaries = (0..pairs.of.len()).map(|k| 2 * k).collect();
@@ -77,7 +77,7 @@ fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
 }
 
 /// Lines for a summary: the model's lengths, of which `unit` is one unit, segregation, rotation, a central body.
-fn told(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Units) -> Vec<(String, String)> {
+fn describe(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Units) -> Vec<(String, String)> {
     let in_length = |x: f64| format!("{x:.6e} {}", units.length.name);
     let lengths = shape.lengths.iter().map(|(_, name, length)| ((*name).into(), in_length(length * unit)));
     let mut about: Vec<(String, String)> = lengths.collect();

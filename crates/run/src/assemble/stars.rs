@@ -75,7 +75,7 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
         msun = total / drawn;
         masses.iter_mut().for_each(|m| *m *= msun);
     }
-    let about = vec![("masses".into(), masses_told(&name, &masses, total, units))];
+    let about = vec![("masses".into(), describe_masses(&name, &masses, total, units))];
     let limits = initial.masses.as_ref().and_then(Masses::limits).unwrap_or_default();
     let law = function.map_or_else(Curve::new, |function| {
         laws::logarithmic(|m| function.cumulative(m / msun), (limits.0 * msun, limits.1 * msun))
@@ -83,7 +83,7 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
     Ok(Stars { masses, total, msun, equal: false, about, law })
 }
 
-fn masses_told(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
+fn describe_masses(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
     let least = masses.iter().copied().fold(f64::INFINITY, f64::min);
     let most = masses.iter().copied().fold(0.0, f64::max);
     let mean = total / masses.len() as f64;
@@ -94,17 +94,17 @@ fn masses_told(name: &str, masses: &[f64], total: f64, units: &Units) -> String 
 /// The mass function in solar masses, and its name.
 fn law(written: &Masses) -> (MassFunction, String) {
     let (least, most) = written.limits().unwrap_or((1.0, 1.0));
-    let told = |name: &str| format!("{name}, {least} to {most} Msun");
+    let named = |name: &str| format!("{name}, {least} to {most} Msun");
     match written.function {
-        config::MassFunction::Kroupa => (MassFunction::kroupa(least, most), told("Kroupa (2001)")),
-        config::MassFunction::Maschberger => (MassFunction::maschberger(least, most), told("Maschberger (2013)")),
+        config::MassFunction::Kroupa => (MassFunction::kroupa(least, most), named("Kroupa (2001)")),
+        config::MassFunction::Maschberger => (MassFunction::maschberger(least, most), named("Maschberger (2013)")),
         config::MassFunction::PowerLaw => {
             let slopes: Vec<f64> = written.slopes.iter().map(|slope| slope.get()).collect();
             let breaks = written.breaks.iter().map(|m| m.get());
             let limits: Vec<f64> = std::iter::once(least).chain(breaks).chain([most]).collect();
-            (MassFunction::power_law(&slopes, &limits), told(&format!("power law {slopes:?}")))
+            (MassFunction::power_law(&slopes, &limits), named(&format!("power law {slopes:?}")))
         }
-        _ => (MassFunction::salpeter(least, most), told("Salpeter (1955)")),
+        _ => (MassFunction::salpeter(least, most), named("Salpeter (1955)")),
     }
 }
 
@@ -250,7 +250,7 @@ pub(super) fn expand(systems: &Particles, pairs: &Pairs, stars: &Stars, orbits: 
 
 /// Number and sizes of the binaries, and how many of them are hard: bound by more than the mean kT of the systems, ⅔ of their
 /// mean kinetic energy (Heggie 1975, MNRAS 173, 729).
-pub(super) fn binaries_told(
+pub(super) fn describe_binaries(
     systems: &Particles,
     pairs: &Pairs,
     stars: &Stars,
@@ -268,9 +268,9 @@ pub(super) fn binaries_told(
     };
     let hard = pairs.of.iter().zip(orbits).filter(|binary| energy(*binary) > kt).count();
     let (n, of, unit) = (axes.len(), pairs.masses.len(), &units.length.name);
-    let told = format!(
+    let text = format!(
         "{n} of {of} systems; a from {least:.4e} to {most:.4e}, median {:.4e} {unit}; {hard} hard (above kT)",
         axes[n / 2]
     );
-    Some(("binaries".into(), told))
+    Some(("binaries".into(), text))
 }

@@ -1,6 +1,6 @@
 //! What has happened since the output before.
 
-use super::Seen;
+use super::TimedSurvey;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use tisane::diagnostics::cluster::members::Members;
@@ -9,7 +9,7 @@ use tisane::diagnostics::cluster::systems::System;
 use tisane_io::fields::{EventRow, UserTime};
 use tisane_io::history::History;
 
-impl Seen {
+impl TimedSurvey {
     /// The events since the output that `history` is of, numbered from `first`; `history` is then of this output. First what
     /// is no more, a hierarchy before its components, then what is new, components before their hierarchy, then escapes and close
     /// encounters; otherwise by the smallest id.
@@ -33,7 +33,7 @@ impl Seen {
         let exchanges = exchanges(&mut gone, &new);
         for members in gone {
             let kind = if members.binary().is_some() { "binary-dissolved" } else { "hierarchy-dissolved" };
-            found.push(EventRow { kind: kind.into(), members: members.to_string(), ..self.nothing() });
+            found.push(EventRow { kind: kind.into(), members: members.to_string(), ..self.empty_event() });
         }
         for system in new {
             let former = exchanges.get(&system.members);
@@ -63,23 +63,23 @@ impl Seen {
     }
 
     /// Escapes that were not told yet.
-    fn escapes(&self, told: &mut Vec<u64>) -> Vec<EventRow> {
+    fn escapes(&self, recorded: &mut Vec<u64>) -> Vec<EventRow> {
         let mut found = Vec::new();
         for escaper in &self.survey.escapers {
             let ids = escaper.members.ids();
-            if ids.iter().all(|id| told.binary_search(id).is_ok()) {
+            if ids.iter().all(|id| recorded.binary_search(id).is_ok()) {
                 continue;
             }
             for id in ids {
-                if let Err(place) = told.binary_search(&id) {
-                    told.insert(place, id);
+                if let Err(place) = recorded.binary_search(&id) {
+                    recorded.insert(place, id);
                 }
             }
             let row = match &escaper.orbit {
                 Some((pair, hardness)) => self.orbit(pair, *hardness, Some(&escaper.body)),
                 None => {
                     let [distance, speed] = self.survey.from_centre(&escaper.body);
-                    EventRow { mass_1: escaper.body.mass, distance, speed, ..self.nothing() }
+                    EventRow { mass_1: escaper.body.mass, distance, speed, ..self.empty_event() }
                 }
             };
             let members = escaper.members.to_string();
@@ -112,12 +112,12 @@ impl Seen {
             pericentre: pair.pericentre(),
             distance,
             speed,
-            ..self.nothing()
+            ..self.empty_event()
         }
     }
 
     /// An event of which nothing is known but the time.
-    fn nothing(&self) -> EventRow {
+    fn empty_event(&self) -> EventRow {
         EventRow {
             time: UserTime(self.time),
             mass_1: f64::NAN,
@@ -155,7 +155,7 @@ mod tests {
     use tisane::particles::Vec3;
 
     /// Six bodies far apart and too fast to be bound, but for the pairs, which are on circles of radius 10⁻³.
-    fn seen(pairs: &[[usize; 2]]) -> Seen {
+    fn survey_of(pairs: &[[usize; 2]]) -> TimedSurvey {
         let mut pos: Vec<Vec3> = (0..6u32).map(|i| Vec3::new(f64::from(i), f64::from(i * i), 0.0)).collect();
         let mut vel: Vec<Vec3> =
             (0..6).map(f64::from).map(|i| 4.0 * Vec3::new(i.cos(), i.sin(), (3.0 * i).cos())).collect();
@@ -174,21 +174,21 @@ mod tests {
             encounter_radius: 0.0,
             epsilon: 0.0,
         };
-        Seen::of(&stars, 0.0, &settings)
+        TimedSurvey::new(&stars, 0.0, &settings)
     }
 
-    fn told(events: &[EventRow]) -> Vec<String> {
+    fn lines(events: &[EventRow]) -> Vec<String> {
         let text = |event: &EventRow| format!("{} {} {} {}", event.id, event.kind, event.members, event.former);
         events.iter().map(|event| text(event).trim_end().to_owned()).collect()
     }
 
     #[test]
-    fn binaries_form_change_partners_and_dissolve_and_each_is_told_once() {
+    fn binaries_form_change_partners_and_dissolve_and_each_is_recorded_once() {
         let (mut history, mut first) = (History::default(), 0);
         let mut next = |pairs: &[[usize; 2]]| {
-            let events = seen(pairs).events(&mut history, first);
+            let events = survey_of(pairs).events(&mut history, first);
             first += events.len() as u64;
-            told(&events)
+            lines(&events)
         };
         assert_eq!(next(&[[0, 1]]), ["0 binary-initial (0+1)"]);
         assert_eq!(next(&[[0, 1]]), Vec::<String>::new());

@@ -25,13 +25,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn say(&mut self, path: &str, problem: impl Into<String>) {
+    fn report(&mut self, path: &str, problem: impl Into<String>) {
         self.found.push(Problem::new(path, problem));
     }
 
     fn value(&mut self, schema: &Json, path: &str, value: &Value) {
-        if let Some(problem) = own_reading(schema, value) {
-            return problem.into_iter().for_each(|text| self.say(path, text));
+        if let Some(problem) = parse_own_text(schema, value) {
+            return problem.into_iter().for_each(|text| self.report(path, text));
         }
         let schema = follow(self.root, schema);
         let names = names(schema);
@@ -44,16 +44,22 @@ impl Walk<'_> {
             (Some("array"), Value::Array(items)) => self.list(schema, path, items),
             (Some("string"), Value::String(_)) => {}
             (None, Value::Table(table)) => self.section(schema, path, table),
-            (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
+            (None | Some("object"), other) => {
+                self.report(path, format!("expected a section, found {}", describe(other)))
+            }
             (Some("number"), Value::Integer(_)) => {}
             (Some("number"), Value::Float(number)) if number.is_finite() => {}
             (Some("boolean"), Value::Boolean(_)) => {}
-            (Some("integer"), other) => self.say(path, format!("expected a whole number, found {}", told(other))),
-            (Some("number"), other) => self.say(path, format!("expected a finite number, found {}", told(other))),
-            (Some("boolean"), other) => self.say(path, format!("expected true or false, found {}", told(other))),
-            (Some("array"), other) => self.say(path, format!("expected a list in [ ], found {}", told(other))),
-            (Some("string"), other) => self.say(path, format!("expected text in quotes, found {}", told(other))),
-            (Some(_), other) => self.say(path, format!("did not expect {}", told(other))),
+            (Some("integer"), other) => {
+                self.report(path, format!("expected a whole number, found {}", describe(other)))
+            }
+            (Some("number"), other) => {
+                self.report(path, format!("expected a finite number, found {}", describe(other)))
+            }
+            (Some("boolean"), other) => self.report(path, format!("expected true or false, found {}", describe(other))),
+            (Some("array"), other) => self.report(path, format!("expected a list in [ ], found {}", describe(other))),
+            (Some("string"), other) => self.report(path, format!("expected text in quotes, found {}", describe(other))),
+            (Some(_), other) => self.report(path, format!("did not expect {}", describe(other))),
         }
     }
 
@@ -63,7 +69,7 @@ impl Walk<'_> {
         let one_of = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
         let choices: Vec<(&str, &Json)> = one_of.flat_map(properties).collect();
         if schema.get("properties").is_none() && choices.is_empty() {
-            return table.keys().for_each(|key| self.say(&join(path, key), "unknown key: this section has no keys"));
+            return table.keys().for_each(|key| self.report(&join(path, key), "unknown key: this section has no keys"));
         }
         let valid: Vec<&str> = choices.iter().chain(&keys).map(|(key, _)| *key).collect();
         let what = match (path.is_empty(), choices.is_empty()) {
@@ -92,7 +98,7 @@ impl Walk<'_> {
                 _ if path.is_empty() => format!("key `{key}`"),
                 _ => format!("key `{key}` in [{path}]"),
             };
-            self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
+            self.report(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
         }
         if !choices.is_empty() {
             self.choice(&choices, path, table, unknown);
@@ -109,7 +115,7 @@ impl Walk<'_> {
             }
             (None, _) if !unknown => {
                 let sections: Vec<String> = choices.iter().map(|(name, _)| format!("[{path}.{name}]")).collect();
-                self.say(path, format!("missing: expected one of {}", sections.join(", ")));
+                self.report(path, format!("missing: expected one of {}", sections.join(", ")));
             }
             _ => {}
         }
@@ -119,13 +125,13 @@ impl Walk<'_> {
     fn list(&mut self, schema: &Json, path: &str, items: &[Value]) {
         if items.is_empty() && schema.get("minItems").is_some() {
             let meaning = lower_first(&summary(self.root, schema));
-            self.say(path, format!("expected at least one value, found an empty list: {meaning}"));
+            self.report(path, format!("expected at least one value, found an empty list: {meaning}"));
         }
         let length = |bound| schema.get(bound).and_then(Json::as_u64);
         if let Some(exactly) = length("minItems").filter(|least| length("maxItems") == Some(*least))
             && items.len() as u64 != exactly
         {
-            self.say(path, format!("expected {exactly} values, found {}", items.len()));
+            self.report(path, format!("expected {exactly} values, found {}", items.len()));
         }
         let of = schema.get("items").unwrap_or(&Json::Null);
         for (number, item) in items.iter().enumerate() {
@@ -149,9 +155,9 @@ impl Walk<'_> {
             Value::String(text) if valid.contains(&text.as_str()) => {}
             Value::String(text) => {
                 let near = nearest(text, valid).map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default();
-                self.say(path, format!("expected one of {list}, found \"{text}\"{near}"));
+                self.report(path, format!("expected one of {list}, found \"{text}\"{near}"));
             }
-            other => self.say(path, format!("expected one of {list}, found {}", told(other))),
+            other => self.report(path, format!("expected one of {list}, found {}", describe(other))),
         }
     }
 
@@ -159,9 +165,9 @@ impl Walk<'_> {
         // The schema has ranges as integers or, where schemars derives them from a type, as floats.
         let bound = |name| schema.get(name).and_then(|bound| bound.as_i64().or(bound.as_f64().map(|x| x as i64)));
         if let Some(least) = bound("minimum").filter(|least| number < *least) {
-            self.say(path, format!("expected a whole number of at least {least}, found {number}"));
+            self.report(path, format!("expected a whole number of at least {least}, found {number}"));
         } else if let Some(most) = bound("maximum").filter(|most| number > *most) {
-            self.say(path, format!("expected a whole number of at most {most}, found {number}"));
+            self.report(path, format!("expected a whole number of at most {most}, found {number}"));
         }
     }
 }
@@ -173,13 +179,13 @@ fn properties(schema: &Json) -> impl Iterator<Item = (&str, &Json)> {
 }
 
 /// The verdict of a type that reads its own text, and [`None`] for a schema of any other type.
-fn own_reading(schema: &Json, value: &Value) -> Option<Option<String>> {
+fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     fn read<T: serde::de::DeserializeOwned>(value: &Value, what: &str) -> Option<String> {
         match value {
             Value::String(_) | Value::Integer(_) | Value::Float(_) => {
                 value.clone().try_into::<T>().err().map(|e| e.message().to_owned())
             }
-            other => Some(format!("expected {what}, found {}", told(other))),
+            other => Some(format!("expected {what}, found {}", describe(other))),
         }
     }
     match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
@@ -214,7 +220,7 @@ pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
 }
 
 /// A value, told to people.
-fn told(value: &Value) -> String {
+fn describe(value: &Value) -> String {
     match value {
         Value::String(text) => format!("the text \"{text}\""),
         Value::Integer(_) | Value::Float(_) => format!("the number {value}"),

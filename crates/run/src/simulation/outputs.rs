@@ -1,7 +1,7 @@
 //! The journals that a run writes, and what it says of the cluster.
 
 use super::{Plan, Simulation};
-use crate::cluster::{self, Journals, Seen};
+use crate::cluster::{Journals, ResumableJournals, TimedSurvey};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use tisane::error::Result;
 use tisane::force::Field;
@@ -17,7 +17,7 @@ pub struct Outputs {
     pub(super) diagnostics: JournalWriter<DiagnosticsRow>,
     cluster: Option<Journals>,
     /// A look at the cluster that goes on beside the run.
-    look: Option<Receiver<Seen>>,
+    survey: Option<Receiver<TimedSurvey>>,
 }
 
 impl Outputs {
@@ -28,7 +28,7 @@ impl Outputs {
     pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
-        Ok(Self { diagnostics: JournalWriter::create(dir, units)?, cluster, look: None })
+        Ok(Self { diagnostics: JournalWriter::create(dir, units)?, cluster, survey: None })
     }
 
     /// Takes up those of a run whose checkpoint says what was written. Once all have been looked at, the summary goes, and
@@ -39,11 +39,11 @@ impl Outputs {
     pub(super) fn resume(plan: &Plan, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let diagnostics = ResumableJournal::check(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
-        let cluster = plan.cluster.map(|_| cluster::Stopped::look(dir, written, units)).transpose()?;
+        let cluster = plan.cluster.map(|_| ResumableJournals::check(dir, written, units)).transpose()?;
         // From here on it is not true any more.
         directory::remove_summary(dir)?;
-        let cluster = cluster.map(cluster::Stopped::resume).transpose()?;
-        Ok(Self { diagnostics: diagnostics.resume()?, cluster, look: None })
+        let cluster = cluster.map(ResumableJournals::resume).transpose()?;
+        Ok(Self { diagnostics: diagnostics.resume()?, cluster, survey: None })
     }
 
     /// Flushes them to the disk, all that was seen told.
@@ -53,65 +53,66 @@ impl Outputs {
     }
 
     /// Notes for a checkpoint what they hold.
-    pub(super) fn note(&self, written: &mut OutputCounts) {
+    pub(super) fn record_hashes(&self, written: &mut OutputCounts) {
         written.diagnostics_sha256 = Some(self.diagnostics.sha256());
         if let Some(cluster) = &self.cluster {
-            cluster.note(written);
+            cluster.record_hashes(written);
         }
     }
 
-    /// What a look has seen: that of now, or with `wait` that of the look under way. A thread that waits takes part in it.
-    fn seen(&mut self, wait: bool) -> Option<Seen> {
-        let look = self.look.as_ref()?;
-        let seen = loop {
-            match look.try_recv() {
+    /// What a look has survey: that of now, or with `wait` that of the look under way. A thread that waits takes part in it.
+    fn take_survey(&mut self, wait: bool) -> Option<TimedSurvey> {
+        let receiver = self.survey.as_ref()?;
+        let survey = loop {
+            match receiver.try_recv() {
                 Err(TryRecvError::Empty) if wait => {
                     if rayon::yield_now() != Some(rayon::Yield::Executed) {
                         std::thread::yield_now();
                     }
                 }
                 Err(TryRecvError::Empty) => return None,
-                Ok(seen) => break Some(seen),
+                Ok(survey) => break Some(survey),
                 // It panicked, and with it the run.
                 Err(TryRecvError::Disconnected) => break None,
             }
         };
-        self.look = None;
-        seen
+        self.survey = None;
+        survey
     }
 }
 
 impl Simulation {
     /// Begins a look at the cluster, beside the run: its rows are written once it is over, before the next look, a checkpoint or
     /// the end.
-    pub(super) fn look_at_cluster(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
-        self.tell_of_cluster(outputs, true)?;
+    pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
+        self.finish_cluster_survey(outputs, true)?;
         let Some(plan) = self.plan.cluster else { return Ok(()) };
         let state = &self.state;
         let time = state.clock.time(state.now) * state.scale.time;
-        let stars = Seen::stars(&self.particles, &measured.pot, &state.scale);
-        let (tell, look) = mpsc::channel();
+        let stars = TimedSurvey::stars(&self.particles, &measured.pot, &state.scale);
+        let (sender, receiver) = mpsc::channel();
         // Nobody waits any more if the run has ended in an error.
-        rayon::spawn(move || drop(tell.send(Seen::of(&stars, time, &plan.settings))));
-        outputs.look = Some(look);
+        rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings))));
+        outputs.survey = Some(receiver);
         Ok(())
     }
 
-    /// Writes what a look at the cluster has seen, if it is over; with `wait` it will be.
-    pub(super) fn tell_of_cluster(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
-        let Some(seen) = outputs.seen(wait) else { return Ok(()) };
+    /// Writes what a look at the cluster has survey, if it is over; with `wait` it will be.
+    pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
+        let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
-        let (history, written) = self.insist(|| journals.append(&seen, &self.history, &self.state.written))?;
+        let (history, written) =
+            self.retry_when_full(|| journals.append(&survey, &self.history, &self.state.written))?;
         (self.history, self.state.written) = (history, written);
-        self.insist(|| journals.refresh(|| self.provenance_now()))
+        self.retry_when_full(|| journals.refresh(|| self.provenance_now()))
     }
 
     /// Brings all journals up to date on the disk.
     pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
-        self.tell_of_cluster(outputs, true)?;
+        self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;
         let provenance = self.provenance_now();
-        self.insist(|| outputs.diagnostics.rewrite(&provenance))?;
-        self.insist(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))
+        self.retry_when_full(|| outputs.diagnostics.rewrite(&provenance))?;
+        self.retry_when_full(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))
     }
 }

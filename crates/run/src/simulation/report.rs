@@ -36,7 +36,7 @@ impl Simulation {
             time: state.clock.time(state.now) * state.scale.time,
             engine: made_by.engine.clone(),
             precision: made_by.precision.clone(),
-            engine_choice: self.notes.choice.clone(),
+            engine_choice: self.info.engine_choice.clone(),
             threads: rayon::current_num_threads(),
             energy_initial: references.energy * energy,
             energy_final: references.previous_energy * energy,
@@ -51,7 +51,7 @@ impl Simulation {
             pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
             exit_reason: reason.name(),
             state_sha256: made_by.state_sha256.clone(),
-            profile: self.notes.profiler.as_ref().map(Profiler::profile),
+            profile: self.info.profiler.as_ref().map(Profiler::profile),
             provenance: made_by,
         }
     }

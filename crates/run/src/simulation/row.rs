@@ -10,11 +10,11 @@ use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
 
 /// What of the larger of kinetic and potential energy may be an error.
-const LOST: f64 = 0.25;
+const DEFAULT_LIMIT: f64 = 0.25;
 
 /// The row for a synchronised state, from its conserved quantities and audit; internal units. What an audit does not compare
 /// is not a number; without an audit the errors are zero.
-pub(super) fn of(
+pub(super) fn new(
     particles: &Particles,
     state: &RunState,
     conserved: &Conserved,
@@ -71,13 +71,13 @@ pub(super) fn of(
 ///
 /// # Errors
 /// [`Error::Integration`] with what was seen.
-pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
+pub(super) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
     let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs());
     // Not `>`: a NaN must not pass.
     let (good, allowed) = match limit {
         Some(limit) => (row.relative_energy_error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
         None => (
-            (row.energy - first).abs() <= LOST * scale,
+            (row.energy - first).abs() <= DEFAULT_LIMIT * scale,
             "a quarter of the larger of kinetic and potential energy".into(),
         ),
     };
