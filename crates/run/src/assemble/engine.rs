@@ -13,22 +13,22 @@ use tisane::integrator::Integrator;
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
 
-/// Settings of one session of a run, which take the place of the configuration's and are not written into it.
+/// Settings of one session of a run, which override those of the configuration and are not saved in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Session {
-    /// Another engine.
+    /// Engine in place of the configured one.
     pub engine: Option<Engine>,
-    /// Another GPU.
+    /// Number of the GPU in place of the configured one.
     pub device: Option<u32>,
-    /// Measure where the time goes.
+    /// Flag to profile the session.
     pub profile: bool,
 }
 
 /// Number of particles from which a run is faster on a GPU than on the CPU's cores.
 ///
-/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs, Measured). The
-/// leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
-/// Below it the CPU is through with a block before the copies, launches and waits of an evaluation are over.
+/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs,
+/// Measured). The leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
+/// For fewer particles the CPU finishes a block before the copies, launches and waits of an evaluation on a GPU do.
 #[must_use]
 pub const fn gpu_wins_from(precision: Precision) -> usize {
     match precision {
@@ -141,7 +141,7 @@ fn take<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu, reason: impl Fn(&str
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
-/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the
+/// Chooses the engine of a session, reserves its memory, and couples it with the integrator. `of_run` is the
 /// kind of engine that computed the run so far.
 ///
 /// # Errors
@@ -202,7 +202,7 @@ fn auditor(config: &Config, kind: EngineKind, task: Task) -> Result<Option<Audit
     Ok(Some(Auditor { engine, sample, limit }))
 }
 
-/// Describes what a change of engine within a run means: a remark, or as the error a warning.
+/// Describes the effect of a change of engine within a run: a remark if the bits stay, otherwise a warning as the error.
 fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) -> Result<String, String> {
     let same_bits = before.same_bits(now, precision);
     let (before, now) = (before.name(), now.name());
@@ -210,8 +210,8 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
         return Ok(format!("; the run was computed by {before} so far, which has the same bits"));
     }
     Err(format!(
-        "the run was computed by {before} so far, and {now} rounds differently in {}: from here on the result is not bit for \
-         bit that of a run that was not stopped",
+        "the run was computed by {before} so far, and {now} rounds differently in {}: from here on the result is not bit \
+         for bit that of a run that was not stopped",
         precision.name()
     ))
 }
@@ -242,8 +242,8 @@ fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: 
             return take(EngineKind::Cpu, task, gpu, reason);
         }
         return take(before, task, gpu, reason).map_err(|e| {
-            let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run that \
-                        was not stopped";
+            let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run \
+                        that was not stopped";
             Error::input("CUDA", format!("{}; {why}", problem(&e))).with_help(help)
         });
     }

@@ -1,4 +1,4 @@
-//! What has happened since the output before.
+//! Events between two surveys of the cluster: systems that form, change and dissolve, escapes, close encounters.
 
 use super::TimedSurvey;
 use std::cmp::Reverse;
@@ -10,9 +10,9 @@ use tisane_io::fields::{EventRow, UserTime};
 use tisane_io::history::History;
 
 impl TimedSurvey {
-    /// The events since the output that `history` is of, numbered from `first`; `history` is then of this output. First what
-    /// is no more, a hierarchy before its components, then what is new, components before their hierarchy, then escapes and close
-    /// encounters; otherwise by the smallest id.
+    /// Returns the events since the survey recorded in `history`, numbered from `first`, and records this survey in
+    /// `history`. The order: systems that dissolved, a hierarchy before its components; new systems, components before
+    /// their hierarchy; escapes; close encounters. Within each, by the smallest id.
     #[must_use]
     pub fn events(&self, history: &mut History, first: u64) -> Vec<EventRow> {
         let systems: BTreeMap<String, &System> =
@@ -25,7 +25,7 @@ impl TimedSurvey {
             .collect();
         let mut new: Vec<&System> =
             systems.iter().filter(|(members, _)| !before.contains(*members)).map(|(_, system)| *system).collect();
-        // What is made of others ends before them and forms after them.
+        // A hierarchy dissolves before its components and forms after them.
         gone.sort_by_key(|members| (Reverse(members.ids().len()), members.first(), members.to_string()));
         new.sort_by_key(|system| (system.stars().len(), system.members.first(), system.members.to_string()));
 
@@ -62,7 +62,7 @@ impl TimedSurvey {
         found
     }
 
-    /// Escapes that were not told yet.
+    /// Returns the escapes that are not recorded yet, and records them.
     fn escapes(&self, recorded: &mut Vec<u64>) -> Vec<EventRow> {
         let mut found = Vec::new();
         for escaper in &self.survey.escapers {
@@ -88,7 +88,7 @@ impl TimedSurvey {
         found
     }
 
-    /// Close encounters that were none at the output before.
+    /// Returns the close encounters that are not among those of the survey `before`.
     fn encounters(&self, before: &[[u64; 2]]) -> Vec<EventRow> {
         let new = self.survey.encounters.iter().filter(|encounter| !before.contains(&encounter.ids));
         new.map(|encounter| {
@@ -99,7 +99,8 @@ impl TimedSurvey {
         .collect()
     }
 
-    /// An event with an orbit; of a body with its place in the cluster, else with the separation.
+    /// Returns an event with an orbit: with the distance and speed of `body` in the cluster, or without a body those of
+    /// the pair.
     fn orbit(&self, pair: &Pair, hardness: f64, body: Option<&Body>) -> EventRow {
         let [distance, speed] = body.map_or([pair.distance, pair.speed], |body| self.survey.from_centre(body));
         EventRow {
@@ -116,7 +117,7 @@ impl TimedSurvey {
         }
     }
 
-    /// An event of which nothing is known but the time.
+    /// Returns an event with the time of the survey and no other value.
     fn empty_event(&self) -> EventRow {
         EventRow {
             time: UserTime(self.time),
@@ -135,7 +136,8 @@ impl TimedSurvey {
     }
 }
 
-/// Takes out of `gone` the binaries of which one particle is in a new binary, and says which has become which.
+/// Removes from `gone` the binaries of which one particle is in a new binary; returns the former binary of each new
+/// one.
 fn exchanges(gone: &mut Vec<Members>, new: &[&System]) -> BTreeMap<Members, Members> {
     let mut found = BTreeMap::new();
     for members in new.iter().map(|system| &system.members) {
@@ -154,7 +156,8 @@ mod tests {
     use tisane::diagnostics::cluster::{LagrangianMass, Settings, Stars};
     use tisane::particles::Vec3;
 
-    /// Six bodies far apart and too fast to be bound, but for the pairs, which are on circles of radius 10⁻³.
+    /// Survey of six bodies, far apart and too fast to be bound except for `pairs`, which are on circles of radius
+    /// 10⁻³.
     fn survey_of(pairs: &[[usize; 2]]) -> TimedSurvey {
         let mut pos: Vec<Vec3> = (0..6u32).map(|i| Vec3::new(f64::from(i), f64::from(i * i), 0.0)).collect();
         let mut vel: Vec<Vec3> =

@@ -1,7 +1,7 @@
-//! Checks the shape of a configuration against its JSON Schema: names, types, ranges, what is missing.
+//! Checks of a configuration against its JSON Schema: names, types, ranges, missing keys.
 //!
-//! The schema comes from the structs, so there is one list of keys. Reading through it first, instead of letting serde
-//! stop at its first surprise, gives every mistake its key path and the nearest valid name.
+//! The schema is derived from the structs, so there is one list of keys. A check before serde reads the text, which
+//! would stop at the first mistake, gives every mistake with its key path and the nearest valid name.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
@@ -12,7 +12,7 @@ use super::schema::{follow, summary};
 use super::wall_time::WallTime;
 use tisane::units::Real;
 
-/// All mistakes in the shape of a configuration.
+/// Returns all mistakes in the shape of a configuration.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {
     let mut walk = Walk { root, found: Vec::new() };
     walk.section(root, "", table);
@@ -63,7 +63,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A table whose keys the schema lists; some of them may be a choice of which exactly one is written, such as one model.
+    /// Checks a table against the keys of the schema; some of them may be alternatives of which exactly one is given,
+    /// such as the models.
     fn section(&mut self, schema: &Json, path: &str, table: &Table) {
         let keys: Vec<(&str, &Json)> = properties(schema).collect();
         let one_of = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
@@ -105,7 +106,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Exactly one of several keys. What is misspelt (`unknown`) may be the one that is missing.
+    /// Checks that exactly one of several keys is given. With a misspelt key (`unknown`) none is reported as missing.
     fn choice(&mut self, choices: &[(&str, &Json)], path: &str, table: &Table, unknown: bool) {
         let mut chosen = table.keys().filter(|key| choices.iter().any(|(name, _)| name == key));
         match (chosen.next(), chosen.next()) {
@@ -121,7 +122,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A list. Sections in it have places of their own; a mistake in any other item is told at the list.
+    /// Checks a list. Sections in it have locations of their own; a mistake in any other item is reported at the list.
     fn list(&mut self, schema: &Json, path: &str, items: &[Value]) {
         if items.is_empty() && schema.get("minItems").is_some() {
             let meaning = lower_first(&summary(self.root, schema));
@@ -148,7 +149,7 @@ impl Walk<'_> {
         self.found.push(Problem::new(path, format!("unknown {what} `{found}`{near}")).with_help(help));
     }
 
-    /// One of several words.
+    /// Checks that a value is one of several words.
     fn name(&mut self, valid: &[&str], path: &str, value: &Value) {
         let list = valid.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         match value {
@@ -162,7 +163,7 @@ impl Walk<'_> {
     }
 
     fn integer(&mut self, schema: &Json, path: &str, number: i64) {
-        // The schema has ranges as integers or, where schemars derives them from a type, as floats.
+        // Ranges are integers, or floats where schemars derives them from a type.
         let bound = |name| schema.get(name).and_then(|bound| bound.as_i64().or(bound.as_f64().map(|x| x as i64)));
         if let Some(least) = bound("minimum").filter(|least| number < *least) {
             self.report(path, format!("expected a whole number of at least {least}, found {number}"));
@@ -172,13 +173,13 @@ impl Walk<'_> {
     }
 }
 
-/// The keys that a schema lists.
+/// Returns the keys that a schema lists.
 fn properties(schema: &Json) -> impl Iterator<Item = (&str, &Json)> {
     let keys = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
     keys.map(|(key, schema)| (key.as_str(), schema))
 }
 
-/// The verdict of a type that reads its own text, and [`None`] for a schema of any other type.
+/// Checks a value of a type that parses its own text and returns its mistake, if any; [`None`] for any other type.
 fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     fn read<T: serde::de::DeserializeOwned>(value: &Value, what: &str) -> Option<String> {
         match value {
@@ -195,7 +196,7 @@ fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     }
 }
 
-/// The words that a schema allows; none if it is not a list of words.
+/// Returns the words that a schema allows; none if it is not a list of words.
 fn names(schema: &Json) -> Vec<&str> {
     let listed = schema.get("enum").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let single = schema.get("const").and_then(Json::as_str);
@@ -203,8 +204,8 @@ fn names(schema: &Json) -> Vec<&str> {
     listed.chain(single).chain(nested).collect()
 }
 
-/// The valid name that a misspelt one most looks like, if any is near: by shared beginnings (`eps`) or by swapped,
-/// missing and wrong letters (`f46`); a single slip says more than a longer name that holds the same letters.
+/// Returns the valid name nearest to a misspelt one, if any is near: by a common beginning (`eps`) or by swapped,
+/// missing and wrong letters (`f46`). A single wrong letter counts as nearer than a longer name with the same letters.
 #[must_use]
 pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
     let found = found.to_lowercase();
@@ -219,7 +220,7 @@ pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
     (likeness(best) > 0.65).then_some(best)
 }
 
-/// A value, told to people.
+/// Describes a value for a message.
 fn describe(value: &Value) -> String {
     match value {
         Value::String(text) => format!("the text \"{text}\""),

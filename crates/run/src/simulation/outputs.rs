@@ -1,4 +1,4 @@
-//! The journals that a run writes, and what it says of the cluster.
+//! Journals of a run, and surveys of its cluster.
 
 use super::{Plan, Simulation};
 use crate::cluster::{Journals, ResumableJournals, TimedSurvey};
@@ -11,17 +11,17 @@ use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::journal::{JournalWriter, ResumableJournal};
 
-/// The journals of a run under way.
+/// Journals of a running simulation.
 #[derive(Debug)]
 pub struct Outputs {
     pub(super) diagnostics: JournalWriter<DiagnosticsRow>,
     cluster: Option<Journals>,
-    /// A look at the cluster that goes on beside the run.
+    /// Receiver of the survey of the cluster that a thread is computing.
     survey: Option<Receiver<TimedSurvey>>,
 }
 
 impl Outputs {
-    /// Starts those of a new run.
+    /// Creates the journals of a new run.
     ///
     /// # Errors
     /// As [`JournalWriter::create`].
@@ -31,8 +31,8 @@ impl Outputs {
         Ok(Self { diagnostics: JournalWriter::create(dir, units)?, cluster, survey: None })
     }
 
-    /// Takes up those of a run whose checkpoint says what was written. Once all have been looked at, the summary goes, and
-    /// later rows are cut off.
+    /// Resumes the journals at the lengths `written` of a checkpoint. Once all have been checked, the summary is
+    /// removed and later rows are cut off.
     ///
     /// # Errors
     /// As [`ResumableJournal::check`], [`directory::remove_summary`] and [`ResumableJournal::resume`].
@@ -40,19 +40,19 @@ impl Outputs {
         let dir = &plan.directory;
         let diagnostics = ResumableJournal::check(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
         let cluster = plan.cluster.map(|_| ResumableJournals::check(dir, written, units)).transpose()?;
-        // From here on it is not true any more.
+        // The summary describes the earlier end, which no longer holds.
         directory::remove_summary(dir)?;
         let cluster = cluster.map(ResumableJournals::resume).transpose()?;
         Ok(Self { diagnostics: diagnostics.resume()?, cluster, survey: None })
     }
 
-    /// Flushes them to the disk, all that was seen told.
+    /// Flushes the journals to the disk.
     pub(super) fn sync(&self) -> Result<()> {
         self.diagnostics.sync()?;
         self.cluster.as_ref().map_or(Ok(()), Journals::sync)
     }
 
-    /// Notes for a checkpoint what they hold.
+    /// Records the hashes of the journals for a checkpoint.
     pub(super) fn record_hashes(&self, written: &mut OutputCounts) {
         written.diagnostics_sha256 = Some(self.diagnostics.sha256());
         if let Some(cluster) = &self.cluster {
@@ -60,7 +60,8 @@ impl Outputs {
         }
     }
 
-    /// What a look has survey: that of now, or with `wait` that of the look under way. A thread that waits takes part in it.
+    /// Takes the result of a survey: if it is ready, or with `wait` once it is. A waiting thread of the pool takes part
+    /// in it.
     fn take_survey(&mut self, wait: bool) -> Option<TimedSurvey> {
         let receiver = self.survey.as_ref()?;
         let survey = loop {
@@ -72,7 +73,7 @@ impl Outputs {
                 }
                 Err(TryRecvError::Empty) => return None,
                 Ok(survey) => break Some(survey),
-                // It panicked, and with it the run.
+                // The survey panicked, which aborts the run.
                 Err(TryRecvError::Disconnected) => break None,
             }
         };
@@ -82,8 +83,8 @@ impl Outputs {
 }
 
 impl Simulation {
-    /// Begins a look at the cluster, beside the run: its rows are written once it is over, before the next look, a checkpoint or
-    /// the end.
+    /// Starts a survey of the cluster on the thread pool. Its rows are written once it is finished, at the latest
+    /// before the next survey, a checkpoint or the end.
     pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
         let Some(plan) = self.plan.cluster else { return Ok(()) };
@@ -91,13 +92,13 @@ impl Simulation {
         let time = state.clock.time(state.now) * state.scale.time;
         let stars = TimedSurvey::stars(&self.particles, &measured.pot, &state.scale);
         let (sender, receiver) = mpsc::channel();
-        // Nobody waits any more if the run has ended in an error.
+        // The receiver is gone if the run has ended in an error.
         rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings))));
         outputs.survey = Some(receiver);
         Ok(())
     }
 
-    /// Writes what a look at the cluster has survey, if it is over; with `wait` it will be.
+    /// Writes the rows of a finished survey of the cluster; with `wait`, waits for the survey to finish.
     pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
         let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
@@ -107,7 +108,7 @@ impl Simulation {
         self.retry_when_full(|| journals.refresh(|| self.provenance_now()))
     }
 
-    /// Brings all journals up to date on the disk.
+    /// Completes all journals on the disk, with the present provenance.
     pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;

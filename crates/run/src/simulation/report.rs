@@ -1,4 +1,4 @@
-//! What a run says of itself: its summary, and where the files come from that it writes now.
+//! Summary of a run, and the provenance of the files that it writes.
 
 use super::{ExitReason, Simulation};
 use tisane::diagnostics::conserved::relative;
@@ -8,7 +8,7 @@ use tisane_io::provenance::{self, Provenance};
 use tisane_io::summary::Summary;
 
 impl Simulation {
-    /// Where a file comes from that is written now: from this state.
+    /// Returns the provenance of a file that is written at the present state.
     #[must_use]
     pub fn provenance_now(&self) -> Provenance {
         let Self { particles, state, .. } = self;
@@ -21,7 +21,7 @@ impl Simulation {
         }
     }
 
-    /// The result so far.
+    /// Returns the summary of the run so far.
     #[must_use]
     pub fn summary(&self, name: &str, reason: ExitReason) -> Summary {
         let Self { particles, state, .. } = self;

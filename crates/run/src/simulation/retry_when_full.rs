@@ -1,18 +1,18 @@
-//! What a run does where a file does not fit on the disk: it ends with an error, or waits for space and tries again.
+//! Full disk: a run ends with an error, or waits for space and writes the file again.
 
 use super::Simulation;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tisane::error::Result;
 
-/// How long to wait before the file is tried again: at first, and at most, each wait being twice the one before.
+/// First and longest pause between two attempts; each pause is twice the one before.
 const PAUSE_RANGE: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
-/// How often it is told that the run waits.
+/// Time between two messages that the run is waiting.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(600);
-/// How often to look whether the run is to stop.
+/// Time between two checks for a request to stop, during a pause.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How a session of a run takes a full disk.
+/// Reaction of a session to a full disk.
 #[derive(Clone, Copy, Debug)]
 struct RetryPolicy {
     wait: bool,
@@ -23,8 +23,8 @@ struct RetryPolicy {
 }
 
 impl Simulation {
-    /// Does `write`, which writes a file or leaves no trace: where it does not fit and the run is to wait, again and again
-    /// until it does, or until the run is to stop. While it waits it says so, at once and every ten minutes.
+    /// Calls `write`, which writes a file whole or leaves no trace. If the disk is full and the plan is to wait, calls
+    /// it again until the file fits or the run has to stop, with a warning at once and every ten minutes.
     ///
     /// # Errors
     /// As `write`.
@@ -50,7 +50,7 @@ impl RetryPolicy {
                 Err(error) if self.wait && error.is_full() && !self.is_over() => error,
                 done => {
                     if done.is_ok() && last_message.is_some() {
-                        log(&format!("there is space again, after {} s: the run goes on", began.elapsed().as_secs()));
+                        log(&format!("there is space again, after {} s: the run continues", began.elapsed().as_secs()));
                     }
                     return done;
                 }
@@ -59,7 +59,8 @@ impl RetryPolicy {
                 let so_far =
                     last_message.map_or(String::new(), |_| format!(", for {} s now", began.elapsed().as_secs()));
                 log(&format!(
-                    "{full}; waiting for space{so_far} (output.on_full = \"wait\"). SIGINT or SIGTERM ends the run, its last checkpoint is whole"
+                    "{full}; waiting for space{so_far} (output.on_full = \"wait\"). SIGINT or \
+                     SIGTERM ends the run; its last checkpoint is complete"
                 ));
                 last_message = Some(Instant::now());
             }
@@ -99,9 +100,10 @@ mod tests {
     }
 
     #[test]
-    fn it_waits_for_space_alone_and_says_so_again_and_again() {
+    fn only_a_full_disk_is_waited_for_with_repeated_warnings() {
         let (mut tries, messages) = (0, RefCell::new(Vec::new()));
-        // Until it was told twice, and tried more often than told; one that tells at every try, or once, gives up in the end.
+        // Fails until two messages were logged, and there were more attempts than messages. A policy that logs at every
+        // attempt, or only once, gets its success at the bound on attempts, and the assertions below fail.
         let write = || {
             tries += 1;
             let lines = messages.borrow().len();
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_wait_when_told_to_stop_or_not_to_wait() {
+    fn a_request_to_stop_or_not_to_wait_ends_the_attempts() {
         let no_wait = RetryPolicy { wait: false, ..policy(&GO_ON) };
         let over = RetryPolicy { until: Some(Instant::now()), ..policy(&GO_ON) };
         for policy in [no_wait, over] {
