@@ -99,7 +99,7 @@ impl Folder {
     }
 }
 
-/// The program. What whoever started the tests has them ignore (SIGINT, in the background of a script) it does not ignore.
+/// The program. It does not inherit ignored signals of the test process (SIGINT, in the background of a script).
 fn program() -> Command {
     let (hang_up, interrupt) = (1, 2);
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -138,7 +138,7 @@ pub fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// A file that another program wrote, from the folder beside the checkout; says so where it is missing.
+/// A file of another program, from the folder next to the checkout; prints a message if it is missing.
 pub fn data_of_others(name: &str) -> Option<PathBuf> {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("../shared/data").join(name);
     if !path.is_file() {

@@ -145,7 +145,7 @@ fn particles_that_only_a_mode_takes_for_coincident_are_told_with_the_mode_to_tak
 fn a_head_on_collision_without_softening_names_the_pair_or_the_energy_that_it_cost() {
     let case = Case::new(&pair(0.5), 0.0, 2.0);
     case.is_refused(ALL, 4, &["particle 0 wants a time step", "nearest neighbour is particle 1", "softening.epsilon"]);
-    // Who asks for a fixed step, or to go on at the floor, goes through the collision.
+    // A fixed step, or the setting to continue at the floor, passes through the collision.
     let clamp = "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-20\"\non_dt_min = \"clamp\"";
     for integrator in [LEAPFROG, clamp] {
         let case = case.clone().by(integrator);
@@ -160,7 +160,7 @@ fn a_head_on_collision_without_softening_names_the_pair_or_the_energy_that_it_co
     assert!(!config.contains("energy_error"));
     folder.write("o/config.toml", config.replace("[limits]", "[limits]\nenergy_error = 1e9"));
     folder.tisane(&["resume", "o", "-q"]).exits(0);
-    // Who wants to see it all the same can.
+    // A higher limit allows it.
     for &mode in ALL {
         let (said, folder) =
             case.clone().by("[integrator.leapfrog]\ndt = \"1/16\"\n[limits]\nenergy_error = 1e9").run("cpu", mode);

@@ -186,6 +186,8 @@ pub struct Sampled<'a> {
     pub sampling: &'a Sampling,
     /// Lengths of the model by their keys.
     pub lengths: Vec<(&'static str, Option<Real>)>,
+    default_size: Size,
+    default_virial_ratio: Real,
 }
 
 impl Model {
@@ -203,7 +205,11 @@ impl Model {
             Self::Fractal(m) => ("fractal", &m.sampling, vec![("radius", m.radius)]),
             _ => return None,
         };
-        Some(Sampled { name, sampling, lengths })
+        let (default_size, default_virial_ratio) = match self {
+            Self::UniformSphere(_) => (Size::Own("radius", real!(1.0)), real!(0.0)),
+            _ => (Size::Virial(real!(1.0)), real!(0.5)),
+        };
+        Some(Sampled { name, sampling, lengths, default_size, default_virial_ratio })
     }
 
     /// Returns the settings of a sampled model for modification.
@@ -236,8 +242,7 @@ impl Sampled<'_> {
             Some(("virial_radius", value)) => Size::Virial(value),
             Some(("half_mass_radius", value)) => Size::HalfMass(value),
             Some((key, value)) => Size::Own(key, value),
-            None if self.name == "uniform-sphere" => Size::Own("radius", real!(1.0)),
-            None => Size::Virial(real!(1.0)),
+            None => self.default_size,
         }
     }
 
@@ -248,7 +253,7 @@ impl Sampled<'_> {
     }
 
     /// Returns the default virial ratio of the model.
-    pub(in super::super) fn default_virial_ratio(&self) -> Real {
-        if self.name == "uniform-sphere" { real!(0.0) } else { real!(0.5) }
+    pub(in super::super) const fn default_virial_ratio(&self) -> Real {
+        self.default_virial_ratio
     }
 }
