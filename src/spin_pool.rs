@@ -1,32 +1,33 @@
-//! Threads that stay awake between short pieces of work.
+//! Thread pools, and one whose threads spin instead of sleeping between short pieces of work.
 //!
-//! While a GPU computes, the threads of a pool go to sleep, and waking them costs more than moving a block of some thousand
-//! particles. A crew does not sleep: its threads look for work until it is stopped.
+//! While a GPU computes, the threads of a rayon pool go to sleep, and waking them costs more than moving a block of
+//! some thousand particles. The threads of a spin pool do not sleep: they poll for work until the pool ends.
 
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Largest number of threads that may be asked for.
+/// Largest number of threads that may be requested.
 pub const MAX_THREADS: u32 = 1024;
 
-/// Threads that a run on a GPU keeps awake at most. More move a block hardly faster.
+/// Largest number of spinning threads of a run on a GPU. More threads move a block hardly faster.
 pub const MAX_SIZE: usize = 4;
 
-/// The variable by which rayon lets the number of threads be chosen, where nothing else does.
+/// Environment variable with rayon's default number of threads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Does `work` on a pool of `threads` threads (0: what RAYON_NUM_THREADS says, else one a core).
+/// Runs `work` on a pool of `threads` threads; 0 stands for the number in RAYON_NUM_THREADS, or else one a core.
 ///
 /// # Errors
-/// What `work` returns, and [`Error::Input`] if the threads cannot be started, or RAYON_NUM_THREADS is no number of them.
+/// Those of `work`, and [`Error::Input`] if the threads cannot be started or RAYON_NUM_THREADS has no valid number.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let threads = if threads == 0 { default_threads(std::env::var(VARIABLE).ok().as_deref())? } else { threads };
     pool(threads).map_err(|problem| Error::input("threads", problem).with_help(TOO_FEW_PROCESSES))?.install(work)
 }
 
-/// The number of threads where none is asked for. Rayon would take any number of the variable's, and start so many.
+/// Returns the number of threads where none is requested. Rayon itself would accept any number in the variable and
+/// start that many threads.
 fn default_threads(variable: Option<&str>) -> Result<usize> {
     let wanted = match variable.map(|text| (text, text.trim().parse::<u32>())) {
         None | Some(("", _)) => 0,
@@ -41,17 +42,18 @@ fn default_threads(variable: Option<&str>) -> Result<usize> {
     Ok(if wanted == 0 { cores() } else { wanted })
 }
 
-/// What to do where threads cannot be started.
-const TOO_FEW_PROCESSES: &str = "the system, the container or the batch job allows too few processes (ulimit -u): raise that, or take fewer \
-                   threads by --threads";
+/// Advice where threads cannot be started.
+const TOO_FEW_PROCESSES: &str = "the system, the container or the batch job allows too few processes (ulimit -u): \
+                                 raise the limit, or use fewer threads with --threads";
 
-/// A pool of threads.
+/// Creates a pool of threads.
 fn pool(threads: usize) -> Result<ThreadPool, String> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|e| format!("cannot start {threads}: {e}"))
 }
 
-/// Does `work` on one of `threads` threads of a new pool, and keeps the others awake for what it hands out through rayon.
+/// Runs `work` on one of `threads` threads of a new pool, whose other threads spin and take what it distributes through
+/// rayon.
 ///
 /// # Errors
 /// [`Error::Integration`] if the threads cannot be started.
@@ -65,7 +67,7 @@ pub fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T
         for _ in 1..threads {
             scope.spawn(|_| {
                 ready.fetch_add(1, Ordering::Relaxed);
-                // Nobody takes two of these places.
+                // Each thread takes only one of these tasks.
                 while ready.load(Ordering::Relaxed) < threads {
                     std::hint::spin_loop();
                 }
@@ -80,14 +82,14 @@ pub fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T
             while ready.load(Ordering::Relaxed) < threads {
                 std::hint::spin_loop();
             }
-            // Dismissed even if the work panics, for the scope waits for everyone.
+            // Set even if the work panics, since the scope waits for all threads.
             let _stop = StopOnDrop(&stopped);
             work()
         })
     }))
 }
 
-/// Dismisses a crew when dropped.
+/// Guard that stops the spinning threads when dropped.
 struct StopOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
@@ -102,7 +104,7 @@ mod tests {
     use rayon::prelude::*;
 
     #[test]
-    fn work_is_shared_and_the_crew_dismissed() {
+    fn work_is_shared_and_the_threads_stop() {
         for threads in [1, 2, 5] {
             let sum = run(threads, || {
                 assert_eq!(rayon::current_num_threads(), threads);
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_chooses_the_threads_within_reason() {
+    fn a_variable_sets_the_number_of_threads_within_limits() {
         let cores = std::thread::available_parallelism().unwrap().get();
         for nothing in [None, Some(""), Some("0")] {
             assert_eq!(default_threads(nothing).unwrap(), cores.min(MAX_THREADS as usize));

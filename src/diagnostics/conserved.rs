@@ -1,4 +1,4 @@
-//! What an isolated system conserves.
+//! Quantities that an isolated system conserves.
 
 use crate::compensated_sum::{sum, sum3};
 use crate::particles::{Particles, Vec3};
@@ -21,7 +21,7 @@ pub struct Conserved {
 }
 
 impl Conserved {
-    /// Sums over all particles where they stand; `pot` is the potential at those positions, one value a particle.
+    /// Computes the sums over all particles at their positions; `pot` is the potential there, one entry a particle.
     #[must_use]
     pub fn from_particles(p: &Particles, pot: &[f64]) -> Self {
         let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
@@ -37,26 +37,26 @@ impl Conserved {
         }
     }
 
-    /// Total energy.
+    /// Returns the total energy.
     #[must_use]
     pub fn energy(&self) -> f64 {
         self.kinetic + self.potential
     }
 
-    /// Virial ratio T / |U|: ½ in equilibrium. Infinite or NaN without potential energy.
+    /// Returns the virial ratio T / |U|: ½ in equilibrium, infinite or NaN without potential energy.
     #[must_use]
     pub fn virial_ratio(&self) -> f64 {
         self.kinetic / self.potential.abs()
     }
 }
 
-/// `(value − reference) / |reference|`; the plain difference where the reference is zero.
+/// Returns `(value − reference) / |reference|`, or the plain difference where the reference is zero.
 #[must_use]
 pub fn relative(value: f64, reference: f64) -> f64 {
     (value - reference) / nonzero(reference.abs())
 }
 
-/// Returns the value, or 1 where it is zero: an error relative to nothing is an absolute one.
+/// Returns the value, or 1 where it is zero, for use as the divisor of a relative error.
 #[must_use]
 pub fn nonzero(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { x }

@@ -1,4 +1,4 @@
-//! Profile of block steps: a stop watch around an engine, and the phases that the engine measures itself.
+//! Profile of the time of block steps: a stopwatch around an engine, and the phases that the engine itself reports.
 
 use crate::error::Result;
 use crate::force::{Evaluation, ForceEngine, Targets};
@@ -10,42 +10,42 @@ use std::time::{Duration, Instant};
 
 /// Phase outside the engine: scheduler, prediction of the targets, corrector.
 pub const HOST: &str = "host";
-/// Phase of an engine's update with corrected particles.
+/// Phase in which corrected particles are passed to the engine.
 pub const UPDATE: &str = "update";
-/// Phase of an evaluation of whose phases the engine says nothing.
+/// Phase of the evaluation, for engines that do not report phases of their own.
 pub const FORCE: &str = "force";
-/// Time of an evaluation outside the phases that the engine measures: staging, launches and waiting.
+/// Phase of an evaluation outside the reported ones: staging, launches and waiting.
 pub const LAUNCH: &str = "launch";
 
-/// Profile of block steps: the time that they took, by phase and by block size.
+/// Times of block steps, in total and by block size.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Profile {
-    /// Sum over all block sizes.
+    /// Times of all block steps.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub total: Timings,
-    /// By the number of particles in a block: from 1, 4, 16, 64, … up to below the next.
+    /// Times by number of particles in a block: from 1, 4, 16, 64, … up to below the next.
     pub by_block_size: Vec<Bucket>,
 }
 
-/// Blocks of about one size.
+/// Times of the blocks in a range of sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bucket {
-    /// Least number of particles.
+    /// Smallest number of particles.
     pub from: u64,
-    /// Time that they took.
+    /// Times of these blocks.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub spent: Timings,
 }
 
-/// Time that some block steps took.
+/// Times of some block steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Timings {
-    /// Block steps.
+    /// Number of block steps.
     pub block_steps: u64,
-    /// Evaluations of the force.
+    /// Number of evaluations of the forces.
     pub evaluations: u64,
     /// Seconds of each phase.
     #[cfg_attr(feature = "serde", serde(serialize_with = "by_name"))]
@@ -61,7 +61,7 @@ fn by_name<S: serde::Serializer>(
 }
 
 impl std::fmt::Display for Profile {
-    /// Writes a line on the whole, and one on each block size.
+    /// Writes the total in one line, and one line for each block size.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{:.6} s: {}", self.total.total_seconds(), self.total.shares())?;
         for Bucket { from, spent } in &self.by_block_size {
@@ -74,7 +74,7 @@ impl std::fmt::Display for Profile {
 }
 
 impl Timings {
-    /// Forgets everything; keeps the allocation.
+    /// Resets everything and keeps the allocation.
     fn clear(&mut self) {
         (self.block_steps, self.evaluations) = (0, 0);
         self.seconds.clear();
@@ -88,20 +88,20 @@ impl Timings {
         }
     }
 
-    /// Adds the time of other steps.
+    /// Adds the times of other steps.
     pub fn merge(&mut self, other: &Self) {
         self.block_steps += other.block_steps;
         self.evaluations += other.evaluations;
         other.seconds.iter().for_each(|(phase, seconds)| self.add(phase, *seconds));
     }
 
-    /// Seconds of all phases.
+    /// Returns the seconds of all phases together.
     #[must_use]
     pub fn total_seconds(&self) -> f64 {
         self.seconds.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// Formats the phases with their shares in the total time, in one line.
+    /// Returns the phases and their shares of the total, in one line.
     #[must_use]
     pub fn shares(&self) -> String {
         let share = |(phase, seconds): &(&str, f64)| {
@@ -115,31 +115,31 @@ impl Timings {
     }
 }
 
-/// Handle on a profile in the making: one is held by the engine's stop watch, one by the loop over steps.
+/// Profile that is being measured: a shared handle for the engine's stopwatch and for the loop that counts the steps.
 #[derive(Clone, Default)]
 pub struct Profiler(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// Since the last block step.
+    /// Times since the last block step.
     step: Timings,
-    /// By the logarithm to base 4 of the block size.
+    /// Times by the logarithm to base 4 of the block size.
     by_size: Vec<Timings>,
 }
 
 impl Profiler {
-    /// Puts a stop watch around an engine.
+    /// Wraps an engine in a stopwatch.
     #[must_use]
     pub fn timed<E: Evaluation>(&self, engine: Box<dyn ForceEngine<E>>) -> Box<dyn ForceEngine<E>> {
         Box::new(Timed { engine, profiler: self.clone() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The sums are good even if another thread panicked.
+        // The sums are usable even if a thread panicked while it held the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the stop watch of a block step. Time that the engine spent since the last one does not count: it served
+    /// Starts the stopwatch of a block step. Time that the engine spent since the last step is discarded: it served
     /// other purposes.
     #[must_use]
     pub fn begin(&self) -> Step<'_> {
@@ -147,7 +147,7 @@ impl Profiler {
         Step { profiler: self, began: Instant::now() }
     }
 
-    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several at once count as
+    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several steps at once count as
     /// blocks of their mean size. Returns the seconds outside the engine and in it.
     fn count(&self, done: &Progress, whole: Duration) -> [f64; 2] {
         let mut state = self.state();
@@ -166,7 +166,7 @@ impl Profiler {
         [host, engine]
     }
 
-    /// Returns the profile so far.
+    /// Returns the profile up to now.
     #[must_use]
     pub fn profile(&self) -> Profile {
         let state = self.state();
@@ -178,27 +178,27 @@ impl Profiler {
     }
 }
 
-/// A block step in progress.
+/// Block step in progress.
 pub struct Step<'a> {
     profiler: &'a Profiler,
     began: Instant,
 }
 
 impl Step<'_> {
-    /// Stops the watch after the block step `done`. Returns the seconds outside the engine and in it.
+    /// Stops the stopwatch after the block step `done`. Returns the seconds outside the engine and in it.
     pub fn end(self, done: &Progress) -> [f64; 2] {
         self.profiler.count(done, self.began.elapsed())
     }
 }
 
-/// Engine with a stop watch around it.
+/// Engine with a stopwatch.
 struct Timed<E> {
     engine: Box<dyn ForceEngine<E>>,
     profiler: Profiler,
 }
 
 impl<E> Timed<E> {
-    /// Counts an evaluation that took `whole` seconds, its `phases` in it.
+    /// Counts an evaluation that took `whole` seconds, including its `phases`.
     fn count(&self, whole: f64, phases: &[(&'static str, f64)]) {
         let mut state = self.profiler.state();
         state.step.evaluations += 1;

@@ -1,24 +1,24 @@
-//! Spheres about a centre that hold fractions of the mass, and what moves in the shells between them.
+//! Spheres about a centre that hold fractions of the mass, and the kinematics of the shells between them.
 
 use super::Stars;
 use crate::compensated_sum::sum;
 use crate::particles::Vec3;
 use std::ops::Range;
 
-/// By how much the mass inside may fall short of a fraction, relative: sums of equal masses round.
+/// Relative amount by which the mass inside may fall short of a fraction: sums of equal masses are rounded.
 const ROUNDING: f64 = 1e-12;
 
-/// Some particles from the centre outwards; of equally distant ones the smaller id first.
+/// Particles in order of distance from a centre; of equally distant ones the smaller id first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RadialOrder {
-    /// Their indices.
+    /// Indices of the particles.
     pub order: Vec<u32>,
-    /// Their distances from the centre.
+    /// Distances from the centre.
     pub radius: Vec<f64>,
 }
 
 impl RadialOrder {
-    /// Sorts some particles.
+    /// Sorts the particles `which` by distance from `centre`.
     #[must_use]
     pub fn new(id: &[u64], pos: &[Vec3], centre: Vec3, which: impl Iterator<Item = u32>) -> Self {
         let mut sorted: Vec<(f64, u64, u32)> =
@@ -30,15 +30,15 @@ impl RadialOrder {
         }
     }
 
-    /// For each mass fraction, ascending, how many particles the smallest sphere holds that has it; 0 where the innermost one
-    /// is more than that.
+    /// Returns for each mass fraction, ascending, the number of particles in the smallest sphere that holds it; 0 if
+    /// the innermost particle alone exceeds the fraction.
     #[must_use]
     pub fn spheres<const F: usize>(&self, mass: &[f64], fractions: [f64; F]) -> [usize; F] {
         let masses = || self.order.iter().map(|&i| mass[i as usize]);
         let total = sum(masses());
         let first = masses().next().unwrap_or(0.0);
         let mut spheres = [0; F];
-        // Compensated, so that a fraction of a million equal masses is met by the right particle.
+        // Compensated, so that the right one of a million equal masses completes a fraction.
         let (mut inside, mut lost, mut held) = (0.0f64, 0.0f64, 0);
         for (sphere, fraction) in spheres.iter_mut().zip(fractions) {
             let wanted = fraction * total * (1.0 - ROUNDING);
@@ -55,28 +55,28 @@ impl RadialOrder {
         spheres
     }
 
-    /// Radius of the sphere that holds so many; NaN for none.
+    /// Returns the radius of the sphere that holds the `held` innermost particles; NaN for none.
     #[must_use]
     pub fn radius_enclosing(&self, held: usize) -> f64 {
         held.checked_sub(1).and_then(|last| self.radius.get(last)).copied().unwrap_or(f64::NAN)
     }
 }
 
-/// Where velocities are taken apart: the centre, its velocity, and the axis of rotation (a unit vector).
+/// Frame in which velocities are decomposed: a centre, its velocity, and an axis of rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// Centre.
     pub centre: Vec3,
-    /// Its velocity.
+    /// Velocity of the centre.
     pub velocity: Vec3,
-    /// Axis of rotation.
+    /// Axis of rotation, a unit vector.
     pub axis: Vec3,
 }
 
-/// What some particles are like together.
+/// Mean properties of some particles, such as those of a shell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shell {
-    /// How many.
+    /// Number of particles.
     pub number: u64,
     /// Mean mass; NaN for none.
     pub mean_mass: f64,
@@ -89,7 +89,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Of the particles at these places of an order.
+    /// Computes the properties of the particles at the places `range` of an order.
     #[must_use]
     pub fn new(stars: &Stars, radial: &RadialOrder, range: Range<usize>, frame: &Frame) -> Self {
         let inside = &radial.order[range];
@@ -111,14 +111,15 @@ impl Shell {
         }
     }
 
-    /// 1 − σ_t² / σ_r² with the dispersion σ_t in one dimension (Binney & Tremaine 2008, eq. 4.61).
+    /// Returns the anisotropy 1 − σ_t² / σ_r² with the dispersion σ_t in one dimension (Binney & Tremaine 2008, eq.
+    /// 4.61).
     #[must_use]
     pub fn anisotropy(&self) -> f64 {
         1.0 - (self.tangential / self.radial).powi(2)
     }
 }
 
-/// Radial velocity, square of the tangential velocity, and velocity about the axis of a particle.
+/// Returns the radial velocity, the square of the tangential velocity, and the velocity about the axis of a particle.
 fn apart(stars: &Stars, i: u32, frame: &Frame) -> [f64; 3] {
     let (d, v) = (stars.pos[i as usize] - frame.centre, stars.vel[i as usize] - frame.velocity);
     let r = d.norm();

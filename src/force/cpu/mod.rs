@@ -1,4 +1,5 @@
-//! The CPU engine: vector units through one lane body, all cores through rayon, the reference's bits in every mode.
+//! The CPU engine: vector units through one generic loop body, all cores through rayon, the bits of the reference
+//! engine in every mode.
 
 mod accelerations;
 mod lanes;
@@ -21,11 +22,11 @@ use rayon::prelude::*;
 use sources::{Predict, SlotChunk, Sources};
 use sum::Summation;
 
-/// Groups of sources that one thread predicts at a time.
+/// Number of groups of sources that one thread predicts at a time.
 const PREDICT_GROUPS: usize = 32;
 
-/// Vectorised engine for the precision mode `M`. Uses the threads of the rayon pool it is called in; neither their number nor the vector width
-/// changes a bit of the result.
+/// Vectorised engine for the precision mode `M`. Uses the threads of the rayon pool it is called in; neither their
+/// number nor the vector width changes a bit of the result.
 pub struct CpuEngine<M: Mode> {
     eps2: f64,
     clock: Clock,
@@ -34,14 +35,16 @@ pub struct CpuEngine<M: Mode> {
     partial: Vec<Partial<M, SUMS>>,
 }
 
-/// The CPU engine for a precision mode.
+/// Creates the CPU engine for a precision mode. `epsilon` is the Plummer softening, `clock` the run's time axis
+/// (internal units).
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) -> Box<dyn ForceEngine> {
     with_mode!(precision, M => Box::new(CpuEngine::<M>::new(epsilon, clock, width)))
 }
 
 impl<M: Mode> CpuEngine<M> {
-    /// An engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal units).
+    /// Creates an engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal
+    /// units).
     #[must_use]
     pub fn new(epsilon: f64, clock: Clock, width: Width) -> Self {
         Self { eps2: epsilon * epsilon, clock, width, sources: Sources::default(), partial: Vec::new() }

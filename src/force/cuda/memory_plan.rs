@@ -1,4 +1,4 @@
-//! The memory that a number of sources takes.
+//! Memory needed for a number of sources.
 
 use super::PARTIAL_BYTES;
 use super::launch_shape::units;
@@ -6,19 +6,20 @@ use super::staging::{FORCE, upload_words};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 
-/// Bytes for a number of sources, on the device and pinned on the host.
+/// Sizes in bytes of the arrays for a number of sources, on the device and pinned on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Sources and padding.
+    /// Number of sources and padding.
     pub slots: usize,
-    /// Bytes of the arrays with an entry a slot: held state, ticks, masses, predicted state, tiles that arrived.
+    /// Sizes of the arrays with one entry a slot: held state, ticks, masses, predicted state, counters of finished
+    /// tiles.
     pub arrays: [usize; 5],
-    /// Bytes of what the host sends.
+    /// Size of the upload from the host.
     pub upload: usize,
 }
 
 impl MemoryPlan {
-    /// MemoryPlan for `n` sources.
+    /// Creates the plan for `n` sources.
     #[must_use]
     pub fn new(precision: Precision, n: usize) -> Self {
         let slots = n.next_multiple_of(BAG);
@@ -26,13 +27,13 @@ impl MemoryPlan {
         Self { slots, arrays, upload: 8 * upload_words(slots) }
     }
 
-    /// Bytes on the device.
+    /// Returns the bytes on the device.
     #[must_use]
     pub fn on_device(&self) -> usize {
         self.arrays.iter().sum::<usize>() + PARTIAL_BYTES + self.upload
     }
 
-    /// Bytes of pinned memory on the host: the same way up, and the forces down.
+    /// Returns the bytes of pinned memory on the host: for the upload, and for the forces.
     #[must_use]
     pub fn pinned(&self) -> usize {
         self.upload + 8 * FORCE * self.slots

@@ -1,4 +1,4 @@
-//! Which shape for how many sources and targets: a table, measured by `tisane bench force --tune`.
+//! Launch shapes by number of sources and targets: a table, measured by `tisane bench force --tune`.
 
 use super::launch_shape::LaunchShape;
 use crate::error::{Error, Result};
@@ -6,29 +6,29 @@ use crate::force::precision::Precision;
 use std::fmt;
 use std::path::Path;
 
-/// The table in the program.
+/// Built-in table.
 const BUILT_IN: &str = include_str!("shapes.csv");
-/// Environment variable that names a file with another.
+/// Environment variable that names a file with another table.
 const VARIABLE: &str = "TISANE_SHAPES";
-/// The first line of a table, after remarks: what its columns are.
+/// Header of a table, after comments: the names of its columns.
 pub const HEADER: &str = "precision,sources,targets,shape,targets_per_thread,threads,span_bags,microseconds";
 
-/// A row of a table: the fastest shape for a block of `targets` among `sources`.
+/// Row of a table: the fastest shape for a block of `targets` among `sources`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TuningRow {
     /// Precision mode.
     pub precision: Precision,
-    /// Sources.
+    /// Number of sources.
     pub sources: usize,
-    /// Targets.
+    /// Number of targets.
     pub targets: usize,
-    /// The shape.
+    /// Fastest shape.
     pub shape: LaunchShape,
-    /// Microseconds that the evaluation took in this shape.
+    /// Time of the evaluation in this shape, in microseconds.
     pub microseconds: f64,
 }
 
-/// The row as a line of the table, under [`HEADER`].
+/// Writes the row as a line of the table, under [`HEADER`].
 impl fmt::Display for TuningRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, per_thread, threads, span_bags) = match self.shape {
@@ -41,7 +41,7 @@ impl fmt::Display for TuningRow {
 }
 
 impl TuningRow {
-    /// Reads a line. The error says what was expected.
+    /// Parses a line of the table. The error says what was expected.
     fn read(line: &str) -> Result<Self, String> {
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
         let [mode, sources, targets, kind, per_thread, threads, span_bags, microseconds] = fields[..] else {
@@ -71,28 +71,29 @@ impl TuningRow {
             _ => return Err(format!("shape: expected whole or tiles, found {kind:?}")),
         };
         if !exact || !shape.is_valid(precision) {
-            return Err(format!("no kernel runs in this shape: expected for {kind} {expected}"));
+            return Err(format!("no kernel can be launched in this shape: expected for {kind} {expected}"));
         }
         Ok(Self { precision, sources, targets, shape, microseconds })
     }
 }
 
-/// What [`LaunchShape::is_valid`] asks for, in the columns of a table.
-const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 of them span_bags that are a power of two up to 128, and no more \
-                     shared memory than 48 KiB";
+/// Requirements of [`LaunchShape::is_valid`], in the columns of a table.
+const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 threads span_bags a power of two up to \
+                     128, and at most 48 KiB of shared memory";
 const TILES: &str = "threads a multiple of 32 up to 256, and span_bags a power of two up to 2048";
 
-/// The shapes of a mode.
+/// Launch shapes of a mode.
 pub struct TuningTable {
-    /// In ascending order of sources and targets.
+    /// Rows in ascending order of sources and targets.
     rows: Vec<TuningRow>,
-    /// log2 of the sources and targets of each row.
+    /// log2 of the numbers of sources and targets of each row.
     places: Vec<[f64; 2]>,
 }
 
 impl TuningTable {
-    /// The shapes of a mode, for kernels that take these numbers of targets ([`super::CudaEngine::compiled_targets`]): from the file
-    /// that `TISANE_SHAPES` names, or from the table in the program where there is none or the file is silent on the mode.
+    /// Loads the shapes of a mode, for kernels with these numbers of targets ([`super::CudaEngine::compiled_targets`]),
+    /// from the file that `TISANE_SHAPES` names, or from the built-in table if there is no such file or it has no row
+    /// of the mode.
     ///
     /// # Errors
     /// [`Error::Input`] if a table cannot be read, with the line and what was expected there.
@@ -108,8 +109,8 @@ impl TuningTable {
         shapes.ok_or_else(|| Error::input(built_in, format!("no row for {}", precision.name())))
     }
 
-    /// The rows of a mode in a table, for kernels that take these numbers of targets; [`None`] if there are none. Every line is
-    /// looked at. `path` stands for the table in messages.
+    /// Parses the rows of a mode in a table, for kernels with these numbers of targets; [`None`] if there are none.
+    /// Checks every line. `path` stands for the table in messages.
     ///
     /// # Errors
     /// [`Error::Input`] with the line and what was expected there.
@@ -135,8 +136,8 @@ impl TuningTable {
                 LaunchShape::Tiles { targets, .. } => (&choices[1], targets),
             };
             if !there.contains(&targets) {
-                let problem = "expected targets_per_thread to be one of those that there are kernels for";
-                return wrong(number, format!("{problem}: {there:?} for this shape and mode, found {targets}"));
+                let problem = "expected for targets_per_thread a number for which there are kernels";
+                return wrong(number, format!("{problem}, {there:?} for this shape and mode; found {targets}"));
             }
             rows.push(row);
         }
@@ -145,8 +146,8 @@ impl TuningTable {
         Ok((!rows.is_empty()).then_some(Self { rows, places }))
     }
 
-    /// The shape for a block of `targets` among `sources`: that of the nearest row by the sum of the differences of log2,
-    /// of equally near ones the smaller. For far more sources than the row's the spans grow.
+    /// Returns the shape for a block of `targets` among `sources`: that of the nearest row by the sum of the
+    /// differences of log2, of equally near rows the first. The spans grow for many more sources than the row's.
     #[must_use]
     pub fn choose(&self, sources: usize, targets: usize) -> LaunchShape {
         let [s, t] = place(sources, targets);
@@ -168,8 +169,8 @@ fn place(sources: usize, targets: usize) -> [f64; 2] {
 
 fn help() -> String {
     format!(
-        "{VARIABLE} names a table of launch shapes, as `tisane bench force --engine cuda --tune FILE` writes it; without \
-         {VARIABLE} the built-in table is taken"
+        "{VARIABLE} names a table of launch shapes, as written by `tisane bench force --engine cuda --tune FILE`; \
+         without {VARIABLE} the built-in table is used"
     )
 }
 

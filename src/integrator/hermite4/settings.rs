@@ -29,7 +29,7 @@ pub struct Hermite4Settings {
     /// Evaluations and corrections in each step: the n of P(EC)^n.
     #[cfg_attr(feature = "serde", schemars(range(min = 1, max = 10)))]
     pub iterations: u32,
-    /// What to do where a particle wants a step below dt_min.
+    /// Treatment of a particle that needs a step below dt_min.
     pub on_dt_min: OnFloor,
 }
 
@@ -69,6 +69,13 @@ impl Scheme for Hermite4Settings {
             order: 4,
             accuracy_key: "nu",
             dt_max_key: "dt_max",
+            references: &[
+                "MakinoAarseth1992",
+                "PortegiesZwartBellemanGeldof2007",
+                "Aarseth1985",
+                "McMillan1986",
+                "Makino1991",
+            ],
         }
     }
 

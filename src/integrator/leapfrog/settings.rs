@@ -7,7 +7,7 @@ use crate::integrator::settings::{AnyIntegrator, InvalidSetting, Scheme, SchemeI
 use crate::time::Clock;
 use crate::units::Real;
 
-/// Steps between outputs where the user does not say.
+/// Default number of steps between outputs.
 const STEPS_PER_OUTPUT: f64 = 128.0;
 
 /// Leapfrog, kick-drift-kick, with one fixed step for all particles.
@@ -28,6 +28,7 @@ impl Scheme for LeapfrogSettings {
             order: 2,
             accuracy_key: "dt",
             dt_max_key: "dt",
+            references: &["Verlet1967", "HamadaIitaka2007"],
         }
     }
 
