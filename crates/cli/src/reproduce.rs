@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::{check_output_path, write_atomically};
 use tisane_io::provenance::{self, Provenance};
-use tisane_run::assemble::{self, Recipe, Session};
+use tisane_run::assemble::{self, Reproduction, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
 use tisane_run::simulation::ExitReason;
 
@@ -41,7 +41,7 @@ pub struct ReproduceArgs {
 
 pub fn reproduce(args: ReproduceArgs, verbosity: Verbosity) -> Result<u8> {
     let made = provenance::from_file(&args.file)?;
-    let mut recipe = assemble::recipe(&args.file, &made, &args.inputs)?;
+    let mut recipe = assemble::reproduction(&args.file, &made, &args.inputs)?;
     let name = format!("runs/{}-reproduced", recipe.loaded.config.run.name);
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     let text =
@@ -54,7 +54,7 @@ pub fn reproduce(args: ReproduceArgs, verbosity: Verbosity) -> Result<u8> {
 }
 
 /// What made the file, and whether this program is the same.
-fn about(file: &Path, made: &Provenance, recipe: &Recipe) -> String {
+fn about(file: &Path, made: &Provenance, recipe: &Reproduction) -> String {
     let mut page = format!("{}\n", file.display());
     let mut line = |name: &str, value: String| {
         // Writing to a String cannot fail.
@@ -96,7 +96,7 @@ fn this_program(made: &Provenance) -> String {
 }
 
 /// Writes the configuration beside the directory of the new run and prints the command.
-fn tell_command(file: &Path, dir: &Path, recipe: &Recipe) -> Result<u8> {
+fn tell_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
     let config = dir.with_added_extension("toml");
     check_output_path(&config, None)?;
     if std::fs::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
@@ -135,7 +135,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Does the run again up to the file's state, and compares.
-fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
+fn run_again(args: ReproduceArgs, recipe: Reproduction, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
     let session = Session { engine: args.engine.or(recipe.engine), device: args.device, profile: false };
     assemble::check_gpu(&recipe.loaded.config, session)?;
     let threads = args.threads.unwrap_or(recipe.loaded.config.force.threads) as usize;

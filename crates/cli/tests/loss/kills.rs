@@ -87,7 +87,7 @@ struct Tally {
     runs: u64,
 }
 
-/// Temporary files below a run's directory, by name, with what tells one writing from another.
+/// Temporary files below a run's directory, by name, with data that differs between writes.
 fn temporary(output: &Path) -> BTreeMap<String, (u64, i64, u64)> {
     let mut found = BTreeMap::new();
     for folder in [output.to_owned(), output.join(directory::SNAPSHOTS)] {
