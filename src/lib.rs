@@ -1,24 +1,59 @@
-//! tisane: direct N-body integration, accurate, fast and reproducible.
+//! Direct N-body integration: accurate, fast, reproducible.
 //!
-//! The gravitational N-body problem by direct summation: a 4th-order Hermite scheme with individual block time steps on the
-//! host, force and jerk by an engine, the result in HDF5, the energy error always measured. (Or a [leapfrog](integrator::leapfrog)
-//! with one step for all, by an engine of accelerations alone.) One block step, in order:
+//! This crate is the engine of tisane as a library: particles, forces on the CPU's vector units or on an NVIDIA GPU,
+//! integrators with individual block time steps, diagnostics and initial models. It reads no files and prints nothing; the
+//! crates `tisane-io` and `tisane-run` add HDF5 and the TOML configuration, and `tisane-cli` is the program.
 //!
-//! 1. [`integrator::scheduler`] finds the smallest `t + dt` and everyone who is due then: the block.
-//! 2. [`integrator::hermite4`] predicts the block to that moment.
-//! 3. A [`force::ForceEngine`] predicts all its sources to the same moment,
-//! 4. sums acceleration, jerk and potential over bags of sources and the bags over the [canonical tree](force::canonical),
-//! 5. and hands the block's forces back.
-//! 6. The corrector turns the difference of the two forces into the next derivatives: 4th-order positions and velocities,
-//! 7. and Aarseth's criterion into a new step, which may halve freely and double once if commensurate.
-//! 8. The scheduler takes the block back at its new levels, and the engine the block's new state.
-//! 9. [`simulation`] looks whether the moment is a multiple of `dt_max`, where everybody stands at the same time:
-//! 10. there, and only there, diagnostics and snapshots are taken. They do not touch the trajectory.
+//! # Example
+//! A Plummer sphere of 256 stars over one time unit, and its energy error:
+//! ```
+//! use tisane::diagnostics::conserved::Conserved;
+//! use tisane::force::{cpu, precision::Precision};
+//! use tisane::initial::plummer;
+//! use tisane::integrator::hermite4::{Hermite4, Parameters};
+//! use tisane::propagator::Propagator;
+//! use tisane::time::{Clock, Time};
 //!
-//! [`assemble`] builds a [`simulation::Simulation`] from a [`config::Config`]; [`cli`] is the program around it. Inside,
-//! G = 1; [`units`] says how that is scaled from what the user writes.
+//! # fn main() -> tisane::Result<()> {
+//! let clock = Clock { start: 0.0, dt_max: 1.0 / 8.0 };
+//! let mut stars = plummer::sample(256, 1, 0.999);
+//! let engine = cpu::engine(Precision::F64, 1.0 / 64.0, clock, cpu::Width::widest());
+//! let mut system = Propagator::in_f64(Hermite4::new(Parameters::new(Precision::F64), clock), engine);
+//! system.start(&mut stars)?;
+//! let before = Conserved::from_particles(&stars, &system.field(&stars, Time::default())?.pot).energy();
+//!
+//! let end = Time::from_dt_max(8);
+//! system.advance(&mut stars, end, u64::MAX)?;
+//! let after = Conserved::from_particles(&stars, &system.field(&stars, end)?.pot).energy();
+//! println!("dE/E = {:.1e}", after / before - 1.0);
+//! # assert!((after / before - 1.0).abs() < 1e-6);
+//! # Ok(())
+//! # }
+//! ```
+//! The folder `examples/` has a cluster with Lagrangian radii, the planets of the Sun, and a force engine of one's own.
+//!
+//! # One block step
+//! 1. The [scheduler](integrator::scheduler) finds the smallest `t + dt` and the particles that are due then: the block.
+//! 2. The [integrator](integrator) predicts the block to that moment.
+//! 3. A [`ForceEngine`](force::ForceEngine) predicts all its sources to the same moment,
+//! 4. sums acceleration, jerk and potential over bags of sources, and the bags over the [canonical tree](force::canonical),
+//! 5. and returns the forces on the block.
+//! 6. The corrector turns the difference between old and new forces into higher derivatives and corrects the block.
+//! 7. The [step criterion](integrator::timestep) gives new steps, which may halve freely and double once if commensurate.
+//! 8. The scheduler takes the block back at its new levels.
+//! 9. The engine takes the corrected state of the block.
+//! 10. At multiples of `dt_max` all particles stand at the same time; there, outputs can be taken without touching the
+//!     trajectory.
+//!
+//! # Units and bits
+//! Inside, G = 1; [`units`] scales from and to the user's units. The same input gives the same bits on any number of threads
+//! and any vector width, and in mode [`F64`](force::precision::Precision::F64) on CPU and GPU alike.
+//!
+//! # Features
+//! - `cuda` (default): the engine for NVIDIA GPUs. The driver is loaded at run time.
+//! - `serde`: units, modes and the settings of integrators as serde types with a JSON Schema.
 
-// What a user hands in may be wrong in any way: it ends in an `Error`, not in a panic.
+// A mistake of a caller ends in an `Error`, not in a panic.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod compensated_sum;

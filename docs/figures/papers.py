@@ -4,7 +4,7 @@
     python3 docs/figures/papers.py PROGRAM
 
 PROGRAM is tisane, which draws them, into docs/src/images. Nothing is measured: the tables that commands printed are read from
-validation/performance and validation/results, what the papers report from there and from src/study/papers.rs.
+validation/performance and validation/results, what the papers report from there and from crates/lab/src/literature/tables.rs.
 """
 
 import argparse
@@ -39,8 +39,8 @@ def mode(headline):
 
 
 def of_papers(kind):
-    """The numbers of the lines `kind(...)` of src/study/papers.rs."""
-    text = (ROOT / "src/study/papers.rs").read_text()
+    """The numbers of the lines `kind(...)` of crates/lab/src/literature/tables.rs."""
+    text = (ROOT / "crates/lab/src/literature/tables.rs").read_text()
     found = re.findall(rf"^    {kind}\(([0-9_., e-]+)\),$", text, re.MULTILINE)
     return [[float(cell.replace("_", "")) for cell in row.split(",")] for row in found]
 

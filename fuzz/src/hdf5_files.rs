@@ -95,7 +95,7 @@ fn read(path: &Path) {
         let _ = is_told(formats::read(path, Some(format)));
     }
     let _ = is_told(snapshot::read(path));
-    let _ = is_told(snapshot::heading(path));
+    let _ = is_told(snapshot::read_header(path));
     let _ = is_told(checkpoint::read(path));
     let _ = is_told(table::read_hdf5(path));
     let _ = is_told(table::read(path));

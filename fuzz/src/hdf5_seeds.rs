@@ -8,13 +8,13 @@ use tisane::force::Field;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
-use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
 use tisane_io::fields::JournalRow;
 use tisane_io::fields::{DiagnosticsRow, EventRow};
 use tisane_io::file_units::FileUnits;
 use tisane_io::formats;
 use tisane_io::history::History;
-use tisane_io::journal::Series;
+use tisane_io::journal::JournalWriter;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, Snapshot};
 use tisane_io::table::{Column, Table, Values};
@@ -107,7 +107,7 @@ fn checkpoint(folder: &Path) -> PathBuf {
         clock: CLOCK,
         scale: Scale::IDENTITY,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 1.5,
     };
@@ -129,7 +129,7 @@ fn provenance() -> Provenance {
 }
 
 fn journal<R: JournalRow + Default>(folder: &Path) -> PathBuf {
-    let mut series = Series::<R>::create(folder, &units()).expect("a journal");
+    let mut series = JournalWriter::<R>::create(folder, &units()).expect("a journal");
     for _ in 0..2 {
         series.append(&R::default()).expect("a row");
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tisane::units::{Scale, Units};
 use tisane_io::fields::{DiagnosticsRow, Journal as OfRun};
 use tisane_io::file_units::FileUnits;
-use tisane_io::journal::Stopped;
+use tisane_io::journal::ResumableJournal;
 use tisane_io::journal::tail::JournalTail;
 use tisane_io::table::{self, Table};
 use tisane_io::{elements, inspect, provenance};
@@ -35,7 +35,10 @@ pub fn tables(bytes: &[u8]) {
     // Last: what is after these rows is cut off.
     let units = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
     let rows = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    let _ = is_told(Stopped::<DiagnosticsRow>::look(folder.path(), (rows / 2, None), &units).and_then(Stopped::resume));
+    let _ = is_told(
+        ResumableJournal::<DiagnosticsRow>::check(folder.path(), (rows / 2, None), &units)
+            .and_then(ResumableJournal::resume),
+    );
 }
 
 /// Columns of anything against the first, on both kinds of axis.

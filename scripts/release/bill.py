@@ -35,7 +35,7 @@ def printed(*command: str) -> str:
 
 def in_the_program(target: str) -> "set[tuple[str, str]]":
     """Names and versions of the crates whose code is in the program."""
-    tree = ["cargo", "tree", "--locked", "--target", target, "--edges", "normal,no-proc-macro"]
+    tree = ["cargo", "tree", "--locked", "--package", "tisane-cli", "--target", target, "--edges", "normal,no-proc-macro"]
     lines = printed(*tree, "--prefix", "none", "--no-dedupe", "--format", "{p}").splitlines()
     return {(name, version.lstrip("v")) for name, version, *_ in (line.split() for line in lines)}
 

@@ -10,6 +10,7 @@ use super::scheduler::Scheduler;
 use super::timestep::{aarseth, initial, next_level};
 use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
+use crate::force::precision::Precision;
 use crate::force::range::{self, RangeGuard};
 use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::gravity::predict;
@@ -56,6 +57,23 @@ pub struct Parameters {
     pub noise: f64,
     /// Range of the pair arithmetic of the forces.
     pub range: range::Range,
+}
+
+impl Parameters {
+    /// Returns the defaults for forces of a precision mode: ν = 0.01, one evaluation a step, steps down to
+    /// dt_max/2²³, and [`OnFloor::Stop`] below.
+    #[must_use]
+    pub const fn new(precision: Precision) -> Self {
+        Self {
+            nu: 0.01,
+            nu_start: 0.01,
+            iterations: 1,
+            floor: Level(23),
+            on_floor: OnFloor::Stop,
+            noise: precision.noise(),
+            range: range::Range::for_precision(precision),
+        }
+    }
 }
 
 /// Hermite integrator.

@@ -19,7 +19,7 @@ use tisane::particles::{Particles, hexadecimal};
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
-use tisane_io::checkpoint::{self, Checkpoint, Counters, References, RunState, Written};
+use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
@@ -258,7 +258,7 @@ fn one_session(job: &Job, course: &Course, dir: &Path, engines: Engines, limit: 
         (job.particles(), not_begun(job.clock()), Default::default())
     };
     let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
-    let provenance = Provenance::of_this_program();
+    let provenance = Provenance::current();
     let mut run = Simulation::new(particles, state, engines, (files, provenance), plan(job, course.cadence, dir));
     run.history = history;
     run.limit_block_steps(limit);
@@ -306,7 +306,7 @@ fn not_begun(clock: Clock) -> RunState {
         clock,
         scale: Scale::IDENTITY,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 0.0,
     }

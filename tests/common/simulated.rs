@@ -9,7 +9,7 @@ use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
-use tisane_io::checkpoint::{Counters, References, RunState, Written};
+use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
@@ -32,7 +32,7 @@ pub fn not_begun() -> RunState {
         clock: CLOCK,
         scale: Scale::IDENTITY,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 0.0,
     }
@@ -78,5 +78,5 @@ pub fn simulation(
         wait_for_space: false,
     };
     let files = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
-    Simulation::new(particles, state, engines, (files, Provenance::of_this_program()), plan)
+    Simulation::new(particles, state, engines, (files, Provenance::current()), plan)
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane_io::checkpoint::Written;
+use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
 use tisane_io::fields::Journal;
 use tisane_io::file_units::FileUnits;
@@ -40,7 +40,7 @@ pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
     let output = args.output.clone().unwrap_or_else(|| args.dir.join(directory::ANALYSIS));
     check_output(&args.dir, &output)?;
     let (first, left_out) = first_good(&paths)?;
-    if let Some(missing) = directory::told_missing(&paths).filter(|_| !talk.quiet) {
+    if let Some(missing) = directory::describe_missing(&paths).filter(|_| !talk.quiet) {
         say(&format!("{}: {missing}", args.dir.display()));
     }
     let config = configuration(&args.dir, &first, &args.sets)?;
@@ -52,7 +52,7 @@ pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
         journals: Journals::create(&output, &first.units)?,
         units: first.units,
         history: History::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         origin: first.provenance,
         left_out,
     };
@@ -75,7 +75,7 @@ fn check_output(dir: &Path, output: &Path) -> Result<()> {
     let journal = Journal::Cluster.csv();
     // Of a run, perhaps only the snapshots and this journal were copied to where they are looked at.
     let itself = || real(output).is_some_and(|output| real(dir) == Some(output)) && dir.join(journal).is_file();
-    let Some(sign) = directory::sign_of_run(output).or_else(|| itself().then_some(journal)) else { return Ok(()) };
+    let Some(sign) = directory::run_marker(output).or_else(|| itself().then_some(journal)) else { return Ok(()) };
     let problem = format!("this is the directory of a run, as {sign} shows: the result would replace its {journal}");
     Err(Error::input(output, problem).with_help("give another folder with --output"))
 }
@@ -109,7 +109,7 @@ struct Analysis {
     journals: Journals,
     units: FileUnits,
     history: History,
-    written: Written,
+    written: OutputCounts,
     origin: Provenance,
     left_out: Vec<String>,
 }
@@ -164,7 +164,7 @@ impl Analysis {
 
     /// Of the last snapshot so far, but for the program and the machine: they are those of the analysis.
     fn provenance(&self) -> Provenance {
-        let here = Provenance::of_this_program();
+        let here = Provenance::current();
         Provenance {
             version: here.version,
             git_commit: here.git_commit,

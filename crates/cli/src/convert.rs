@@ -8,8 +8,8 @@ use tisane::error::{Error, Result};
 use tisane::particles::{Particles, components};
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
-use tisane_io::atomic::check_name;
-use tisane_io::formats::{self, Accepts, FORMATS, FileState, nearest};
+use tisane_io::atomic::check_output_path;
+use tisane_io::formats::{self, FORMATS, FileState, WritableUnits, nearest};
 
 const EXAMPLES: &str = "Examples:
   tisane convert N1k.dat.10 N1k.hdf5 --to gadget --units mass=Msun,length=pc,velocity=km/s
@@ -51,7 +51,7 @@ pub fn convert(args: &ConvertArgs, talk: Verbosity) -> Result<u8> {
         let names: Vec<_> = FORMATS.iter().filter(|f| f.writer.is_some()).map(|f| f.name).collect();
         Error::input(output, "its name does not say a format").with_help(format!("--to {}", names.join(" | ")))
     })?;
-    check_name(output, Some(input))?;
+    check_output_path(output, Some(input))?;
     if output.exists() && !args.overwrite {
         return Err(Error::input(output, "there is such a file already").with_help("--overwrite replaces it"));
     }
@@ -97,7 +97,7 @@ fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<V
         _ => {}
     }
     let only = formats::by_name(&args.output, to)?.writer.as_ref().and_then(|writer| match writer.units {
-        Accepts::Only(units) if !state.units.as_ref().is_some_and(Units::is_henon) => Some(units()),
+        WritableUnits::Only(units) if !state.units.as_ref().is_some_and(Units::is_henon) => Some(units()),
         _ => None,
     });
     if let (Some(_), Some(units)) = (&args.to_units, &only) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tisane::error::{Error, Result};
 use tisane::integrator::{IntegratorSettings, SchemeInfo};
 use tisane::spin_pool::on_threads;
-use tisane_io::atomic::check_name;
+use tisane_io::atomic::check_output_path;
 use tisane_io::table::Table;
 use tisane_lab::study::config::{CostFile, StudyFile};
 use tisane_lab::study::cost;
@@ -49,7 +49,7 @@ pub fn model(args: ModelArgs, talk: Verbosity) -> Result<u8> {
     let known = Model::read(&path)?;
     match args {
         ModelArgs { fit: Some(from), .. } => {
-            check_name(&path, None)?;
+            check_output_path(&path, None)?;
             let newer = match from {
                 Some(dir) => {
                     let missing = || {

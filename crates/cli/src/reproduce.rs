@@ -6,7 +6,7 @@ use clap::Args;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane_io::atomic::{check_name, write_atomically};
+use tisane_io::atomic::{check_output_path, write_atomically};
 use tisane_io::provenance::{self, Provenance};
 use tisane_run::assemble::{self, Recipe, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
@@ -98,7 +98,7 @@ fn this_program(made: &Provenance) -> String {
 /// Writes the configuration beside the directory of the new run and prints the command.
 fn tell_command(file: &Path, dir: &Path, recipe: &Recipe) -> Result<u8> {
     let config = dir.with_added_extension("toml");
-    check_name(&config, None)?;
+    check_output_path(&config, None)?;
     if std::fs::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
         return Err(Error::input(&config, "this file exists and holds something else")
             .with_help("give another directory with --output"));

@@ -87,7 +87,7 @@ impl SessionArgs {
 
     /// The port of the view of this session, if it is wanted.
     fn port(&self) -> Result<Option<Port>> {
-        self.view.map(Port::take).transpose()
+        self.view.map(Port::bind).transpose()
     }
 
     fn limit(&self, simulation: &mut Simulation) {
@@ -192,7 +192,7 @@ fn tell_of_lock(lock: &Lock) {
     if let Some(warning) = lock.warning() {
         tracing::warn!("{warning}");
     }
-    if let Some(who) = &lock.left_by {
+    if let Some(who) = &lock.stale_owner {
         tracing::info!("{who}, did not end in order: its lock is stale");
     }
     tracing::info!("process {} on {}", std::process::id(), machine::host());

@@ -243,10 +243,10 @@ fn accelerations(p: &Particles, mut engine: Box<dyn ForceEngine<Accelerations>>)
 
 /// Total energy in f64, whatever moved the particles.
 fn energy(p: &Particles) -> Result<f64> {
-    let mut meter = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::Baseline(pulp::Scalar));
-    meter.load(p)?;
+    let mut engine = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::Baseline(pulp::Scalar));
+    engine.load(p)?;
     let now = p.time.first().copied().unwrap_or_default();
-    Ok(Conserved::from_particles(p, &Field::from_engine(p, &mut *meter, now)?.pot).energy())
+    Ok(Conserved::from_particles(p, &Field::from_engine(p, &mut *engine, now)?.pot).energy())
 }
 
 fn outcome(

@@ -1,12 +1,12 @@
-//! Checkpoints: everything needed to go on bit for bit, after any block step.
+//! Checkpoints: the state of a run after a block step, from which it continues with the same bits.
 //!
 //! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two is
-//! whole: see [`write()`].
+//! complete: see [`write()`].
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
-use super::checksum::{self, Digest, Seal};
-use super::hdf::Kind;
-use super::hdf::read::{Node, Tree};
+use super::checksum::{self, ChecksumStatus, Digest};
+use super::hdf::FileKind;
+use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
@@ -20,23 +20,23 @@ use tisane::units::Scale;
 
 /// Name of the newest checkpoint in an output directory.
 pub const NEWEST: &str = "checkpoint.hdf5";
-/// Name of the checkpoint before it.
+/// Name of the checkpoint before the newest.
 pub const PREVIOUS: &str = "checkpoint.previous.hdf5";
 
-/// The state of a run after a block step.
+/// State of a run after a block step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// All particles, each at its own time, in internal units.
     pub particles: Particles,
-    /// Everything about the run that is a number.
+    /// Numbers of the run.
     pub run: RunState,
-    /// What has been told of in the events.
+    /// Events that were reported.
     pub history: History,
-    /// Where it comes from, the resolved configuration among it.
+    /// Provenance of the file, with the resolved configuration.
     pub provenance: Provenance,
 }
 
-/// The state of a run, borrowed to be written: a copy would be the largest allocation of the run.
+/// State of a run, borrowed for writing: a copy would be the largest allocation of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointRef<'a> {
     /// All particles, each at its own time, in internal units.
@@ -45,7 +45,7 @@ pub struct CheckpointRef<'a> {
     pub run: &'a RunState,
     /// Events that were reported.
     pub history: &'a History,
-    /// Origin of the file, with the resolved configuration.
+    /// Provenance of the file, with the resolved configuration.
     pub provenance: &'a Provenance,
 }
 
@@ -56,20 +56,20 @@ impl<'a> From<&'a Checkpoint> for CheckpointRef<'a> {
     }
 }
 
-/// The numbers of a run, in internal units (G = 1).
+/// Numbers of a run, in internal units (G = 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunState {
-    /// The moment of the last block step.
+    /// Time of the last block step.
     pub now: Time,
-    /// The time axis.
+    /// Time axis.
     pub clock: Clock,
-    /// User units in one internal unit.
+    /// Size of the internal units in the user's units.
     pub scale: Scale,
     /// Work done since the start of the run.
     pub counters: Counters,
     /// Output written since the start of the run.
-    pub written: Written,
-    /// What errors are measured from.
+    pub written: OutputCounts,
+    /// Reference values of the error measures.
     pub references: References,
     /// Wall time spent so far, in s.
     pub wall_seconds: f64,
@@ -78,40 +78,40 @@ pub struct RunState {
 /// Work done since the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Block steps.
+    /// Number of block steps.
     pub block_steps: u64,
-    /// Particle steps.
+    /// Number of particle steps.
     pub particle_steps: u64,
-    /// Pair interactions evaluated.
+    /// Number of pair interactions evaluated.
     pub pair_interactions: u64,
-    /// Particle steps held at dt_min.
+    /// Number of particle steps clamped at dt_min.
     pub clamped_steps: u64,
 }
 
 /// Output written since the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Snapshots.
+pub struct OutputCounts {
+    /// Number of snapshots.
     pub snapshots: u64,
-    /// Rows of the diagnostics.
+    /// Number of rows of the diagnostics.
     pub diagnostics_rows: u64,
-    /// Rows about the cluster.
+    /// Number of rows of the cluster journal.
     pub cluster_rows: u64,
-    /// Rows about binaries.
+    /// Number of rows of the binaries journal.
     pub binaries_rows: u64,
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Hashes of the CSV files of these rows; none in a checkpoint of a version that did not record them.
+    /// SHA-256 of `diagnostics.csv` up to these rows; [`None`] in a checkpoint of a version that did not record it.
     pub diagnostics_sha256: Option<Digest>,
-    /// Likewise.
+    /// SHA-256 of `cluster.csv`, likewise.
     pub cluster_sha256: Option<Digest>,
-    /// Likewise.
+    /// SHA-256 of `binaries.csv`, likewise.
     pub binaries_sha256: Option<Digest>,
-    /// Likewise.
+    /// SHA-256 of `events.csv`, likewise.
     pub events_sha256: Option<Digest>,
 }
 
-/// What errors are measured from, and the state at the last row of the diagnostics.
+/// Reference values of the error measures, and the state at the last row of the diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct References {
     /// Energy at the start.
@@ -134,17 +134,18 @@ pub struct References {
     pub previous_wall_seconds: f64,
 }
 
-/// Writes or reads the numbers of a run: one list of names for both ways.
+/// Visitor of the numbers of a run, so that one list of names serves writing and reading.
 trait Numbers<E> {
     fn count(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
-    /// A count that older checkpoints than of format version 2 do not have.
+    /// Visits a count that checkpoints of format version 1 do not have.
     fn count_since_2(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
-    /// A hash, where there is one.
+    /// Visits an optional hash.
     fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> std::result::Result<(), E>;
     fn float(&mut self, name: &str, value: &mut f64) -> std::result::Result<(), E>;
     fn vector(&mut self, name: &str, value: &mut Vec3) -> std::result::Result<(), E>;
 }
 
+/// Visits every number of a run, under its name in the file.
 fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<(), E> {
     v.count("now_ticks", &mut run.now.0)?;
     v.float("clock_start", &mut run.clock.start)?;
@@ -183,6 +184,7 @@ fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl Numbers<E>) ->
     v.count(&format!("{prefix}clamped_steps"), &mut c.clamped_steps)
 }
 
+/// Visitor that writes the numbers as attributes of a group.
 struct ToFile<'a>(&'a Group);
 
 impl Numbers<hdf5::Error> for ToFile<'_> {
@@ -203,11 +205,13 @@ impl Numbers<hdf5::Error> for ToFile<'_> {
     }
 }
 
-struct FromFile<'a>(Node<'a>, u64);
+/// Visitor that reads the numbers from the attributes of a group, in a file of a given format version.
+struct FromFile<'a>(TisaneGroup<'a>, u64);
 
 impl FromFile<'_> {
-    fn finite(&self, name: &str, values: &[f64]) -> Result<()> {
-        if values.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(self.0.error(name, "not finite")) }
+    /// Checks that values are finite.
+    fn check_finite(&self, name: &str, values: &[f64]) -> Result<()> {
+        if values.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(self.0.error(name, "not a finite number")) }
     }
 }
 
@@ -228,41 +232,42 @@ impl Numbers<Error> for FromFile<'_> {
     }
     fn float(&mut self, name: &str, value: &mut f64) -> Result<()> {
         *value = self.0.get(name)?;
-        self.finite(name, &[*value])
+        self.check_finite(name, &[*value])
     }
     fn vector(&mut self, name: &str, value: &mut Vec3) -> Result<()> {
         *value = self.0.get_array::<_, 3>(name)?.into();
-        self.finite(name, value.as_slice())
+        self.check_finite(name, value.as_slice())
     }
 }
 
-/// Writes `checkpoint.hdf5` in `dir` and keeps the former one as `checkpoint.previous.hdf5`.
+/// Writes `checkpoint.hdf5` in `dir` and keeps the previous one as `checkpoint.previous.hdf5`.
 ///
-/// The order leaves a whole checkpoint under one of the two names at any instant: the new one is written and flushed under a
-/// temporary name; the former newest, if it is whole, gets its second name by a hard link that replaces the previous one in
-/// one rename; then the new one replaces the newest in one rename. A damaged newest never displaces a good previous one.
+/// One of the two names holds a complete checkpoint at any instant: the new checkpoint is written and flushed under a temporary
+/// name; the present `checkpoint.hdf5`, if it is intact, replaces the previous one by a hard link and a rename; then the new one
+/// replaces `checkpoint.hdf5` by a rename. A damaged checkpoint never replaces an intact one.
 ///
 /// # Errors
-/// [`Error::Storage`]; the former checkpoints are still there.
+/// [`Error::Storage`] if it cannot be written; the existing checkpoints are kept.
 pub fn write<'a>(dir: &Path, checkpoint: impl Into<CheckpointRef<'a>>) -> Result<()> {
     let newest = dir.join(NEWEST);
     let checkpoint = checkpoint.into();
-    let pending = hdf::write_pending(&newest, Kind::Checkpoint, |root| fill(root, checkpoint))?;
-    if checksum::check(&newest).is_ok_and(|seal| seal == Seal::Whole) {
+    let pending = hdf::write_pending(&newest, FileKind::Checkpoint, |root| fill(root, checkpoint))?;
+    if checksum::check(&newest).is_ok_and(|status| status == ChecksumStatus::Valid) {
         keep_as_previous(&newest, &dir.join(PREVIOUS))?;
     }
     pending.commit()
 }
 
+/// Gives the newest checkpoint the name of the previous one as well.
 fn keep_as_previous(newest: &Path, previous: &Path) -> Result<()> {
     let link = temporary_name(previous)?;
     remove_if_present(&link).map_err(|e| Error::storage(&link, e))?;
     if fs::hard_link(newest, &link).is_err() {
-        // A file system without hard links: between this rename and the next, the whole checkpoint is the previous one.
+        // The file system has no hard links: until the next rename only the previous checkpoint exists.
         return rename_durably(newest, previous);
     }
     rename_durably(&link, previous)?;
-    // Renaming one name of a file to another name of the same file leaves both: so after a kill between the two renames.
+    // After a kill between the two renames both names were the same file; renaming one to the other then leaves both.
     remove_if_present(&link).map_err(|e| Error::storage(&link, e))
 }
 
@@ -285,18 +290,18 @@ fn fill(root: &Group, c: CheckpointRef<'_>) -> H5Result {
     provenance::write(c.provenance, &new_group(root, "Provenance")?)
 }
 
-/// Reads a checkpoint and checks that it is whole and makes sense.
+/// Reads a checkpoint and checks that it is complete and consistent.
 ///
 /// # Errors
-/// [`Error::Input`]: missing, cut off, damaged, of another kind or a newer version, or with values that no run leaves.
+/// [`Error::Input`] if it is missing, truncated, damaged, of another kind or a newer version, or has values that no run produces.
 pub fn read(path: &Path) -> Result<Checkpoint> {
-    let tree = Tree::open(path, &[Kind::Checkpoint], true)?;
+    let tree = TisaneFile::open(path, &[FileKind::Checkpoint], true)?;
     let mut run = RunState {
         now: Time(0),
         clock: Clock { start: 0.0, dt_max: 0.0 },
         scale: Scale::IDENTITY,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 0.0,
     };
@@ -307,22 +312,27 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
     Ok(Checkpoint { particles, run, history, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
 }
 
-fn read_particles(g: &Node<'_>) -> Result<Particles> {
+/// Reads the particles and checks values, levels and ids.
+fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
     let n = usize::try_from(g.get::<u64>("n")?).map_err(|e| g.error("n", e))?;
     let floats = |name: &str, width| {
         let values: Vec<f64> = g.column(name, Some(n), width)?;
-        if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(g.error(name, "a value is not finite")) }
+        if values.iter().all(|v| v.is_finite()) {
+            Ok(values)
+        } else {
+            Err(g.error(name, "a value is not a finite number"))
+        }
     };
     let vectors = |name: &str| Ok::<_, Error>(from_components(&floats(name, 3)?));
     let level: Vec<u8> = g.column("level", Some(n), 1)?;
     if level.iter().any(|&level| level > Level::DEEPEST.0) {
-        return Err(g.error("level", format!("a level beyond {}", Level::DEEPEST.0)));
+        return Err(g.error("level", format!("a level is above {}", Level::DEEPEST.0)));
     }
     let id: Vec<u64> = g.column("id", Some(n), 1)?;
     let mut sorted = id.clone();
     sorted.sort_unstable();
     if sorted.windows(2).any(|pair| pair.first() == pair.last()) {
-        return Err(g.error("id", "two particles with one id"));
+        return Err(g.error("id", "two particles have the same id"));
     }
     Ok(Particles {
         id,
@@ -337,30 +347,35 @@ fn read_particles(g: &Node<'_>) -> Result<Particles> {
     })
 }
 
-/// Block steps leave every particle at a multiple of its own step, none ahead of the run.
+/// Checks that the time of every particle is a multiple of its own step and not later than the time of the run.
 fn check_times(path: &Path, p: &Particles, now: Time) -> Result<()> {
     let bad = p.time.iter().zip(&p.step).position(|(time, step)| *time > now || !time.is_multiple_of(*step));
     match bad.and_then(|i| p.id.get(i)) {
-        Some(id) => Err(Error::input(path, format!("/Particles/time_ticks: particle {id} is off its block steps"))),
+        Some(id) => Err(Error::input(
+            path,
+            format!(
+                "/Particles/time_ticks: the time of particle {id} is not a multiple of its step, or later than the run's"
+            ),
+        )),
         None => Ok(()),
     }
 }
 
-/// Reads the newest good checkpoint of an output directory: `checkpoint.hdf5`, or the previous one if that is missing or
-/// damaged; then the text says why.
+/// Reads the newest valid checkpoint of an output directory: `checkpoint.hdf5`, or the previous one if that is missing or damaged.
+/// The text then gives the reason.
 ///
 /// # Errors
-/// [`Error::Input`] if neither is good, with both reasons.
+/// [`Error::Input`] with both reasons if neither is valid.
 pub fn read_newest(dir: &Path) -> Result<(Checkpoint, Option<String>)> {
     let newest = match read(&dir.join(NEWEST)) {
         Ok(checkpoint) => return Ok((checkpoint, None)),
-        Err(why) => why,
+        Err(error) => error,
     };
     match read(&dir.join(PREVIOUS)) {
-        Ok(checkpoint) => Ok((checkpoint, Some(format!("{newest}; taking {PREVIOUS} instead")))),
+        Ok(checkpoint) => Ok((checkpoint, Some(format!("{newest}; using {PREVIOUS} instead")))),
         Err(previous) => {
-            let problem = format!("no good checkpoint here:\n  {newest}\n  {previous}");
-            Err(Error::input(dir, problem).with_help("name the output directory of a run that wrote checkpoints"))
+            let problem = format!("no valid checkpoint here:\n  {newest}\n  {previous}");
+            Err(Error::input(dir, problem).with_help("give the output directory of a run that wrote checkpoints"))
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The seal: 80 bytes after the end of an HDF5 file that hold the SHA-256 of everything before them.
+//! Checksum of an HDF5 file: a trailer of 80 bytes after the HDF5 data with the SHA-256 of all bytes before it.
 //!
-//! HDF5's own checksums leave out superblock padding, unallocated space and more, and its C parser is not made for damaged
-//! files. The seal covers every byte and is checked before the library opens the file. HDF5 readers ignore bytes
-//! after the end that the superblock states; the library drops them when a file is changed in place.
+//! The checksums of HDF5 itself do not cover superblock padding and unallocated space, and its C parser is not robust against
+//! damaged files. The trailer covers every byte and is verified before the library opens the file. HDF5 readers ignore
+//! bytes after the end of file stated in the superblock; the library drops them when it modifies a file in place.
 
 use crate::regular_file;
 use sha2::{Digest as _, Sha256};
@@ -12,32 +12,34 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use tisane::particles::hexadecimal;
 
+/// First bytes of the trailer; 64 hexadecimal digits and a line end follow.
 const MAGIC: &[u8; 15] = b"\nTISANE-SHA256 ";
+/// Length of the trailer in bytes.
 const LENGTH: u64 = 80;
 
-/// What the end of a file says about the rest of it.
+/// Result of the verification of a file against its trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seal {
-    /// There, and the bytes before it are those it was made from.
-    Whole,
-    /// There, but some byte before it changed.
-    Broken,
-    /// Not there: the file was cut off, changed in place, or written by another program.
-    Absent,
+pub enum ChecksumStatus {
+    /// The trailer is present and matches the bytes before it.
+    Valid,
+    /// The trailer is present, but a byte before it or in it has changed.
+    Mismatch,
+    /// No trailer: the file was truncated, modified in place, or written by another program.
+    Missing,
 }
 
-/// A SHA-256.
+/// A SHA-256 digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// What a hash has come to.
+    /// Returns the digest of the bytes that `hash` was fed.
     #[must_use]
-    pub fn of(hash: Sha256) -> Self {
+    pub fn from_hasher(hash: Sha256) -> Self {
         Self(hash.finalize().into())
     }
 
-    /// From 64 hexadecimal digits; none if the text is anything else.
+    /// Parses 64 hexadecimal digits; [`None`] for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (mut bytes, digits) = ([0; 32], text.as_bytes());
@@ -52,16 +54,16 @@ impl Digest {
 }
 
 impl fmt::Display for Digest {
-    /// In lower-case hexadecimal.
+    /// Writes 64 lower-case hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hexadecimal(&self.0))
     }
 }
 
-/// Appends the seal to a finished file.
+/// Appends the trailer to a complete file.
 ///
 /// # Errors
-/// What the file system says.
+/// The error of the file system.
 pub fn append(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let length = file.metadata()?.len();
@@ -69,45 +71,46 @@ pub fn append(path: &Path) -> io::Result<()> {
     file.write_all(&trailer(digest))
 }
 
-/// Checks the seal of a file, reading all of it once.
+/// Verifies the trailer of a file. Reads the whole file once.
 ///
 /// # Errors
-/// What the file system says.
-pub fn check(path: &Path) -> io::Result<Seal> {
+/// The error of the file system; [`io::ErrorKind::InvalidInput`] for a device, a pipe or a socket.
+pub fn check(path: &Path) -> io::Result<ChecksumStatus> {
     let mut file = regular_file::open(path)?;
     let length = file.metadata()?.len();
-    let Some(content) = length.checked_sub(LENGTH) else { return Ok(Seal::Absent) };
+    let Some(content) = length.checked_sub(LENGTH) else { return Ok(ChecksumStatus::Missing) };
     let mut found = [0u8; LENGTH as usize];
     file.seek(SeekFrom::Start(content))?;
     file.read_exact(&mut found)?;
     if !found.starts_with(MAGIC) {
-        return Ok(Seal::Absent);
+        return Ok(ChecksumStatus::Missing);
     }
     file.rewind()?;
     let whole = found.as_slice() == trailer(digest(&mut file, content)?);
-    Ok(if whole { Seal::Whole } else { Seal::Broken })
+    Ok(if whole { ChecksumStatus::Valid } else { ChecksumStatus::Mismatch })
 }
 
-/// SHA-256 of a whole file, in lower-case hexadecimal.
+/// Returns the SHA-256 of a whole file, in lower-case hexadecimal.
 ///
 /// # Errors
-/// What the file system says.
-pub fn sha256_of(path: &Path) -> io::Result<String> {
+/// The error of the file system; [`io::ErrorKind::InvalidInput`] for a device, a pipe or a socket.
+pub fn sha256_file(path: &Path) -> io::Result<String> {
     Ok(digest(&mut regular_file::open(path)?, u64::MAX)?.to_string())
 }
 
+/// Returns the bytes of the trailer for a digest.
 fn trailer(digest: Digest) -> Vec<u8> {
     [MAGIC.as_slice(), digest.to_string().as_bytes(), b"\n"].concat()
 }
 
-/// SHA-256 of the first `length` bytes from here.
+/// Returns the SHA-256 of the next `length` bytes of a file, or of all that are left if they are fewer.
 fn digest(file: &mut File, length: u64) -> io::Result<Digest> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0u8; 1 << 16];
     let mut rest = file.take(length);
     loop {
         match rest.read(&mut buffer)? {
-            0 => return Ok(Digest::of(hash)),
+            0 => return Ok(Digest::from_hasher(hash)),
             n => hash.update(buffer.get(..n).unwrap_or(&buffer)),
         }
     }
@@ -119,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_digest_is_read_as_it_is_written() {
-        let digest = Digest::of(Sha256::new_with_prefix("abc"));
+        let digest = Digest::from_hasher(Sha256::new_with_prefix("abc"));
         assert!(digest.to_string().starts_with("ba7816bf8f01cfea"));
         assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
         for bad in ["", "ba78", &"g".repeat(64), &"+1".repeat(32), &"é".repeat(32)] {
@@ -133,15 +136,15 @@ mod tests {
         let path = dir.path().join("a");
         std::fs::write(&path, "some content").unwrap();
         append(&path).unwrap();
-        assert_eq!(check(&path).unwrap(), Seal::Whole);
+        assert_eq!(check(&path).unwrap(), ChecksumStatus::Valid);
         let good = std::fs::read(&path).unwrap();
         for i in 0..good.len() {
             let mut bad = good.clone();
             bad[i] ^= 0x10;
             std::fs::write(&path, &bad).unwrap();
-            assert_ne!(check(&path).unwrap(), Seal::Whole, "byte {i}");
+            assert_ne!(check(&path).unwrap(), ChecksumStatus::Valid, "byte {i}");
             std::fs::write(&path, &good[..i]).unwrap();
-            assert_ne!(check(&path).unwrap(), Seal::Whole, "cut at {i}");
+            assert_ne!(check(&path).unwrap(), ChecksumStatus::Valid, "cut at {i}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The output directory of a run: which files it holds, and when it may be used.
+//! Output directory of a run: names of its files, creation, replacement, checks.
 
 use super::atomic::{make_directory, remove_durably, remove_if_present, write_atomically};
 use super::checkpoint;
@@ -8,37 +8,37 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
-/// The resolved configuration.
+/// File of the resolved configuration.
 pub const CONFIG: &str = "config.toml";
-/// The log.
+/// File of the log.
 pub const LOG: &str = "run.log";
-/// The result in short.
+/// File of the summary.
 pub const SUMMARY: &str = "summary.json";
-/// The folder of the snapshots.
+/// Directory of the snapshots.
 pub const SNAPSHOTS: &str = "snapshots";
-/// The folder of what `tisane analyze` makes of the snapshots.
+/// Directory of the journals that `tisane analyze` derives from the snapshots.
 pub const ANALYSIS: &str = "analysis";
-/// The folder of the figures.
+/// Directory of the figures.
 pub const PLOTS: &str = "plots";
-/// The folder of the film.
+/// Directory of the film.
 pub const MOVIE: &str = "movie";
 
-/// The file by which a directory is seen to be that of a run, if it is one: a folder of results of `tisane analyze` has none
-/// of these.
+/// Returns the name of a file that identifies a directory as that of a run. Results of `tisane analyze` alone have no such file.
 #[must_use]
-pub fn sign_of_run(dir: &Path) -> Option<&'static str> {
+pub fn run_marker(dir: &Path) -> Option<&'static str> {
     let diagnostics = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
-    let signs = [LOG, CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS];
-    signs.into_iter().chain(diagnostics).find(|name| dir.join(name).exists())
+    let markers = [LOG, CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS];
+    markers.into_iter().chain(diagnostics).find(|name| dir.join(name).exists())
 }
 
-/// Path of snapshot number `number` in a run's directory.
+/// Returns the path of a snapshot in the directory of a run.
 #[must_use]
 pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
     dir.join(SNAPSHOTS).join(format!("snapshot_{number:04}.hdf5"))
 }
 
-/// The snapshots of a run, in the order of their numbers: in its directory, or in a folder that holds them itself.
+/// Returns the paths of the snapshots of a run, in order of their numbers. `dir` is the directory of the run, or that of its
+/// snapshots.
 ///
 /// # Errors
 /// [`Error::Input`] if there are none.
@@ -54,14 +54,14 @@ pub fn snapshots(dir: &Path) -> Result<Vec<PathBuf>> {
             true => "a run without snapshots: there is no snapshots/snapshot_0000.hdf5",
             false => "not the output directory of a run: neither snapshots/snapshot_0000.hdf5 nor config.toml",
         };
-        return Err(Error::input(dir, problem).with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
+        return Err(Error::input(dir, problem).with_help("`tisane run` creates one, by default runs/<name>/"));
     }
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Says which numbers are missing among snapshots in order, if any: a run counts its own from 0.
+/// Describes the numbers that are missing among sorted snapshots, which a run counts from 0; [`None`] if all are there.
 #[must_use]
-pub fn told_missing(paths: &[PathBuf]) -> Option<String> {
+pub fn describe_missing(paths: &[PathBuf]) -> Option<String> {
     let numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path.file_name()?.to_str()?)).collect();
     let before = std::iter::once(None).chain(numbers.iter().copied().map(Some));
     let gaps = before.zip(&numbers).map(|(before, &next)| (before.map_or(0, |number| number + 1), next));
@@ -73,17 +73,17 @@ pub fn told_missing(paths: &[PathBuf]) -> Option<String> {
     (!missing.is_empty()).then(|| format!("snapshots are missing: {missing}"))
 }
 
-/// The numbers of the snapshots in a run's directory, in order; none if there is no folder of them yet.
+/// Returns the numbers of the snapshots in the directory of a run, in order; empty if it has no snapshots yet.
 ///
 /// # Errors
-/// [`Error::Input`] if the folder cannot be read.
+/// [`Error::Input`] if the directory of the snapshots cannot be read.
 pub fn snapshot_numbers(dir: &Path) -> Result<Vec<u64>> {
     let folder = dir.join(SNAPSHOTS);
     let found = if folder.is_dir() { numbered(&folder)? } else { Vec::new() };
     Ok(found.into_iter().map(|(number, _)| number).collect())
 }
 
-/// The snapshots in a folder with their numbers, in order. Only what has a name that a run gives is taken for one.
+/// Returns the numbers and paths of the snapshots in a directory, in order. Files with other names are ignored.
 fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| Error::input(folder, e))? {
@@ -98,33 +98,32 @@ fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Makes the directory of a new run, takes the lock on it and writes `config` into it, once it is clear that `needed` bytes
-/// will fit. An existing run is only replaced if `overwrite` is set, and then only the files that a run writes are removed.
+/// Creates the directory of a new run, takes the lock on it and writes `config` into it, after checking that `needed` bytes are
+/// free. An existing run is replaced only if `overwrite` is set; then only the files that a run writes are removed.
 ///
 /// # Errors
-/// [`Error::Input`] if the directory holds anything, is another process's, cannot be made, or has too little space;
+/// [`Error::Input`] if the directory is not empty, is used by another process, cannot be created, or has too little space;
 /// [`Error::Storage`] if it cannot be written.
 pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<Lock> {
     check_free(dir, overwrite)?;
     check_space(dir, needed)?;
-    let cannot = |e| Error::input(dir, format!("cannot make the output directory: {e}"));
+    let cannot = |e| Error::input(dir, format!("cannot create the output directory: {e}"));
     make_directory(dir).map_err(cannot)?;
     let lock = Lock::take(dir)?;
-    // Another process may have come first, and be gone.
+    // Another process may have used the directory before the lock was taken.
     check_free(dir, overwrite)?;
     if overwrite {
         check_removable(dir)?;
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
     make_directory(&dir.join(SNAPSHOTS)).map_err(cannot)?;
-    // Before the configuration: it tells that a run wrote that.
+    // Before the configuration: the log shows that a run wrote the directory.
     fs::OpenOptions::new().create(true).append(true).open(dir.join(LOG)).map_err(cannot)?;
     write_config(dir, config)?;
     Ok(lock)
 }
 
-/// Refuses a directory that holds anything, unless it is to be overwritten; then one in which the files that would go are not
-/// those of a run.
+/// Checks that a directory is empty or missing. With `overwrite`, checks instead that the files to be replaced are those of a run.
 fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
     if !dir.exists() {
         return Ok(());
@@ -144,8 +143,8 @@ fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
     Err(Error::input(dir, "the output directory already holds files").with_help(help))
 }
 
-/// Refuses a directory with files of the names that a run gives, but without the log, which a run begins with and which is the
-/// last to be removed: they are the user's.
+/// Checks that files with the names of a run's files come with a log, which a run creates first and removes last: without it they
+/// may be the user's own.
 fn check_log(dir: &Path) -> Result<()> {
     if dir.join(LOG).exists() {
         return Ok(());
@@ -154,7 +153,8 @@ fn check_log(dir: &Path) -> Result<()> {
     match named.or(snapshot_numbers(dir)?.first().map(|&number| snapshot(dir, number))) {
         None => Ok(()),
         Some(path) => {
-            let problem = format!("--overwrite would replace this file, which no run wrote: there is no {LOG}");
+            let problem =
+                format!("--overwrite would replace this file, which was not written by a run: there is no {LOG}");
             Err(Error::input(path, problem).with_help("give another directory with --output"))
         }
     }
@@ -168,7 +168,7 @@ pub fn write_config(dir: &Path, config: &str) -> Result<()> {
     write_atomically(&dir.join(CONFIG), |path| fs::write(path, config).map_err(|e| Error::storage(path, e)))
 }
 
-/// Bytes free for the user in the file system that holds `dir` (or will hold it).
+/// Returns the bytes available to the user in the file system of `dir`, which need not exist yet; [`None`] if unknown.
 #[must_use]
 pub fn free_space(dir: &Path) -> Option<u64> {
     let here = std::path::absolute(dir).ok()?;
@@ -176,6 +176,7 @@ pub fn free_space(dir: &Path) -> Option<u64> {
     fs4::available_space(existing).ok()
 }
 
+/// Checks that `needed` bytes are free.
 fn check_space(dir: &Path, needed: u64) -> Result<()> {
     match free_space(dir) {
         Some(free) if free < needed => Err(Error::input(
@@ -186,24 +187,24 @@ fn check_space(dir: &Path, needed: u64) -> Result<()> {
     }
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes with a binary prefix: `1.5 GiB`.
 #[must_use]
 pub fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
 }
 
-/// Sees that a run can be removed, before the first of its files goes: files can be removed where they can be made.
+/// Checks that the files of a run can be removed, by creating a temporary file in each of its directories.
 fn check_removable(dir: &Path) -> Result<()> {
     let folders = [dir.to_owned(), dir.join(SNAPSHOTS)].into_iter().chain(analysis(dir));
     for folder in folders.filter(|folder| folder.is_dir()) {
         tempfile::tempfile_in(&folder).map_err(|e| {
-            Error::input(&folder, format!("the old run cannot be removed: nothing can be written here: {e}"))
+            Error::input(&folder, format!("cannot remove the old run: this directory is not writable: {e}"))
         })?;
     }
     Ok(())
 }
 
-/// Removes the summary of a run that goes on, so that nobody takes it for one that has ended.
+/// Removes the summary of a run that is resumed, so that it does not look complete.
 ///
 /// # Errors
 /// [`Error::Storage`] if it cannot be removed.
@@ -212,21 +213,22 @@ pub fn remove_summary(dir: &Path) -> Result<()> {
     remove_durably(&path).map_err(|e| Error::storage(&path, e))
 }
 
-/// The names of what a run writes in its directory, but for the log.
+/// Returns the names of the files that a run writes in its directory, except the log and the snapshots.
 fn names() -> impl Iterator<Item = &'static str> {
     [CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS].into_iter().chain(journals())
 }
 
+/// Returns the names of the files of all journals.
 fn journals() -> impl Iterator<Item = &'static str> {
     Journal::ALL.into_iter().flat_map(|journal| [journal.csv(), journal.hdf5()])
 }
 
-/// The folder of the journals made of a run's snapshots, if there is one. A link leads to what is not the run's.
+/// Returns the directory of the journals derived from the snapshots, if it exists and is not a link.
 fn analysis(dir: &Path) -> Option<PathBuf> {
     Some(dir.join(ANALYSIS)).filter(|folder| fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()))
 }
 
-/// Removes what a run writes, and the journals made of its snapshots, which would be taken for the new run's; nothing else.
+/// Removes the files that a run writes and the journals derived from its snapshots, and nothing else.
 fn remove_run(dir: &Path) -> Result<()> {
     for path in names().map(|name| dir.join(name)) {
         remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
@@ -236,32 +238,32 @@ fn remove_run(dir: &Path) -> Result<()> {
         for path in journals().map(|name| analysis.join(name)) {
             remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
         }
-        // Where the user has put something into it, it stays.
+        // Fails if the user has other files in it; then it stays.
         let _ = fs::remove_dir(&analysis);
     }
     let log = dir.join(LOG);
     remove_if_present(&log).map_err(|e| Error::storage(&log, e))
 }
 
-/// The folders in a run's directory with pictures that were made of its files.
+/// Returns the directories of figures and films in the directory of a run.
 #[must_use]
 pub fn pictures(dir: &Path) -> Vec<PathBuf> {
     [PLOTS, MOVIE].map(|name| dir.join(name)).into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
-/// Makes the folder of a run's snapshots, if it is not there.
+/// Creates the directory of the snapshots of a run, if it does not exist.
 ///
 /// # Errors
-/// [`Error::Storage`] if that fails.
+/// [`Error::Storage`] if it cannot be created.
 pub fn make_snapshots(dir: &Path) -> Result<()> {
     let folder = dir.join(SNAPSHOTS);
     make_directory(&folder).map_err(|e| Error::storage(&folder, e))
 }
 
-/// Removes the snapshots of a run from number `first` on, and what a kill left of unfinished ones.
+/// Removes the snapshots of a run from number `first` on, and temporary files of snapshots left by a killed process.
 ///
 /// # Errors
-/// [`Error::Storage`] if their folder cannot be read or a file not removed.
+/// [`Error::Storage`] if the directory cannot be read or a file cannot be removed.
 pub fn remove_snapshots(dir: &Path, first: u64) -> Result<()> {
     let folder = dir.join(SNAPSHOTS);
     if !folder.is_dir() {
@@ -279,7 +281,7 @@ pub fn remove_snapshots(dir: &Path, first: u64) -> Result<()> {
     Ok(())
 }
 
-/// The number in a snapshot's name, as [`snapshot`] writes it.
+/// Parses the number in the file name of a snapshot.
 fn number_of(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("snapshot_")?.strip_suffix(".hdf5")?;
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?

@@ -1,4 +1,4 @@
-//! Tables of orbital elements: CSV, or an HDF5 file that AMUSE wrote of stars about the Galactic centre.
+//! Tables of orbital elements: CSV, or the HDF5 file of AMUSE with the stars about the Galactic centre.
 
 use super::formats;
 use super::hdf::read::SIGNATURE;
@@ -6,7 +6,7 @@ use super::table;
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// Orbital elements as a table has them, a column each and a row an orbit. Angles in degrees.
+/// Orbital elements, one column each and one row an orbit. Angles are in degrees.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ElementTable {
     /// Semi-major axis: a length, or an angle in arc seconds.
@@ -19,18 +19,18 @@ pub struct ElementTable {
     pub node: Vec<f64>,
     /// Argument of the pericentre.
     pub pericentre: Vec<f64>,
-    /// Where on the orbit.
+    /// Position on the orbit.
     pub phase: Phase,
-    /// Masses of the bodies; none where the table has none.
+    /// Masses of the bodies; empty if the table has none.
     pub mass: Vec<f64>,
-    /// The file's unit of length in cm and of time in s, where it says them.
+    /// Unit of length in cm and unit of time in s, if the file states them.
     pub units: [Option<f64>; 2],
 }
 
-/// Where on its orbit a body is.
+/// Position of bodies on their orbits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// Times at which bodies pass the pericentre.
+    /// Times of pericentre passage.
     TimeOfPericentre(Vec<f64>),
     /// Mean anomalies, in degrees.
     MeanAnomaly(Vec<f64>),
@@ -42,11 +42,11 @@ impl Default for Phase {
     }
 }
 
-/// Reads a table: HDF5 of AMUSE, or else CSV with the columns `a`, `e`, `i`, `node`, `pericentre`, `t_pericentre` or
-/// `mean_anomaly`, and perhaps `m`.
+/// Reads a table: HDF5 of AMUSE, or CSV with the columns `a`, `e`, `i`, `node`, `pericentre`, one of `t_pericentre` and
+/// `mean_anomaly`, and optionally `m`.
 ///
 /// # Errors
-/// [`Error::Input`] with what is missing or wrong, and where.
+/// [`Error::Input`] with the column and row if a column is missing or a value is not a finite number.
 pub fn read(path: &Path) -> Result<ElementTable> {
     if formats::head(path)?.starts_with(SIGNATURE) {
         return formats::amuse_elements(path);
@@ -56,7 +56,7 @@ pub fn read(path: &Path) -> Result<ElementTable> {
     let column = |name: &str| -> Result<Vec<f64>> {
         let values = file.numbers(name).ok_or_else(|| {
             let problem = format!("no column of numbers '{name}'; found {}", names.join(", "));
-            let help = "expected a, e, i, node, pericentre, then t_pericentre or mean_anomaly, and perhaps m";
+            let help = "expected a, e, i, node, pericentre, t_pericentre or mean_anomaly, and optionally m";
             Error::input(path, problem).with_help(help)
         })?;
         if let Some(row) = values.iter().position(|x| !x.is_finite()) {

@@ -1,40 +1,41 @@
-//! Every output quantity, declared once: name, dimension, description. Files, docs and readers follow these tables.
+//! Output quantities, each declared once with name, dimension and description. Writers, readers and the guide use these tables.
 
 mod cluster;
 mod rows;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
-pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, Stated};
+pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, UserTime};
 
 use tisane::force::Field;
 use tisane::particles::{Particles, Vec3, components};
 use tisane::time::Clock;
 use tisane::units::Dimension;
 
-/// One dataset of a snapshot.
+/// Declaration of a dataset of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotField {
     /// Name of the dataset.
     pub name: &'static str,
-    /// What it is made of.
+    /// Dimension, from which the unit follows.
     pub dimension: Dimension,
-    /// Values a particle: 1 or 3.
+    /// Number of values of a particle: 1 or 3.
     pub width: usize,
     /// Description.
     pub description: &'static str,
-    /// Its values, from particles that all stand at one moment, the forces there, and the time axis.
+    /// Values of synchronised particles, from their state, the field at their positions and the time axis.
     pub values: fn(&Particles, &Field, &Clock) -> FieldValues,
 }
 
-/// The values of a snapshot's field, in row order and internal units.
+/// Values of a dataset of a snapshot, in row order and internal units.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldValues {
-    /// Quantities.
+    /// Physical quantities.
     Floats(Vec<f64>),
-    /// Identities.
+    /// Ids.
     Counts(Vec<u64>),
 }
 
+/// Returns the components of vectors, three values a row.
 fn vectors(column: &[Vec3]) -> FieldValues {
     FieldValues::Floats(components(column).to_vec())
 }
@@ -51,7 +52,7 @@ macro_rules! fields {
                 values: $values,
             };
         )*
-        /// All datasets of a snapshot, in the order in which they are written and hashed.
+        /// Datasets of a snapshot, in the order in which they are written and hashed.
         pub const SNAPSHOT: &[SnapshotField] = &[$($constant),*];
     };
 }

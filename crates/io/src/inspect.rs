@@ -1,11 +1,11 @@
-//! One screen about a file that tisane wrote or reads.
+//! Description of a file, as printed by `tisane inspect`.
 
-use super::checksum::Seal;
+use super::checksum::ChecksumStatus;
 use super::fields::Journal;
 use super::file_units;
-use super::formats::{self, FileState, Look};
-use super::hdf::Kind;
-use super::hdf::read::{Node, Tree};
+use super::formats::{self, FileProbe, FileState};
+use super::hdf::FileKind;
+use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::provenance::{self, Provenance};
 use super::table::{self, Table, Value};
 use super::{checkpoint, snapshot};
@@ -16,35 +16,35 @@ use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Units};
 
-/// Describes a snapshot, a checkpoint, a journal such as the diagnostics (CSV or HDF5) or particles in any of the [`formats`], checking all of it:
-/// kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as it has them.
+/// Describes a snapshot, a checkpoint, a journal (CSV or HDF5) or a file of particles in one of the [`formats`], after checking all
+/// of it: kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as present.
 ///
 /// # Errors
-/// [`Error::Input`] if the file is missing, damaged, or not one that tisane reads.
+/// [`Error::Input`] if the file is missing, damaged, or not readable by tisane.
 pub fn describe(path: &Path) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
-    let look = Look::at(path)?;
+    let probe = FileProbe::open(path)?;
     let guesses = formats::detect(path)?;
-    let of_others = guesses.first().is_some_and(|(_, guess)| guess.sure) && !look.is_from_tisane();
-    if look.is_hdf5() && !of_others {
+    let third_party = guesses.first().is_some_and(|(_, guess)| guess.sure) && !probe.is_from_tisane();
+    if probe.is_hdf5() && !third_party {
         describe_hdf5(&mut page, path)?;
-    } else if let Some(journal) = Journal::from_csv(&look.head) {
-        page.line("kind", format!("{}, CSV", Kind::of(journal).text()));
+    } else if let Some(journal) = Journal::from_csv(&probe.head) {
+        page.line("kind", format!("{}, CSV", FileKind::from_journal(journal).text()));
         describe_table(&mut page, &table::read_csv(path)?, None);
     } else if !guesses.is_empty() {
         describe_particles(&mut page, &formats::read(path, None)?);
     } else {
-        let help = format!("{}; and the checkpoints and diagnostics of its runs", formats::known());
-        return Err(Error::input(path, "this is none of the files that tisane reads").with_help(help));
+        let help = format!("{}; and the checkpoints and journals of its runs", formats::known());
+        return Err(Error::input(path, "not a file that tisane reads").with_help(help));
     }
     Ok(page.0)
 }
 
-/// Describes particles in the format of that name, where the content alone does not tell it.
+/// Describes a file of particles in the given format, for content that fits several formats.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no such format, or the file is not of it.
+/// [`Error::Input`] if there is no such format, or the file is not in it.
 pub fn describe_as(path: &Path, format: &str) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
@@ -53,29 +53,29 @@ pub fn describe_as(path: &Path, format: &str) -> Result<String> {
 }
 
 fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
-    let tree = Tree::open(path, &Kind::ALL, false)?;
+    let tree = TisaneFile::open(path, &FileKind::ALL, false)?;
     page.line("kind", format!("{}, format version {}", tree.kind.text(), tree.version));
     match tree.kind {
-        Kind::Snapshot => describe_snapshot(page, path, &tree)?,
-        Kind::Checkpoint => describe_checkpoint(page, path, &tree)?,
-        Kind::Diagnostics | Kind::Cluster | Kind::Binaries | Kind::Events => {
+        FileKind::Snapshot => describe_snapshot(page, path, &tree)?,
+        FileKind::Checkpoint => describe_checkpoint(page, path, &tree)?,
+        FileKind::Diagnostics | FileKind::Cluster | FileKind::Binaries | FileKind::Events => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
-        Kind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),
+        FileKind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),
     }
     page.line(
         "bytes",
-        match tree.seal {
-            Seal::Whole => "match the SHA-256 at the end of the file",
-            _ => "no SHA-256 at the end of the file: repacked or changed by another program",
+        match tree.checksum {
+            ChecksumStatus::Valid => "match the SHA-256 at the end of the file",
+            _ => "no SHA-256 at the end of the file: repacked or modified by another program",
         },
     );
     Ok(())
 }
 
-/// Describes the table of a result: what it shows, where it comes from, and its columns.
+/// Describes the table of a result: title, remarks and columns.
 fn describe_result(page: &mut Page, table: &Table) {
     page.line("title", &table.title);
     for (name, value) in &table.remarks {
@@ -86,7 +86,7 @@ fn describe_result(page: &mut Page, table: &Table) {
     }
 }
 
-/// Lines of a name and a value.
+/// Lines with a name and a value.
 #[derive(Default)]
 struct Page(String);
 
@@ -125,30 +125,30 @@ impl Page {
         self.line("units", format!("{system}: mass {mass}, length {length}, velocity {velocity}, time {time}"));
     }
 
-    /// What particles of any file have; quantities get their units where the file names them.
+    /// Adds number, masses, extent and speeds of particles, with units if the file states them.
     fn particles(&mut self, mass: &[f64], pos: &[Vec3], vel: &[Vec3], units: Option<&Units>) {
         let unit = |d| units.map_or(String::new(), |units| format!(" {}", units.label(d)));
         self.line("particles", mass.len());
         self.line("total mass", format!("{}{}", sum(mass.iter().copied()), unit(Dimension::MASS)));
-        self.line("  of one particle", told(mass.iter().copied()) + &unit(Dimension::MASS));
+        self.line("  of one particle", range(mass.iter().copied()) + &unit(Dimension::MASS));
         for (k, axis) in ["extent in x", "  in y", "  in z"].into_iter().enumerate() {
-            self.line(axis, told(pos.iter().map(|r| r[k])) + &unit(Dimension::LENGTH));
+            self.line(axis, range(pos.iter().map(|r| r[k])) + &unit(Dimension::LENGTH));
         }
         let speeds = vel.iter().map(|v| v.norm());
-        self.line("speeds", told(speeds) + &unit(Dimension::VELOCITY));
+        self.line("speeds", range(speeds) + &unit(Dimension::VELOCITY));
     }
 
-    fn datasets(&mut self, group: &Node<'_>, unit: bool) -> Result<()> {
+    fn datasets(&mut self, group: &TisaneGroup<'_>, unit: bool) -> Result<()> {
         for name in group.members()? {
             let shape = group.shape(&name)?.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
-            let unit = if unit { format!(", in {}", group.text_of(&name, "unit")?) } else { String::new() };
+            let unit = if unit { format!(", in {}", group.dataset_text(&name, "unit")?) } else { String::new() };
             self.line(&format!("  {name}"), shape + &unit);
         }
         Ok(())
     }
 }
 
-fn describe_snapshot(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
+fn describe_snapshot(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<()> {
     let s = snapshot::read(path)?;
     let units = &s.units.units;
     page.line("time", format!("{} {}", s.time, units.label(Dimension::TIME)));
@@ -163,7 +163,7 @@ fn describe_snapshot(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
     page.datasets(&tree.group(snapshot::PARTICLES)?, true)
 }
 
-/// Particles of another program's format.
+/// Describes a file of particles.
 fn describe_particles(page: &mut Page, state: &FileState) {
     page.line("kind", format!("particles, {} format", state.format));
     page.line("format", &state.guess);
@@ -173,7 +173,7 @@ fn describe_particles(page: &mut Page, state: &FileState) {
     }
     match &state.units {
         Some(units) => page.units(units),
-        None => page.line("units", "the file does not say them"),
+        None => page.line("units", "not stated in the file"),
     }
     if let Some([smallest, largest]) = state.softening {
         page.line("softening of one particle", format!("{smallest} to {largest}{}", unit(Dimension::LENGTH)));
@@ -187,7 +187,7 @@ fn describe_particles(page: &mut Page, state: &FileState) {
     }
 }
 
-fn describe_checkpoint(page: &mut Page, path: &Path, tree: &Tree) -> Result<()> {
+fn describe_checkpoint(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<()> {
     let c = checkpoint::read(path)?;
     let (p, run) = (&c.particles, &c.run);
     page.line("particles", p.len());
@@ -218,7 +218,7 @@ fn describe_table(page: &mut Page, table: &Table, units: Option<&Units>) {
     for column in &table.columns {
         let name = &column.name;
         match column.values.last() {
-            // Most of the 37 levels are empty.
+            // Skips zero counts: most of the 37 levels are empty.
             Some(Value::Count(0)) | None => {}
             Some(Value::Count(n)) => page.line(&format!("  {name}"), n),
             Some(Value::Float(x)) => page.line(&format!("  {name}"), format!("{x:?}")),
@@ -227,15 +227,15 @@ fn describe_table(page: &mut Page, table: &Table, units: Option<&Units>) {
     }
 }
 
-/// Kinetic and potential energy.
+/// Returns the kinetic and the potential energy.
 fn energies(mass: &[f64], vel: &[Vec3], pot: &[f64]) -> (f64, f64) {
     let kinetic = mass.iter().zip(vel).map(|(m, v)| 0.5 * m * v.norm_squared());
     let potential = mass.iter().zip(pot).map(|(m, phi)| 0.5 * m * phi);
     (sum(kinetic), sum(potential))
 }
 
-/// Smallest and largest of some values.
-fn told(values: impl Iterator<Item = f64>) -> String {
+/// Formats the smallest and the largest value.
+fn range(values: impl Iterator<Item = f64>) -> String {
     let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     format!("{least} to {most}")
 }

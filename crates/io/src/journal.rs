@@ -1,16 +1,16 @@
-//! The journals of a run, such as its diagnostics: a CSV that grows by lines, and HDF5 with the same columns, their units and
-//! descriptions, rewritten from the CSV now and then and at the end.
+//! Journals of a run, such as its diagnostics: a CSV file that grows by one line a row, and an HDF5 file with the same columns,
+//! their units and descriptions, rewritten from the CSV from time to time and at the end.
 
-mod stopped;
+mod resume;
 pub mod tail;
 
-pub use stopped::Stopped;
+pub use resume::ResumableJournal;
 
 use super::atomic::remove_if_present;
 use super::checksum::Digest;
 use super::fields::{ColumnSpec, JournalRow};
 use super::file_units::{self, FileUnits};
-use super::hdf::Kind;
+use super::hdf::FileKind;
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_text};
 use super::provenance::{self, Provenance};
 use super::table::{self, Table, Value};
@@ -24,45 +24,46 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 
-/// The HDF5 file is rewritten when this many times the cost of the last rewrite has passed: at most 0.5 % of the run.
+/// Pause between two rewrites of the HDF5 file, in durations of the last rewrite: rewriting takes at most 0.5 % of the run.
 const PAUSE_PER_COST: u32 = 200;
-/// Rows that a rewrite holds in memory at a time, and rows of a chunk.
+/// Number of rows that a rewrite holds in memory at a time, and of the rows of an HDF5 chunk.
 const BLOCK_ROWS: usize = 4096;
 
-/// A journal of a run under way.
+/// Writer of a journal of a running simulation.
 #[derive(Debug)]
-pub struct Series<R> {
+pub struct JournalWriter<R> {
     csv_path: PathBuf,
     hdf5_path: PathBuf,
     csv: File,
+    /// Length of the CSV in bytes.
     length: u64,
-    /// Of the whole CSV so far.
+    /// SHA-256 of the CSV up to `length`.
     hash: Sha256,
     units: FileUnits,
     rows: u64,
     next_rewrite: Instant,
-    of: PhantomData<R>,
+    row: PhantomData<R>,
 }
 
-/// How far a journal goes.
+/// End of a journal at some moment, to which it can be truncated.
 #[derive(Clone, Debug)]
-pub struct End {
+pub struct JournalPosition {
     length: u64,
     rows: u64,
     hash: Sha256,
 }
 
-impl<R: JournalRow> Series<R> {
-    /// Starts the journal of a new run: the CSV with its header line and no rows.
+impl<R: JournalRow> JournalWriter<R> {
+    /// Creates the journal of a new run: a CSV with its header line and no rows.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
     pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
         let begin = || {
-            // Another file of the name, or a link to one, is not written into.
+            // An existing file or link of this name is replaced, not written to.
             remove_if_present(&path)?;
-            // Appending, so that a row after a failed one that was cut off lands at the end.
+            // Append mode: after a failed row was truncated, the next one is written at the new end.
             let mut csv = OpenOptions::new().create_new(true).append(true).open(&path)?;
             csv.write_all(header::<R>().as_bytes())?;
             Ok(csv)
@@ -82,30 +83,30 @@ impl<R: JournalRow> Series<R> {
             units: units.clone(),
             rows,
             next_rewrite: Instant::now(),
-            of: PhantomData,
+            row: PhantomData,
         }
     }
 
-    /// The number of rows so far.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// The hash of the CSV so far.
+    /// Returns the SHA-256 of the CSV.
     #[must_use]
     pub fn sha256(&self) -> Digest {
-        Digest::of(self.hash.clone())
+        Digest::from_hasher(self.hash.clone())
     }
 
-    /// Adds a row (in internal units) to the journal, in one write.
+    /// Appends a row, given in internal units, in one write.
     ///
     /// # Errors
-    /// [`Error::Storage`] if it cannot be written. A row that did not fit is cut off again: the journal has whole rows.
+    /// [`Error::Storage`] if it cannot be written. A row that was written in part is truncated: a journal has whole rows only.
     pub fn append(&mut self, row: &R) -> Result<()> {
         let line = line(&row.values(&self.units.scale));
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
-            // If cutting fails too, resume cuts.
+            // If truncating fails too, a resume truncates.
             let _ = self.csv.set_len(self.length);
             return Err(Error::storage(&self.csv_path, e));
         }
@@ -115,20 +116,20 @@ impl<R: JournalRow> Series<R> {
         Ok(())
     }
 
-    /// Where the journal ends now, for [`cut`](Self::cut).
+    /// Returns the present end of the journal, for [`truncate`](Self::truncate).
     #[must_use]
-    pub fn end(&self) -> End {
-        End { length: self.length, rows: self.rows, hash: self.hash.clone() }
+    pub fn position(&self) -> JournalPosition {
+        JournalPosition { length: self.length, rows: self.rows, hash: self.hash.clone() }
     }
 
-    /// Takes back the rows after an [`end`](Self::end).
-    pub fn cut(&mut self, end: End) {
-        (self.length, self.rows, self.hash) = (end.length, end.rows, end.hash);
-        // If that fails, a resume cuts.
+    /// Removes the rows after a [`position`](Self::position).
+    pub fn truncate(&mut self, position: JournalPosition) {
+        (self.length, self.rows, self.hash) = (position.length, position.rows, position.hash);
+        // If that fails, a resume truncates.
         let _ = self.csv.set_len(self.length);
     }
 
-    /// Brings the HDF5 file up to date if that is due: only then is its provenance asked for.
+    /// Rewrites the HDF5 file if the pause since the last rewrite is over. `provenance` is called only then.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
@@ -136,23 +137,23 @@ impl<R: JournalRow> Series<R> {
         if Instant::now() >= self.next_rewrite { self.rewrite(&provenance()) } else { Ok(()) }
     }
 
-    /// Flushes the journal to the disk: before a checkpoint that counts its rows, or a power cut could leave fewer.
+    /// Flushes the journal to the disk. Called before a checkpoint that counts its rows: a power cut could leave fewer otherwise.
     ///
     /// # Errors
-    /// [`Error::Storage`] if that fails. It must not be tried again: the system may have dropped what it could not write, and
-    /// tells so once.
+    /// [`Error::Storage`] if that fails. Must not be retried: the operating system may have dropped the data that it could not
+    /// write, and reports that once.
     pub fn sync(&self) -> Result<()> {
         self.csv.sync_data().map_err(|e| Error::storage(&self.csv_path, e))
     }
 
-    /// Brings the HDF5 file up to date.
+    /// Rewrites the HDF5 file from the CSV.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
     pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
         let begun = Instant::now();
         let rows = usize::try_from(self.rows).map_err(|e| Error::storage(&self.hdf5_path, e))?;
-        hdf::write(&self.hdf5_path, Kind::of(R::JOURNAL), |root| {
+        hdf::write(&self.hdf5_path, FileKind::from_journal(R::JOURNAL), |root| {
             provenance::write(provenance, &new_group(root, "Provenance")?)?;
             file_units::write(&self.units, &new_group(root, "Units")?)?;
             self.fill(&new_group(root, R::JOURNAL.group())?, rows)
@@ -162,7 +163,7 @@ impl<R: JournalRow> Series<R> {
         Ok(())
     }
 
-    /// Copies the journal into datasets, a block of rows at a time.
+    /// Copies the rows of the CSV into datasets, a block of rows at a time.
     fn fill(&self, group: &Group, rows: usize) -> H5Result {
         let specs = R::columns();
         let columns = specs.iter().map(|spec| spec.column(&self.units.units)).collect();
@@ -192,7 +193,7 @@ impl<R: JournalRow> Series<R> {
     }
 }
 
-/// Writes the rows of a block after the first `done` rows of the datasets and empties it. Returns the number of rows done.
+/// Writes the rows of a block after the first `done` rows of the datasets and empties it. Returns the number of rows written.
 fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result<usize> {
     let mut next = done;
     for (dataset, column) in datasets.iter().zip(&mut block.columns) {
@@ -202,13 +203,13 @@ fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result
     Ok(next)
 }
 
-/// The header line: plain names, as pandas and numpy read them.
+/// Returns the header line: names without units, as pandas and numpy read them.
 fn header<R: JournalRow>() -> String {
     let names: Vec<String> = R::columns().into_iter().map(|ColumnSpec { name, .. }| name).collect();
     names.join(",") + "\n"
 }
 
-/// A row as a line, every number in its shortest form that reads back to the same bits.
+/// Returns a row as a line, every number in the shortest form that reads back to the same bits.
 fn line(values: &[Value]) -> String {
     let mut line = String::new();
     for (i, value) in values.iter().enumerate() {
@@ -217,7 +218,7 @@ fn line(values: &[Value]) -> String {
         let _ = match value {
             Value::Float(x) => write!(line, "{comma}{x:?}"),
             Value::Count(n) => write!(line, "{comma}{n}"),
-            Value::Text(words) => write!(line, "{comma}{words}"),
+            Value::Text(text) => write!(line, "{comma}{text}"),
         };
     }
     line.push('\n');

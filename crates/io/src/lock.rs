@@ -1,15 +1,15 @@
-//! The lock on a directory that a process writes to: two processes would destroy each other's files.
+//! Lock file of a directory, so that only one process writes to it.
 //!
-//! `tisane.lock` lies in the directory as long as its process is at work there. The system holds it locked (`flock`), and its text
-//! names the process. The system drops the lock when the process ends, in any way: the file that a killed process leaves is known
-//! to be stale, because nobody holds it.
+//! `tisane.lock` exists while a process writes to the directory. The process holds a lock on it (`flock`), and its text names the
+//! process. The operating system releases the lock when the process ends, however it ends; a lock file without a lock is
+//! therefore stale.
 //!
 //! Two cases need more than one call of `flock`:
-//! - The lock may be held for an instant without an owner at work: by a process that only looks ([`check`]), or by a child process
-//!   that was just forked and has the descriptors of its parent until it executes its own program. The attempt is repeated for
-//!   a bounded time, a long one only where the process that the text names has ended.
+//! - The lock may be held briefly by a process that does not write: one that calls [`check`], or a child process between fork and
+//!   exec, which still has the descriptors of its parent. The attempt is repeated for a bounded time, which is long only if the
+//!   process named in the text has ended.
 //! - A file system may refuse locks (Lustre mounted with `noflock`, NFS without a lock manager). Then the text alone decides, and
-//!   [`Lock::warning`] says so.
+//!   [`Lock::warning`] returns a warning.
 
 use super::machine;
 use super::provenance::now_utc;
@@ -21,25 +21,25 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 
-/// Name of the file.
-pub const LOCK: &str = "tisane.lock";
-/// Pause between two attempts to take a lock.
+/// Name of the lock file.
+pub const LOCK_FILE: &str = "tisane.lock";
+/// Pause between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Time for which a lock is tried again whose text names a process that runs.
+/// Time after which the attempt is given up if the text of the lock names a running process.
 const WHILE_AT_WORK: Duration = Duration::from_millis(200);
-/// Time for which a lock is tried again whose text names no process, or one that has ended.
+/// Time after which the attempt is given up if the text of the lock names no process, or one that has ended.
 const WHILE_UNCLEAR: Duration = Duration::from_secs(5);
-/// Advice while another process is at work.
+/// Help text while another process uses the directory.
 const WAIT: &str = "wait until it ends";
 
-/// A directory that this process alone writes to, until this is dropped.
+/// Exclusive right of this process to write to a directory, until the value is dropped.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
     file: File,
-    /// The text of a stale lock that was found: a process that was killed, or whose machine went down.
-    pub left_by: Option<String>,
-    /// What the system said, if the file system refuses locks.
+    /// Text of a stale lock file that was found: its process was killed, or its machine went down.
+    pub stale_owner: Option<String>,
+    /// Error of the operating system, if the file system refuses locks.
     refused: Option<String>,
 }
 
@@ -47,11 +47,11 @@ impl Lock {
     /// Takes the lock on a directory.
     ///
     /// # Errors
-    /// [`Error::Input`] if another process is at work there, with its number and machine, or if the directory cannot be
-    /// written.
+    /// [`Error::Input`] if another process uses the directory, with its process number and machine, or if the directory is not
+    /// writable.
     pub fn take(dir: &Path) -> Result<Self> {
-        let path = dir.join(LOCK);
-        let cannot = |e: io::Error| Error::input(dir, format!("cannot take the lock {LOCK}: {e}"));
+        let path = dir.join(LOCK_FILE);
+        let cannot = |e: io::Error| Error::input(dir, format!("cannot take the lock {LOCK_FILE}: {e}"));
         let began = Instant::now();
         loop {
             let (mut file, is_new) = open_or_create(&path).map_err(cannot)?;
@@ -60,45 +60,46 @@ impl Lock {
             match attempt {
                 Ok(()) if same_file(&path, &file) => return Self::hold(path, file, text, None).map_err(cannot),
                 Err(TryLockError::WouldBlock) if same_file(&path, &file) => {
-                    let standing = of_held(&text);
-                    let patience = if standing == Standing::AtWork { WHILE_AT_WORK } else { WHILE_UNCLEAR };
+                    let state = owner_of_held_lock(&text);
+                    let patience = if state == OwnerState::AtWork { WHILE_AT_WORK } else { WHILE_UNCLEAR };
                     if began.elapsed() >= patience {
-                        return Err(in_use_by(dir, &text, standing));
+                        return Err(in_use_by(dir, &text, state));
                     }
                     std::thread::sleep(PAUSE);
                 }
-                Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => match of_refused(&text) {
-                    // A file without a text may be another process's that is about to write it.
-                    Standing::Stale if text.is_empty() && !is_new && began.elapsed() < WHILE_AT_WORK => {
+                Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => match owner_without_locking(&text)
+                {
+                    // An empty file may belong to a process that is about to write its text.
+                    OwnerState::Stale if text.is_empty() && !is_new && began.elapsed() < WHILE_AT_WORK => {
                         std::thread::sleep(PAUSE);
                     }
-                    Standing::Stale => return Self::hold(path, file, text, Some(e.to_string())).map_err(cannot),
-                    standing => return Err(in_use_by(dir, &text, standing)),
+                    OwnerState::Stale => return Self::hold(path, file, text, Some(e.to_string())).map_err(cannot),
+                    state => return Err(in_use_by(dir, &text, state)),
                 },
-                // Its owner has just removed the file, or a signal came in between.
+                // The owner has just removed the file, or a signal interrupted the call.
                 _ => {}
             }
         }
     }
 
-    /// Writes the name of this process into a file that it holds locked, or that is not locked because the file system refuses.
-    fn hold(path: PathBuf, mut file: File, left_by: String, refused: Option<String>) -> io::Result<Self> {
+    /// Writes the text that names this process into a lock file that it has locked, or that the file system refuses to lock.
+    fn hold(path: PathBuf, mut file: File, stale_owner: String, refused: Option<String>) -> io::Result<Self> {
         let own = format!("process {} on {}, since {}\n", std::process::id(), machine::host(), now_utc());
         let written = file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(own.as_bytes()));
-        // Where the system holds the lock the text is not needed: on a full disk the next process is told less.
+        // A held lock works without its text: if the disk is full, only the message to the next process is shorter.
         if refused.is_some() {
             written?;
         }
-        Ok(Self { path, file, left_by: Some(left_by).filter(|who| !who.is_empty()), refused })
+        Ok(Self { path, file, stale_owner: Some(stale_owner).filter(|who| !who.is_empty()), refused })
     }
 
-    /// Returns what the user needs to know if the file system refuses locks, and [`None`] if the lock holds.
+    /// Returns a warning for the user if the file system refuses locks, and [`None`] if the lock is held.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let system = self.refused.as_ref()?;
         Some(format!(
-            "{}: this file system refuses locks ({system}). The text of the file keeps other processes out in their place: do not \
-             start two at the same moment, and remove the file by hand if another machine went down with its process",
+            "{}: this file system refuses locks ({system}), so that only the text of the file keeps other processes out: do not \
+             start two at the same moment, and remove the file by hand if the machine of its process went down",
             self.path.display()
         ))
     }
@@ -106,58 +107,58 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While it is still held: nobody can have taken it. Another directory may stand in the place of one that was removed.
+        // Removed while the lock is still held. The directory may have been removed and another one created under its name.
         if same_file(&self.path, &self.file) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Returns true if a process is at work in a directory. To see that, the lock is taken and given back at once.
+/// Returns true if a process uses a directory. Takes a shared lock for an instant to find out.
 #[must_use]
 pub fn in_use(dir: &Path) -> bool {
     check(dir).is_err()
 }
 
-/// Refuses a directory in which another process is at work, and leaves no trace in it.
+/// Checks that no other process uses a directory. Creates no file.
 ///
 /// # Errors
 /// [`Error::Input`], as [`Lock::take`].
 pub fn check(dir: &Path) -> Result<()> {
-    let path = dir.join(LOCK);
+    let path = dir.join(LOCK_FILE);
     let began = Instant::now();
     loop {
         let Ok(mut file) = regular_file::open(&path) else { return Ok(()) };
         let attempt = file.try_lock_shared();
         let text = text_of(&mut file);
-        let standing = match attempt {
+        let state = match attempt {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if same_file(&path, &file) => of_held(&text),
-            Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => of_refused(&text),
+            Err(TryLockError::WouldBlock) if same_file(&path, &file) => owner_of_held_lock(&text),
+            Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Interrupted => owner_without_locking(&text),
             _ => continue,
         };
-        match standing {
-            Standing::Stale => return Ok(()),
-            Standing::Unclear if began.elapsed() < WHILE_UNCLEAR => std::thread::sleep(PAUSE),
-            standing => return Err(in_use_by(dir, &text, standing)),
+        match state {
+            OwnerState::Stale => return Ok(()),
+            OwnerState::Unclear if began.elapsed() < WHILE_UNCLEAR => std::thread::sleep(PAUSE),
+            state => return Err(in_use_by(dir, &text, state)),
         }
     }
 }
 
-/// True if a directory holds nothing but a lock, whosever it is.
+/// Returns true if a directory contains nothing, or only a lock file.
 ///
 /// # Errors
-/// What the file system says.
+/// The error of the file system.
 pub fn is_empty(dir: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(dir)? {
-        if entry?.file_name() != LOCK {
+        if entry?.file_name() != LOCK_FILE {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Opens the file, and says whether it was made just now.
+/// Opens the lock file. Returns it with true if this call created it.
 fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
@@ -167,85 +168,88 @@ fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
             made => return made.map(|file| (file, true)),
         }
         match options.open(path) {
-            // Its owner has removed it in between.
+            // The owner has removed the file since the first attempt.
             Err(e) if e.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {}
             // Reading a pipe would never end.
             Ok(file) if !file.metadata()?.is_file() => {
-                return Err(io::Error::new(ErrorKind::InvalidInput, "this is no regular file"));
+                return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
             }
             found => return found.map(|file| (file, false)),
         }
     }
 }
 
-fn in_use_by(dir: &Path, text: &str, standing: Standing) -> Error {
+/// Returns the error for a directory that another process uses.
+fn in_use_by(dir: &Path, text: &str, state: OwnerState) -> Error {
     let who = if text.is_empty() { String::new() } else { format!(": {text}") };
-    let (problem, help) = match standing {
-        Standing::Unclear => {
+    let (problem, help) = match state {
+        OwnerState::Unclear => {
             let problem = match text {
-                "" => format!("{LOCK} is held by a process that it does not name"),
-                _ => format!("{LOCK} is held, but the process that it names has ended: {text}"),
+                "" => format!("{LOCK_FILE} is locked by a process that it does not name"),
+                _ => format!("{LOCK_FILE} is locked, but the process that it names has ended: {text}"),
             };
-            (problem, format!("end the process that has the file open (`fuser {LOCK}` shows which)"))
+            (problem, format!("end the process that has the file open (find it with `fuser {LOCK_FILE}`)"))
         }
-        Standing::Unknown => {
-            let help = format!("this file system refuses locks: if that process has ended, remove {LOCK}");
-            (format!("another tisane is at work in this directory{who}"), help)
+        OwnerState::Unknown => {
+            let help = format!("this file system refuses locks: if that process has ended, remove {LOCK_FILE}");
+            (format!("another tisane process is using this directory{who}"), help)
         }
-        _ => (format!("another tisane is at work in this directory{who}"), WAIT.to_owned()),
+        _ => (format!("another tisane process is using this directory{who}"), WAIT.to_owned()),
     };
     Error::input(dir, problem).with_help(help)
 }
 
-/// Returns the text of a lock, empty where it cannot be read.
+/// Returns the text of a lock file; empty if it cannot be read.
 fn text_of(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.take(1024).read_to_string(&mut text);
     if read.is_err() { String::new() } else { text.trim().to_owned() }
 }
 
+/// Returns true if `path` names the open file.
 fn same_file(path: &Path, file: &File) -> bool {
     let (Ok(there), Ok(ours)) = (fs::metadata(path), file.metadata()) else { return false };
     (there.dev(), there.ino()) == (ours.dev(), ours.ino())
 }
 
-/// State of the process that the text of a lock names.
+/// State of the process that the text of a lock file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum OwnerState {
+    /// It is running.
     AtWork,
-    /// It has ended, and the lock with it.
+    /// It has ended and the lock is free.
     Stale,
-    /// The lock is held, but no process is named, or one that has ended.
+    /// The lock is held, but the text names no process, or one that has ended.
     Unclear,
-    /// It was on another machine, and the file system refuses locks.
+    /// It is on another machine, and the file system refuses locks.
     Unknown,
 }
 
-/// State of the owner of a lock that another process holds.
-fn of_held(text: &str) -> Standing {
+/// Returns the state of the owner of a lock that is held.
+fn owner_of_held_lock(text: &str) -> OwnerState {
     let is_there = |id: u32| !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{id}")).exists();
     match owner(text) {
-        Some((id, host)) if host != machine::host() || is_there(id) => Standing::AtWork,
-        _ => Standing::Unclear,
+        Some((id, host)) if host != machine::host() || is_there(id) => OwnerState::AtWork,
+        _ => OwnerState::Unclear,
     }
 }
 
-/// State of the owner of a lock on a file system that refuses locks.
-fn of_refused(text: &str) -> Standing {
-    let Some((id, host)) = owner(text) else { return Standing::Stale };
+/// Returns the state of the owner of a lock file on a file system that refuses locks.
+fn owner_without_locking(text: &str) -> OwnerState {
+    let Some((id, host)) = owner(text) else { return OwnerState::Stale };
     if host != machine::host() {
-        return Standing::Unknown;
+        return OwnerState::Unknown;
     }
-    // The number may be another program's by now.
+    // The process number may have been reused by another program.
     let program = |id: &str| fs::read_to_string(format!("/proc/{id}/comm")).ok();
     let at_work =
         id != std::process::id() && program(&id.to_string()).is_some_and(|name| Some(name) == program("self"));
-    if at_work { Standing::AtWork } else { Standing::Stale }
+    if at_work { OwnerState::AtWork } else { OwnerState::Stale }
 }
 
-/// Number and machine of the process that a lock names.
-fn owner(told: &str) -> Option<(u32, &str)> {
-    let (id, rest) = told.strip_prefix("process ")?.split_once(" on ")?;
+/// Parses the text of a lock file into process number and machine.
+fn owner(text: &str) -> Option<(u32, &str)> {
+    let (id, rest) = text.strip_prefix("process ")?.split_once(" on ")?;
     Some((id.parse().ok()?, rest.split_once(", since ")?.0))
 }
 
@@ -254,10 +258,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_taken_once_and_goes_with_its_owner() {
+    fn a_lock_is_exclusive_and_released_on_drop() {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock::take(dir.path()).unwrap();
-        assert_eq!(lock.left_by, None);
+        assert_eq!(lock.stale_owner, None);
         assert!(in_use(dir.path()) && is_empty(dir.path()).unwrap());
         let refused = Lock::take(dir.path()).unwrap_err();
         assert_eq!(refused.exit_code(), 2);
@@ -272,10 +276,10 @@ mod tests {
     fn a_stale_lock_is_taken_over_and_its_owner_named() {
         let dir = tempfile::tempdir().unwrap();
         let stale = format!("process 4711 on node17, since {}", now_utc());
-        fs::write(dir.path().join(LOCK), format!("{stale}\n")).unwrap();
+        fs::write(dir.path().join(LOCK_FILE), format!("{stale}\n")).unwrap();
         assert!(!in_use(dir.path()));
         let lock = Lock::take(dir.path()).unwrap();
-        assert_eq!(lock.left_by.as_ref(), Some(&stale));
+        assert_eq!(lock.stale_owner.as_ref(), Some(&stale));
         assert!(in_use(dir.path()));
     }
 
@@ -300,46 +304,46 @@ mod tests {
     #[test]
     fn a_lock_held_for_an_instant_is_taken_after_it() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join(LOCK);
-        // No process has the number 0: its child holds the lock until it executes its own program.
+        let path = dir.path().join(LOCK_FILE);
+        // No process has the number 0: stands for an owner that has ended while a forked child still holds the lock.
         for text in [String::new(), here(0)] {
             fs::write(&path, &text).unwrap();
             let held = File::open(&path).unwrap();
             held.lock().unwrap();
-            assert_eq!(of_held(&text), Standing::Unclear);
+            assert_eq!(owner_of_held_lock(&text), OwnerState::Unclear);
             std::thread::scope(|scope| {
                 let looker = scope.spawn(|| in_use(dir.path()));
-                let taker = scope.spawn(|| Lock::take(dir.path()).map(|lock| lock.left_by.clone()));
+                let taker = scope.spawn(|| Lock::take(dir.path()).map(|lock| lock.stale_owner.clone()));
                 std::thread::sleep(3 * PAUSE);
                 assert!(!looker.is_finished() && !taker.is_finished(), "{text:?}: not tried again");
                 drop(held);
-                let left_by = taker.join().unwrap().unwrap();
-                // Who comes second finds the file as the first has left it: removed, or made anew.
-                assert!(left_by.is_none_or(|who| who == text), "{text:?}");
+                let stale_owner = taker.join().unwrap().unwrap();
+                // The second thread finds the file as the first one left it: removed, or created again.
+                assert!(stale_owner.is_none_or(|who| who == text), "{text:?}");
                 looker.join().unwrap();
             });
         }
     }
 
     #[test]
-    fn a_lock_held_by_a_process_that_it_names_is_refused_soon() {
+    fn a_lock_held_by_the_named_process_is_refused_soon() {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock::take(dir.path()).unwrap();
-        assert_eq!((of_held(&here(std::process::id())), lock.warning()), (Standing::AtWork, None));
-        assert_eq!(of_held("process 7 on another machine, since long ago"), Standing::AtWork);
+        assert_eq!((owner_of_held_lock(&here(std::process::id())), lock.warning()), (OwnerState::AtWork, None));
+        assert_eq!(owner_of_held_lock("process 7 on another machine, since long ago"), OwnerState::AtWork);
         let began = Instant::now();
         let refused = Lock::take(dir.path()).unwrap_err();
-        assert!(refused.to_string().contains("another tisane is at work"), "{refused}");
+        assert!(refused.to_string().contains("another tisane process is using this directory"), "{refused}");
         assert!(began.elapsed() >= WHILE_AT_WORK);
     }
 
     #[test]
-    fn without_locks_the_words_decide() {
-        // Ours can be no other's; no process has the number 0; a parent that is not this program has taken a number over.
+    fn without_locks_the_text_decides() {
+        // This process is no other owner, and no process has the number 0.
         for stale in [String::new(), "nonsense".into(), here(std::process::id()), here(0)] {
-            assert_eq!(of_refused(&stale), Standing::Stale, "{stale}");
+            assert_eq!(owner_without_locking(&stale), OwnerState::Stale, "{stale}");
         }
-        assert_eq!(of_refused("process 7 on another machine, since long ago"), Standing::Unknown);
+        assert_eq!(owner_without_locking("process 7 on another machine, since long ago"), OwnerState::Unknown);
         assert_eq!(owner(&here(7)), Some((7, machine::host().as_str())));
     }
 }

@@ -1,21 +1,21 @@
-//! What this machine says of itself, for the provenance of files.
+//! Name and CPU of this machine, for the provenance of files.
 
-/// Name of this machine, `unknown` where the system does not say.
+/// Returns the host name of this machine; `unknown` if the system has none.
 #[must_use]
 pub fn host() -> String {
     hostname::get().map_or_else(|_| "unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Model of the CPU, as Linux tells it; elsewhere the architecture.
+/// Returns the model of the CPU from `/proc/cpuinfo`; the architecture on systems without it.
 #[must_use]
 pub fn cpu() -> String {
-    let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =
-        about.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim()));
+        info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim()));
     model.unwrap_or(std::env::consts::ARCH).to_owned()
 }
 
-/// The vector extensions of the CPU that the force engine asks for and this CPU has, separated by spaces.
+/// Returns the vector extensions that the force engine can use and this CPU has, separated by spaces.
 #[must_use]
 pub fn cpu_features() -> String {
     #[cfg(target_arch = "x86_64")]

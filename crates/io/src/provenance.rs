@@ -1,10 +1,10 @@
-//! Where a file comes from: program, machine, configuration, initial conditions, and the state it was written from.
+//! Provenance of a file: program, machine, configuration, initial conditions, and the state from which it was written.
 
-mod of_file;
+mod from_file;
 
-pub use of_file::{from_file, initial_sha256};
+pub use from_file::{from_file, initial_sha256};
 
-use super::hdf::read::Node;
+use super::hdf::read::TisaneGroup;
 use super::hdf::write::{H5Result, put, put_text};
 use super::machine;
 use hdf5::Group;
@@ -13,16 +13,16 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 use tisane::error::Result;
 
-/// Everything needed to say, years later, what made a file, and to make it again. Text that is empty was not known, or does
-/// not apply.
+/// Record of the program, machine and input that produced a file, sufficient to reproduce it. Text is empty if unknown or not
+/// applicable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// tisane's version.
+    /// Version of tisane.
     pub version: String,
-    /// Git commit that tisane was built from, with `-dirty` if the sources differed; `unknown` without git.
+    /// Git commit of the build, with `-dirty` if the sources were modified; `unknown` without git.
     pub git_commit: String,
-    /// The compiler that built it, as it names itself.
+    /// Version string of the compiler.
     pub build_rustc: String,
     /// Target triple of the build.
     pub build_target: String,
@@ -34,32 +34,32 @@ pub struct Provenance {
     pub host: String,
     /// Model of its CPU.
     pub cpu: String,
-    /// Vector extensions of its CPU that tisane asks for, separated by spaces.
+    /// Vector extensions of its CPU that tisane can use, separated by spaces.
     pub cpu_features: String,
-    /// The GPU that computed the forces, with its driver; empty where none did.
+    /// GPU that computed the forces, with its driver; empty without a GPU.
     pub gpu: String,
-    /// When this was recorded: UTC, RFC 3339.
+    /// Time of this record: UTC, RFC 3339.
     pub created: String,
-    /// Force engine that computed, `auto` resolved.
+    /// Force engine, with `auto` resolved.
     pub engine: String,
     /// Precision mode, as in the configuration.
     pub precision: String,
-    /// Seed of the initial model, where it has one.
+    /// Random seed of the initial model, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The configuration file, byte for byte as the user wrote it.
+    /// Configuration file of the user, byte for byte.
     pub config_as_written: String,
-    /// What the command line put on top, as a JSON array of `section.key=value`.
+    /// Overrides of the command line, as a JSON array of `section.key=value`.
     pub config_overrides: String,
-    /// The configuration with every default written out.
+    /// Configuration with all defaults.
     pub config_resolved: String,
-    /// The files that particles and masses came from: a JSON array of objects with `key`, `file` (an absolute path) and `sha256`.
+    /// Input files of particles and masses: a JSON array of objects with `key`, `file` (an absolute path) and `sha256`.
     pub inputs: String,
-    /// SHA-256 of the initial conditions: the hash of the state at the start.
+    /// SHA-256 of the initial state.
     pub initial_sha256: String,
-    /// SHA-256 of the state that the file was written from.
+    /// SHA-256 of the state from which the file was written.
     pub state_sha256: String,
-    /// Block steps from the start of the run to that state.
+    /// Number of block steps from the start of the run to that state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_block_steps: Option<u64>,
     /// Time of that state, in the user's unit.
@@ -67,21 +67,22 @@ pub struct Provenance {
     pub state_time: Option<f64>,
 }
 
-/// A file that a run read its initial conditions from.
+/// Input file of the initial conditions of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
-    /// Key of the configuration that names it.
+pub struct InputFile {
+    /// Configuration key that names the file.
     pub key: String,
-    /// Its absolute path.
+    /// Absolute path.
     pub file: String,
-    /// Its SHA-256.
+    /// SHA-256 of the file.
     pub sha256: String,
 }
 
 impl Provenance {
-    /// Version, build, machine and the time now; the description of the run left empty for the caller.
+    /// Returns the provenance of this program: version, build, machine and the present time. The fields that describe the run are
+    /// empty.
     #[must_use]
-    pub fn of_this_program() -> Self {
+    pub fn current() -> Self {
         let build = build();
         Self {
             version: version().into(),
@@ -98,10 +99,10 @@ impl Provenance {
         }
     }
 
-    /// The overrides of the command line, one by one.
+    /// Parses the overrides of the command line.
     ///
     /// # Errors
-    /// They are not a JSON array of texts.
+    /// A message if they are not a JSON array of strings.
     pub fn overrides(&self) -> std::result::Result<Vec<String>, String> {
         if self.config_overrides.is_empty() {
             return Ok(Vec::new());
@@ -109,28 +110,28 @@ impl Provenance {
         serde_json::from_str(&self.config_overrides).map_err(|e| format!("config_overrides: {e}"))
     }
 
-    /// The files of initial conditions, one by one.
+    /// Parses the input files.
     ///
     /// # Errors
-    /// They are not a JSON array of [`Input`].
-    pub fn inputs(&self) -> std::result::Result<Vec<Input>, String> {
+    /// A message if they are not a JSON array of [`InputFile`].
+    pub fn inputs(&self) -> std::result::Result<Vec<InputFile>, String> {
         if self.inputs.is_empty() {
             return Ok(Vec::new());
         }
         serde_json::from_str(&self.inputs).map_err(|e| format!("inputs: {e}"))
     }
 
-    /// The same with the overrides of the command line.
+    /// Returns the provenance with the overrides `sets` of the command line.
     #[must_use]
     pub fn with_overrides(self, sets: &[String]) -> Self {
         Self { config_overrides: serde_json::json!(sets).to_string(), ..self }
     }
 }
 
-/// A text by its name in the file, with the format version that it came with.
+/// Text field: format version that introduced it, attribute name, value.
 type TextField<'a> = (u64, &'static str, &'a mut String);
 
-/// The text fields: one list for writing and reading.
+/// Returns the text fields, as one list for writing and reading.
 fn texts(p: &mut Provenance) -> [TextField<'_>; 19] {
     [
         (1, "version", &mut p.version),
@@ -155,7 +156,7 @@ fn texts(p: &mut Provenance) -> [TextField<'_>; 19] {
     ]
 }
 
-/// Writes a provenance as a group's attributes.
+/// Writes a provenance as attributes of a group.
 pub(super) fn write(provenance: &Provenance, group: &Group) -> H5Result {
     for (_, name, text) in texts(&mut provenance.clone()) {
         put_text(group, name, text)?;
@@ -165,8 +166,8 @@ pub(super) fn write(provenance: &Provenance, group: &Group) -> H5Result {
     provenance.seed.map_or(Ok(()), |seed| put(group, "seed", &seed))
 }
 
-/// Reads what [`write()`] wrote in a file of a format version.
-pub(super) fn read(node: &Node<'_>, format_version: u64) -> Result<Provenance> {
+/// Reads a provenance that [`write()`] wrote in a file of the given format version.
+pub(super) fn read(node: &TisaneGroup<'_>, format_version: u64) -> Result<Provenance> {
     let mut provenance = Provenance::default();
     for (since, name, text) in texts(&mut provenance) {
         if since <= format_version {
@@ -179,22 +180,23 @@ pub(super) fn read(node: &Node<'_>, format_version: u64) -> Result<Provenance> {
     Ok(provenance)
 }
 
-fn optional<T: hdf5::H5Type>(node: &Node<'_>, name: &str) -> Result<Option<T>> {
+/// Reads an attribute if it exists.
+fn optional<T: hdf5::H5Type>(node: &TisaneGroup<'_>, name: &str) -> Result<Option<T>> {
     if node.has(name) { node.get(name).map(Some) } else { Ok(None) }
 }
 
-/// tisane's version.
+/// Returns the version of tisane.
 #[must_use]
 pub const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// How a program was built, as its files say.
+/// Build of the program, as recorded in its files.
 #[derive(Clone, Copy, Debug)]
 pub struct Build {
-    /// The git commit, with `-dirty` if the sources differed; `unknown` without git.
+    /// Git commit, with `-dirty` if the sources were modified; `unknown` without git.
     pub git_commit: &'static str,
-    /// The compiler, as it names itself.
+    /// Version string of the compiler.
     pub rustc: &'static str,
     /// Target triple.
     pub target: &'static str,
@@ -206,11 +208,12 @@ pub struct Build {
 
 static BUILD: OnceLock<Build> = OnceLock::new();
 
-/// Declares how the program was built; called once, at its start. What is written before says that it is not known.
+/// Sets the build of the program. Called once at its start; files written before record an unknown build.
 pub fn declare_build(build: Build) {
     let _ = BUILD.set(build);
 }
 
+/// Returns the build set by [`declare_build`].
 fn build() -> Build {
     let unknown = Build { git_commit: "unknown", rustc: "", target: "", opt_level: "", features: "" };
     *BUILD.get().unwrap_or(&unknown)
@@ -222,7 +225,7 @@ pub fn git_commit() -> &'static str {
     build().git_commit
 }
 
-/// The time now in UTC, as RFC 3339 text to the second.
+/// Returns the present time in UTC, as RFC 3339 text with a resolution of 1 s.
 #[must_use]
 pub fn now_utc() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()

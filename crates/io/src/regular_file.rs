@@ -1,14 +1,14 @@
-//! Reading files that somebody names: regular ones. A device has no end, and a pipe may never begin.
+//! Reading of regular files only. Reading a device may never end, and opening a pipe may block forever.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a file for reading.
+/// Opens a regular file for reading.
 ///
 /// # Errors
-/// What the system says, and [`io::ErrorKind::InvalidInput`] for a device, a pipe or a socket. (That a folder cannot be read the
-/// system says itself, once it is read.)
+/// The error of the operating system, and [`io::ErrorKind::InvalidInput`] for a device, a pipe or a socket. A directory is opened;
+/// reading it then fails with [`io::ErrorKind::IsADirectory`].
 pub fn open(path: &Path) -> io::Result<File> {
     let kind = fs::metadata(path)?.file_type();
     if kind.is_file() || kind.is_dir() {
@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a whole file of text.
+/// Reads a whole file as text.
 ///
 /// # Errors
 /// As [`open`], and [`io::ErrorKind::InvalidData`] if it is not UTF-8.
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_read_and_what_is_none_is_told_at_once() {
+    fn regular_files_are_read_and_others_refused_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let [file, socket] = ["file", "socket"].map(|name| dir.path().join(name));
         fs::write(&file, "text").unwrap();

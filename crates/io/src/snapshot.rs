@@ -1,10 +1,10 @@
-//! Snapshots: all particles at one moment, in the Gadget HDF5 layout that yt and pynbody open.
+//! Snapshots: all particles at one time, in the Gadget HDF5 layout that yt and pynbody read.
 
 use super::checksum;
 use super::fields::{self, FieldValues, SnapshotField};
 use super::file_units::{self, FileUnits};
-use super::hdf::Kind;
-use super::hdf::read::{Node, Tree};
+use super::hdf::FileKind;
+use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
 use hdf5::Group;
@@ -16,59 +16,60 @@ use tisane::particles::{Particles, Vec3, from_components};
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
 
-/// The group that holds the particles: Gadget's stars.
+/// Group of the particles: stars in the Gadget layout.
 pub(super) const PARTICLES: &str = "PartType4";
-/// Gadget's number of particle types, and ours among them.
+/// Number of particle types in the Gadget layout.
 pub(super) const TYPES: usize = 6;
+/// Index of the particle type of [`PARTICLES`].
 pub(super) const OUR_TYPE: usize = 4;
-/// The attribute of Gadget's header that has the numbers of particles by type.
+/// Attribute of the Gadget header with the number of particles of each type.
 pub(super) const COUNTS: &str = "NumPart_ThisFile";
-/// 10⁹ Julian years of 365.25 days.
+/// 10⁹ Julian years of 365.25 days, in s.
 pub(super) const SECONDS_PER_GYR: f64 = 31_557_600e9;
-/// The attribute of `/Provenance` that holds the hash of the values.
+/// Attribute of `/Provenance` with the SHA-256 of the values.
 const CONTENT_HASH: &str = "content_sha256";
 
-/// What a snapshot is made from. All particles stand at `now`.
+/// State from which a snapshot is written. All particles are at the time `now`.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
     /// The particles, in internal units. Their accelerations and potentials are not written.
     pub particles: &'a Particles,
-    /// Accelerations and potentials where the particles stand, in internal units.
+    /// Accelerations and potentials at the positions of the particles, in internal units.
     pub field: &'a Field,
-    /// The moment.
+    /// Time of the snapshot.
     pub now: Time,
-    /// The time axis, in internal units.
+    /// Time axis, in internal units.
     pub clock: &'a Clock,
-    /// The units to write in.
+    /// Units of the file.
     pub units: &'a FileUnits,
-    /// Where it comes from.
+    /// Provenance of the file.
     pub provenance: &'a Provenance,
 }
 
-/// A snapshot as read: everything in the units of the file, particles in file order.
+/// Contents of a snapshot, in the units of the file, particles in file order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SnapshotData {
     /// Time, in the user's unit of time.
     pub time: f64,
-    /// The units of the file.
+    /// Units of the file.
     pub units: FileUnits,
-    /// Where it comes from.
+    /// Provenance of the file.
     pub provenance: Provenance,
     /// SHA-256 of time and datasets, in lower-case hexadecimal.
     pub content_sha256: String,
-    /// Identities.
+    /// Ids, unique.
     pub id: Vec<u64>,
-    /// Masses.
+    /// Masses, N values.
     pub mass: Vec<f64>,
-    /// Positions.
+    /// Positions, N vectors.
     pub pos: Vec<Vec3>,
-    /// Velocities.
+    /// Velocities, N vectors.
     pub vel: Vec<Vec3>,
-    /// Accelerations.
+    /// Accelerations, N vectors.
     pub acc: Vec<Vec3>,
-    /// Potentials per unit mass.
+    /// Potentials per unit mass, without the self term.
     pub pot: Vec<f64>,
-    /// Lengths of the next steps, in the user's unit of time.
+    /// Next time steps, in the user's unit of time.
     pub step: Vec<f64>,
 }
 
@@ -77,7 +78,7 @@ pub struct SnapshotData {
 /// # Errors
 /// [`Error::Storage`](tisane::Error::Storage) if it cannot be written.
 pub fn write(path: &Path, snapshot: &Snapshot<'_>) -> Result<()> {
-    hdf::write(path, Kind::Snapshot, |root| fill(root, snapshot))
+    hdf::write(path, FileKind::Snapshot, |root| fill(root, snapshot))
 }
 
 fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
@@ -91,7 +92,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     count[OUR_TYPE] = s.particles.len() as u64;
     put_array(&header, COUNTS, &count)?;
     write_header(&header, s.particles.len() as u64, header_time)?;
-    // Without it pynbody takes the age of the universe for the time.
+    // Without this attribute pynbody reports the age of the universe as the time.
     put(&header, "Time_GYR", &(user_time * s.units.units.time.cgs / SECONDS_PER_GYR))?;
     file_units::write(s.units, &new_group(root, "Units")?)?;
     let mut hash = ContentHash::new(user_time);
@@ -118,7 +119,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     put_text(&origin, CONTENT_HASH, &hash.finish())
 }
 
-/// Gadget's header without [`COUNTS`]: `time` in units of UnitLength / UnitVelocity.
+/// Writes the Gadget header for `n` particles without [`COUNTS`]. `time` is in units of UnitLength / UnitVelocity.
 pub(super) fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
     let mut count = [0u64; TYPES];
     count[OUR_TYPE] = n;
@@ -135,8 +136,8 @@ pub(super) fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
     put(header, "Flag_DoublePrecision", &1i32)
 }
 
-/// SHA-256 of the time and of every dataset's name and values (little-endian), in the order of the field table. It
-/// outlives tools that repack the file.
+/// SHA-256 of the time and of the name and values (little-endian) of every dataset, in the order of
+/// [`SNAPSHOT`](fields::SNAPSHOT). It stays valid if a tool repacks the file.
 struct ContentHash(Sha256);
 
 impl ContentHash {
@@ -158,16 +159,16 @@ impl ContentHash {
     }
 
     fn finish(self) -> String {
-        checksum::Digest::of(self.0).to_string()
+        checksum::Digest::from_hasher(self.0).to_string()
     }
 }
 
-/// Reads a snapshot that tisane wrote, checking both hashes: of the bytes, where the file still has it, and of the values.
+/// Reads a snapshot written by tisane. Verifies the SHA-256 of the bytes, if the file still has it, and that of the values.
 ///
 /// # Errors
-/// [`Error::Input`](tisane::Error::Input) naming file and dataset if it is missing, damaged or of another kind.
+/// [`Error::Input`](tisane::Error::Input) with the file and the dataset if it is missing, damaged or of another kind.
 pub fn read(path: &Path) -> Result<SnapshotData> {
-    let tree = Tree::open(path, &[Kind::Snapshot], false)?;
+    let tree = TisaneFile::open(path, &[FileKind::Snapshot], false)?;
     check_groups(&tree)?;
     let group = tree.group(PARTICLES)?;
     let origin = tree.group("Provenance")?;
@@ -184,54 +185,56 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     let step = reader.floats(&fields::TIME_STEP)?;
     let content_sha256 = hash.finish();
     if content_sha256 != origin.text(CONTENT_HASH)? {
-        return Err(origin.error(CONTENT_HASH, "the values do not match it: changed since tisane wrote them"));
+        return Err(
+            origin.error(CONTENT_HASH, "the values do not match this hash: they were changed after tisane wrote them")
+        );
     }
     let units = file_units::read(&tree.group("Units")?)?;
     let provenance = provenance::read(&origin, tree.version)?;
     Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step })
 }
 
-/// What a snapshot says of itself before its particles.
+/// Metadata of a snapshot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heading {
+pub struct SnapshotHeader {
     /// Time, in the user's unit of time.
     pub time: f64,
     /// Number of particles.
     pub n: u64,
-    /// The units of the file.
+    /// Units of the file.
     pub units: FileUnits,
-    /// Force engine that computed.
+    /// Force engine of the run.
     pub engine: String,
-    /// Precision mode.
+    /// Precision mode of the run.
     pub precision: String,
 }
 
-/// Reads what a snapshot says of itself, at a cost that does not grow with its particles; the hashes are not checked.
+/// Reads the metadata of a snapshot, at a cost independent of the number of particles. Does not verify the hashes.
 ///
 /// # Errors
-/// [`Error::Input`](tisane::Error::Input) if it is missing, cut off or of another kind.
-pub fn heading(path: &Path) -> Result<Heading> {
-    let tree = Tree::glance(path, Kind::Snapshot)?;
+/// [`Error::Input`](tisane::Error::Input) if it is missing, truncated or of another kind.
+pub fn read_header(path: &Path) -> Result<SnapshotHeader> {
+    let tree = TisaneFile::open_header(path, FileKind::Snapshot)?;
     let count: [u64; TYPES] = tree.group("Header")?.get_array(COUNTS)?;
     let units = file_units::read(&tree.group("Units")?)?;
     let origin = tree.group("Provenance")?;
     let (engine, precision) = (origin.text("engine")?, origin.text("precision")?);
-    Ok(Heading { time: tree.root().get("time")?, n: count[OUR_TYPE], units, engine, precision })
+    Ok(SnapshotHeader { time: tree.root().get("time")?, n: count[OUR_TYPE], units, engine, precision })
 }
 
-/// No particles are left out silently: there are no types but ours.
-fn check_groups(tree: &Tree) -> Result<()> {
+/// Checks that the file has no other particle types, whose particles would be dropped silently.
+fn check_groups(tree: &TisaneFile) -> Result<()> {
     let root = tree.root();
     let others: Vec<_> = root.members()?.into_iter().filter(|n| n.starts_with("PartType") && n != PARTICLES).collect();
     if others.is_empty() {
         return Ok(());
     }
-    Err(root.error("", format!("particles in {PARTICLES} only expected, {} found too", others.join(", "))))
+    Err(root.error("", format!("expected particles in {PARTICLES} only, found {} too", others.join(", "))))
 }
 
-/// Reads columns of one length, hashing them.
+/// Reads columns of equal length and adds them to the hash.
 struct ColumnReader<'a> {
-    group: Node<'a>,
+    group: TisaneGroup<'a>,
     rows: Option<usize>,
     hash: &'a mut ContentHash,
 }

@@ -1,5 +1,5 @@
-//! Tables: named columns of one length, each with its unit and its description. The journals of a run, the results of a study
-//! and any CSV are read as tables; results are written as tables, in CSV and HDF5.
+//! Tables: named columns of equal length, each with a unit and a description. Journals of runs, results of studies and other CSV
+//! files are read as tables; results are written as tables, in CSV and HDF5.
 
 mod csv_file;
 mod hdf5_file;
@@ -14,35 +14,35 @@ use serde::Serialize;
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// A table.
+/// Table of named columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What the table shows, in one line; empty if its file does not say.
+    /// Title in one line; empty if the file has none.
     pub title: String,
-    /// Where the table comes from: names and values, as far as its file says.
+    /// Origin of the table as pairs of name and value, as far as the file states it.
     pub remarks: Vec<(String, String)>,
-    /// The columns in the order of the file, all of one length.
+    /// Columns in the order of the file, all of one length.
     pub columns: Vec<Column>,
 }
 
-/// A column of a [`Table`].
+/// Column of a [`Table`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Name, without the unit; in HDF5 the name of the dataset.
     pub name: String,
-    /// Unit: `1` for a pure number, empty for text and where the file does not say.
+    /// Unit: `1` for a dimensionless number; empty for text, or if the file has none.
     pub unit: String,
-    /// Description in one line; empty where the file does not say.
+    /// Description in one line; empty if the file has none.
     pub description: String,
-    /// Values, one a row.
+    /// Values, one for each row.
     pub values: Values,
 }
 
-/// The values of a [`Column`].
+/// Values of a [`Column`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Values {
-    /// Measured quantities; NaN where there is none.
+    /// Measured quantities; NaN for an empty cell.
     Floats(Vec<f64>),
     /// Counts.
     Counts(Vec<u64>),
@@ -50,7 +50,7 @@ pub enum Values {
     Text(Vec<String>),
 }
 
-/// The type of the values of a column.
+/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// f64.
@@ -61,18 +61,18 @@ pub enum ColumnKind {
     Text,
 }
 
-/// One value of a column.
+/// Value of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A measured quantity.
+    /// Measured quantity.
     Float(f64),
-    /// A count.
+    /// Count.
     Count(u64),
     /// Text.
     Text(String),
 }
 
-/// The values of a column of numbers, borrowed: measured quantities, or counts as f64.
+/// Borrowed values of a column of numbers; counts are read as f64.
 #[derive(Clone, Copy, Debug)]
 pub enum Numbers<'a> {
     /// Measured quantities.
@@ -93,27 +93,27 @@ impl Table {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// Returns the names and values of the columns: what the CSV of a journal has in common with its HDF5 file.
+    /// Returns the names and values of the columns, which the CSV and the HDF5 file of a journal have in common.
     pub fn contents(&self) -> impl Iterator<Item = (&str, &Values)> {
         self.columns.iter().map(|column| (column.name.as_str(), &column.values))
     }
 
-    /// Returns the column of that name.
+    /// Returns the column called `name`.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Returns the values of the column of that name, if it is there and holds numbers.
+    /// Returns the values of the column called `name`, if it exists and holds numbers.
     #[must_use]
     pub fn numbers(&self, name: &str) -> Option<Numbers<'_>> {
         self.column(name).and_then(|column| column.values.numbers())
     }
 
-    /// Adds a row of as many cells as there are columns, each read as the type of its column.
+    /// Appends a row with a cell for each column, parsed as the type of its column.
     ///
     /// # Errors
-    /// The name of the column, what it expects and what was found.
+    /// A message with the name of the column, the expected type and the cell.
     pub(super) fn push_row<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             column.values.push_text(cell).map_err(|e| format!("{}: {e}", column.name))?;
@@ -123,7 +123,7 @@ impl Table {
 }
 
 impl Column {
-    /// Makes a column.
+    /// Creates a column.
     #[must_use]
     pub fn new(
         name: impl Into<String>,
@@ -140,13 +140,13 @@ impl Column {
         if self.unit.is_empty() { self.name.clone() } else { format!("{} [{}]", self.name, self.unit) }
     }
 
-    /// Returns the name with the unit in brackets where the unit is not that of a pure number: `time [Myr]`, `nu`.
+    /// Returns the name, with the unit in brackets unless it is dimensionless: `time [Myr]`, `nu`.
     #[must_use]
     pub fn label(&self) -> String {
         if self.shown_unit().is_some() { self.header() } else { self.name.clone() }
     }
 
-    /// Returns the unit, if the file says it and it is not that of a pure number.
+    /// Returns the unit, unless it is unknown or that of a dimensionless number.
     #[must_use]
     pub fn shown_unit(&self) -> Option<&str> {
         Some(self.unit.as_str()).filter(|unit| !matches!(*unit, "" | "1"))
@@ -154,7 +154,7 @@ impl Column {
 }
 
 impl Values {
-    /// Returns no values of a type.
+    /// Returns an empty column of the given type.
     #[must_use]
     pub const fn empty(kind: ColumnKind) -> Self {
         match kind {
@@ -180,7 +180,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// Returns the value of a row.
+    /// Returns the value of a row; [`None`] beyond the last row.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<Value> {
         match self {
@@ -206,9 +206,9 @@ impl Values {
         }
     }
 
-    /// Adds a value as a journal's CSV has it.
+    /// Parses a cell of a CSV file and appends its value.
     fn push_text(&mut self, text: &str) -> Result<(), String> {
-        let wrong = |kind| format!("{kind} expected, '{text}' found");
+        let wrong = |kind| format!("expected {kind}, found '{text}'");
         match self {
             Self::Floats(values) => values.push(text.parse().map_err(|_| wrong("a number"))?),
             Self::Counts(values) => values.push(text.parse().map_err(|_| wrong("a count"))?),
@@ -217,7 +217,7 @@ impl Values {
         Ok(())
     }
 
-    /// Removes the values and keeps their memory.
+    /// Removes all values and keeps the capacity.
     pub(super) fn clear(&mut self) {
         match self {
             Self::Floats(values) => values.clear(),
@@ -267,27 +267,27 @@ impl Numbers<'_> {
 }
 
 impl<'a> Numbers<'a> {
-    /// Returns the values, row after row.
+    /// Returns an iterator over the values.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + use<'a> {
         (0..self.len()).map(move |row| self.at(row))
     }
 }
 
-/// Reads a table: HDF5 that tisane wrote, or CSV. In CSV, lines that begin with `#` are the title and remarks
-/// (`# name: value`), the next one names the columns, with units in brackets (`time [Myr]`). A column is numbers if each of
-/// its cells is one or empty, else text.
+/// Reads a table: HDF5 written by tisane, or CSV. In a CSV file, lines that begin with `#` are the title and remarks
+/// (`# name: value`); the first other line names the columns, with units in brackets (`time [Myr]`). A column holds numbers if
+/// each of its cells is a number or empty, and text otherwise.
 ///
 /// # Errors
-/// [`Error::Input`] with the line or dataset if the file is missing, damaged or no table.
+/// [`Error::Input`] with the line or dataset if the file is missing, damaged or not a table.
 pub fn read(path: &Path) -> Result<Table> {
     if formats::head(path)?.starts_with(SIGNATURE) { read_hdf5(path) } else { csv_file::read_any(path) }
 }
 
-/// Reads a journal of a run that may be under way, such as its diagnostics: all whole lines of the journal `csv`, with units,
-/// descriptions and origin from `hdf5` if that file is there; `hdf5` alone if there is no `csv`.
+/// Reads a journal of a run, which may be in progress: all whole lines of the file `csv`, with units, descriptions and remarks
+/// from the file `hdf5` if it exists; only `hdf5` if there is no `csv`.
 ///
 /// # Errors
-/// [`Error::Input`] as [`read`].
+/// As [`read`].
 pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Table> {
     if !csv.is_file() {
         if !hdf5.is_file() {
@@ -299,9 +299,9 @@ pub fn read_journal(csv: &Path, hdf5: &Path) -> Result<Table> {
     let mut journal = csv_file::read_whole_lines(csv)?;
     if let Some(described) = described {
         for column in &mut journal.columns {
-            let of_file = described.column(&column.name);
+            let known = described.column(&column.name);
             (column.unit, column.description) =
-                of_file.map_or_else(Default::default, |of| (of.unit.clone(), of.description.clone()));
+                known.map_or_else(Default::default, |known| (known.unit.clone(), known.description.clone()));
         }
         journal.remarks = described.remarks;
     }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_half_written_is_left_out_and_only_there() {
+    fn an_unfinished_row_is_left_out_of_journals_only() {
         let dir = tempfile::tempdir().unwrap();
         let (path, none) = (dir.path().join("d.csv"), dir.path().join("none"));
         let times = |table: Table| table.numbers("time").unwrap().iter().collect::<Vec<_>>();
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(times(read_journal(&path, &none).unwrap()), [0.0]);
         assert_eq!(times(read(&path).unwrap()), [0.0, 1.0]);
         assert!(read_journal(&none, &none).is_err());
-        // The half row longer than what is looked through at a time.
+        // An unfinished row longer than the block that is searched at a time.
         std::fs::write(&path, format!("time,energy\n0.0,-0.25\n1.0,{}", "0".repeat(200_000))).unwrap();
         assert_eq!(times(read_journal(&path, &none).unwrap()), [0.0]);
     }

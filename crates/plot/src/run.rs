@@ -74,7 +74,7 @@ pub fn diagnostics(dir: &Path) -> Result<Table> {
             true => format!("no diagnostics: neither {} nor {}", names[0], names[1]),
             false => format!("not the output directory of a run: neither {} nor {}", names[0], names[1]),
         };
-        return Err(Error::input(dir, problem).with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
+        return Err(Error::input(dir, problem).with_help("`tisane run` creates one, by default runs/<name>/"));
     }
     let table = table::read_journal(&csv, &hdf5)?;
     match table.numbers("time") {

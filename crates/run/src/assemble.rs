@@ -34,7 +34,7 @@ use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
 use tisane::units::{Scale, Units};
-use tisane_io::checkpoint::{Counters, References, RunState, Written};
+use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::file_units::FileUnits;
 use tisane_io::formats;
 use tisane_io::provenance::Provenance;
@@ -94,7 +94,7 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     check_range(&loaded, &particles, &scale)?;
 
     let inputs = reproduce::inputs_of(&loaded.config)?;
-    let provenance = Provenance::of_this_program().with_overrides(loaded.overrides());
+    let provenance = Provenance::current().with_overrides(loaded.overrides());
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
@@ -266,7 +266,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
         clock: set.clock,
         scale: set.scale,
         counters: Counters::default(),
-        written: Written::default(),
+        written: OutputCounts::default(),
         references: References::default(),
         wall_seconds: 0.0,
     };

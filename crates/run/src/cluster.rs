@@ -13,11 +13,11 @@ use tisane::diagnostics::structure::{crossing_time, virial_radius};
 use tisane::error::Result;
 use tisane::particles::{Particles, Vec3, components_mut};
 use tisane::units::{Dimension, Scale};
-use tisane_io::checkpoint::Written;
-use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, Stated};
+use tisane_io::checkpoint::OutputCounts;
+use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, UserTime};
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
-use tisane_io::journal::{self, Series};
+use tisane_io::journal::{self, JournalWriter};
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::SnapshotData;
 
@@ -84,7 +84,7 @@ impl Seen {
         let (core_mass, core_number, core_dispersion) = s.within_core;
         let ([kinetic, potential], (bound_mass, bound_number)) = (s.energies, s.bound);
         ClusterRow {
-            time: Stated(self.time),
+            time: UserTime(self.time),
             density_centre: s.core.centre,
             centre_velocity: s.velocity,
             core_density: s.core.density,
@@ -129,7 +129,7 @@ impl Seen {
     fn binary(&self, system: &System) -> BinaryRow {
         let (pair, [distance, speed]) = (&system.pair, self.survey.from_centre(&system.body));
         BinaryRow {
-            time: Stated(self.time),
+            time: UserTime(self.time),
             members: system.members.to_string(),
             number: system.stars().len() as u64,
             mass_1: pair.mass[0],
@@ -150,41 +150,41 @@ impl Seen {
 /// The three journals about the cluster.
 #[derive(Debug)]
 pub struct Journals {
-    cluster: Series<ClusterRow>,
-    binaries: Series<BinaryRow>,
-    events: Series<EventRow>,
+    cluster: JournalWriter<ClusterRow>,
+    binaries: JournalWriter<BinaryRow>,
+    events: JournalWriter<EventRow>,
 }
 
 /// The journals about the cluster of a stopped run, before it goes on.
 #[derive(Debug)]
 pub struct Stopped {
-    cluster: journal::Stopped<ClusterRow>,
-    binaries: journal::Stopped<BinaryRow>,
-    events: journal::Stopped<EventRow>,
+    cluster: journal::ResumableJournal<ClusterRow>,
+    binaries: journal::ResumableJournal<BinaryRow>,
+    events: journal::ResumableJournal<EventRow>,
 }
 
 impl Stopped {
     /// Looks at them where a checkpoint left them; begins them if it knows of none, as it was written before there were any.
     ///
     /// # Errors
-    /// As [`journal::Stopped::look`].
-    pub fn look(dir: &Path, written: &Written, units: &FileUnits) -> Result<Self> {
-        use journal::Stopped;
+    /// As [`journal::ResumableJournal::check`].
+    pub fn look(dir: &Path, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
+        use journal::ResumableJournal;
         if written.cluster_rows == 0 {
-            let (cluster, binaries) = (Stopped::unknown(dir, units), Stopped::unknown(dir, units));
-            return Ok(Self { cluster, binaries, events: Stopped::unknown(dir, units) });
+            let (cluster, binaries) = (ResumableJournal::empty(dir, units), ResumableJournal::empty(dir, units));
+            return Ok(Self { cluster, binaries, events: ResumableJournal::empty(dir, units) });
         }
         Ok(Self {
-            cluster: Stopped::look(dir, (written.cluster_rows, written.cluster_sha256), units)?,
-            binaries: Stopped::look(dir, (written.binaries_rows, written.binaries_sha256), units)?,
-            events: Stopped::look(dir, (written.events, written.events_sha256), units)?,
+            cluster: ResumableJournal::check(dir, (written.cluster_rows, written.cluster_sha256), units)?,
+            binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units)?,
+            events: ResumableJournal::check(dir, (written.events, written.events_sha256), units)?,
         })
     }
 
     /// Takes them up.
     ///
     /// # Errors
-    /// As [`journal::Stopped::resume`].
+    /// As [`journal::ResumableJournal::resume`].
     pub fn resume(self) -> Result<Journals> {
         let (cluster, binaries) = (self.cluster.resume()?, self.binaries.resume()?);
         Ok(Journals { cluster, binaries, events: self.events.resume()? })
@@ -195,17 +195,17 @@ impl Journals {
     /// Starts them in a directory.
     ///
     /// # Errors
-    /// As [`Series::create`].
+    /// As [`JournalWriter::create`].
     pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
         Ok(Self {
-            cluster: Series::create(dir, units)?,
-            binaries: Series::create(dir, units)?,
-            events: Series::create(dir, units)?,
+            cluster: JournalWriter::create(dir, units)?,
+            binaries: JournalWriter::create(dir, units)?,
+            events: JournalWriter::create(dir, units)?,
         })
     }
 
     /// Notes the hashes of their files.
-    pub fn note(&self, written: &mut Written) {
+    pub fn note(&self, written: &mut OutputCounts) {
         written.cluster_sha256 = Some(self.cluster.sha256());
         written.binaries_sha256 = Some(self.binaries.sha256());
         written.events_sha256 = Some(self.events.sha256());
@@ -215,18 +215,23 @@ impl Journals {
     /// given those before.
     ///
     /// # Errors
-    /// As [`Series::append`].
-    pub fn append(&mut self, seen: &Seen, history: &History, written: &Written) -> Result<(History, Written)> {
-        let ends = (self.cluster.end(), self.binaries.end(), self.events.end());
+    /// As [`JournalWriter::append`].
+    pub fn append(
+        &mut self,
+        seen: &Seen,
+        history: &History,
+        written: &OutputCounts,
+    ) -> Result<(History, OutputCounts)> {
+        let ends = (self.cluster.position(), self.binaries.position(), self.events.position());
         let mut history = history.clone();
         let events = seen.events(&mut history, written.events);
         if let Err(e) = self.append_rows(&seen.row(), &seen.binaries(), &events) {
-            self.cluster.cut(ends.0);
-            self.binaries.cut(ends.1);
-            self.events.cut(ends.2);
+            self.cluster.truncate(ends.0);
+            self.binaries.truncate(ends.1);
+            self.events.truncate(ends.2);
             return Err(e);
         }
-        let written = Written {
+        let written = OutputCounts {
             cluster_rows: self.cluster.rows(),
             binaries_rows: self.binaries.rows(),
             events: self.events.rows(),
@@ -241,7 +246,7 @@ impl Journals {
         events.iter().try_for_each(|row| self.events.append(row))
     }
 
-    /// As [`Series::refresh`].
+    /// As [`JournalWriter::refresh`].
     ///
     /// # Errors
     /// As there.
@@ -251,7 +256,7 @@ impl Journals {
         self.events.refresh(&provenance)
     }
 
-    /// As [`Series::sync`].
+    /// As [`JournalWriter::sync`].
     ///
     /// # Errors
     /// As there.
@@ -261,7 +266,7 @@ impl Journals {
         self.events.sync()
     }
 
-    /// As [`Series::rewrite`].
+    /// As [`JournalWriter::rewrite`].
     ///
     /// # Errors
     /// As there.

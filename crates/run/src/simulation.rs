@@ -90,8 +90,8 @@ struct Session {
     stop: &'static AtomicBool,
 }
 
-/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile takes
-/// the time of each.
+/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile
+/// takes the time of each.
 const STEPS_BETWEEN_CHECKS: u64 = 1;
 
 /// Flag that is never set.
@@ -187,8 +187,8 @@ impl Simulation {
     /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
     ///
     /// # Errors
-    /// As [`Propagator::resume`], [`Stopped::look`](tisane_io::journal::Stopped::look), [`directory::remove_summary`] and
-    /// [`directory::remove_snapshots`].
+    /// As [`Propagator::resume`], [`ResumableJournal::check`](tisane_io::journal::ResumableJournal::check),
+    /// [`directory::remove_summary`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.propagator.resume(&self.particles, self.state.now)?;
         if self.state.now >= self.plan.end {

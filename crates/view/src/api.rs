@@ -1,13 +1,13 @@
 //! What a view answers: the files of the page, the state of the run, its snapshots, the rows of its journals.
 
-use super::directory::Directory;
+use super::directory::RunDirectory;
 use super::http::{Request, Response};
 use super::{frame, page};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tisane::error::{Error, Result};
-use tisane_io::journal::tail::Rows;
+use tisane_io::journal::tail::TailRows;
 use tisane_io::snapshot;
 
 /// Most rows in an answer; the page asks on.
@@ -21,7 +21,7 @@ const BINARY: &str = "application/octet-stream";
 /// The answers about one directory.
 #[derive(Debug)]
 pub struct Api {
-    directory: Mutex<Directory>,
+    directory: Mutex<RunDirectory>,
 }
 
 impl Api {
@@ -30,7 +30,7 @@ impl Api {
     /// # Errors
     /// [`Error::Input`] if it is not the directory of a run.
     pub fn new(dir: &Path) -> Result<Self> {
-        Ok(Self { directory: Mutex::new(Directory::open(dir)?) })
+        Ok(Self { directory: Mutex::new(RunDirectory::open(dir)?) })
     }
 
     /// The answer to a request for `place`, a path below that of the view. Places are matched with names known here; none
@@ -46,65 +46,65 @@ impl Api {
             _ => return page::file(place).unwrap_or_else(|| Response::empty(404)),
         };
         answer.unwrap_or_else(|error| match error {
-            Trouble::Request(told) => Response::told(400, told),
-            Trouble::Missing => Response::empty(404),
-            Trouble::File(error) => Response::told(503, &error.to_string()),
+            ApiError::Request(text) => Response::text(400, text),
+            ApiError::Missing => Response::empty(404),
+            ApiError::File(error) => Response::text(503, &error.to_string()),
         })
     }
 
     /// Whatever a thread that failed left: each answer brings it up to date first.
-    fn directory(&self) -> MutexGuard<'_, Directory> {
+    fn directory(&self) -> MutexGuard<'_, RunDirectory> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self, request: &Request) -> Result<Response, Trouble> {
+    fn state(&self, request: &Request) -> Result<Response, ApiError> {
         let from = number(request, "from", 0)?;
         Ok(json_response(&self.directory().state(from)?))
     }
 
-    fn snapshot(&self, text: &str, request: &Request) -> Result<Response, Trouble> {
-        let asked = text.parse().map_err(|_| Trouble::Request("the number of a snapshot is a whole number"))?;
+    fn snapshot(&self, text: &str, request: &Request) -> Result<Response, ApiError> {
+        let asked = text.parse().map_err(|_| ApiError::Request("the number of a snapshot is a whole number"))?;
         let most = number(request, "most", MOST_PARTICLES)?;
         let path = {
             let mut directory = self.directory();
             if directory.snapshot(asked).is_none() {
                 directory.refresh()?;
             }
-            directory.snapshot(asked).ok_or(Trouble::Missing)?
+            directory.snapshot(asked).ok_or(ApiError::Missing)?
         };
         // Read without holding up other answers.
         let read = snapshot::read(&path)?;
         Ok(Response::ok(BINARY, frame::bytes(&read, most.min(MOST_PARTICLES))))
     }
 
-    fn series(&self, name: &str, request: &Request) -> Result<Response, Trouble> {
+    fn series(&self, name: &str, request: &Request) -> Result<Response, ApiError> {
         let from: u64 = number(request, "from", 0)?;
         let every: u64 = number(request, "every", 1)?;
         let wanted: Vec<&str> = request.parameter("columns").unwrap_or("*").split(',').collect();
         let mut directory = self.directory();
-        let journal = directory.journal(name)?.ok_or(Trouble::Missing)?;
+        let journal = directory.journal(name)?.ok_or(ApiError::Missing)?;
         let rows = journal.read(from, every, MOST_ROWS, |column| wanted.iter().any(|wanted| fits(column, wanted)))?;
-        Ok(json_response(&told(&rows, journal.generation(), journal.rows())))
+        Ok(json_response(&rows_json(&rows, journal.generation(), journal.rows())))
     }
 }
 
 /// Why there is no answer.
-enum Trouble {
+enum ApiError {
     Request(&'static str),
     Missing,
     File(Error),
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         Self::File(error)
     }
 }
 
 /// A whole number in the query.
-fn number<T: std::str::FromStr>(request: &Request, name: &str, default: T) -> Result<T, Trouble> {
+fn number<T: std::str::FromStr>(request: &Request, name: &str, default: T) -> Result<T, ApiError> {
     let given = request.parameter(name);
-    given.map_or(Ok(default), |text| text.parse().map_err(|_| Trouble::Request("a whole number was expected")))
+    given.map_or(Ok(default), |text| text.parse().map_err(|_| ApiError::Request("a whole number was expected")))
 }
 
 /// A column's name, or the beginning of one before a `*`.
@@ -116,8 +116,8 @@ fn json_response(value: &Value) -> Response {
     Response::ok(JSON, value.to_string())
 }
 
-/// Rows by columns; `null` for what is not a finite number: JSON has none.
-fn told(rows: &Rows, generation: u64, all: u64) -> Value {
+/// TailRows by columns; `null` for what is not a finite number: JSON has none.
+fn rows_json(rows: &TailRows, generation: u64, all: u64) -> Value {
     let columns: serde_json::Map<_, _> =
         rows.table.columns.iter().map(|column| (column.name.clone(), json!(column.values))).collect();
     json!({ "generation": generation, "next": rows.next, "rows": all, "columns": columns })

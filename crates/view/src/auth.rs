@@ -4,11 +4,11 @@ use super::http::Request;
 use subtle::ConstantTimeEq;
 use tisane::particles::hexadecimal;
 
-/// The door of one view. A random token of 128 bits comes once in the address that the program prints; from then on the browser
+/// The guard of one view. A random token of 128 bits comes once in the address that the program prints; from then on the browser
 /// shows it as a cookie that no script can read and no other site can have sent. The page's path is random too, so that the
 /// cookie goes to this view and to no other server on the machine: cookies do not look at ports.
 #[derive(Clone, Debug)]
-pub struct Door {
+pub struct TokenGuard {
     id: String,
     token: String,
 }
@@ -18,15 +18,15 @@ const COOKIE: &str = "tisane";
 
 /// How a request came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum Credential {
     /// With the token in the address: give the cookie.
     Token,
     /// With the cookie.
     Cookie,
 }
 
-impl Door {
-    /// A door with a new token, from the system's source of random numbers.
+impl TokenGuard {
+    /// A guard with a new token, from the system's source of random numbers.
     ///
     /// # Errors
     /// What the system says.
@@ -51,17 +51,17 @@ impl Door {
 
     /// Whether a request may come in, and the path below this view that it asks for.
     #[must_use]
-    pub fn enter<'a>(&self, request: &'a Request) -> Option<(Entry, &'a str)> {
+    pub fn authorize<'a>(&self, request: &'a Request) -> Option<(Credential, &'a str)> {
         let place = request.path.strip_prefix('/')?.strip_prefix(self.id.as_str())?.strip_prefix('/')?;
         if !request.host.as_deref().is_some_and(is_loopback) {
             return None;
         }
         if request.parameter("token").is_some_and(|given| self.is_token(given)) {
-            return Some((Entry::Token, place));
+            return Some((Credential::Token, place));
         }
         let cookies = request.cookies.iter().flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));
         let mut ours = cookies.filter(|(name, _)| name.trim() == COOKIE);
-        ours.any(|(_, value)| self.is_token(value.trim())).then_some((Entry::Cookie, place))
+        ours.any(|(_, value)| self.is_token(value.trim())).then_some((Credential::Cookie, place))
     }
 
     /// In a time that does not tell how much of it is right.
@@ -97,12 +97,15 @@ mod tests {
 
     #[test]
     fn the_token_or_the_cookie_opens_and_nothing_else() {
-        let door = Door { id: "ab12".into(), token: "0f".repeat(16) };
-        let query = format!("token={}", door.token);
-        let cookie = format!("other=1; tisane={}", door.token);
+        let guard = TokenGuard { id: "ab12".into(), token: "0f".repeat(16) };
+        let query = format!("token={}", guard.token);
+        let cookie = format!("other=1; tisane={}", guard.token);
         let host = Some("localhost:1234");
-        assert_eq!(door.enter(&request("/ab12/", &query, host, &[])), Some((Entry::Token, "")));
-        assert_eq!(door.enter(&request("/ab12/api/state", "", host, &[&cookie])), Some((Entry::Cookie, "api/state")));
+        assert_eq!(guard.authorize(&request("/ab12/", &query, host, &[])), Some((Credential::Token, "")));
+        assert_eq!(
+            guard.authorize(&request("/ab12/api/state", "", host, &[&cookie])),
+            Some((Credential::Cookie, "api/state"))
+        );
         for closed in [
             request("/ab12/", "", host, &[]),
             request("/ab12/", "token=", host, &[]),
@@ -114,13 +117,13 @@ mod tests {
             request("/ab12/", &query, None, &[&cookie]),
             request("/ab12/", &query, Some("evil.example:1234"), &[&cookie]),
         ] {
-            assert_eq!(door.enter(&closed), None, "{closed:?}");
+            assert_eq!(guard.authorize(&closed), None, "{closed:?}");
         }
     }
 
     #[test]
     fn tokens_are_long_and_new_each_time() {
-        let (a, b) = (Door::new().unwrap(), Door::new().unwrap());
+        let (a, b) = (TokenGuard::new().unwrap(), TokenGuard::new().unwrap());
         assert_eq!((a.token.len(), a.id.len()), (32, 8));
         assert_ne!(a.token, b.token);
         assert!(a.cookie().contains("HttpOnly; SameSite=Strict"));

@@ -9,24 +9,24 @@ use tisane_io::directory::{self, CONFIG, SUMMARY};
 use tisane_io::journal::tail::JournalTail;
 use tisane_io::lock;
 use tisane_io::regular_file;
-use tisane_io::snapshot::{self, Heading};
+use tisane_io::snapshot::{self, SnapshotHeader};
 
 /// The journals that a page may ask for.
 pub const SERIES: [&str; 2] = ["diagnostics", "cluster"];
 
 /// What is known of a directory; brought up to date before each answer.
 #[derive(Debug)]
-pub struct Directory {
+pub struct RunDirectory {
     dir: PathBuf,
-    snapshots: Vec<Known>,
+    snapshots: Vec<SnapshotEntry>,
     generation: u64,
-    newest: Option<Heading>,
+    newest: Option<SnapshotHeader>,
     journals: Vec<JournalTail>,
 }
 
 /// A snapshot that has been looked at.
 #[derive(Clone, Debug, PartialEq)]
-struct Known {
+struct SnapshotEntry {
     number: u64,
     /// Time, in the user's unit; none of one that cannot be read.
     time: Option<f64>,
@@ -34,7 +34,7 @@ struct Known {
     stamp: Option<(u64, SystemTime)>,
 }
 
-impl Directory {
+impl RunDirectory {
     /// A directory of a run.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Directory {
         }
         if !dir.join(CONFIG).is_file() {
             return Err(Error::input(dir, format!("not the output directory of a run: there is no {CONFIG}"))
-                .with_help("`tisane run` makes one; its name is runs/<name>/ by default"));
+                .with_help("`tisane run` creates one, by default runs/<name>/"));
         }
         let journals = SERIES.iter().map(|name| JournalTail::new(dir.join(name).with_extension("csv"))).collect();
         Ok(Self { dir: dir.to_owned(), snapshots: Vec::new(), generation: 0, newest: None, journals })
@@ -87,8 +87,8 @@ impl Directory {
         for &number in numbers.iter().skip(self.snapshots.len()) {
             let path = self.path(number);
             let stamp = stamp(&path);
-            let heading = snapshot::heading(&path).ok();
-            self.snapshots.push(Known { number, time: heading.as_ref().map(|heading| heading.time), stamp });
+            let heading = snapshot::read_header(&path).ok();
+            self.snapshots.push(SnapshotEntry { number, time: heading.as_ref().map(|heading| heading.time), stamp });
             self.newest = heading.or(self.newest.take());
         }
         Ok(())
@@ -124,7 +124,7 @@ impl Directory {
             "from": from.min(self.snapshots.len()),
             "snapshots": new.map(|known| json!([known.number, known.time])).collect::<Vec<_>>(),
             "rows": rows,
-            "run": self.newest.as_ref().map(told),
+            "run": self.newest.as_ref().map(run_info),
         }))
     }
 
@@ -150,7 +150,7 @@ fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
 }
 
 /// What the newest snapshot says of the run.
-fn told(heading: &Heading) -> Value {
+fn run_info(heading: &SnapshotHeader) -> Value {
     let units = &heading.units.units;
     let scale = &heading.units.scale;
     json!({

@@ -69,7 +69,7 @@ mod tests {
         SnapshotData {
             time: 2.5,
             units: FileUnits { units: Units::henon(), scale: Scale::IDENTITY },
-            provenance: Provenance::of_this_program(),
+            provenance: Provenance::current(),
             content_sha256: String::new(),
             id: (0..n as u64).map(|i| i + (1 << 40)).collect(),
             mass: (0..n).map(|i| if i == 0 { 3.0 } else { 1.0 }).collect(),

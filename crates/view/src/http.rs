@@ -33,9 +33,9 @@ pub struct Request {
 
 /// Why there is no request.
 #[derive(Debug)]
-pub enum Refused {
+pub enum RequestError {
     /// The connection ended, failed or said nothing in time: there is nobody to answer.
-    Gone,
+    Disconnected,
     /// Not HTTP/1.
     Malformed,
     /// A head beyond the bounds.
@@ -67,48 +67,48 @@ impl Response {
     }
 
     /// A status with a sentence for people.
-    pub fn told(status: u16, text: &str) -> Self {
+    pub fn text(status: u16, text: &str) -> Self {
         Self { body: text.as_bytes().to_vec(), ..Self::empty(status) }
     }
 }
 
 impl Request {
     /// Reads a request. The stream must be blocking.
-    pub fn read(mut stream: &TcpStream) -> Result<Self, Refused> {
+    pub fn read(mut stream: &TcpStream) -> Result<Self, RequestError> {
         let deadline = Instant::now() + HEAD_TIME;
         let mut head = Vec::new();
         let mut part = [0u8; 2048];
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
-                return Err(Refused::Gone);
+                return Err(RequestError::Disconnected);
             }
             let read = match stream.read(&mut part) {
-                Ok(0) => return Err(Refused::Gone),
+                Ok(0) => return Err(RequestError::Disconnected),
                 Ok(read) => read,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => return Err(Refused::Gone),
+                Err(_) => return Err(RequestError::Disconnected),
             };
             head.extend(part.iter().take(read));
             if let Some(request) = Self::parse(&head)? {
                 return Ok(request);
             }
             if head.len() > HEAD_BYTES {
-                return Err(Refused::TooLong);
+                return Err(RequestError::TooLong);
             }
         }
     }
 
     /// The request in a head; [`None`] if that is not whole yet.
-    pub fn parse(head: &[u8]) -> Result<Option<Self>, Refused> {
+    pub fn parse(head: &[u8]) -> Result<Option<Self>, RequestError> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
         match parsed.parse(head) {
             Ok(httparse::Status::Partial) => return Ok(None),
-            Ok(httparse::Status::Complete(length)) if length > HEAD_BYTES => return Err(Refused::TooLong),
+            Ok(httparse::Status::Complete(length)) if length > HEAD_BYTES => return Err(RequestError::TooLong),
             Ok(httparse::Status::Complete(_)) => {}
-            Err(httparse::Error::TooManyHeaders) => return Err(Refused::TooLong),
-            Err(_) => return Err(Refused::Malformed),
+            Err(httparse::Error::TooManyHeaders) => return Err(RequestError::TooLong),
+            Err(_) => return Err(RequestError::Malformed),
         }
         let target = parsed.path.unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -134,7 +134,7 @@ impl Request {
 }
 
 /// What every answer says: nothing of the page comes from elsewhere, goes elsewhere, is kept, or is shown inside another page.
-const GUARDS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+const SECURITY_HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
                       X-Content-Type-Options: nosniff\r\n\
                       X-Frame-Options: DENY\r\n\
@@ -152,7 +152,7 @@ impl Response {
     pub fn send(&self, mut stream: &TcpStream) -> io::Result<()> {
         let cookie = self.cookie.as_ref().map_or_else(String::new, |cookie| format!("Set-Cookie: {cookie}\r\n"));
         let head = format!(
-            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{cookie}{GUARDS}\r\n",
+            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{cookie}{SECURITY_HEADERS}\r\n",
             self.status,
             reason(self.status),
             self.kind,
@@ -222,11 +222,11 @@ mod tests {
     #[test]
     fn a_head_without_end_or_bound_is_refused() {
         assert!(matches!(Request::parse(b"GET / HTTP/1.1\r\nHost: a"), Ok(None)));
-        assert!(matches!(Request::parse(b"\x00\x01\x02 / HTTP/1.1\r\n\r\n"), Err(Refused::Malformed)));
+        assert!(matches!(Request::parse(b"\x00\x01\x02 / HTTP/1.1\r\n\r\n"), Err(RequestError::Malformed)));
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
-        assert!(matches!(Request::parse(many.as_bytes()), Err(Refused::TooLong)));
+        assert!(matches!(Request::parse(many.as_bytes()), Err(RequestError::TooLong)));
         let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(HEAD_BYTES));
-        assert!(matches!(Request::parse(long.as_bytes()), Err(Refused::TooLong)));
+        assert!(matches!(Request::parse(long.as_bytes()), Err(RequestError::TooLong)));
     }
 
     proptest! {

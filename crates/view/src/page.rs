@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn every_file_of_the_page_is_served() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/view/page");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
         let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         assert_eq!(names.collect::<BTreeSet<_>>(), FILES.iter().map(|(name, ..)| (*name).to_owned()).collect());
     }

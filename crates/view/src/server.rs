@@ -1,8 +1,8 @@
 //! The server: a thread that accepts connections on the loopback interface, and a thread for each of them.
 
 use super::api::Api;
-use super::auth::{Door, Entry};
-use super::http::{Refused, Request, Response};
+use super::auth::{Credential, TokenGuard};
+use super::http::{Request, RequestError, Response};
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -14,11 +14,11 @@ use tisane::error::{Error, Result};
 
 /// Most connections that have not been let in yet. Any user of this machine can open one and say nothing: where there are so
 /// many, the oldest makes way for a new one.
-const WAITING: usize = 64;
+const MAX_PENDING: usize = 64;
 /// Most requests that are answered at a time. A browser opens six connections to a server, and some ahead of need.
-const GUESTS: usize = 32;
+const MAX_ACTIVE: usize = 32;
 /// Pause after a failure to accept, as where the process has too many files open.
-const BREATH: Duration = Duration::from_millis(100);
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// A live view of a run's directory, served until it is dropped.
 #[derive(Debug)]
@@ -30,9 +30,9 @@ pub struct View {
 #[derive(Debug)]
 struct Shared {
     api: Api,
-    door: Door,
-    waiting: Mutex<VecDeque<Arc<TcpStream>>>,
-    guests: AtomicUsize,
+    guard: TokenGuard,
+    pending: Mutex<VecDeque<Arc<TcpStream>>>,
+    active: AtomicUsize,
     ended: AtomicBool,
 }
 
@@ -48,7 +48,7 @@ impl Port {
     ///
     /// # Errors
     /// [`Error::Input`] if it cannot be had.
-    pub fn take(port: u16) -> Result<Self> {
+    pub fn bind(port: u16) -> Result<Self> {
         let place = format!("127.0.0.1:{port}");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
             Error::input(&place, format!("cannot serve the view there: {e}"))
@@ -67,9 +67,10 @@ impl View {
     pub fn start(dir: &Path, Port { listener, at }: Port) -> Result<Self> {
         let shared = Arc::new(Shared {
             api: Api::new(dir)?,
-            door: Door::new().map_err(|e| Error::input(dir, format!("no random numbers for the view's token: {e}")))?,
-            waiting: Mutex::default(),
-            guests: AtomicUsize::new(0),
+            guard: TokenGuard::new()
+                .map_err(|e| Error::input(dir, format!("no random numbers for the view's token: {e}")))?,
+            pending: Mutex::default(),
+            active: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
         });
         let of_thread = Arc::clone(&shared);
@@ -81,7 +82,7 @@ impl View {
     /// The address to open, with the token.
     #[must_use]
     pub fn address(&self) -> String {
-        format!("http://{}{}", self.at, self.shared.door.address())
+        format!("http://{}{}", self.at, self.shared.guard.address())
     }
 
     /// The port.
@@ -105,88 +106,88 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok(stream) = stream else {
-            thread::sleep(BREATH);
+            thread::sleep(RETRY_PAUSE);
             continue;
         };
-        let waiting = Waiting::begin(shared, stream);
+        let pending = PendingConnection::register(shared, stream);
         // Without a thread the connection is dropped; the page asks again.
-        let _ = thread::Builder::new().name("view".into()).spawn(move || waiting.serve());
+        let _ = thread::Builder::new().name("view".into()).spawn(move || pending.serve());
     }
 }
 
 /// A connection that has not been let in, in the list of those as long as it lives, also through a panic.
-struct Waiting {
+struct PendingConnection {
     shared: Arc<Shared>,
     stream: Arc<TcpStream>,
 }
 
-impl Waiting {
-    fn begin(shared: &Arc<Shared>, stream: TcpStream) -> Self {
+impl PendingConnection {
+    fn register(shared: &Arc<Shared>, stream: TcpStream) -> Self {
         let stream = Arc::new(stream);
-        let mut waiting = shared.waiting();
-        waiting.push_back(Arc::clone(&stream));
-        if waiting.len() > WAITING
-            && let Some(oldest) = waiting.pop_front()
+        let mut pending = shared.pending();
+        pending.push_back(Arc::clone(&stream));
+        if pending.len() > MAX_PENDING
+            && let Some(oldest) = pending.pop_front()
         {
             // Its thread sees the connection end. One that has ended by itself cannot be ended.
             let _ = oldest.shutdown(Shutdown::Both);
         }
-        drop(waiting);
+        drop(pending);
         Self { shared: Arc::clone(shared), stream }
     }
 
     fn serve(self) {
         let (shared, stream) = (Arc::clone(&self.shared), Arc::clone(&self.stream));
         let response = match Request::read(&stream) {
-            Ok(request) => match shared.door.enter(&request) {
+            Ok(request) => match shared.guard.authorize(&request) {
                 Some((entry, place)) => {
                     drop(self);
-                    return shared.welcome(&stream, &request, (entry, place));
+                    return shared.answer(&stream, &request, (entry, place));
                 }
                 None => Response::empty(403),
             },
-            Err(Refused::Malformed) => Response::empty(400),
-            Err(Refused::TooLong) => Response::empty(431),
-            Err(Refused::Gone) => return,
+            Err(RequestError::Malformed) => Response::empty(400),
+            Err(RequestError::TooLong) => Response::empty(431),
+            Err(RequestError::Disconnected) => return,
         };
         // A reader that has gone is no trouble of ours.
         let _ = response.send(&stream);
     }
 }
 
-impl Drop for Waiting {
+impl Drop for PendingConnection {
     fn drop(&mut self) {
-        self.shared.waiting().retain(|other| !Arc::ptr_eq(other, &self.stream));
+        self.shared.pending().retain(|other| !Arc::ptr_eq(other, &self.stream));
     }
 }
 
 /// A request that was let in, counted as long as it is being answered, also through a panic.
-struct Guest<'a> {
+struct ActiveRequest<'a> {
     shared: &'a Shared,
     number: usize,
 }
 
-impl<'a> Guest<'a> {
-    fn of(shared: &'a Shared) -> Self {
-        Self { shared, number: shared.guests.fetch_add(1, Ordering::AcqRel) + 1 }
+impl<'a> ActiveRequest<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        Self { shared, number: shared.active.fetch_add(1, Ordering::AcqRel) + 1 }
     }
 }
 
-impl Drop for Guest<'_> {
+impl Drop for ActiveRequest<'_> {
     fn drop(&mut self) {
-        self.shared.guests.fetch_sub(1, Ordering::AcqRel);
+        self.shared.active.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Arc<TcpStream>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, VecDeque<Arc<TcpStream>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a request that the door has let in.
-    fn welcome(&self, stream: &TcpStream, request: &Request, (entry, place): (Entry, &str)) {
-        let guest = Guest::of(self);
-        if guest.number > GUESTS {
+    /// Answers a request that the guard has let in.
+    fn answer(&self, stream: &TcpStream, request: &Request, (entry, place): (Credential, &str)) {
+        let active = ActiveRequest::new(self);
+        if active.number > MAX_ACTIVE {
             // The page asks again.
             return;
         }
@@ -194,7 +195,7 @@ impl Shared {
             "GET" => self.api.answer(place, request),
             _ => Response::empty(405),
         };
-        response.cookie = (entry == Entry::Token && response.status != 405).then(|| self.door.cookie());
+        response.cookie = (entry == Credential::Token && response.status != 405).then(|| self.guard.cookie());
         // A reader that has gone is no trouble of ours.
         let _ = response.send(stream);
     }

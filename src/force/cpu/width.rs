@@ -36,13 +36,19 @@ impl Width {
         }
     }
 
+    /// Returns the widest set of instructions that this machine supports.
+    #[must_use]
+    pub fn widest() -> Self {
+        Self::available().first().copied().unwrap_or(Self::Baseline(Scalar))
+    }
+
     /// Returns the widest width, or the one that [`Self::VARIABLE`] forces.
     ///
     /// # Errors
     /// A message with the widths of this machine, if the variable names none of them.
     pub fn choose() -> Result<Self, String> {
         match std::env::var(Self::VARIABLE) {
-            Err(_) => Ok(Self::available().first().copied().unwrap_or(Self::Baseline(Scalar))),
+            Err(_) => Ok(Self::widest()),
             Ok(name) => Self::from_name(&name).ok_or_else(|| {
                 let here: Vec<_> = Self::available().iter().map(Self::name).collect();
                 format!("{}={name}: this machine has {}", Self::VARIABLE, here.join(", "))

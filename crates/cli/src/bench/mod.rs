@@ -21,7 +21,7 @@ use tisane::initial::{plummer, scaling};
 use tisane::particles::Particles;
 use tisane::spin_pool;
 use tisane::time::{Clock, Time};
-use tisane_io::atomic::check_name;
+use tisane_io::atomic::check_output_path;
 use tisane_run::assemble::{self, OnGpu};
 
 const EPSILON: f64 = 1.0 / 256.0;
@@ -147,7 +147,7 @@ pub fn bench(what: What, talk: Verbosity) -> Result<u8> {
                 let problem = "finds launch shapes of a GPU: give --engine cuda too";
                 return Err(Error::input("--tune", problem));
             }
-            check_name(&file, None)?;
+            check_output_path(&file, None)?;
             tune(&file, (n, targets), &how, talk)
         }
         What::Force { n, targets, tune: None, how } => {

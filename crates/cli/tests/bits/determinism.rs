@@ -1,10 +1,10 @@
 //! Promise: the state that a run ends in depends on its input, mode and scheme alone. For each of them the table
 //! `tests/determinism.txt` has one hash, and runs on any number of threads, on every vector width that this machine has, by the
-//! engines `cpu` and `reference`, with any outputs, stopped and resumed anywhere, all end there. What `tests/restart_bitwise.rs` shows of the program with
-//! its files is here done in the library, where more ways can be tried; `tests/cuda_determinism.rs` does the same on a GPU.
+//! engines `cpu` and `reference`, with any outputs, stopped and resumed anywhere, all end there. What `restart_bitwise.rs` shows of the program with
+//! its files is here done in the library, where more ways can be tried; `gpu/cuda_determinism.rs` does the same on a GPU.
 //!
 //! The table holds for every machine. A change of it changes the results of users: CHANGELOG.md says so under *Results
-//! change*. `cargo test --release --test determinism -- --ignored --nocapture` prints the table anew.
+//! change*. `cargo test --release --test bits determinism -- --ignored --nocapture` prints the table anew.
 
 use crate::matrix;
 use matrix::{Job, STRAIGHT, Scheme, System, assert_ends_in, end_of, jobs, row};

@@ -6,7 +6,7 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 use tisane_io::atomic::temporary_name;
-use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, PREVIOUS, References, RunState, Written};
+use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, OutputCounts, PREVIOUS, References, RunState};
 use tisane_io::checksum::Digest;
 use tisane_io::history::History;
 use tisane_io::inspect;
@@ -32,7 +32,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             clock: Clock { start: 0.1, dt_max: 0.3 },
             scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 },
             counters: counters(100 + step),
-            written: Written {
+            written: OutputCounts {
                 snapshots: 7,
                 diagnostics_rows: 8,
                 cluster_rows: 9,
@@ -66,7 +66,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             config_resolved: "[run]\nname = \"x\"\n".into(),
             // Not now: two of these may be compared that were made in different seconds.
             created: "2026-01-01T00:00:00Z".into(),
-            ..Provenance::of_this_program()
+            ..Provenance::current()
         },
     }
 }
@@ -187,11 +187,11 @@ type Spoil = fn(&mut Checkpoint);
 fn states_that_no_run_leaves_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let spoil: [(&str, Spoil); 5] = [
-        ("velocity: a value is not finite", |c| c.particles.vel[3][1] = f64::NAN),
-        ("initial_energy: not finite", |c| c.run.references.energy = f64::INFINITY),
-        ("two particles with one id", |c| c.particles.id[0] = c.particles.id[1]),
-        ("off its block steps", |c| c.particles.time[0] = Time(12345)),
-        ("level: a level beyond 36", |c| c.particles.step[0] = Level(64)),
+        ("velocity: a value is not a finite number", |c| c.particles.vel[3][1] = f64::NAN),
+        ("initial_energy: not a finite number", |c| c.run.references.energy = f64::INFINITY),
+        ("two particles have the same id", |c| c.particles.id[0] = c.particles.id[1]),
+        ("is not a multiple of its step", |c| c.particles.time[0] = Time(12345)),
+        ("level: a level is above 36", |c| c.particles.step[0] = Level(64)),
     ];
     for (expected, spoil) in spoil {
         let mut bad = checkpoint(5, 1);

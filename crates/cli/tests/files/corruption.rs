@@ -173,7 +173,7 @@ fn a_run_with_any_damaged_file_goes_on_to_the_same_state_or_says_which_file_is_w
             }
             if name == "checkpoint.hdf5" {
                 assert_eq!(said.code, 0, "{what}: {}", said.err);
-                said.says(&["WARN", "o/checkpoint.hdf5", "taking checkpoint.previous.hdf5 instead"]);
+                said.says(&["WARN", "o/checkpoint.hdf5", "using checkpoint.previous.hdf5 instead"]);
             }
         }
     }

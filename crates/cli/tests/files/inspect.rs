@@ -52,7 +52,7 @@ fn particles_are_shown_in_every_format() {
 #[test]
 fn what_cannot_be_read_is_told_with_what_can() {
     for (name, content, expected) in [
-        ("a.toml", &b"[run]\nname = 1\n"[..], "none of the files"),
+        ("a.toml", &b"[run]\nname = 1\n"[..], "not a file that tisane reads"),
         ("a.csv", b"", "empty"),
         ("a.csv", b"m,x,y,z,vx,vy,vz\n1,2,3,4,5,6\n", "line 2"),
         ("a.hdf5", b"\x89HDF\r\n\x1a\n and then not", "not HDF5"),

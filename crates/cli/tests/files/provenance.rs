@@ -94,7 +94,7 @@ fn every_file_says_what_made_it() {
             ..made[0].clone()
         };
         assert_eq!(*p, same, "{file}");
-        let program = Provenance::of_this_program();
+        let program = Provenance::current();
         assert_eq!((&p.version, &p.git_commit), (&program.version, &program.git_commit));
         assert!(p.build_rustc.starts_with("rustc 1.") && p.build_target.contains('-'), "{p:?}");
         assert_eq!((p.build_opt_level.as_str(), p.build_features.contains("cuda")), ("3", cfg!(feature = "cuda")));
@@ -282,14 +282,14 @@ fn files_without_provenance_are_told_apart() {
     without["provenance"] = serde_json::json!({});
     folder.write("without.json", serde_json::to_vec(&without).unwrap());
     for (file, parts) in [
-        ("o/diagnostics.csv", &["the CSV carries no provenance", "diagnostics.hdf5"][..]),
-        ("o/config.toml", &["no run of tisane wrote this", "snapshot"]),
+        ("o/diagnostics.csv", &["a CSV file has no provenance", "diagnostics.hdf5"][..]),
+        ("o/config.toml", &["not a file of a run of tisane", "snapshot"]),
         ("o", &["this is a directory", "summary.json"]),
         ("nothing", &["no such file"]),
         ("empty", &["the file is empty"]),
         ("other.json", &["not the summary of a run"]),
         ("cut.json", &["not JSON"]),
-        ("without.json", &["names no state"]),
+        ("without.json", &["does not identify a state"]),
     ] {
         reproduce(&folder, file, &["--run"]).exits(2).says(parts);
     }

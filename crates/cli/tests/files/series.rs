@@ -8,7 +8,7 @@ use tisane_io::fields::{DiagnosticsRow, Journal};
 use tisane_io::file_units::FileUnits;
 use tisane_io::inspect;
 use tisane_io::journal::tail::JournalTail;
-use tisane_io::journal::{Series, Stopped};
+use tisane_io::journal::{JournalWriter, ResumableJournal};
 use tisane_io::provenance::Provenance;
 
 const CSV: &str = Journal::Diagnostics.csv();
@@ -37,18 +37,18 @@ fn units() -> FileUnits {
     FileUnits { units: Units::henon(), scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 } }
 }
 
-fn create(dir: &Path) -> Series<DiagnosticsRow> {
-    Series::create(dir, &units()).unwrap()
+fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
+    JournalWriter::create(dir, &units()).unwrap()
 }
 
-fn resume(dir: &Path, rows: u64) -> Result<Series<DiagnosticsRow>> {
-    Stopped::look(dir, (rows, None), &units())?.resume()
+fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
+    ResumableJournal::check(dir, (rows, None), &units())?.resume()
 }
 
-fn append(series: &mut Series<DiagnosticsRow>, rows: std::ops::Range<u64>) {
+fn append(series: &mut JournalWriter<DiagnosticsRow>, rows: std::ops::Range<u64>) {
     rows.for_each(|i| {
         series.append(&row(i)).unwrap();
-        series.refresh(Provenance::of_this_program).unwrap();
+        series.refresh(Provenance::current).unwrap();
     });
 }
 
@@ -58,7 +58,7 @@ fn csv_and_hdf5_have_the_same_bits() {
     for rows in [0, 1, 2, 9000] {
         let mut series = create(dir.path());
         append(&mut series, 0..rows);
-        series.rewrite(&Provenance::of_this_program()).unwrap();
+        series.rewrite(&Provenance::current()).unwrap();
         let [csv, hdf5] = [read_csv(&dir.path().join(CSV)), read_hdf5(&dir.path().join(HDF5))].map(Result::unwrap);
         assert_eq!(csv.rows() as u64, rows);
         // Debug text tells −0.0 from 0.0, which == does not.
@@ -77,13 +77,13 @@ fn a_resume_leaves_no_gap_and_no_duplicate() {
     let [a, b] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let mut undisturbed = create(a.path());
     append(&mut undisturbed, 0..12);
-    undisturbed.rewrite(&Provenance::of_this_program()).unwrap();
+    undisturbed.rewrite(&Provenance::current()).unwrap();
     append(&mut create(b.path()), 0..9);
     // The checkpoint is older than the last rows.
     let mut resumed = resume(b.path(), 7).unwrap();
     assert_eq!(resumed.rows(), 7);
     append(&mut resumed, 7..12);
-    resumed.rewrite(&Provenance::of_this_program()).unwrap();
+    resumed.rewrite(&Provenance::current()).unwrap();
     let read = |dir: &tempfile::TempDir| fs::read_to_string(dir.path().join(CSV)).unwrap();
     assert_eq!(read(&a), read(&b));
     let [a, b] = [a, b].map(|dir| read_hdf5(&dir.path().join(HDF5)).unwrap());
@@ -140,10 +140,10 @@ fn rows_taken_back_leave_no_trace() {
     let dir = tempfile::tempdir().unwrap();
     let mut series = create(dir.path());
     append(&mut series, 0..5);
-    let (end, hash, text) = (series.end(), series.sha256(), fs::read_to_string(dir.path().join(CSV)).unwrap());
+    let (end, hash, text) = (series.position(), series.sha256(), fs::read_to_string(dir.path().join(CSV)).unwrap());
     append(&mut series, 5..8);
     assert_ne!(series.sha256(), hash);
-    series.cut(end);
+    series.truncate(end);
     assert_eq!((series.rows(), series.sha256()), (5, hash));
     assert_eq!(fs::read_to_string(dir.path().join(CSV)).unwrap(), text);
     // What a checkpoint would note now is the hash of what the journal then holds.
@@ -159,7 +159,7 @@ fn inspect_shows_both_files() {
     let dir = tempfile::tempdir().unwrap();
     let mut series = create(dir.path());
     append(&mut series, 0..3);
-    series.rewrite(&Provenance::of_this_program()).unwrap();
+    series.rewrite(&Provenance::current()).unwrap();
     for name in [CSV, HDF5] {
         let page = inspect::describe(&dir.path().join(name)).unwrap();
         for word in ["tisane diagnostics", &format!("{:<28} 3", "rows"), "energy", "steps_level_36"] {
@@ -183,10 +183,10 @@ fn a_journal_that_grows_is_read_at_any_instant() {
             for i in 1..ROWS {
                 append(&mut series, i..i + 1);
                 if i % 100 == 0 {
-                    series.rewrite(&Provenance::of_this_program()).unwrap();
+                    series.rewrite(&Provenance::current()).unwrap();
                 }
             }
-            series.rewrite(&Provenance::of_this_program()).unwrap();
+            series.rewrite(&Provenance::current()).unwrap();
         });
         let check = |table: &Table, looks: &mut u64| {
             let times = table.numbers("time").unwrap();

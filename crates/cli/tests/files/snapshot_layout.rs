@@ -46,7 +46,7 @@ fn provenance() -> Provenance {
         seed: Some(u64::MAX),
         config_as_written: "# ε is softening\n[run]\nname = \"x\"\n".into(),
         config_resolved: "x".repeat(100_000),
-        ..Provenance::of_this_program()
+        ..Provenance::current()
     }
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn two() -> Particles {
 /// A snapshot as a run writes it, at three dt_max after time 0.
 pub(crate) fn snapshot(path: &Path, particles: &Particles) {
     let clock = Clock { start: 0.0, dt_max: 0.125 };
-    let (units, provenance) = (units(), Provenance::of_this_program());
+    let (units, provenance) = (units(), Provenance::current());
     let (now, field) = (Time::from_dt_max(3), Field { acc: particles.acc.clone(), pot: particles.pot.clone() });
     let (field, clock, units, provenance) = (&field, &clock, &units, &provenance);
     let content = tisane_io::snapshot::Snapshot { particles, field, now, clock, units, provenance };

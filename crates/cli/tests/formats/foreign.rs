@@ -207,13 +207,13 @@ fn hdf5_that_claims_what_it_does_not_store_costs_no_memory() {
             file.unlink("PartType1/Coordinates").expect("a dataset");
             claim(&file.group("PartType1").expect("a group"), "Coordinates", 3);
         });
-        assert_says(&said, &["/PartType1/Coordinates", "24000000000000 bytes claimed", "0 stored"]);
+        assert_says(&said, &["/PartType1/Coordinates", "expected 24000000000000 bytes", "0 are stored"]);
         let said = refused(|path| {
             let set = amuse(path, 2).group("data/0000000001").expect("the set");
             set.unlink("keys").expect("a dataset");
             claim(&set, "keys", 1);
         });
-        assert_says(&said, &["/keys", "8000000000000 bytes claimed"]);
+        assert_says(&said, &["/keys", "expected 8000000000000 bytes"]);
     }
 }
 
@@ -228,7 +228,7 @@ fn hdf5_of_which_a_part_was_never_written_is_refused() {
             let dataset = builder.shape(2).create("ParticleIDs").expect("a dataset");
             dataset.write_slice::<_, u64, _, _>(&[3][..], 0..1).expect("the first of two");
         });
-        assert_says(&said, &["/PartType1/ParticleIDs", "16 bytes claimed, but only", "not written to its end"]);
+        assert_says(&said, &["/PartType1/ParticleIDs", "expected 16 bytes, but only", "the file is incomplete"]);
     }
 }
 

@@ -198,7 +198,7 @@ fn a_snapshot_that_claims_what_it_does_not_store_is_refused() {
             claim.create("PartType4/Coordinates").expect("an unwritten dataset");
         });
     });
-    assert_says(&message, &["/PartType4/Coordinates", "51539607552 bytes claimed", "only 0 stored"]);
+    assert_says(&message, &["/PartType4/Coordinates", "expected 51539607552 bytes", "only 0 are stored"]);
 }
 
 #[test]

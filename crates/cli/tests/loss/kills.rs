@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tisane_io::lock::LOCK;
+use tisane_io::lock::LOCK_FILE;
 use tisane_io::{checkpoint, directory, snapshot};
 
 /// Binaries and encounters for the journals of the cluster, and all outputs often.
@@ -313,11 +313,11 @@ fn halted_again_and_again(expected: &Outcome) -> u32 {
         signal(&child, "-STOP");
         wait_until("the halt", || child.try_wait().unwrap().is_some() || is_halted(&child));
         // Its last act is to take the lock away.
-        if !output.join(LOCK).exists() {
+        if !output.join(LOCK_FILE).exists() {
             break;
         }
         let id = format!("process {} on", child.id());
-        folder.tisane(&["resume", "o", "-q"]).exits(2).says(&["another tisane is at work", &id]);
+        folder.tisane(&["resume", "o", "-q"]).exits(2).says(&["another tisane process is using this directory", &id]);
         signal(&child, "-CONT");
         std::thread::sleep(Duration::from_millis(20));
         halts += 1;

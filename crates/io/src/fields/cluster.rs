@@ -1,20 +1,20 @@
-//! The rows about the cluster: its structure, its binaries, what happened to its particles.
+//! Rows of the journals of a cluster: structure, binaries, events.
 
-use super::rows::{Cell, ColumnSpec, Journal, JournalRow, Stated, row};
+use super::rows::{ColumnSpec, Journal, JournalRow, RowField, UserTime, row};
 use crate::table::{ColumnKind, Value};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 
-/// The mass fractions of the Lagrangian radii, in thousandths.
+/// Mass fractions of the Lagrangian radii, in thousandths.
 pub const FRACTIONS: [u16; 21] =
     [1, 3, 5, 10, 20, 30, 50, 100, 200, 250, 300, 400, 500, 600, 700, 750, 800, 900, 950, 990, 1000];
 
-/// What is appended to a name for each of [`FRACTIONS`].
+/// Returns the suffix of a column name for each of [`FRACTIONS`].
 fn thousandths() -> Vec<String> {
     FRACTIONS.iter().map(|fraction| format!("_{fraction:04}")).collect()
 }
 
-impl Cell for [f64; FRACTIONS.len()] {
+impl RowField for [f64; FRACTIONS.len()] {
     const ZERO: Self = [0.0; FRACTIONS.len()];
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -25,7 +25,7 @@ impl Cell for [f64; FRACTIONS.len()] {
     }
 }
 
-impl Cell for [u64; FRACTIONS.len()] {
+impl RowField for [u64; FRACTIONS.len()] {
     const ZERO: Self = [0; FRACTIONS.len()];
     const KIND: ColumnKind = ColumnKind::Count;
     fn suffixes() -> Vec<String> {
@@ -37,9 +37,9 @@ impl Cell for [u64; FRACTIONS.len()] {
 }
 
 row! {
-    /// One row about the structure of the cluster, in internal units.
+    /// Row of the cluster journal, in internal units.
     ClusterRow in Cluster {
-        time: Stated, TIME, "time";
+        time: UserTime, TIME, "time";
         density_centre: Vec3, LENGTH, "density centre, sum rho x / sum rho with the density rho at each particle from its j nearest neighbours, the last of them and the particle itself left out: mass of j - 1 neighbours / volume out to the j-th (Casertano & Hut 1985); j is cluster.neighbours";
         centre_velocity: Vec3, VELOCITY, "mean velocity, mass-weighted, of the half of the mass nearest to the density centre: what velocities below are relative to";
         core_density: f64, DENSITY, "mass density of the core, sum rho^2 / sum rho (Casertano & Hut 1985)";
@@ -76,9 +76,9 @@ row! {
 }
 
 row! {
-    /// One binary or hierarchy at one output, in internal units.
+    /// Row of the binaries journal, in internal units: a binary or hierarchy at one output.
     BinaryRow in Binaries {
-        time: Stated, TIME, "time";
+        time: UserTime, TIME, "time";
         members: String, NONE, "the particles by their ids, each pair in brackets: (3+7), ((3+7)+12); the pair with the smaller id first";
         number: u64, NONE, "how many they are";
         mass_1: f64, MASS, "mass of the first component";
@@ -96,10 +96,10 @@ row! {
 }
 
 row! {
-    /// Something that happened to particles, in internal units.
+    /// Row of the events journal, in internal units.
     EventRow in Events {
         id: u64, NONE, "number of the event, from 0 in order of time";
-        time: Stated, TIME, "time of the output at which it was seen";
+        time: UserTime, TIME, "time of the output at which it was seen";
         kind: String, NONE, "what happened: binary-initial, binary-formed, binary-dissolved, binary-exchange, hierarchy-initial, hierarchy-formed, hierarchy-dissolved, escape, close-encounter";
         members: String, NONE, "the particles as in binaries.csv; of a close encounter 3+7";
         former: String, NONE, "members of the binary before an exchange; else empty";

@@ -1,4 +1,4 @@
-//! The rows of a run's journals: their columns, declared once.
+//! Rows of the journals of a run, with their columns.
 
 use crate::table::{Column, ColumnKind, Value, Values};
 use tisane::diagnostics::relative_error::Spread;
@@ -27,18 +27,19 @@ impl ColumnSpec {
     }
 }
 
-/// A field of a [`JournalRow`]: one column, or several.
-pub(super) trait Cell {
-    /// Nothing yet ([`Default`] stops at arrays of 32).
+/// Type of a field of a [`JournalRow`], which has one column or several.
+pub(super) trait RowField {
+    /// Initial value. ([`Default`] is not implemented for arrays of more than 32 elements.)
     const ZERO: Self;
+    /// Type of the values of its columns.
     const KIND: ColumnKind;
-    /// What is appended to the field's name for each column.
+    /// Returns the suffix of the field's name for each column.
     fn suffixes() -> Vec<String>;
-    /// One value a column; `scale` turns internal units into the user's.
+    /// Appends one value a column; `scale` converts from internal to the user's units.
     fn push(&self, scale: f64, values: &mut Vec<Value>);
 }
 
-impl Cell for f64 {
+impl RowField for f64 {
     const ZERO: Self = 0.0;
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -49,7 +50,7 @@ impl Cell for f64 {
     }
 }
 
-impl Cell for Vec3 {
+impl RowField for Vec3 {
     const ZERO: Self = Self::new(0.0, 0.0, 0.0);
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -60,7 +61,7 @@ impl Cell for Vec3 {
     }
 }
 
-impl Cell for Spread {
+impl RowField for Spread {
     const ZERO: Self = Self { max: 0.0, rms: 0.0, p99: 0.0 };
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -71,7 +72,7 @@ impl Cell for Spread {
     }
 }
 
-impl Cell for u64 {
+impl RowField for u64 {
     const ZERO: Self = 0;
     const KIND: ColumnKind = ColumnKind::Count;
     fn suffixes() -> Vec<String> {
@@ -82,7 +83,7 @@ impl Cell for u64 {
     }
 }
 
-impl Cell for [u64; LEVELS] {
+impl RowField for [u64; LEVELS] {
     const ZERO: Self = [0; LEVELS];
     const KIND: ColumnKind = ColumnKind::Count;
     fn suffixes() -> Vec<String> {
@@ -93,11 +94,11 @@ impl Cell for [u64; LEVELS] {
     }
 }
 
-/// A number in the user's unit already: the time of a row, which must be that of the snapshot to the bit.
+/// Time in the user's unit. It is not converted again, so that a row has the time of the snapshot to the last bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stated(pub f64);
+pub struct UserTime(pub f64);
 
-impl Cell for Stated {
+impl RowField for UserTime {
     const ZERO: Self = Self(0.0);
     const KIND: ColumnKind = ColumnKind::Float;
     fn suffixes() -> Vec<String> {
@@ -108,7 +109,7 @@ impl Cell for Stated {
     }
 }
 
-impl Cell for String {
+impl RowField for String {
     const ZERO: Self = Self::new();
     const KIND: ColumnKind = ColumnKind::Text;
     fn suffixes() -> Vec<String> {
@@ -119,7 +120,7 @@ impl Cell for String {
     }
 }
 
-/// A journal of a run: a CSV that grows by lines, and the same columns in HDF5.
+/// Journal of a run: a CSV file that grows by lines, and an HDF5 file with the same columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Journal {
     /// Energies, drifts, time steps, work.
@@ -128,15 +129,15 @@ pub enum Journal {
     Cluster,
     /// Binaries and hierarchies.
     Binaries,
-    /// What happened to particles.
+    /// Formation and dissolution of binaries, escapes, close encounters.
     Events,
 }
 
 impl Journal {
-    /// All of them.
+    /// All journals.
     pub const ALL: [Self; 4] = [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events];
 
-    /// Name of the CSV in an output directory.
+    /// Returns the name of the CSV in an output directory.
     #[must_use]
     pub const fn csv(self) -> &'static str {
         match self {
@@ -147,7 +148,7 @@ impl Journal {
         }
     }
 
-    /// Name of the HDF5 file in an output directory.
+    /// Returns the name of the HDF5 file in an output directory.
     #[must_use]
     pub const fn hdf5(self) -> &'static str {
         match self {
@@ -158,7 +159,7 @@ impl Journal {
         }
     }
 
-    /// The group of the HDF5 file that has the columns.
+    /// Returns the group of the HDF5 file that contains the columns.
     #[must_use]
     pub const fn group(self) -> &'static str {
         match self {
@@ -169,8 +170,8 @@ impl Journal {
         }
     }
 
-    /// Returns the journal of this or another version whose CSV begins with `head`: its first two columns are known by
-    /// their names.
+    /// Returns the journal, of this or another version, whose CSV begins with `head`. It is recognised by the names of its first
+    /// two columns.
     #[must_use]
     pub fn from_csv(head: &[u8]) -> Option<Self> {
         let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
@@ -182,7 +183,7 @@ impl Journal {
         Self::ALL.into_iter().find(begins)
     }
 
-    /// The columns.
+    /// Returns the columns.
     #[must_use]
     pub fn columns(self) -> Vec<ColumnSpec> {
         match self {
@@ -194,21 +195,21 @@ impl Journal {
     }
 }
 
-/// A row of a journal, in internal units.
+/// Row of a journal, in internal units.
 pub trait JournalRow {
-    /// The journal.
+    /// Journal of the row.
     const JOURNAL: Journal;
 
-    /// The columns, in file order. A vector is three columns (`_x`, `_y`, `_z`), a histogram one a bin.
+    /// Returns the columns, in file order. A vector has three columns (`_x`, `_y`, `_z`), a histogram one a bin.
     #[must_use]
     fn columns() -> Vec<ColumnSpec>;
 
-    /// The values, in the order of [`columns`](Self::columns), in the user's units.
+    /// Returns the values, in the order of [`columns`](Self::columns), in the user's units.
     #[must_use]
     fn values(&self, scale: &Scale) -> Vec<Value>;
 }
 
-/// Makes a row and its table of columns from one list, so that no name is written twice.
+/// Declares the struct of a row and its columns from one list, so that each name is written once.
 macro_rules! row {
     ($(#[$doc:meta])* $row:ident in $journal:ident { $($name:ident: $type:ty, $dimension:ident, $text:literal;)* }) => {
         $(#[$doc])*
@@ -222,10 +223,10 @@ macro_rules! row {
 
             fn columns() -> Vec<ColumnSpec> {
                 let mut columns = Vec::new();
-                $(for suffix in <$type as Cell>::suffixes() {
+                $(for suffix in <$type as RowField>::suffixes() {
                     columns.push(ColumnSpec {
                         name: format!("{}{suffix}", stringify!($name)),
-                        kind: <$type as Cell>::KIND,
+                        kind: <$type as RowField>::KIND,
                         dimension: Dimension::$dimension,
                         description: $text.to_string(),
                     });
@@ -235,14 +236,14 @@ macro_rules! row {
 
             fn values(&self, scale: &Scale) -> Vec<Value> {
                 let mut values = Vec::new();
-                $(Cell::push(&self.$name, scale.factor(Dimension::$dimension), &mut values);)*
+                $(RowField::push(&self.$name, scale.factor(Dimension::$dimension), &mut values);)*
                 values
             }
         }
 
         impl Default for $row {
             fn default() -> Self {
-                Self { $($name: <$type as Cell>::ZERO,)* }
+                Self { $($name: <$type as RowField>::ZERO,)* }
             }
         }
     };
@@ -250,7 +251,7 @@ macro_rules! row {
 pub(super) use row;
 
 row! {
-    /// One row of the diagnostics, in internal units: what the simulation fills at every output.
+    /// Row of the diagnostics, in internal units, written at every output.
     DiagnosticsRow in Diagnostics {
         time: f64, TIME, "time";
         kinetic_energy: f64, ENERGY, "kinetic energy T";

@@ -3,11 +3,11 @@
 
 use super::amuse_units::{self, AmuseUnit, LENGTH, MASS, System, TIME, VELOCITY};
 use super::physical::from_cgs;
-use super::sniff::{Guess, Look};
-use super::state::{FileState, Places};
-use super::{Accepts, Format, Writer};
+use super::sniff::{FileProbe, Guess};
+use super::state::{FileState, Locations};
+use super::{Format, WritableUnits, Writer};
 use crate::elements::{ElementTable, Phase};
-use crate::hdf::third_party::{Foreign, Place};
+use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
 use hdf5::Group;
 use std::path::Path;
@@ -19,11 +19,11 @@ use tisane::{Error, Result};
 pub(super) const FORMAT: Format = Format {
     name: "amuse",
     description: "AMUSE's HDF5, versions 1 and 2",
-    meaning: "AMUSE's HDF5.",
-    place: 8,
+    schema_text: "AMUSE's HDF5.",
+    schema_order: 8,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Told, loses: "nothing", write }),
+    writer: Some(Writer { units: WritableUnits::Named, loses: "nothing", write }),
 };
 
 /// The group that says the version; version 1 has none.
@@ -35,8 +35,8 @@ const WANTED: [(&str, [i32; 3]); 7] =
     [("mass", MASS), ("x", LENGTH), ("y", LENGTH), ("z", LENGTH), ("vx", VELOCITY), ("vy", VELOCITY), ("vz", VELOCITY)];
 
 /// HDF5 with AMUSE's group of information, or a set as version 1 writes it.
-fn detect(look: &Look) -> Option<Guess> {
-    let root = look.hdf5.as_ref()?.root();
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    let root = probe.hdf5.as_ref()?.root();
     if let Some(version) = root.group(INFO).and_then(|info| info.text("version").ok().flatten()) {
         return Guess::sure(format!("HDF5 with /{INFO}, version {version}"));
     }
@@ -46,7 +46,7 @@ fn detect(look: &Look) -> Option<Guess> {
 
 /// Reads the last state of the file's one set.
 fn read(path: &Path) -> Result<FileState> {
-    let file = Foreign::open(path)?;
+    let file = ThirdPartyFile::open(path)?;
     let (set, mut notes) = last_state(&file)?;
     let n = set.rows("keys")?;
     let id = set.ids("keys", n)?;
@@ -77,13 +77,13 @@ fn read(path: &Path) -> Result<FileState> {
     if !others.is_empty() {
         notes.push(format!("attributes that tisane has no use for were passed over: {}", others.join(", ")));
     }
-    let state = FileState { time, notes, ..FileState::new("amuse", particles, Places::Records) };
+    let state = FileState { time, notes, ..FileState::new("amuse", particles, Locations::Records) };
     let of = [units[0], units[1], units[4]];
     in_units(state, of, time_unit).map_err(|problem| attributes.error("", problem))
 }
 
 /// The last state of the only set in the file.
-fn last_state(file: &Foreign) -> Result<(Place<'_>, Vec<String>)> {
+fn last_state(file: &ThirdPartyFile) -> Result<(ThirdPartyGroup<'_>, Vec<String>)> {
     let (root, mut notes) = (file.root(), Vec::new());
     let unnamed =
         UNNAMED.into_iter().filter_map(|name| root.group(name)).find(|group| group.group("0000000001").is_some());
@@ -118,7 +118,7 @@ fn last_state(file: &Foreign) -> Result<(Place<'_>, Vec<String>)> {
 /// table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node and `Omega` for the argument of the
 /// pericentre.
 pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
-    let file = Foreign::open(path)?;
+    let file = ThirdPartyFile::open(path)?;
     let (set, _) = last_state(&file)?;
     let attributes = set.group("attributes").ok_or_else(|| set.error("attributes", "no such group"))?;
     let (axis, time) = ("semimajor_axis", "time_of_pericenter");
@@ -130,7 +130,7 @@ pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
             None => Ok(values),
         }
     };
-    let angle = attributes.text_of(axis, "units")?.is_none_or(|unit| unit == "none");
+    let angle = attributes.dataset_text(axis, "units")?.is_none_or(|unit| unit == "none");
     let length = if angle { None } else { Some(unit_of(&attributes, axis, LENGTH)?.cgs()) };
     Ok(ElementTable {
         semi_major_axis: column(axis)?,
@@ -145,7 +145,7 @@ pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
 }
 
 /// The names of all attributes; an error if one that is needed is missing.
-fn check_attributes(set: &Place<'_>, attributes: &Place<'_>) -> Result<Vec<String>> {
+fn check_attributes(set: &ThirdPartyGroup<'_>, attributes: &ThirdPartyGroup<'_>) -> Result<Vec<String>> {
     let found = attributes.members()?;
     let missing: Vec<_> =
         WANTED.into_iter().map(|(name, _)| name).filter(|name| !found.iter().any(|f| f == name)).collect();
@@ -164,17 +164,17 @@ fn check_attributes(set: &Place<'_>, attributes: &Place<'_>) -> Result<Vec<Strin
 }
 
 /// The unit of an attribute, which must be made of the given powers.
-fn unit_of(attributes: &Place<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
-    let text = attributes.text_of(name, "units")?.ok_or_else(|| attributes.error(name, "no attribute `units`"))?;
+fn unit_of(attributes: &ThirdPartyGroup<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
+    let text = attributes.dataset_text(name, "units")?.ok_or_else(|| attributes.error(name, "no attribute `units`"))?;
     checked_unit(attributes, name, &text, powers)
 }
 
-fn text_unit(set: &Place<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
+fn text_unit(set: &ThirdPartyGroup<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
     let text = set.text(name)?.ok_or_else(|| set.error(name, "no such attribute"))?;
     checked_unit(set, name, &text, powers)
 }
 
-fn checked_unit(at: &Place<'_>, name: &str, text: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
+fn checked_unit(at: &ThirdPartyGroup<'_>, name: &str, text: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
     if text == "none" {
         return Err(at.error(name, "expected a unit, found none"));
     }

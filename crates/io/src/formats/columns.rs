@@ -1,6 +1,6 @@
 //! Seven columns of text, m x y z vx vy vz, as several programs write them.
 
-use super::state::{FileState, Places};
+use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number, number_at};
 use crate::atomic::write_atomically;
 use std::fmt::Write as _;
@@ -65,7 +65,7 @@ pub(super) fn read(path: &Path, format: &'static str, more: bool) -> Result<(Fil
         places.push(line);
         most = most.max(found);
     }
-    Ok((FileState::new(format, columns.finish(), Places::Lines(places)), most))
+    Ok((FileState::new(format, columns.finish(), Locations::Lines(places)), most))
 }
 
 /// Writes a line for each particle as `line` makes it: numbers in their shortest form that reads back to the same bits.

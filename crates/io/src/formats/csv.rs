@@ -3,10 +3,10 @@
 //! line breaks inside quotes do not occur: lines are split here, which keeps the line numbers of messages right.
 
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
-use super::sniff::{Guess, Look};
-use super::state::{FileState, Places};
+use super::sniff::{FileProbe, Guess};
+use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at, shown};
-use super::{Accepts, Format, Writer, nearest};
+use super::{Format, WritableUnits, Writer, nearest};
 use std::path::Path;
 use tisane::{Error, Result};
 
@@ -14,23 +14,23 @@ use tisane::{Error, Result};
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
-    meaning: "Text with the columns m,x,y,z,vx,vy,vz and perhaps id.",
-    place: 2,
+    schema_text: "Text with the columns m,x,y,z,vx,vy,vz and perhaps id.",
+    schema_order: 2,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Numbers, loses: "time, units", write }),
+    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "time, units", write }),
 };
 
 const ID: &str = "id";
 
 /// Text with a comma in its first content line.
-fn detect(look: &Look) -> Option<Guess> {
-    let comma = first_content_line(&look.head).is_some_and(|line| line.contains(','));
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    let comma = first_content_line(&probe.head).is_some_and(|line| line.contains(','));
     comma.then(|| Guess::sure("text with commas"))?
 }
 
 /// Where the header puts each column.
-struct Header {
+struct ColumnOrder {
     required: [usize; 7],
     id: Option<usize>,
 }
@@ -58,7 +58,7 @@ fn read(path: &Path) -> Result<FileState> {
         }
         places.push(line);
     }
-    let (mut particles, places) = (columns.finish(), Places::Lines(places));
+    let (mut particles, places) = (columns.finish(), Locations::Lines(places));
     if header.id.is_some() {
         particles.id = ids;
     }
@@ -87,7 +87,7 @@ fn unquoted(word: &str) -> Option<&str> {
 }
 
 /// Reads the header line: every required name once, `id` at most once, nothing else.
-fn header(path: &Path, (line, text): (u64, &str)) -> Result<Header> {
+fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
     let names: Vec<&str> = fields(text).collect();
     let wrong = |problem: String| {
         let help = format!("the header is {}[,{ID}] in any order", REQUIRED.join(","));
@@ -111,7 +111,7 @@ fn header(path: &Path, (line, text): (u64, &str)) -> Result<Header> {
         let missing = || wrong(format!("expected a column {name}, found {}", names.join(",")));
         *place = position(name).ok_or_else(missing)?;
     }
-    Ok(Header { required, id: position(ID) })
+    Ok(ColumnOrder { required, id: position(ID) })
 }
 
 /// An id in a given line.

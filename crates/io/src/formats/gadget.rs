@@ -1,11 +1,11 @@
 //! Gadget's HDF5 files (Springel 2005, MNRAS 364, 1105), as Gadget, AREPO, GIZMO and SWIFT write them: groups `PartType0` …
 //! `PartType5`, one a kind of particle. All become point masses here. Written are stars, type 4, in double precision.
 
-use super::gadget_header::{self, Header};
-use super::sniff::{Guess, Look};
-use super::state::{FileState, Places};
-use super::{Accepts, Format, Writer};
-use crate::hdf::third_party::{Foreign, Place};
+use super::gadget_header::{self, GadgetHeader};
+use super::sniff::{FileProbe, Guess};
+use super::state::{FileState, Locations};
+use super::{Format, WritableUnits, Writer};
+use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
 use hdf5::Group;
@@ -18,21 +18,21 @@ use tisane::{Error, Result};
 pub(super) const FORMAT: Format = Format {
     name: "gadget",
     description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
-    meaning: "Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.",
-    place: 7,
+    schema_text: "Gadget's HDF5: Gadget, AREPO, GIZMO, SWIFT.",
+    schema_order: 7,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Told, loses: "nothing", write }),
+    writer: Some(Writer { units: WritableUnits::Named, loses: "nothing", write }),
 };
 
 /// Kinds by number; SWIFT has a seventh.
 const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];
 
 /// HDF5 with a header of counts.
-fn detect(look: &Look) -> Option<Guess> {
-    let root = look.hdf5.as_ref()?.root();
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    let root = probe.hdf5.as_ref()?.root();
     let counts = root.group("Header")?.numbers("NumPart_ThisFile").ok()??;
-    if look.is_from_tisane() {
+    if probe.is_from_tisane() {
         return Guess::unsure("HDF5 with /Header/NumPart_ThisFile");
     }
     let swift = root.group("SubgridScheme").is_some() || root.group("InternalCodeUnits").is_some();
@@ -42,10 +42,10 @@ fn detect(look: &Look) -> Option<Guess> {
 
 /// Reads the file.
 fn read(path: &Path) -> Result<FileState> {
-    let file = Foreign::open(path)?;
-    let Header { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
+    let file = ThirdPartyFile::open(path)?;
+    let GadgetHeader { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
     let root = file.root();
-    let (mut all, mut merged, mut ids) = (Columns::default(), Vec::new(), Some(Vec::new()));
+    let (mut all, mut merged, mut ids) = (FlatColumns::default(), Vec::new(), Some(Vec::new()));
     for (number, kind) in KINDS.iter().enumerate() {
         let claimed = counts.get(number).copied();
         let Some(group) = root.group(&format!("PartType{number}")) else {
@@ -77,18 +77,18 @@ fn read(path: &Path) -> Result<FileState> {
         Some(ids) => particles.id = ids,
         None => notes.push("not every particle has an id: all are numbered from 0".into()),
     }
-    Ok(FileState { time, units, notes, ..FileState::new("gadget", particles, Places::Records) })
+    Ok(FileState { time, units, notes, ..FileState::new("gadget", particles, Locations::Records) })
 }
 
 #[derive(Default)]
-struct Columns {
+struct FlatColumns {
     mass: Vec<f64>,
     pos: Vec<f64>,
     vel: Vec<f64>,
 }
 
 /// Reads the particles of a kind; returns their number.
-fn kind_of(group: &Place<'_>, claimed: Option<f64>, mass: f64, all: &mut Columns) -> Result<usize> {
+fn kind_of(group: &ThirdPartyGroup<'_>, claimed: Option<f64>, mass: f64, all: &mut FlatColumns) -> Result<usize> {
     if !group.has("Coordinates") && claimed.is_none_or(|n| n == 0.0) {
         return Ok(0);
     }

@@ -2,12 +2,12 @@
 //! tisane put them in different places.
 
 use super::physical::from_cgs;
-use crate::hdf::third_party::{Foreign, Place};
+use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use tisane::Result;
 use tisane::units::Units;
 
 /// The header of a file.
-pub(super) struct Header {
+pub(super) struct GadgetHeader {
     /// Particles of each type in this file.
     pub(super) counts: Vec<f64>,
     /// Mass of each particle of a type, where above zero.
@@ -23,7 +23,7 @@ pub(super) struct Header {
 }
 
 /// Reads the header groups. Cosmological and split files are refused.
-pub(super) fn read(file: &Foreign) -> Result<Header> {
+pub(super) fn read(file: &ThirdPartyFile) -> Result<GadgetHeader> {
     let root = file.root();
     let header = root.group("Header").ok_or_else(|| root.error("Header", "no such group"))?;
     let parameters = root.group("Parameters");
@@ -52,12 +52,16 @@ pub(super) fn read(file: &Foreign) -> Result<Header> {
     }
     let h = h.unwrap_or(1.0);
     let time = header.numbers("Time")?.and_then(|time| time.first().copied()).map(|time| time / h);
-    Ok(Header { counts, masses, time, units, h, notes })
+    Ok(GadgetHeader { counts, masses, time, units, h, notes })
 }
 
 /// Comoving coordinates in an expanding background are not what tisane integrates.
-fn refuse_cosmology(root: &Place<'_>, header: &Place<'_>, parameters: Option<&Place<'_>>) -> Result<()> {
-    let on = |group: Option<&Place<'_>>, name: &str| -> Result<bool> {
+fn refuse_cosmology(
+    root: &ThirdPartyGroup<'_>,
+    header: &ThirdPartyGroup<'_>,
+    parameters: Option<&ThirdPartyGroup<'_>>,
+) -> Result<()> {
+    let on = |group: Option<&ThirdPartyGroup<'_>>, name: &str| -> Result<bool> {
         let numbers = group.map(|group| group.numbers(name)).transpose()?.flatten();
         Ok(numbers.is_some_and(|numbers| numbers.first().is_some_and(|value| *value != 0.0)))
     };
@@ -78,7 +82,7 @@ fn refuse_cosmology(root: &Place<'_>, header: &Place<'_>, parameters: Option<&Pl
 }
 
 /// h, where it is neither absent, nor 0 (not set), nor 1.
-fn hubble(header: &Place<'_>, parameters: Option<&Place<'_>>) -> Result<Option<f64>> {
+fn hubble(header: &ThirdPartyGroup<'_>, parameters: Option<&ThirdPartyGroup<'_>>) -> Result<Option<f64>> {
     let in_parameters = parameters.map(|group| group.number("HubbleParam")).transpose()?.flatten();
     let h = header.number("HubbleParam")?.or(in_parameters).filter(|h| *h != 0.0 && *h != 1.0);
     match h {
@@ -95,14 +99,18 @@ const SWIFT: [&str; 3] = ["Unit mass in cgs (U_M)", "Unit length in cgs (U_L)", 
 const GADGET: [&str; 3] = ["UnitMass_in_g", "UnitLength_in_cm", "UnitVelocity_in_cm_per_s"];
 const GIZMO: [&str; 3] = ["UnitMass_In_CGS", "UnitLength_In_CGS", "UnitVelocity_In_CGS"];
 
-fn swift_units(group: &Place<'_>) -> Result<Option<Units>> {
+fn swift_units(group: &ThirdPartyGroup<'_>) -> Result<Option<Units>> {
     let one = |name: &str| group.number(name)?.ok_or_else(|| group.error(name, "no such attribute"));
     let (mass, length, time) = (one(SWIFT[0])?, one(SWIFT[1])?, one(SWIFT[2])?);
     checked(group, mass, length, length / time)
 }
 
 /// From `/Units`, `/Parameters` (Gadget-4) or `/Header` (AREPO, GIZMO).
-fn stated_units(root: &Place<'_>, header: &Place<'_>, parameters: Option<&Place<'_>>) -> Result<Option<Units>> {
+fn stated_units(
+    root: &ThirdPartyGroup<'_>,
+    header: &ThirdPartyGroup<'_>,
+    parameters: Option<&ThirdPartyGroup<'_>>,
+) -> Result<Option<Units>> {
     let units = root.group("Units");
     if let Some(group) = &units
         && group.text("system").ok().flatten().as_deref() == Some("henon")
@@ -120,7 +128,7 @@ fn stated_units(root: &Place<'_>, header: &Place<'_>, parameters: Option<&Place<
     Ok(None)
 }
 
-fn checked(group: &Place<'_>, mass: f64, length: f64, velocity: f64) -> Result<Option<Units>> {
+fn checked(group: &ThirdPartyGroup<'_>, mass: f64, length: f64, velocity: f64) -> Result<Option<Units>> {
     match from_cgs(mass, length, velocity, None) {
         None => Err(group.error("", "expected sizes of units above zero, and finite")),
         units => Ok(units),

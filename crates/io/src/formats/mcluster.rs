@@ -3,7 +3,7 @@
 
 use super::Format;
 use super::columns;
-use super::sniff::{Guess, Look};
+use super::sniff::{FileProbe, Guess};
 use super::state::FileState;
 use std::path::Path;
 use tisane::units::names::{LengthUnit, MassUnit, VelocityUnit};
@@ -14,8 +14,8 @@ use tisane::{Error, Result};
 pub(super) const FORMAT: Format = Format {
     name: "mcluster",
     description: "McLuster's table (-C 3): a header #Mass_[Msun] x_[pc] ... and a star a line",
-    meaning: "McLuster's table with a header (-C 3).",
-    place: 4,
+    schema_text: "McLuster's table with a header (-C 3).",
+    schema_order: 4,
     detect,
     read,
     writer: None,
@@ -25,15 +25,15 @@ pub(super) const FORMAT: Format = Format {
 const HEADER: [&str; 7] = ["#Mass_[Msun]", "x_[pc]", "y_[pc]", "z_[pc]", "vx_[km/s]", "vy_[km/s]", "vz_[km/s]"];
 
 /// The header as the first line.
-fn detect(look: &Look) -> Option<Guess> {
-    let first = look.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    let first = probe.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let words = std::str::from_utf8(first).ok()?.split_whitespace();
     if words.take(7).eq(HEADER) { Guess::sure("the header #Mass_[Msun] x_[pc] ... vz_[km/s]") } else { None }
 }
 
 /// Reads the file.
 fn read(path: &Path) -> Result<FileState> {
-    if detect(&Look::at(path)?).is_none() {
+    if detect(&FileProbe::open(path)?).is_none() {
         return Err(Error::input(path, format!("line 1: expected the header {}", HEADER.join(" "))));
     }
     let (state, most) = columns::read(path, "mcluster", true)?;

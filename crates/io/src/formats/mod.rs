@@ -24,7 +24,7 @@ mod validate;
 
 pub(crate) use amuse::elements as amuse_elements;
 pub use sniff::Guess;
-pub(crate) use sniff::{Look, head};
+pub(crate) use sniff::{FileProbe, head};
 pub use state::FileState;
 pub use validate::validate;
 
@@ -40,11 +40,11 @@ pub struct Format {
     /// One line on what it is.
     pub description: &'static str,
     /// The same in the configuration's schema, as a sentence.
-    pub meaning: &'static str,
-    /// Place from 1 in the list of names that the configuration gives.
-    pub place: u8,
+    pub schema_text: &'static str,
+    /// ThirdPartyGroup from 1 in the list of names that the configuration gives.
+    pub schema_order: u8,
     /// Why a file looks like the format, whole or damaged; [`None`] if it does not.
-    detect: fn(&Look) -> Option<Guess>,
+    detect: fn(&FileProbe) -> Option<Guess>,
     /// Reads a regular, non-empty file.
     read: fn(&Path) -> Result<FileState>,
     /// Writes a state, if tisane writes the format.
@@ -55,7 +55,7 @@ pub struct Format {
 #[derive(Debug)]
 pub struct Writer {
     /// Which units the file can be in.
-    pub units: Accepts,
+    pub units: WritableUnits,
     /// What of a particle (mass, position, velocity, id), of the time and of the units the format has no place for, and what
     /// it rounds: one line for people.
     pub loses: &'static str,
@@ -65,11 +65,11 @@ pub struct Writer {
 
 /// The units that a format can be written in.
 #[derive(Clone, Copy, Debug)]
-pub enum Accepts {
+pub enum WritableUnits {
     /// Numbers alone: any units, and none are told.
-    Numbers,
+    Unnamed,
     /// The file tells its units: any, but they must be known.
-    Told,
+    Named,
     /// These, or Hénon units.
     Only(fn() -> Units),
 }
@@ -95,11 +95,11 @@ pub const FORMATS: &[Format] = &[
 /// damaged, or holds values that are not physical.
 pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
     let named = format.map(|name| by_name(path, name)).transpose()?;
-    let look = Look::at(path)?;
-    let (chosen, guess) = match (named, guesses(&look)) {
+    let probe = FileProbe::open(path)?;
+    let (chosen, guess) = match (named, guesses(&probe)) {
         (Some(named), found) => match found.first() {
             // Where the named format cannot be, and another surely is.
-            Some((other, Guess { sure: true, .. })) if (named.detect)(&look).is_none() => {
+            Some((other, Guess { sure: true, .. })) if (named.detect)(&probe).is_none() => {
                 return Err(mismatch(path, named, other));
             }
             // A named format that nothing else claims: its own reader tells best what is wrong.
@@ -107,7 +107,7 @@ pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
         },
         (None, found) => told(&found).ok_or_else(|| unknown(path))?,
     };
-    drop(look);
+    drop(probe);
     let state = FileState { guess, ..(chosen.read)(path)? };
     validate(path, &state)?;
     Ok(state)
@@ -118,12 +118,12 @@ pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
 /// # Errors
 /// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
 pub fn detect(path: &Path) -> Result<Vec<(&'static Format, Guess)>> {
-    Ok(guesses(&Look::at(path)?))
+    Ok(guesses(&FileProbe::open(path)?))
 }
 
 /// The formats that a file looks like: one that is sure, or all that it may be.
-fn guesses(look: &Look) -> Vec<(&'static Format, Guess)> {
-    let all = FORMATS.iter().filter_map(|format| Some((format, (format.detect)(look)?)));
+fn guesses(probe: &FileProbe) -> Vec<(&'static Format, Guess)> {
+    let all = FORMATS.iter().filter_map(|format| Some((format, (format.detect)(probe)?)));
     let all: Vec<_> = all.collect();
     let sure = all.iter().position(|(_, guess)| guess.sure);
     sure.map_or_else(|| all.clone(), |at| vec![all[at].clone()])
@@ -156,7 +156,7 @@ pub fn write(path: &Path, format: &str, state: &FileState) -> Result<Vec<String>
         Error::input(path, format!("{} is read, not written", format.name))
             .with_help(format!("tisane writes {}", names.join(", ")))
     })?;
-    if state.units.is_none() && matches!(writer.units, Accepts::Told | Accepts::Only(_)) {
+    if state.units.is_none() && matches!(writer.units, WritableUnits::Named | WritableUnits::Only(_)) {
         let problem =
             format!("a {} file is in units that everyone can tell, and those of this state are not known", format.name);
         return Err(Error::input(path, problem)

@@ -1,8 +1,8 @@
 //! tisane's own snapshots, as initial conditions.
 
 use super::Format;
-use super::sniff::{Guess, Look};
-use super::state::{FileState, Places};
+use super::sniff::{FileProbe, Guess};
+use super::state::{FileState, Locations};
 use crate::snapshot;
 use std::path::Path;
 use tisane::Result;
@@ -12,18 +12,18 @@ use tisane::particles::Particles;
 pub(super) const FORMAT: Format = Format {
     name: "tisane",
     description: "tisane's HDF5 snapshot",
-    meaning: "Snapshot written by tisane (HDF5).",
-    place: 1,
+    schema_text: "Snapshot written by tisane (HDF5).",
+    schema_order: 1,
     detect,
     read,
     writer: None,
 };
 
 /// The root attribute `format`; and any HDF5 file that no other format knows, so that the message can say what it is.
-fn detect(look: &Look) -> Option<Guess> {
-    if look.is_from_tisane() {
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    if probe.is_from_tisane() {
         Guess::sure("HDF5 with tisane's root attribute `format`")
-    } else if look.is_hdf5() {
+    } else if probe.is_hdf5() {
         Guess::unsure("HDF5")
     } else {
         None
@@ -35,5 +35,5 @@ fn read(path: &Path) -> Result<FileState> {
     let s = snapshot::read(path)?;
     let particles = Particles { id: s.id, ..Particles::new(s.mass, s.pos, s.vel) };
     let (time, units) = (Some(s.time), Some(s.units.units));
-    Ok(FileState { time, units, ..FileState::new("tisane", particles, Places::Records) })
+    Ok(FileState { time, units, ..FileState::new("tisane", particles, Locations::Records) })
 }

@@ -2,9 +2,9 @@
 //! blanks: m x y z vx vy vz. Blank lines and lines that start with `#` are passed over.
 
 use super::columns;
-use super::sniff::{Guess, Look};
+use super::sniff::{FileProbe, Guess};
 use super::state::FileState;
-use super::{Accepts, Format, Writer};
+use super::{Format, WritableUnits, Writer};
 use std::path::Path;
 use tisane::Result;
 
@@ -12,16 +12,16 @@ use tisane::Result;
 pub(super) const FORMAT: Format = Format {
     name: "nbody6",
     description: "McLuster/NBODY6 dat.10: one star a line, m x y z vx vy vz",
-    meaning: "Text with 7 columns as McLuster writes it for NBODY6.",
-    place: 3,
+    schema_text: "Text with 7 columns as McLuster writes it for NBODY6.",
+    schema_order: 3,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Numbers, loses: "ids, time, units", write }),
+    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "ids, time, units", write }),
 };
 
 /// Text whose first content line starts with a number and has no comma.
-fn detect(look: &Look) -> Option<Guess> {
-    columns::looks_like(&look.head).then(|| Guess::unsure("columns of numbers without a header"))?
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    columns::looks_like(&probe.head).then(|| Guess::unsure("columns of numbers without a header"))?
 }
 
 /// Reads the file.

@@ -2,10 +2,10 @@
 //! and Velocity), in either byte order, in 4- or 8-byte floats. Of several snapshots in a file the last is taken.
 
 use super::columns::lost_ids;
-use super::nemo_items::{Item, Items, Written, byte_order};
-use super::sniff::{Guess, Look};
-use super::state::{FileState, Places};
-use super::{Accepts, Format, Writer};
+use super::nemo_items::{Item, ItemWriter, Items, byte_order};
+use super::sniff::{FileProbe, Guess};
+use super::state::{FileState, Locations};
+use super::{Format, WritableUnits, Writer};
 use crate::atomic::write_atomically;
 use std::fs::File;
 use std::path::Path;
@@ -16,11 +16,11 @@ use tisane::{Error, Result};
 pub(super) const FORMAT: Format = Format {
     name: "nemo",
     description: "NEMO's structured binary, either byte order",
-    meaning: "NEMO's structured binary, either byte order.",
-    place: 9,
+    schema_text: "NEMO's structured binary, either byte order.",
+    schema_order: 9,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Numbers, loses: "units; ids, where one is 2^31 or more", write }),
+    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "units; ids, where one is 2^31 or more", write }),
 };
 
 /// Cartesian coordinates, three dimensions, positions and velocities: NEMO's `CSCode(Cartesian, 3, 2)`.
@@ -28,14 +28,14 @@ const CARTESIAN: i32 = 0o200_000 | 3 << 8 | 2;
 const SNAPSHOT: &str = "SnapShot";
 
 /// An item at the start of the file.
-fn detect(look: &Look) -> Option<Guess> {
-    let order = if byte_order(&look.head)? { "big" } else { "little" };
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    let order = if byte_order(&probe.head)? { "big" } else { "little" };
     Guess::sure(format!("an item of NEMO's structured binary in {order}-endian order"))
 }
 
 /// The items of a snapshot.
 #[derive(Clone, Default)]
-struct Found {
+struct SnapshotItems {
     nobj: Option<Item>,
     time: Option<Item>,
     coordinates: Option<Item>,
@@ -46,7 +46,7 @@ struct Found {
     key: Option<Item>,
 }
 
-impl Found {
+impl SnapshotItems {
     fn take(&mut self, item: Item) {
         let place = match item.path.strip_prefix(SNAPSHOT) {
             Some("/Parameters/Nobj") => &mut self.nobj,
@@ -71,7 +71,7 @@ impl Found {
 /// Reads the file.
 fn read(path: &Path) -> Result<FileState> {
     let failed = |e: std::io::Error| Error::input(path, e);
-    let head = Look::at(path)?.head;
+    let head = FileProbe::open(path)?.head;
     let expected = "expected an item of NEMO's structured binary at the start of the file, found none";
     let big_endian = byte_order(&head).ok_or_else(|| Error::input(path, expected))?;
     let file = File::open(path).map_err(failed)?;
@@ -91,8 +91,8 @@ fn read(path: &Path) -> Result<FileState> {
 }
 
 /// The last snapshot with particles, and their number. What stays the same, such as masses, may be in an earlier one only.
-fn last_snapshot(items: &mut Items<File>) -> std::io::Result<(Found, usize)> {
-    let (mut now, mut last, mut snapshots) = (Found::default(), Found::default(), 0);
+fn last_snapshot(items: &mut Items<File>) -> std::io::Result<(SnapshotItems, usize)> {
+    let (mut now, mut last, mut snapshots) = (SnapshotItems::default(), SnapshotItems::default(), 0);
     loop {
         let mut ended = false;
         let item = items.next(|set| ended |= set == SNAPSHOT)?;
@@ -100,7 +100,7 @@ fn last_snapshot(items: &mut Items<File>) -> std::io::Result<(Found, usize)> {
             let done = std::mem::take(&mut now);
             if done.has_particles() {
                 let mass = done.mass.clone().or(last.mass);
-                (last, snapshots) = (Found { mass, ..done }, snapshots + 1);
+                (last, snapshots) = (SnapshotItems { mass, ..done }, snapshots + 1);
             }
         }
         match item {
@@ -111,7 +111,7 @@ fn last_snapshot(items: &mut Items<File>) -> std::io::Result<(Found, usize)> {
 }
 
 /// Reads the values of a snapshot.
-fn take(items: &mut Items<File>, found: &Found) -> std::result::Result<FileState, String> {
+fn take(items: &mut Items<File>, found: &SnapshotItems) -> std::result::Result<FileState, String> {
     let told = |e: std::io::Error| e.to_string();
     let mut one = |item: &Option<Item>| -> std::result::Result<Option<f64>, String> {
         match item {
@@ -147,7 +147,7 @@ fn take(items: &mut Items<File>, found: &Found) -> std::result::Result<FileState
         }
         particles.id = keys.into_iter().map(|key| key as u64).collect();
     }
-    Ok(FileState { time, ..FileState::new("nemo", particles, Places::Records) })
+    Ok(FileState { time, ..FileState::new("nemo", particles, Locations::Records) })
 }
 
 /// Writes a snapshot: little-endian, 8-byte floats, PhaseSpace, and Key where the ids fit NEMO's integers.
@@ -156,7 +156,7 @@ fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let n = i32::try_from(p.len()).map_err(|_| Error::input(path, "NEMO holds fewer than 2^31 particles"))?;
     let rows = n as u32;
     let keys: Option<Vec<i32>> = p.id.iter().map(|id| i32::try_from(*id).ok()).collect();
-    let mut out = Written::default();
+    let mut out = ItemWriter::default();
     out.open(SNAPSHOT);
     out.open("Parameters");
     out.item(b'i', "Nobj", &[]);

@@ -193,9 +193,9 @@ impl<R: Read + Seek> Items<R> {
 
 /// Items under writing, little-endian.
 #[derive(Default)]
-pub(super) struct Written(pub(super) Vec<u8>);
+pub(super) struct ItemWriter(pub(super) Vec<u8>);
 
-impl Written {
+impl ItemWriter {
     /// The header of an item.
     pub(super) fn item(&mut self, kind: u8, name: &str, shape: &[u32]) {
         self.0.extend(if shape.is_empty() { ONE } else { MANY }.to_le_bytes());

@@ -2,9 +2,9 @@
 //! separated by blanks, m x y z vx vy vz; under `petar -u 1` in solar masses, pc and pc/Myr.
 
 use super::columns;
-use super::sniff::{Guess, Look};
+use super::sniff::{FileProbe, Guess};
 use super::state::FileState;
-use super::{Accepts, Format, Writer};
+use super::{Format, WritableUnits, Writer};
 use std::path::Path;
 use tisane::Result;
 use tisane::units::Rates;
@@ -15,11 +15,11 @@ use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 pub(super) const FORMAT: Format = Format {
     name: "petar",
     description: "PeTar's raw input: one star a line, m x y z vx vy vz in Msun, pc, pc/Myr",
-    meaning: "Text with PeTar's 7 columns, velocities in pc/Myr.",
-    place: 5,
+    schema_text: "Text with PeTar's 7 columns, velocities in pc/Myr.",
+    schema_order: 5,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Only(units), loses: "ids, time", write }),
+    writer: Some(Writer { units: WritableUnits::Only(units), loses: "ids, time", write }),
 };
 
 /// PeTar's units under `-u 1`.
@@ -28,8 +28,8 @@ pub(super) fn units() -> Units {
 }
 
 /// Nothing in the content tells it from other columns of numbers.
-fn detect(look: &Look) -> Option<Guess> {
-    columns::looks_like(&look.head).then(|| Guess::unsure("the same seven columns, velocities in pc/Myr"))?
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    columns::looks_like(&probe.head).then(|| Guess::unsure("the same seven columns, velocities in pc/Myr"))?
 }
 
 /// Reads the file.

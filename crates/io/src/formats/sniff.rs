@@ -2,7 +2,7 @@
 
 use super::known;
 use crate::hdf::read::SIGNATURE;
-use crate::hdf::third_party::Foreign;
+use crate::hdf::third_party::ThirdPartyFile;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -13,21 +13,21 @@ const HEAD: u64 = 4096;
 
 /// What detection looks at.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct FileProbe {
     /// The first bytes of the file, up to 4096.
     pub(crate) head: Vec<u8>,
     /// The file, if it is HDF5 and opens.
-    pub(super) hdf5: Option<Foreign>,
+    pub(super) hdf5: Option<ThirdPartyFile>,
 }
 
-impl Look {
+impl FileProbe {
     /// Looks at a file.
     ///
     /// # Errors
     /// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
-    pub(crate) fn at(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let head = head(path)?;
-        let hdf5 = if head.starts_with(SIGNATURE) { Foreign::open(path).ok() } else { None };
+        let hdf5 = if head.starts_with(SIGNATURE) { ThirdPartyFile::open(path).ok() } else { None };
         Ok(Self { head, hdf5 })
     }
 

@@ -22,12 +22,12 @@ pub struct FileState {
     /// What the reader did with the file that its owner should know: types merged, h taken out, columns passed over.
     pub notes: Vec<String>,
     /// Where each particle stands in the file, for messages.
-    pub(super) places: Places,
+    pub(super) places: Locations,
 }
 
 /// How to name a particle's place in its file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Places {
+pub(super) enum Locations {
     /// Text: the line of each particle, from 1.
     Lines(Vec<u64>),
     /// Binary records: the particle's number, from 0.
@@ -36,7 +36,7 @@ pub(super) enum Places {
 
 impl FileState {
     /// Particles without time, units and notes.
-    pub(super) fn new(format: &'static str, particles: Particles, places: Places) -> Self {
+    pub(super) fn new(format: &'static str, particles: Particles, places: Locations) -> Self {
         let (guess, notes) = (String::new(), Vec::new());
         Self { particles, time: None, format, guess, softening: None, units: None, notes, places }
     }
@@ -44,8 +44,8 @@ impl FileState {
     /// The place of particle `i`, to start a message with.
     pub(super) fn place(&self, i: usize) -> String {
         match &self.places {
-            Places::Lines(lines) => format!("line {}", lines[i]),
-            Places::Records => format!("particle {i} (from 0)"),
+            Locations::Lines(lines) => format!("line {}", lines[i]),
+            Locations::Records => format!("particle {i} (from 0)"),
         }
     }
 

@@ -3,9 +3,9 @@
 //! compiler padded it to 8.
 
 use super::columns::{Columns, lost_ids, row};
-use super::sniff::{Guess, Look};
-use super::state::{FileState, Places};
-use super::{Accepts, Format, Writer};
+use super::sniff::{FileProbe, Guess};
+use super::state::{FileState, Locations};
+use super::{Format, WritableUnits, Writer};
 use crate::atomic::write_atomically;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -16,11 +16,11 @@ use tisane::{Error, Result};
 pub(super) const FORMAT: Format = Format {
     name: "tipsy",
     description: "Tipsy binary, either byte order, 28- or 32-byte header",
-    meaning: "Tipsy binary, either byte order.",
-    place: 6,
+    schema_text: "Tipsy binary, either byte order.",
+    schema_order: 6,
     detect,
     read,
-    writer: Some(Writer { units: Accepts::Numbers, loses: "half the digits (4-byte floats), ids, units", write }),
+    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "half the digits (4-byte floats), ids, units", write }),
 };
 
 /// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with
@@ -30,14 +30,14 @@ const HEADER: usize = 28;
 const LONGEST_RECORD: usize = 12 * 4;
 
 /// The header: double time; int nbodies, ndim, nsph, ndark, nstar.
-struct Header {
+struct TipsyHeader {
     big_endian: bool,
     time: f64,
     total: u32,
     counts: [u32; 3],
 }
 
-impl Header {
+impl TipsyHeader {
     /// Reads the header in the byte order in which it makes sense: three dimensions, and kinds that add up to the total.
     fn parse(head: &[u8]) -> Option<Self> {
         let head: &[u8; HEADER] = head.first_chunk()?;
@@ -63,8 +63,8 @@ impl Header {
 }
 
 /// A header that makes sense in either byte order.
-fn detect(look: &Look) -> Option<Guess> {
-    let order = if Header::parse(&look.head)?.big_endian { "big" } else { "little" };
+fn detect(probe: &FileProbe) -> Option<Guess> {
+    let order = if TipsyHeader::parse(&probe.head)?.big_endian { "big" } else { "little" };
     Guess::sure(format!("a Tipsy header in {order}-endian order: 3 dimensions, counts that add up"))
 }
 
@@ -76,7 +76,7 @@ fn read(path: &Path) -> Result<FileState> {
     let mut file = BufReader::new(file);
     let mut head = Vec::new();
     file.by_ref().take(HEADER as u64).read_to_end(&mut head).map_err(failed)?;
-    let header = Header::parse(&head).ok_or_else(|| not_tipsy(path, length))?;
+    let header = TipsyHeader::parse(&head).ok_or_else(|| not_tipsy(path, length))?;
     // The size must fit exactly before anything is allocated: a header may claim any number.
     let padding = length.checked_sub(HEADER as u64 + header.body()).filter(|&rest| rest == 0 || rest == 4);
     let padding = padding.ok_or_else(|| wrong_size(path, &header, length))?;
@@ -88,7 +88,7 @@ fn read(path: &Path) -> Result<FileState> {
         let kinds: Vec<_> = merged.iter().map(|(n, (name, ..))| format!("{n} {name}")).collect();
         notes.push(format!("{} particles were merged: all become point masses", kinds.join(", ")));
     }
-    let state = FileState::new("tipsy", columns.finish(), Places::Records);
+    let state = FileState::new("tipsy", columns.finish(), Locations::Records);
     Ok(FileState { time: Some(header.time), softening, notes, ..state })
 }
 
@@ -151,7 +151,7 @@ fn rounding(x: f64) -> f64 {
 }
 
 /// Reads all records, and the range of their softening lengths ([`None`] if there are none or they are not numbers).
-fn records(file: &mut impl Read, header: &Header) -> std::io::Result<(Columns, Option<[f64; 2]>)> {
+fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Option<[f64; 2]>)> {
     let mut columns = Columns::default();
     let mut range = [f64::INFINITY, f64::NEG_INFINITY];
     let mut buffer = [0; LONGEST_RECORD];
@@ -177,7 +177,7 @@ fn not_tipsy(path: &Path, length: u64) -> Error {
 }
 
 /// The file's size is not what its header says.
-fn wrong_size(path: &Path, header: &Header, length: u64) -> Error {
+fn wrong_size(path: &Path, header: &TipsyHeader, length: u64) -> Error {
     let counts: Vec<_> = header.counts.iter().zip(KINDS).map(|(n, (name, ..))| format!("{n} {name}")).collect();
     let size = HEADER as u64 + header.body();
     let problem = format!(

@@ -1,5 +1,5 @@
-//! HDF5 as tisane writes and reads it: fixed-length text, scalars as scalars, checksummed chunks, sealed files, and errors that
-//! name the file and the place in it.
+//! HDF5 files: text of fixed length, scalar attributes, chunks with checksums, a SHA-256 at the end of the file, and errors with the
+//! file and the object in it.
 
 mod link_guard;
 mod open;
@@ -9,9 +9,9 @@ pub(crate) mod write;
 
 use crate::fields::Journal;
 
-/// The kinds of HDF5 file that tisane writes, by the text in their root attribute `format`.
+/// Kind of an HDF5 file written by tisane, as stated in its root attribute `format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Snapshot,
     Checkpoint,
     Diagnostics,
@@ -21,12 +21,12 @@ pub(crate) enum Kind {
     Table,
 }
 
-impl Kind {
+impl FileKind {
     pub(crate) const ALL: [Self; 7] =
         [Self::Snapshot, Self::Checkpoint, Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Table];
 
-    /// The kind of a journal's HDF5 file.
-    pub(crate) const fn of(journal: Journal) -> Self {
+    /// Returns the kind of the HDF5 file of a journal.
+    pub(crate) const fn from_journal(journal: Journal) -> Self {
         match journal {
             Journal::Diagnostics => Self::Diagnostics,
             Journal::Cluster => Self::Cluster,
@@ -35,11 +35,12 @@ impl Kind {
         }
     }
 
-    /// The journal of which this is the HDF5 file.
+    /// Returns the journal of this kind of file.
     pub(crate) fn journal(self) -> Option<Journal> {
-        Journal::ALL.into_iter().find(|journal| Self::of(*journal) == self)
+        Journal::ALL.into_iter().find(|journal| Self::from_journal(*journal) == self)
     }
 
+    /// Returns the value of the attribute `format`.
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Snapshot => "tisane snapshot",

@@ -1,5 +1,5 @@
-//! Reading HDF5 files that other programs wrote. Types are converted as HDF5 does it (f32 to f64, either byte order), and
-//! memory stays bounded by the file's length, whatever a header claims: values must be in the file itself, plain or by gzip.
+//! Reading of HDF5 files written by other programs. HDF5 converts types (f32 to f64, either byte order). Allocations are bounded by
+//! the length of the file: values must be stored in the file itself, uncompressed or with gzip.
 
 use super::read::SIGNATURE;
 use super::{link_guard, open};
@@ -8,25 +8,25 @@ use hdf5::{Attribute, Container, Dataset, Group, Location};
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
-/// The most values that an attribute may have: Gadget has one a particle type.
+/// Maximum number of values of an attribute. Gadget has one for each particle type.
 const MOST_VALUES: usize = 64;
-/// The most members of a group that are looked at.
+/// Maximum number of members of a group.
 const MOST_MEMBERS: u64 = 4096;
-/// The most that gzip's deflate can shrink anything by: 258 bytes in 2 bits.
+/// Maximum compression ratio of deflate (gzip): 258 bytes in 2 bits.
 const DEFLATE: u64 = 1032;
-/// Longest text of an attribute that is read, in bytes.
+/// Maximum length of a text attribute, in bytes.
 const LONGEST_TEXT: usize = 1024;
 
-/// An open HDF5 file of another program.
+/// Open HDF5 file of another program.
 #[derive(Debug)]
-pub(crate) struct Foreign {
+pub(crate) struct ThirdPartyFile {
     path: PathBuf,
     bytes: u64,
     file: hdf5::File,
 }
 
-impl Foreign {
-    /// Opens a file that starts with HDF5's signature.
+impl ThirdPartyFile {
+    /// Opens a file that starts with the signature of HDF5.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = |e: std::io::Error| Error::input(path, e);
         let bytes = std::fs::metadata(path).map_err(failed)?.len();
@@ -39,34 +39,34 @@ impl Foreign {
         Ok(Self { path: path.to_owned(), bytes, file })
     }
 
-    /// The root group.
-    pub(crate) fn root(&self) -> Place<'_> {
-        Place { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
+    /// Returns the root group.
+    pub(crate) fn root(&self) -> ThirdPartyGroup<'_> {
+        ThirdPartyGroup { path: &self.path, bytes: self.bytes, group: (*self.file).clone(), name: String::new() }
     }
 }
 
-/// A group of an open file, with what an error message needs.
+/// Group of an open file, with path and name for error messages.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ThirdPartyGroup<'a> {
     path: &'a Path,
     bytes: u64,
     group: Group,
     name: String,
 }
 
-impl Place<'_> {
-    /// An error about something in this group.
+impl ThirdPartyGroup<'_> {
+    /// Returns an error about an object in this group.
     pub(crate) fn error(&self, name: &str, problem: impl std::fmt::Display) -> Error {
         Error::input(self.path, format!("{}/{name}: {problem}", self.name))
     }
 
-    /// A group in this group.
+    /// Opens a group in this group; [`None`] if there is none in this file.
     pub(crate) fn group(&self, name: &str) -> Option<Self> {
         let group = link_guard::group(&self.group, name).ok()?;
         Some(Self { path: self.path, bytes: self.bytes, group, name: format!("{}/{name}", self.name) })
     }
 
-    /// Names of the datasets and groups in it, sorted.
+    /// Returns the names of its datasets and groups, sorted.
     pub(crate) fn members(&self) -> Result<Vec<String>> {
         if self.group.len() > MOST_MEMBERS {
             return Err(self.error("", format!("expected at most {MOST_MEMBERS} members, found {}", self.group.len())));
@@ -76,17 +76,17 @@ impl Place<'_> {
         Ok(names)
     }
 
-    /// True if there is a member of that name.
+    /// Returns true if the group has a member of this name.
     pub(crate) fn has(&self, dataset: &str) -> bool {
         self.group.link_exists(dataset)
     }
 
-    /// The numbers of an attribute, or [`None`] if there is no such attribute.
+    /// Reads the numbers of an attribute; [`None`] if there is no such attribute.
     pub(crate) fn numbers(&self, name: &str) -> Result<Option<Vec<f64>>> {
         self.group.attr(name).ok().map(|attribute| self.numbers_in(&attribute, name)).transpose()
     }
 
-    /// The one number of an attribute: a scalar or an array of one.
+    /// Reads the number of an attribute, a scalar or an array of one; [`None`] if there is no such attribute.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>> {
         match self.numbers(name)?.as_deref() {
             None => Ok(None),
@@ -100,28 +100,28 @@ impl Place<'_> {
         if count > MOST_VALUES {
             return Err(self.error(name, format!("expected at most {MOST_VALUES} numbers, found {count}")));
         }
-        if !matches!(self.kind(attribute, name)?, Kind::Float | Kind::Integer) {
+        if !matches!(self.kind(attribute, name)?, ValueKind::Float | ValueKind::Integer) {
             return Err(self.error(name, "expected a number"));
         }
         attribute.read_raw().map_err(|e| self.error(name, e))
     }
 
-    /// The text of an attribute, or [`None`] if there is no such attribute.
+    /// Reads a text attribute; [`None`] if there is no such attribute.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>> {
-        self.text_at(&self.group, name, name)
+        self.location_text(&self.group, name, name)
     }
 
-    /// The text of a dataset's attribute, if it has one.
-    pub(crate) fn text_of(&self, dataset: &str, name: &str) -> Result<Option<String>> {
-        self.text_at(&*self.dataset(dataset)?, name, &format!("{dataset}/{name}"))
+    /// Reads a text attribute of a dataset; [`None`] if there is no such attribute.
+    pub(crate) fn dataset_text(&self, dataset: &str, name: &str) -> Result<Option<String>> {
+        self.location_text(&*self.dataset(dataset)?, name, &format!("{dataset}/{name}"))
     }
 
-    fn text_at(&self, at: &Location, name: &str, place: &str) -> Result<Option<String>> {
+    fn location_text(&self, at: &Location, name: &str, place: &str) -> Result<Option<String>> {
         let Ok(attribute) = at.attr(name) else { return Ok(None) };
         read_text(&attribute).map(Some).map_err(|problem| self.error(place, problem))
     }
 
-    /// Number of rows of a dataset of one or two dimensions.
+    /// Returns the number of rows of a dataset of one or two dimensions.
     pub(crate) fn rows(&self, dataset: &str) -> Result<usize> {
         match *self.dataset(dataset)?.shape() {
             [rows] | [rows, _] => Ok(rows),
@@ -129,19 +129,19 @@ impl Place<'_> {
         }
     }
 
-    /// The values of a dataset of floating-point numbers of shape `(rows, width)`, or `(rows)` for width 1, in row order.
+    /// Reads a dataset of floating-point numbers of shape `(rows, width)`, or `(rows)` for width 1, in row order.
     pub(crate) fn floats(&self, name: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
-        let dataset = self.sized(name, rows, width)?;
-        if self.kind(&dataset, name)? != Kind::Float {
+        let dataset = self.checked_dataset(name, rows, width)?;
+        if self.kind(&dataset, name)? != ValueKind::Float {
             return Err(self.error(name, "expected floating-point numbers"));
         }
         dataset.read_raw().map_err(|e| self.error(name, e))
     }
 
-    /// The values of a column of integers of any width. Negative ones are refused.
+    /// Reads a column of integers of any size. Negative values are an error.
     pub(crate) fn ids(&self, name: &str, rows: usize) -> Result<Vec<u64>> {
-        let dataset = self.sized(name, rows, 1)?;
-        if self.kind(&dataset, name)? != Kind::Integer {
+        let dataset = self.checked_dataset(name, rows, 1)?;
+        if self.kind(&dataset, name)? != ValueKind::Integer {
             return Err(self.error(name, "expected integers"));
         }
         if matches!(self.descriptor(&dataset, name)?, TypeDescriptor::Unsigned(_)) {
@@ -153,8 +153,8 @@ impl Place<'_> {
         signed.into_iter().map(id).collect()
     }
 
-    /// A dataset of a given shape all of whose values are in this file.
-    fn sized(&self, name: &str, rows: usize, width: usize) -> Result<Dataset> {
+    /// Opens a dataset of the given shape after checking that all its values are stored in this file.
+    fn checked_dataset(&self, name: &str, rows: usize, width: usize) -> Result<Dataset> {
         let dataset = self.dataset(name)?;
         let shape = dataset.shape();
         let fits = match shape[..] {
@@ -168,28 +168,30 @@ impl Place<'_> {
         let size = dataset.dtype().map_err(|e| self.error(name, e))?.size() as u64;
         let claimed = (rows as u64).saturating_mul(width as u64).saturating_mul(size);
         let stored = dataset.storage_size().min(self.bytes);
-        // What is in chunks may be packed. Which filters there are is not asked: hdf5-metno panics where one has many parameters.
+        // Chunks may be compressed. The filters are not queried: hdf5-metno panics for a filter with many parameters.
         let chunk = dataset.chunk();
         let most = if chunk.is_some() { stored.saturating_mul(DEFLATE) } else { stored };
         let whole = claimed <= most && chunk.is_none_or(|chunk| has_all_chunks(&dataset, &shape, &chunk));
         if !whole {
-            let problem = format!("{claimed} bytes claimed, but only {stored} stored in this file");
+            let problem = format!("expected {claimed} bytes, but only {stored} are stored in this file");
             return Err(self
                 .error(name, problem)
-                .with_help("it was not written to its end, or its values are elsewhere"));
+                .with_help("the file is incomplete, or the values are stored elsewhere"));
         }
         Ok(dataset)
     }
 
+    /// Returns the type of an attribute or dataset.
     fn descriptor(&self, of: &Container, name: &str) -> Result<TypeDescriptor> {
         of.dtype().and_then(|t| t.to_descriptor()).map_err(|e| self.error(name, e))
     }
 
-    fn kind(&self, of: &Container, name: &str) -> Result<Kind> {
+    /// Returns the class of the values of an attribute or dataset.
+    fn kind(&self, of: &Container, name: &str) -> Result<ValueKind> {
         Ok(match self.descriptor(of, name)? {
-            TypeDescriptor::Float(_) => Kind::Float,
-            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) => Kind::Integer,
-            _ => Kind::Other,
+            TypeDescriptor::Float(_) => ValueKind::Float,
+            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) => ValueKind::Integer,
+            _ => ValueKind::Other,
         })
     }
 
@@ -198,21 +200,21 @@ impl Place<'_> {
     }
 }
 
-/// True if every chunk of a dataset is stored: HDF5 makes up values for those that are not.
+/// Returns true if every chunk of a dataset is stored: HDF5 fills in values for missing chunks.
 fn has_all_chunks(dataset: &Dataset, shape: &[usize], chunk: &[usize]) -> bool {
     let expected = shape.iter().zip(chunk).try_fold(1usize, |n, (rows, of)| n.checked_mul(rows.div_ceil((*of).max(1))));
     expected.is_some() && dataset.num_chunks() == expected
 }
 
-/// What values are.
+/// Class of the values of a dataset or attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Float,
     Integer,
     Other,
 }
 
-/// Text of any of HDF5's four kinds.
+/// Reads scalar text of any of the four text types of HDF5.
 fn read_text(attribute: &Attribute) -> std::result::Result<String, String> {
     let descriptor = attribute.dtype().and_then(|t| t.to_descriptor()).map_err(|e| e.to_string())?;
     let failed = |e: hdf5::Error| e.to_string();

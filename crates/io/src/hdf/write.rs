@@ -1,7 +1,7 @@
-//! Writing: attributes, datasets, sealed files.
+//! Writing of HDF5 files: attributes, datasets, and the checksum at the end.
 
-use super::{Kind, open};
-use crate::atomic::{Pending, write_atomically};
+use super::{FileKind, open};
+use crate::atomic::{PendingFile, write_atomically};
 use crate::{FORMAT_VERSION, checksum};
 use hdf5::plist::group_create::LinkPhaseChange;
 use hdf5::types::{FixedUnicode, TypeDescriptor, VarLenUnicode};
@@ -9,37 +9,38 @@ use hdf5::{Dataset, Group, H5Type, Location};
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// What an HDF5 call returns while a file is being written; becomes an [`Error::Storage`] once the path is known.
+/// Result of an HDF5 call while a file is being written; its error becomes an [`Error::Storage`] with the path of the file.
 pub(crate) type H5Result<T = ()> = hdf5::Result<T>;
 
-/// Rows in a chunk, at most.
+/// Maximum number of rows in a chunk.
 const CHUNK_ROWS: usize = 65_536;
-/// Bytes of a column in a chunk, at most.
+/// Maximum number of bytes in a chunk of a column.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Attributes or members that a group's header may have, as many as HDF5 takes.
+/// Maximum number of attributes or members stored in the header of a group: the limit of HDF5.
 const IN_HEADER: u32 = 65_535;
-/// Longest text that an attribute takes, in bytes.
+/// Maximum length of a text attribute, in bytes.
 pub(super) const MAX_TEXT: usize = 1 << 18;
 
-/// Writes a sealed HDF5 file up to, but without, giving it its name.
-pub(crate) fn write_pending(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<Pending> {
-    Pending::write(path, |temporary| {
+/// Writes an HDF5 file with checksum under its temporary name; [`PendingFile::commit`] renames it.
+pub(crate) fn write_pending(path: &Path, kind: FileKind, fill: impl FnOnce(&Group) -> H5Result) -> Result<PendingFile> {
+    PendingFile::write(path, |temporary| {
         create(temporary, Some(kind), fill).map_err(|e| open::storage_error(path, &e))?;
         checksum::append(temporary).map_err(|e| Error::storage(path, e))
     })
 }
 
-/// Writes an HDF5 file for other programs atomically: no seal, nothing at the root but what `fill` puts there.
+/// Writes an HDF5 file for other programs atomically: without checksum, with only what `fill` puts into the root group.
 pub(crate) fn write_for_others(path: &Path, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
     write_atomically(path, |temporary| create(temporary, None, fill).map_err(|e| open::storage_error(path, &e)))
 }
 
-/// Writes a sealed HDF5 file atomically.
-pub(crate) fn write(path: &Path, kind: Kind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
-    write_pending(path, kind, fill).and_then(Pending::commit)
+/// Writes an HDF5 file with checksum atomically.
+pub(crate) fn write(path: &Path, kind: FileKind, fill: impl FnOnce(&Group) -> H5Result) -> Result<()> {
+    write_pending(path, kind, fill).and_then(PendingFile::commit)
 }
 
-fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
+/// Creates and fills an HDF5 file.
+fn create(path: &Path, kind: Option<FileKind>, fill: impl FnOnce(&Group) -> H5Result) -> H5Result {
     let file = open::create(path)?;
     if let Some(kind) = kind {
         put_text(&file, "format", kind.text())?;
@@ -50,8 +51,8 @@ fn create(path: &Path, kind: Option<Kind>, fill: impl FnOnce(&Group) -> H5Result
     file.close()
 }
 
-/// Makes a group whose attributes and members stand in its header, however many they are. HDF5 would put more than a few of
-/// them into a heap with a list of its free space; where one write of those failed, HDF5 2.2 crashed as it closed the file.
+/// Creates a group whose attributes and members are stored in its header, whatever their number. HDF5 stores many of them in a heap
+/// by default; if a write of that heap fails, HDF5 2.2 crashes when it closes the file.
 pub(crate) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
     let builder = parent.create_group_builder().obj_track_times(false);
     let members = LinkPhaseChange { max_compact: IN_HEADER, min_dense: 0 };
@@ -68,7 +69,7 @@ pub(crate) fn put_array<T: H5Type>(at: &Location, name: &str, values: &[T]) -> H
     at.new_attr::<T>().shape(values.len()).create(name)?.write_raw(values)
 }
 
-/// Writes text as a scalar attribute of fixed length: variable-length text crashes some readers.
+/// Writes text as a scalar attribute of fixed length, because text of variable length crashes some readers.
 pub(crate) fn put_text(at: &Location, name: &str, text: &str) -> H5Result {
     if text.contains('\0') {
         return Err(format!("{name}: text with a zero byte cannot be stored").into());
@@ -78,11 +79,11 @@ pub(crate) fn put_text(at: &Location, name: &str, text: &str) -> H5Result {
         65..=1024 => put_fixed::<1024>(at, name, text),
         1025..=16_384 => put_fixed::<16_384>(at, name, text),
         16_385..=MAX_TEXT => put_fixed::<MAX_TEXT>(at, name, text),
-        n => Err(format!("{name}: {n} bytes of text, and {MAX_TEXT} is the limit").into()),
+        n => Err(format!("{name}: text of {n} bytes exceeds the limit of {MAX_TEXT}").into()),
     }
 }
 
-/// `N` only sizes the buffer on the stack (hence never inlined); the file gets the text's own length.
+/// Writes text of at most `N` bytes, with its own length in the file. Not inlined, so that only the needed buffer is on the stack.
 #[inline(never)]
 fn put_fixed<const N: usize>(at: &Location, name: &str, text: &str) -> H5Result {
     let value: FixedUnicode<N> = text.parse().map_err(|e| format!("{name}: {e}"))?;
@@ -90,14 +91,14 @@ fn put_fixed<const N: usize>(at: &Location, name: &str, text: &str) -> H5Result 
     at.new_attr_builder().empty_as(&in_file).create(name)?.write_scalar(&value)
 }
 
-/// Writes text as a scalar attribute of variable length, as h5py does: for programs that expect just that.
+/// Writes text as a scalar attribute of variable length, as h5py does, for programs that expect this type.
 pub(crate) fn put_long_text(at: &Location, name: &str, text: &str) -> H5Result {
     let value: VarLenUnicode = text.parse().map_err(|e| format!("{name}: {e}"))?;
     put(at, name, &value)
 }
 
-/// Makes a chunked, checksummed dataset of `rows` rows, one-dimensional for width 1. It is to be written whole, or by as many rows
-/// at a time as a chunk has, `chunk` or all.
+/// Creates a chunked dataset with checksums of shape `(rows, width)`, or `(rows)` for width 1. A chunk has at most `chunk` rows; the
+/// dataset must be written whole, or one chunk at a time.
 pub(crate) fn new_dataset<T: H5Type>(
     at: &Group,
     name: &str,

@@ -1,4 +1,4 @@
-//! A journal (CSV that grows by whole lines: `diagnostics.csv` and its like) followed while a run writes it.
+//! Reading of a journal (`diagnostics.csv` and the like) while a run appends lines to it.
 
 use super::table::{Column, Table, Values};
 use crate::regular_file;
@@ -6,37 +6,37 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use tisane::error::{Error, Result};
 
-/// The place of every row whose number is a multiple of this is kept.
-const ROWS_A_MARK: u64 = 256;
+/// Interval in rows between two recorded file offsets.
+const ROWS_PER_MARK: u64 = 256;
 
-/// A journal and how far it has been followed. Of the rows only places are kept: memory does not grow with the values.
+/// Journal that is followed up to its last whole line. Keeps file offsets only, one in 256 rows, and no values.
 #[derive(Clone, Debug)]
 pub struct JournalTail {
     path: PathBuf,
-    /// The header line, with its end; empty as long as there is none.
+    /// Header line with its line end; empty while there is none.
     header: Vec<u8>,
     names: Vec<String>,
-    /// Offset in bytes of rows 0, [`ROWS_A_MARK`], 2 [`ROWS_A_MARK`], …
+    /// Offsets in bytes of rows 0, [`ROWS_PER_MARK`], 2 [`ROWS_PER_MARK`], …
     marks: Vec<u64>,
     rows: u64,
-    /// Bytes of the header and all whole lines.
+    /// Length in bytes of the header and all whole lines.
     length: u64,
-    /// The last whole line.
+    /// Last whole line.
     last: Vec<u8>,
     generation: u64,
 }
 
-/// Some rows of some columns.
+/// Result of [`JournalTail::read`]: some rows of some columns.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
-    /// Number of the row to ask from for those after these.
+pub struct TailRows {
+    /// Number of the row after these, from which the next call continues.
     pub next: u64,
-    /// The rows; NaN for a cell that is no number.
+    /// Values; NaN for a cell that is not a number.
     pub table: Table,
 }
 
 impl JournalTail {
-    /// Follows the journal of that name, which need not be there yet.
+    /// Follows the journal at `path`, which need not exist yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self {
@@ -51,61 +51,62 @@ impl JournalTail {
         }
     }
 
-    /// The whole rows so far.
+    /// Returns the number of whole rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Grows whenever rows that were there have been taken back: by a resume from an earlier checkpoint, or a new run.
+    /// Returns a number that increases whenever rows were removed: by a resume from an earlier checkpoint, or by a new run.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The columns.
+    /// Returns the names of the columns.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Takes in the lines written since the last time.
+    /// Reads the lines written since the last call.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file is there and cannot be read.
+    /// [`Error::Input`] if the file exists and cannot be read.
     pub fn refresh(&mut self) -> Result<()> {
         let trouble = |e| Error::input(&self.path, e);
         let file = match regular_file::open(&self.path) {
             Ok(file) => file,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                self.forget();
+                self.reset();
                 return Ok(());
             }
             Err(e) => return Err(trouble(e)),
         };
         let mut file = BufReader::with_capacity(1 << 16, file);
         if !self.is_continued(&mut file).map_err(trouble)? {
-            self.forget();
+            self.reset();
         }
         file.seek(SeekFrom::Start(self.length)).map_err(|e| Error::input(&self.path, e))?;
         let mut line = Vec::new();
         loop {
             line.clear();
             file.read_until(b'\n', &mut line).map_err(|e| Error::input(&self.path, e))?;
-            // A row in the course of being written has no end of line yet.
+            // A row that is being written has no line end yet.
             if !line.ends_with(b"\n") {
                 return Ok(());
             }
-            self.take(&line);
+            self.push_line(&line);
         }
     }
 
-    fn take(&mut self, line: &[u8]) {
+    /// Adds a whole line: the header, or a row.
+    fn push_line(&mut self, line: &[u8]) {
         if self.header.is_empty() {
             line.clone_into(&mut self.header);
             self.names = cells(line).map(str::to_owned).collect();
         } else {
-            if self.rows.is_multiple_of(ROWS_A_MARK) {
+            if self.rows.is_multiple_of(ROWS_PER_MARK) {
                 self.marks.push(self.length);
             }
             self.rows += 1;
@@ -114,23 +115,24 @@ impl JournalTail {
         self.length += line.len() as u64;
     }
 
-    fn forget(&mut self) {
+    /// Drops all rows and starts a new generation.
+    fn reset(&mut self) {
         if self.length > 0 {
             *self = Self { generation: self.generation + 1, ..Self::new(std::mem::take(&mut self.path)) };
         }
     }
 
-    /// True if the header and the last row known are where they were.
+    /// Returns true if the known header and last row are still in place.
     fn is_continued(&self, file: &mut (impl Read + Seek)) -> std::io::Result<bool> {
         Ok(has(file, 0, &self.header)? && has(file, self.length - self.last.len() as u64, &self.last)?)
     }
 
-    /// At most `most` rows from row `from` on, of the columns that are `wanted`; fewer where the file has fewer. Of all rows those
-    /// whose number is a multiple of `every` are taken: fewer than there are of a long run.
+    /// Reads at most `most` rows from row number `from` on, of the columns for which `wanted` is true. Takes only the rows whose
+    /// number is a multiple of `every`, to thin out a long journal.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read.
-    pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<Rows> {
+    pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<TailRows> {
         let every = every.max(1);
         let chosen: Vec<usize> = (0..self.names.len()).filter(|&i| wanted(&self.names[i])).collect();
         let mut next = from;
@@ -139,16 +141,16 @@ impl JournalTail {
             let column =
                 |(&i, values): (&usize, Vec<f64>)| Column::new(&*self.names[i], "", "", Values::Floats(values));
             let columns = chosen.iter().zip(values).map(column).collect();
-            Rows { next, table: Table { columns, ..Table::default() } }
+            TailRows { next, table: Table { columns, ..Table::default() } }
         };
-        let Some(&mark) = usize::try_from(from / ROWS_A_MARK).ok().and_then(|mark| self.marks.get(mark)) else {
+        let Some(&mark) = usize::try_from(from / ROWS_PER_MARK).ok().and_then(|mark| self.marks.get(mark)) else {
             return Ok(rows(next, values));
         };
         let trouble = |e| Error::input(&self.path, e);
         let mut file = BufReader::with_capacity(1 << 16, regular_file::open(&self.path).map_err(trouble)?);
         file.seek(SeekFrom::Start(mark)).map_err(trouble)?;
         let (mut line, mut taken) = (Vec::new(), 0);
-        for row in from - from % ROWS_A_MARK..self.rows {
+        for row in from - from % ROWS_PER_MARK..self.rows {
             if taken == most {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Tables in CSV.
+//! Reading and writing of tables in CSV.
 
 use super::{Column, ColumnKind, Table, Values};
 use crate::atomic::write_atomically;
@@ -9,14 +9,14 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// Help for a file that has no line of names.
+/// Help for a file without a header line.
 const HELP: &str = "the first line of a table names its columns";
 
 impl Table {
-    /// Writes the table as CSV: lines that begin with `#` say what it is and where it comes from, then comes the header.
+    /// Writes the table as CSV: title, remarks and descriptions in lines that begin with `#`, then the header and the rows.
     ///
     /// # Errors
-    /// [`Error::Storage`].
+    /// [`Error::Storage`] if the file cannot be written.
     pub fn write_csv(&self, path: &Path) -> Result<()> {
         let mut text = format!("# {}\n", self.title);
         for (name, value) in &self.remarks {
@@ -37,7 +37,7 @@ impl Table {
 }
 
 impl Values {
-    /// Returns a cell as the CSV of a result has it, numbers with every bit.
+    /// Returns the cell of a row as it is written to CSV; floating-point numbers in the shortest form that keeps every bit.
     #[must_use]
     pub fn cell(&self, row: usize) -> String {
         match self {
@@ -49,36 +49,35 @@ impl Values {
     }
 }
 
-/// Reads the CSV of a journal: each column has the type that the journal declares, columns that it does not declare are
-/// numbers.
+/// Reads the CSV of a journal: columns have the types that the journal declares; undeclared columns hold numbers.
 ///
 /// # Errors
-/// [`Error::Input`] with the line if it is missing or malformed.
+/// [`Error::Input`] with the line if the file is missing or malformed.
 pub fn read_csv(path: &Path) -> Result<Table> {
     parse(path, || regular_file::open(path), Typing::Declared)
 }
 
-/// Reads any CSV; the types of its columns are those of their cells.
+/// Reads any CSV file; the type of each column follows from its cells.
 pub(super) fn read_any(path: &Path) -> Result<Table> {
     parse(path, || regular_file::open(path), Typing::ByCells)
 }
 
-/// Reads a CSV up to its last end of line.
+/// Reads a CSV file up to its last line end.
 pub(super) fn read_whole_lines(path: &Path) -> Result<Table> {
     let length = whole_lines(path).map_err(|e| Error::input(path, e))?;
     parse(path, || Ok(regular_file::open(path)?.take(length)), Typing::ByCells)
 }
 
-/// Where the types of columns come from.
+/// Source of the types of columns.
 #[derive(Clone, Copy)]
 enum Typing {
-    /// The declaration of the journal: a cell of another type is an error.
+    /// Declaration of the journal: a cell of another type is an error.
     Declared,
-    /// The cells: numbers if each of them is one or empty, else text.
+    /// Cells: numbers if each of them is a number or empty, text otherwise.
     ByCells,
 }
 
-/// Length of the file up to its last end of line: a row in the course of being written has none yet.
+/// Returns the length in bytes of a file up to its last line end: a row that is being written has none yet.
 fn whole_lines(path: &Path) -> std::io::Result<u64> {
     let mut file = regular_file::open(path)?;
     let mut end = file.metadata()?.len();
@@ -96,16 +95,16 @@ fn whole_lines(path: &Path) -> std::io::Result<u64> {
     Ok(0)
 }
 
-/// Reads a CSV that `open` opens: twice if it has columns of text that are not declared, so that no cell is kept as text that
-/// is a number.
+/// Reads the CSV that `open` returns. A file with undeclared columns of text is read twice, so that numbers are never held as
+/// text.
 fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Typing) -> Result<Table> {
-    let trouble = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::InvalidData => Error::input(path, "neither HDF5 nor text: no table"),
+    let failed = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::InvalidData => Error::input(path, "not a table: neither HDF5 nor UTF-8 text"),
         _ => Error::input(path, e),
     };
     let mut table = Table::default();
-    for line in BufReader::new(open().map_err(trouble)?).lines() {
-        let line = line.map_err(trouble)?;
+    for line in BufReader::new(open().map_err(failed)?).lines() {
+        let line = line.map_err(failed)?;
         let Some(line) = line.strip_prefix('#').map(str::trim) else { break };
         match line.split_once(": ") {
             Some((name, value)) if table.title.is_empty() && table.remarks.is_empty() && name.contains(' ') => {
@@ -116,12 +115,12 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
             None => table.remarks.push((String::new(), line.to_owned())),
         }
     }
-    let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
+    let mut rows = CsvRows::new(path, open().map_err(failed)?, typing)?;
     table.columns = match typing {
         Typing::Declared => declared(&rows.names),
         Typing::ByCells => rows.names.iter().map(|name| column(name, ColumnKind::Float)).collect(),
     };
-    // For each column true once a cell of it was not a number.
+    // True for each column in which a cell was not a number.
     let mut text = vec![false; table.columns.len()];
     while let Some((line, record)) = rows.next()? {
         match typing {
@@ -132,7 +131,7 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
         }
     }
     if text.contains(&true) {
-        let mut rows = Rows::new(path, open().map_err(trouble)?, typing)?;
+        let mut rows = CsvRows::new(path, open().map_err(failed)?, typing)?;
         while let Some((_, record)) = rows.next()? {
             for ((column, is_text), cell) in table.columns.iter_mut().zip(&text).zip(record) {
                 if let (Values::Text(values), true) = (&mut column.values, is_text) {
@@ -144,7 +143,7 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
     Ok(table)
 }
 
-/// Adds a row of numbers. A column with a cell that is no number becomes one of text, without values yet.
+/// Appends a row of numbers. A column with a cell that is not a number becomes a column of text, still without values.
 fn push_numbers(columns: &mut [Column], text: &mut [bool], record: &csv::StringRecord) {
     for ((column, is_text), cell) in columns.iter_mut().zip(text).zip(record) {
         let Values::Floats(values) = &mut column.values else { continue };
@@ -159,7 +158,7 @@ fn push_numbers(columns: &mut [Column], text: &mut [bool], record: &csv::StringR
     }
 }
 
-/// Returns the columns of a journal with these names, empty; one that no journal declares holds numbers.
+/// Returns empty columns with these names and the types that the journal declares; undeclared ones hold numbers.
 fn declared(names: &csv::StringRecord) -> Vec<Column> {
     let header = names.iter().collect::<Vec<_>>().join(",");
     let known = Journal::from_csv(header.as_bytes()).map_or(Vec::new(), Journal::columns);
@@ -170,23 +169,23 @@ fn declared(names: &csv::StringRecord) -> Vec<Column> {
     names.iter().map(|name| column(name, kind(name))).collect()
 }
 
-/// Returns a column without values from its name in a header: `time [Myr]` is a name and a unit.
+/// Returns an empty column from its name in a header, with the unit in brackets: `time [Myr]`.
 fn column(header: &str, kind: ColumnKind) -> Column {
     let parts = header.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
     let (name, unit) = parts.unwrap_or((header, ""));
     Column::new(name.trim(), unit.trim(), "", Values::empty(kind))
 }
 
-/// The rows of a CSV, one after the other.
-struct Rows<'a, R> {
+/// Reader of the rows of a CSV file.
+struct CsvRows<'a, R> {
     path: &'a Path,
     reader: csv::Reader<R>,
     names: csv::StringRecord,
     record: csv::StringRecord,
 }
 
-impl<'a, R: Read> Rows<'a, R> {
-    /// Reads the line of names. Cells of a file that tisane did not write may stand among spaces.
+impl<'a, R: Read> CsvRows<'a, R> {
+    /// Reads the header line. Cells of files not written by tisane may be surrounded by spaces.
     fn new(path: &'a Path, csv: R, typing: Typing) -> Result<Self> {
         let trim = match typing {
             Typing::Declared => csv::Trim::None,
@@ -194,30 +193,31 @@ impl<'a, R: Read> Rows<'a, R> {
         };
         let mut reader = csv::ReaderBuilder::new();
         let mut reader = reader.comment(Some(b'#')).trim(trim).flexible(true).from_reader(csv);
-        let names = reader.headers().map_err(|e| trouble(path, &e))?.clone();
+        let names = reader.headers().map_err(|e| csv_error(path, &e))?.clone();
         if names.is_empty() {
             return Err(Error::input(path, "the file is empty").with_help(HELP));
         }
         Ok(Self { path, reader, names, record: csv::StringRecord::new() })
     }
 
-    /// Returns the next row, of as many cells as there are names, and the number of its line.
+    /// Returns the next row, with one cell for each name, and its line number.
     fn next(&mut self) -> Result<Option<(u64, &csv::StringRecord)>> {
-        if !self.reader.read_record(&mut self.record).map_err(|e| trouble(self.path, &e))? {
+        if !self.reader.read_record(&mut self.record).map_err(|e| csv_error(self.path, &e))? {
             return Ok(None);
         }
         let line = self.record.position().map_or(0, csv::Position::line);
         if self.record.len() != self.names.len() {
-            let problem = format!("line {line}: cells expected {}, found {}", self.names.len(), self.record.len());
+            let problem = format!("line {line}: expected {} cells, found {}", self.names.len(), self.record.len());
             return Err(Error::input(self.path, problem).with_help(HELP));
         }
         Ok(Some((line, &self.record)))
     }
 }
 
-fn trouble(path: &Path, e: &csv::Error) -> Error {
+/// Converts an error of the CSV reader.
+fn csv_error(path: &Path, e: &csv::Error) -> Error {
     match e.kind() {
-        csv::ErrorKind::Utf8 { .. } => Error::input(path, "neither HDF5 nor text: no table"),
+        csv::ErrorKind::Utf8 { .. } => Error::input(path, "not a table: neither HDF5 nor UTF-8 text"),
         _ => Error::input(path, e),
     }
 }
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_may_stand_among_spaces() {
+    fn spaces_around_cells_are_dropped() {
         let table = csv("a , b [ s ]\n 1,x y \n").unwrap();
         assert_eq!(table.columns.iter().map(Column::header).collect::<Vec<_>>(), ["a", "b [s]"]);
         assert_eq!(table.columns[0].values, Values::Floats(vec![1.0]));
@@ -263,11 +263,11 @@ mod tests {
     }
 
     #[test]
-    fn csv_that_is_no_table_is_told_with_its_line() {
-        let told = |text: &str| csv(text).unwrap_err().to_string();
-        assert!(told("").contains("empty"));
-        assert!(told("# only a remark\n").contains("empty"));
-        assert!(told("# r\na,b\n1,2\n3\n").contains("line 4: cells expected 2, found 1"));
+    fn errors_name_the_line() {
+        let error = |text: &str| csv(text).unwrap_err().to_string();
+        assert!(error("").contains("empty"));
+        assert!(error("# only a remark\n").contains("empty"));
+        assert!(error("# r\na,b\n1,2\n3\n").contains("line 4: expected 2 cells, found 1"));
         assert_eq!(csv("a,b\n").unwrap().columns.len(), 2);
     }
 
@@ -283,8 +283,8 @@ mod tests {
             Values::Floats(vec![2.0]),
         ];
         assert!(values.into_iter().eq(&expected), "{table:?}");
-        let told = |text: &str| declared(text).unwrap_err().to_string();
-        assert!(told("id,time\n0,1\n-1,2\n").contains("line 3: id: a count expected, '-1' found"));
-        assert!(told("id,time\n0,\n").contains("line 2: time: a number expected, '' found"));
+        let error = |text: &str| declared(text).unwrap_err().to_string();
+        assert!(error("id,time\n0,1\n-1,2\n").contains("line 3: id: expected a count, found '-1'"));
+        assert!(error("id,time\n0,\n").contains("line 2: time: expected a number, found ''"));
     }
 }

@@ -1,9 +1,9 @@
-//! Tables in HDF5: a dataset a column, with its unit and description.
+//! Reading and writing of tables in HDF5, with one dataset for each column.
 
 use super::{Column, ColumnKind, Table, Values};
 use crate::fields::Journal;
-use crate::hdf::Kind;
-use crate::hdf::read::{Node, Tree};
+use crate::hdf::FileKind;
+use crate::hdf::read::{TisaneFile, TisaneGroup};
 use crate::hdf::write::{self as hdf, H5Result, new_group, put_dataset, put_text};
 use crate::provenance;
 use hdf5::types::FixedUnicode;
@@ -11,24 +11,24 @@ use hdf5::{Dataset, Group};
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// Group of the columns of a result.
+/// Group of the columns of a result table.
 const TABLE: &str = "Table";
-/// Group whose attributes are the title and the remarks of a result.
+/// Group whose attributes are the title and the remarks of a result table.
 const REMARKS: &str = "Remarks";
-/// Longest text in a cell, in bytes.
+/// Maximum length of text in a cell, in bytes.
 const LONGEST: usize = 256;
 
-/// Text in a cell: of fixed length, as variable-length text crashes some readers.
-type Cell = FixedUnicode<LONGEST>;
+/// Text in a cell. Of fixed length, because text of variable length crashes some readers.
+type TextCell = FixedUnicode<LONGEST>;
 
 impl Table {
-    /// Writes the table as HDF5: the group `Table` has a dataset a column, with its unit and description, the group `Remarks`
-    /// an attribute a remark.
+    /// Writes the table as HDF5: the group `Table` has a dataset for each column, with unit and description as attributes; the
+    /// group `Remarks` has an attribute for each remark.
     ///
     /// # Errors
-    /// [`Error::Storage`].
+    /// [`Error::Storage`] if the file cannot be written.
     pub fn write_hdf5(&self, path: &Path) -> Result<()> {
-        hdf::write(path, Kind::Table, |file| {
+        hdf::write(path, FileKind::Table, |file| {
             let remarks = new_group(file, REMARKS)?;
             put_text(&remarks, "title", &self.title)?;
             self.remarks.iter().try_for_each(|(name, value)| put_text(&remarks, name, value))?;
@@ -39,6 +39,7 @@ impl Table {
     }
 }
 
+/// Writes a column as a dataset with its attributes.
 fn put_column(table: &Group, column: &Column) -> H5Result {
     let dataset = match &column.values {
         Values::Counts(values) => put_dataset(table, &column.name, 1, values)?,
@@ -49,7 +50,7 @@ fn put_column(table: &Group, column: &Column) -> H5Result {
     put_text(&dataset, "description", &column.description)
 }
 
-/// Creates the dataset of a column of `rows` rows, to be written with [`write_rows`], `chunk` rows at a time or all.
+/// Creates the dataset of a column of `rows` rows in chunks of `chunk` rows. [`write_rows`] fills it, one chunk at a time or whole.
 pub(crate) fn new_dataset(
     group: &Group,
     (name, kind): (&str, ColumnKind),
@@ -59,11 +60,11 @@ pub(crate) fn new_dataset(
     match kind {
         ColumnKind::Float => hdf::new_dataset::<f64>(group, name, (rows, 1), chunk),
         ColumnKind::Count => hdf::new_dataset::<u64>(group, name, (rows, 1), chunk),
-        ColumnKind::Text => hdf::new_dataset::<Cell>(group, name, (rows, 1), chunk),
+        ColumnKind::Text => hdf::new_dataset::<TextCell>(group, name, (rows, 1), chunk),
     }
 }
 
-/// Writes values into the rows of a dataset from row `first` on. Returns the row after them.
+/// Writes values into a dataset from row `first` on. Returns the number of the row after them.
 pub(crate) fn write_rows(dataset: &Dataset, first: usize, values: &Values) -> H5Result<usize> {
     let next = first + values.len();
     match values {
@@ -74,38 +75,38 @@ pub(crate) fn write_rows(dataset: &Dataset, first: usize, values: &Values) -> H5
     Ok(next)
 }
 
-/// Returns texts as cells; what is too long is cut.
+/// Converts texts to cells; a text longer than [`LONGEST`] bytes is truncated between characters.
 ///
 /// # Errors
-/// For text with a zero byte.
-fn cells(texts: &[String]) -> H5Result<Vec<Cell>> {
+/// Text with a zero byte.
+fn cells(texts: &[String]) -> H5Result<Vec<TextCell>> {
     let cell = |text: &String| {
         let end = (0..=text.len().min(LONGEST)).rev().find(|&k| text.is_char_boundary(k)).unwrap_or(0);
-        text[..end].parse::<Cell>().map_err(|e| e.to_string().into())
+        text[..end].parse::<TextCell>().map_err(|e| e.to_string().into())
     };
     texts.iter().map(cell).collect()
 }
 
-/// Reads an HDF5 file of a journal or a result.
+/// Reads the HDF5 file of a journal or a result table.
 ///
 /// # Errors
-/// [`Error::Input`] naming the dataset if the file is missing, damaged, malformed or no table.
+/// [`Error::Input`] naming the dataset if the file is missing, damaged, malformed or not a table.
 pub fn read_hdf5(path: &Path) -> Result<Table> {
-    read_tree(path, &Tree::open(path, &Kind::ALL, false)?, true)
+    read_tree(path, &TisaneFile::open(path, &FileKind::ALL, false)?, true)
 }
 
-/// Reads what [`read_hdf5`] reads, but for the values: the columns are empty.
+/// Reads a table as [`read_hdf5`], but without values: its columns are empty.
 pub(super) fn read_headings(path: &Path) -> Result<Table> {
-    read_tree(path, &Tree::open(path, &Kind::ALL, false)?, false)
+    read_tree(path, &TisaneFile::open(path, &FileKind::ALL, false)?, false)
 }
 
-/// Reads the table of an open file; its columns are empty without `with_values`.
-pub(crate) fn read_tree(path: &Path, tree: &Tree, with_values: bool) -> Result<Table> {
+/// Reads the table of an open file. Its columns are empty unless `with_values` is set.
+pub(crate) fn read_tree(path: &Path, tree: &TisaneFile, with_values: bool) -> Result<Table> {
     let groups = tree.root().members()?;
     let name = tree.kind.journal().map_or(TABLE, Journal::group);
     if !groups.iter().any(|group| group == name) {
-        return Err(Error::input(path, format!("this is a {}: no table", tree.kind.text()))
-            .with_help("what can be drawn: the directory of a run, its diagnostics, a table of a study, or CSV"));
+        return Err(Error::input(path, format!("expected a table, found a {}", tree.kind.text()))
+            .with_help("give the directory of a run, its diagnostics, a table of a study, or a CSV file"));
     }
     let group = tree.group(name)?;
     let mut table = Table::default();
@@ -137,18 +138,19 @@ pub(crate) fn read_tree(path: &Path, tree: &Tree, with_values: bool) -> Result<T
             false => Values::Floats(Vec::new()),
         };
         rows = Some(values.len());
-        let text = |attribute| group.text_of_if_there(name, attribute).map(Option::unwrap_or_default);
+        let text = |attribute| group.optional_dataset_text(name, attribute).map(Option::unwrap_or_default);
         table.columns.push(Column::new(name, text("unit")?, text("description")?, values));
     }
     Ok(table)
 }
 
-fn values(group: &Node<'_>, name: &str, rows: Option<usize>) -> Result<Values> {
+/// Reads the values of a dataset according to its type.
+fn values(group: &TisaneGroup<'_>, name: &str, rows: Option<usize>) -> Result<Values> {
     if group.is_integer(name)? {
         return Ok(Values::Counts(group.column(name, rows, 1)?));
     }
     if group.is_text(name)? {
-        let cells: Vec<Cell> = group.column(name, rows, 1)?;
+        let cells: Vec<TextCell> = group.column(name, rows, 1)?;
         return Ok(Values::Text(cells.iter().map(|cell| cell.as_str().to_owned()).collect()));
     }
     Ok(Values::Floats(group.column(name, rows, 1)?))
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_too_long_is_cut_between_characters() {
+    fn long_text_is_truncated_between_characters() {
         let long = "ö".repeat(LONGEST);
         let cut = cells(&[long, "short".into()]).unwrap();
         assert_eq!((cut[0].as_str(), cut[1].as_str()), ("ö".repeat(LONGEST / 2).as_str(), "short"));
@@ -190,7 +192,7 @@ mod tests {
     fn a_column_without_unit_or_description_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.hdf5");
-        hdf::write(&path, Kind::Table, |root| {
+        hdf::write(&path, FileKind::Table, |root| {
             let table = new_group(root, TABLE)?;
             put_text(&table, "columns", "n")?;
             put_dataset(&table, "n", 1, &[1024u64, 2048]).map(drop)

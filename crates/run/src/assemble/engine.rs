@@ -1,4 +1,4 @@
-//! Which engine computes the forces of a run, and why that one.
+//! Choice of the engine that computes the forces of a run, with the reason for it.
 
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
@@ -13,7 +13,7 @@ use tisane::integrator::Integrator;
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
 
-/// How one session of a run computes: in place of what the configuration says, and not written into it.
+/// Settings of one session of a run, which take the place of the configuration's and are not written into it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Session {
     /// Another engine.
@@ -38,7 +38,7 @@ pub const fn gpu_wins_from(precision: Precision) -> usize {
     }
 }
 
-/// What to do where there is no GPU to be used.
+/// Advice if there is no usable GPU.
 const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
 
 /// Parameters of an engine, and the number of particles that it will hold.
@@ -52,12 +52,14 @@ pub(super) struct Task {
 
 /// Quantities for which there are engines of every kind.
 pub(super) trait Build: Evaluation {
+    /// Builds the CPU engine.
     fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine<Self>>>;
+    /// Builds the reference engine.
     fn reference(task: Task) -> Box<dyn ForceEngine<Self>>;
-    /// With its name, which says the device.
+    /// Builds the engine on a GPU; returns it with its name, which says the device.
     fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
 
-    /// Couples an integrator with its engine of a kind, and with one that measures in f64 where that one does not.
+    /// Couples an integrator with its engine, and with one that measures in f64 if that does not.
     fn couple<I: Integrator<Evaluation = Self> + 'static>(
         integrator: I,
         (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
@@ -118,8 +120,8 @@ fn build<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<(Box<dyn 
     }
 }
 
-/// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has the
-/// same bits.
+/// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
+/// the same bits.
 fn f64_engine(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
     let task = Task { precision: Precision::F64, ..task };
     let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
@@ -139,8 +141,8 @@ fn take<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu, reason: impl Fn(&str
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
-/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the kind of
-/// engine that computed the run so far.
+/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the
+/// kind of engine that computed the run so far.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if the engine is not there or has too little memory.
@@ -214,7 +216,7 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
     ))
 }
 
-/// What `auto` comes to in a new run: true for the GPU, and why.
+/// Decides for `auto` in a new run: true for the GPU, and the reason.
 fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
     let (from, mode) = (gpu_wins_from(precision), precision.name());
     if n < from {
@@ -228,8 +230,8 @@ fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>
     }
 }
 
-/// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another engine
-/// has others, it keeps its engine.
+/// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another
+/// engine has others, it keeps its engine.
 fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: &mut Vec<String>) -> Result<Choice<E>> {
     let mode = task.precision.name();
     if let Some(before) = of_run.filter(|_| task.precision != Precision::F64) {
@@ -262,7 +264,8 @@ fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: 
     }
 }
 
-/// Which engine a new run of `n` particles would take on this machine, and why, and what speaks against it. Nothing is built.
+/// Forecasts the engine that a new run of `n` particles would take on this machine: its name with the reason, and an
+/// objection if there is one. Nothing is built.
 #[must_use]
 pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
     let (asked, device) = (config.force.engine.kind(), config.force.device as usize);
@@ -290,7 +293,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
     }
 }
 
-/// The engine that a new run of `n` particles would take on this machine; nothing is built.
+/// Forecasts the engine that a new run of `n` particles would take on this machine; nothing is built.
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
@@ -300,7 +303,7 @@ pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     }
 }
 
-/// An engine for studies: `auto` is the CPU.
+/// Builds an engine for studies, where `auto` is the CPU.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if the engine is not there.
@@ -315,13 +318,13 @@ pub fn force_engine(
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 
-/// The reference with bags of another size than the canonical one: to study what bags do to the error.
+/// Builds the reference with bags of another size than the canonical one, to study the influence of bags on the error.
 #[must_use]
 pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
     reference::engine_with_bags(precision, epsilon, clock, bag)
 }
 
-/// An engine with what it computes on: instructions, or the GPU.
+/// Describes an engine with the instructions or the GPU that it computes on.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if it is not there.
@@ -342,7 +345,7 @@ fn describe_gpu(there: &[Gpu], device: usize) -> String {
     there.get(device).map_or_else(|| format!("cuda, device {device}"), |gpu| gpu_name(&gpu.name, device))
 }
 
-/// What is wrong, without its place and advice.
+/// Problem of an error, without its place and advice.
 fn problem(error: &Error) -> String {
     match error {
         Error::Input { problem, .. } | Error::Integration { problem, .. } => problem.clone(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane_io::checksum;
-use tisane_io::provenance::{Input, Provenance};
+use tisane_io::provenance::{InputFile, Provenance};
 
 /// How to make a file again.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Reci
 fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec<String>> {
     let inputs = made.inputs().map_err(|problem| Error::input(path, problem))?;
     let hash =
-        |file: &PathBuf| checksum::sha256_of(file).map_err(|e| Error::input(file, format!("cannot read it: {e}")));
+        |file: &PathBuf| checksum::sha256_file(file).map_err(|e| Error::input(file, format!("cannot read it: {e}")));
     let given = given.iter().map(|file| Ok((file, hash(file)?))).collect::<Result<Vec<_>>>()?;
     if let Some((file, found)) = given.iter().find(|(_, found)| inputs.iter().all(|input| input.sha256 != *found)) {
         let read: Vec<_> = inputs.iter().map(|input| format!("{} ({})", input.file, input.sha256)).collect();
@@ -90,8 +90,8 @@ fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec
     now.collect()
 }
 
-fn unchanged(file: &Path, input: &Input) -> Result<()> {
-    let found = checksum::sha256_of(file).map_err(|e| {
+fn unchanged(file: &Path, input: &InputFile) -> Result<()> {
+    let found = checksum::sha256_file(file).map_err(|e| {
         Error::input(file, format!("the input file of that run cannot be read: {e}"))
             .with_help("say where it lies now with --input FILE")
     })?;
@@ -108,8 +108,8 @@ fn unchanged(file: &Path, input: &Input) -> Result<()> {
 /// [`Error::Input`] if one cannot be read.
 pub(super) fn inputs_of(config: &Config) -> Result<String> {
     let read = config.initial.inputs().into_iter().map(|(key, file)| {
-        let sha256 = checksum::sha256_of(file).map_err(|e| Error::input(file, e))?;
-        Ok(Input { key, file: file.display().to_string(), sha256 })
+        let sha256 = checksum::sha256_file(file).map_err(|e| Error::input(file, e))?;
+        Ok(InputFile { key, file: file.display().to_string(), sha256 })
     });
     Ok(serde_json::json!(read.collect::<Result<Vec<_>>>()?).to_string())
 }

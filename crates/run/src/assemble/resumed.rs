@@ -48,8 +48,8 @@ pub fn resumed_run(
     let (engines, mut notes) = choose_engines(&config, session, before, task)?;
     if before.is_none() {
         notes.warnings.push(format!(
-            "the run was computed by {:?} so far, an engine that this version does not know: from here on the result may not \
-             be bit for bit that of a run that was not stopped",
+            "the run was computed by {:?} so far, an engine that this version does not know: from here on the result \
+             may not be bit for bit that of a run that was not stopped",
             of_run.engine
         ));
     }
@@ -59,7 +59,7 @@ pub fn resumed_run(
         config_overrides: of_run.config_overrides,
         inputs: of_run.inputs,
         initial_sha256: of_run.initial_sha256,
-        ..Provenance::of_this_program()
+        ..Provenance::current()
     };
     let provenance = provenance(&config, of_run, (engines.kind, &notes))?;
     let plan = plan(&config, steps_to_end, &run.scale);

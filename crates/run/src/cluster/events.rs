@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tisane::diagnostics::cluster::members::Members;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::diagnostics::cluster::systems::System;
-use tisane_io::fields::{EventRow, Stated};
+use tisane_io::fields::{EventRow, UserTime};
 use tisane_io::history::History;
 
 impl Seen {
@@ -119,7 +119,7 @@ impl Seen {
     /// An event of which nothing is known but the time.
     fn nothing(&self) -> EventRow {
         EventRow {
-            time: Stated(self.time),
+            time: UserTime(self.time),
             mass_1: f64::NAN,
             mass_2: f64::NAN,
             semi_major_axis: f64::NAN,

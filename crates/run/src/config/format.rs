@@ -55,8 +55,8 @@ impl JsonSchema for Format {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let mut formats: Vec<_> = FORMATS.iter().collect();
-        formats.sort_by_key(|format| format.place);
-        let named = formats.iter().map(|format| (format.meaning, format.name));
+        formats.sort_by_key(|format| format.schema_order);
+        let named = formats.iter().map(|format| (format.schema_text, format.name));
         let words = [("Recognised from the content.", AUTO)].into_iter().chain(named);
         let choices: Vec<_> =
             words.map(|(text, name)| json!({ "description": text, "type": "string", "const": name })).collect();
@@ -76,7 +76,7 @@ mod tests {
             assert_eq!(serde_json::to_value(format).expect("a word"), json!(name));
         }
         assert!(serde_json::from_value::<Format>(json!("Csv")).is_err());
-        let mut places: Vec<_> = FORMATS.iter().map(|format| usize::from(format.place)).collect();
+        let mut places: Vec<_> = FORMATS.iter().map(|format| usize::from(format.schema_order)).collect();
         places.sort_unstable();
         assert!(places.into_iter().eq(1..=FORMATS.len()));
     }

@@ -5,16 +5,16 @@ use crate::cluster::{self, Journals, Seen};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use tisane::error::Result;
 use tisane::force::Field;
-use tisane_io::checkpoint::Written;
+use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
-use tisane_io::journal::{Series, Stopped};
+use tisane_io::journal::{JournalWriter, ResumableJournal};
 
 /// The journals of a run under way.
 #[derive(Debug)]
 pub struct Outputs {
-    pub(super) diagnostics: Series<DiagnosticsRow>,
+    pub(super) diagnostics: JournalWriter<DiagnosticsRow>,
     cluster: Option<Journals>,
     /// A look at the cluster that goes on beside the run.
     look: Option<Receiver<Seen>>,
@@ -24,21 +24,21 @@ impl Outputs {
     /// Starts those of a new run.
     ///
     /// # Errors
-    /// As [`Series::create`].
+    /// As [`JournalWriter::create`].
     pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
-        Ok(Self { diagnostics: Series::create(dir, units)?, cluster, look: None })
+        Ok(Self { diagnostics: JournalWriter::create(dir, units)?, cluster, look: None })
     }
 
     /// Takes up those of a run whose checkpoint says what was written. Once all have been looked at, the summary goes, and
     /// later rows are cut off.
     ///
     /// # Errors
-    /// As [`Stopped::look`], [`directory::remove_summary`] and [`Stopped::resume`].
-    pub(super) fn resume(plan: &Plan, written: &Written, units: &FileUnits) -> Result<Self> {
+    /// As [`ResumableJournal::check`], [`directory::remove_summary`] and [`ResumableJournal::resume`].
+    pub(super) fn resume(plan: &Plan, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
-        let diagnostics = Stopped::look(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
+        let diagnostics = ResumableJournal::check(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
         let cluster = plan.cluster.map(|_| cluster::Stopped::look(dir, written, units)).transpose()?;
         // From here on it is not true any more.
         directory::remove_summary(dir)?;
@@ -53,7 +53,7 @@ impl Outputs {
     }
 
     /// Notes for a checkpoint what they hold.
-    pub(super) fn note(&self, written: &mut Written) {
+    pub(super) fn note(&self, written: &mut OutputCounts) {
         written.diagnostics_sha256 = Some(self.diagnostics.sha256());
         if let Some(cluster) = &self.cluster {
             cluster.note(written);

@@ -16,7 +16,7 @@ export const state = async (from) => (await get(`state?from=${from}`)).json();
 export const rows = async (series, from, every, columns) =>
   (await get(`series/${series}?from=${from}&every=${every}&columns=${columns}`)).json();
 
-/** The particles of a snapshot, as src/view/frame.rs lays them out. */
+/** The particles of a snapshot, as crates/view/src/frame.rs lays them out. */
 export async function frame(number, most) {
   return decode(await (await get(`snapshot/${number}?most=${most}`)).arrayBuffer(), number);
 }

@@ -40,11 +40,11 @@ fn a_damaged_checkpoint_is_told_and_the_previous_one_taken() {
         }
         folder.write("o/checkpoint.hdf5", bytes);
         let said = folder.tisane(&["resume", "o"]).exits(0);
-        let said = said.says(&["WARN", "checkpoint.hdf5", "taking checkpoint.previous.hdf5 instead"]);
+        let said = said.says(&["WARN", "checkpoint.hdf5", "using checkpoint.previous.hdf5 instead"]);
         assert!(!said.err.contains('\u{1b}'), "colours in a pipe: {}", said.err);
         assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state, "damage {case}");
         let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
-        assert!(log.contains("taking checkpoint.previous.hdf5 instead"), "{log}");
+        assert!(log.contains("using checkpoint.previous.hdf5 instead"), "{log}");
     }
 }
 
@@ -52,7 +52,7 @@ fn a_damaged_checkpoint_is_told_and_the_previous_one_taken() {
 fn a_missing_checkpoint_is_replaced_by_the_previous_one() {
     let (folder, state) = stopped();
     fs::remove_file(folder.path("o/checkpoint.hdf5")).unwrap();
-    folder.tisane(&["resume", "o"]).exits(0).says(&["taking checkpoint.previous.hdf5 instead"]);
+    folder.tisane(&["resume", "o"]).exits(0).says(&["using checkpoint.previous.hdf5 instead"]);
     assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state);
 }
 
@@ -74,14 +74,14 @@ fn without_a_good_checkpoint_resume_says_why_for_both() {
         let good = fs::read(folder.path(name)).unwrap();
         folder.write(name, flipped(&good, good.len() / 2));
     }
-    refused(&folder, &["o"], &["no good checkpoint", "checkpoint.hdf5", "checkpoint.previous.hdf5"]);
+    refused(&folder, &["o"], &["no valid checkpoint", "checkpoint.hdf5", "checkpoint.previous.hdf5"]);
 }
 
 #[test]
 fn a_directory_that_is_no_run_is_refused() {
     let folder = Folder::new(SMALL);
     fs::create_dir(folder.path("empty")).unwrap();
-    refused(&folder, &["empty"], &["empty", "no good checkpoint"]);
+    refused(&folder, &["empty"], &["empty", "no valid checkpoint"]);
     refused(&folder, &["nowhere"], &["nowhere", "no such directory"]);
     refused(&folder, &["run.toml"], &["run.toml", "no such directory"]);
 }
@@ -178,7 +178,7 @@ fn where_one_journal_is_lost_no_other_is_cut() {
         fs::remove_file(folder.path(&format!("o/{lost}.hdf5"))).unwrap();
         fs::remove_file(folder.path(&format!("o/{lost}.csv"))).unwrap();
         let before = folder.files();
-        let words = [&format!("{lost}.csv"), "no such file", "the state of the run is whole", "put the file back"];
+        let words = [&format!("{lost}.csv"), "no such file", "the checkpoint is intact", "restore the file"];
         folder.tisane(&["resume", "o", "-q"]).exits(2).says(&words);
         let mut after = folder.files();
         // It has a line about the attempt.
@@ -201,10 +201,15 @@ fn a_journal_that_is_lost_is_made_again_from_its_twin() {
         let own = fs::read(folder.path(&twin)).unwrap();
         folder.tisane(&["run", "run.toml", "-q", "--output", "other", "--set", "initial.plummer.seed=9"]).exits(0);
         fs::copy(folder.path(&format!("other/{lost}.hdf5")), folder.path(&twin)).unwrap();
-        folder.tisane(&["resume", "o"]).exits(2).says(&[&csv, "no such file", "has not the", "that the run wrote"]);
+        folder.tisane(&["resume", "o"]).exits(2).says(&[
+            &csv,
+            "no such file",
+            "does not have the",
+            "that the run wrote",
+        ]);
         folder.write(&twin, own);
         let resumed = ["resume", "o", "--time-limit", "1ns"];
-        folder.tisane(&resumed).exits(3).says(&[&csv, "was missing: made again from", &format!("{lost}.hdf5")]);
+        folder.tisane(&resumed).exits(3).says(&[&csv, "was missing: restored from", &format!("{lost}.hdf5")]);
         let after = fs::read_to_string(folder.path(&csv)).unwrap();
         assert!(before.starts_with(&after) && before.len() > after.len(), "{before}\n{after}");
         folder.tisane(&["resume", "o", "-q"]).exits(0);

@@ -61,7 +61,7 @@ fn overwriting_leaves_no_results_of_the_old_run_for_those_of_the_new_one() {
     folder.tisane(&["analyze", "o", "-q"]).exits(0);
     folder.write("o/analysis/thesis.tex", "years of work");
     let (held, before) = (Lock::take(&folder.path("o/analysis")).unwrap(), folder.files());
-    folder.tisane(&again).exits(2).says(&["o/analysis", "another tisane is at work"]);
+    folder.tisane(&again).exits(2).says(&["o/analysis", "another tisane process is using this directory"]);
     assert!(folder.files() == before);
     drop(held);
     folder.tisane(&again).exits(0);
@@ -162,14 +162,18 @@ fn two_processes_do_not_share_a_directory() {
     ] {
         // The time limit is for a program without the lock, which would run on.
         let said = folder.tisane(&[arguments, &["--time-limit", "1s"]].concat()).exits(2);
-        said.says(&["another tisane is at work", &first, "wait until it ends"]);
+        said.says(&["another tisane process is using this directory", &first, "wait until it ends"]);
     }
     // Who only reads, and who writes elsewhere, does not mind; two in one folder do.
     folder.tisane(&["inspect", "o/checkpoint.hdf5"]).exits(0);
     folder.tisane(&["analyze", "o", "-q"]).exits(0);
     let held = Lock::take(&folder.path("o/analysis")).unwrap();
     let held_by = format!("process {} on", std::process::id());
-    folder.tisane(&["analyze", "o", "-q"]).exits(2).says(&["o/analysis", "another tisane is at work", &held_by]);
+    folder.tisane(&["analyze", "o", "-q"]).exits(2).says(&[
+        "o/analysis",
+        "another tisane process is using this directory",
+        &held_by,
+    ]);
     drop(held);
     folder.tisane(&["analyze", "o", "-q"]).exits(0);
     assert!(child.try_wait().unwrap().is_none(), "the first was disturbed");

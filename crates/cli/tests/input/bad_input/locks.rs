@@ -84,7 +84,9 @@ fn where_locks_are_refused_the_text_of_the_lock_keeps_a_second_process_out() {
     let id = owner(&folder);
     let named = format!("process {id} on");
     for arguments in [&["resume", "o"][..], &["run", "run.toml", "--output", "o", "--overwrite"]] {
-        refused(&[arguments, &["--time-limit", "1s"]].concat()).exits(2).says(&["another tisane is at work", &named]);
+        refused(&[arguments, &["--time-limit", "1s"]].concat())
+            .exits(2)
+            .says(&["another tisane process is using this directory", &named]);
     }
     let killed = std::process::Command::new("kill").args(["-KILL", &id.to_string()]).status().unwrap();
     assert!(killed.success());

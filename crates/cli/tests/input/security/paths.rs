@@ -91,11 +91,11 @@ fn values_of_other_files_are_not_read_as_a_files_own() {
     says(formats::read(&path, None), "no such group");
     says(
         in_group(&|group| group.link_external(other, "Masses", "Masses").unwrap()),
-        "/PartType4/Masses: it leads to another file",
+        "/PartType4/Masses: it is a link to another file",
     );
     says(
         in_group(&|group| drop(group.new_dataset::<f64>().external(secret, 0, 16).shape(2).create("Masses").unwrap())),
-        "/PartType4/Masses: its values are elsewhere",
+        "/PartType4/Masses: its values are stored in another file or dataset",
     );
     says(
         in_group(&|group| {
@@ -103,7 +103,7 @@ fn values_of_other_files_are_not_read_as_a_files_own() {
             let view = view.virtual_map(other, "Masses", 2, Selection::All, 2, Selection::All);
             view.shape(2).create("Masses").unwrap();
         }),
-        "/PartType4/Masses: its values are elsewhere",
+        "/PartType4/Masses: its values are stored in another file or dataset",
     );
     in_group(&|group| masses(group, "Masses")).expect("whole with masses of its own");
 }
@@ -123,19 +123,19 @@ fn nor_as_a_snapshots_or_a_tables() {
         file.unlink("PartType4/Masses").unwrap();
         file.link_external(other, "PartType4/Masses", "PartType4/Masses").unwrap();
     });
-    says(snapshot::read(&path), "/PartType4/Masses: it leads to another file");
+    says(snapshot::read(&path), "/PartType4/Masses: it is a link to another file");
     with(&|file| {
         file.unlink("Provenance").unwrap();
         file.link_external(other, "Provenance", "Provenance").unwrap();
     });
-    says(snapshot::read(&path), "/Provenance: it leads to another file");
+    says(snapshot::read(&path), "/Provenance: it is a link to another file");
     let (good, path) = (folder.path("o/diagnostics.hdf5"), folder.path("diagnostics.hdf5"));
     fs::copy(&good, &path).unwrap();
     let file = hdf::change(&path);
     file.unlink("Diagnostics/energy").unwrap();
     file.link_external(good.to_str().unwrap(), "Diagnostics/energy", "Diagnostics/energy").unwrap();
     drop(file);
-    says(table::read(&path), "energy: it leads to another file");
+    says(table::read(&path), "energy: it is a link to another file");
 }
 
 /// Masses packed by HDF5's own deflate, with as many parameters more, each of which is `MARK`.
@@ -158,7 +158,7 @@ fn by_a_plug_in(path: &Path) {
 
 #[test]
 fn values_packed_by_a_filter_that_may_be_a_plug_in_are_not_read() {
-    const REFUSED: &str = "its values are packed by a filter that tisane has not";
+    const REFUSED: &str = "its values need a filter that tisane does not have";
     let folder = Folder::new(RUN);
     let path = folder.path("packed.hdf5");
     // With more than 32 parameters hdf5-metno does not tell the filters of a file but panics.

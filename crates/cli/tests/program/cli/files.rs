@@ -43,7 +43,7 @@ fn inspect_knows_the_files_of_others() {
 fn inspect_takes_the_format_where_the_content_does_not_tell_it() {
     let folder = Folder::new("");
     folder.write("p.dat", "1 0 0 0 0 0 0\n1 1 0 0 0 1 0\n");
-    folder.tisane(&["inspect", "p.dat"]).exits(0).says(&["nbody6", "could also be petar", "does not say them"]);
+    folder.tisane(&["inspect", "p.dat"]).exits(0).says(&["nbody6", "could also be petar", "not stated in the file"]);
     folder.tisane(&["inspect", "p.dat", "--from", "petar"]).exits(0).says(&["petar", "as named", "pc/Myr"]);
     folder.tisane(&["inspect", "p.dat", "--from", "gadget"]).exits(2).says(&["not an HDF5 file"]);
     folder.tisane(&["inspect", "p.dat", "--from", "gaget"]).exits(2).says(&["gaget", "gadget"]);
@@ -135,11 +135,11 @@ fn convert_writes_files_and_nothing_in_their_place() {
     let all = || [&csv, &folder_there, &pipe, &link, &lost, &twin].map(|path| about(path));
     let (before, count) = (all(), fs::read_dir(folder.path("")).unwrap().count());
     for (words, parts) in [
-        (["p.csv", "p.csv"], ["p.csv", "itself, which is read", "another file"]),
-        (["link", "p.csv"], ["p.csv", "itself, which is read", "another file"]),
-        (["p.csv", "twin"], ["twin", "itself, which is read", "another file"]),
-        (["p.csv", "link"], ["link", "a link to p.csv", "name the file itself"]),
-        (["p.csv", "lost"], ["lost", "a link to nothing", "name the file itself"]),
+        (["p.csv", "p.csv"], ["p.csv", "the input file", "another file"]),
+        (["link", "p.csv"], ["p.csv", "the input file", "another file"]),
+        (["p.csv", "twin"], ["twin", "the input file", "another file"]),
+        (["p.csv", "link"], ["link", "a link to p.csv", "the path of the file itself"]),
+        (["p.csv", "lost"], ["lost", "a link to nothing", "the path of the file itself"]),
         (["p.csv", "folder"], ["folder", "a folder", "only regular files"]),
         (["p.csv", "pipe"], ["pipe", "a device, a pipe or a socket", "only regular files"]),
     ] {

@@ -1,24 +1,23 @@
-//! Where any file of a run comes from: the provenance that it carries.
+//! Reading of the provenance of any file of a run.
 
 use super::{Provenance, read};
 use crate::fields::Journal;
-use crate::hdf::Kind;
-use crate::hdf::read::{SIGNATURE, Tree};
+use crate::hdf::FileKind;
+use crate::hdf::read::{SIGNATURE, TisaneFile};
 use crate::{directory, formats};
 use std::io::Read;
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// More bytes than any `summary.json` has.
+/// Maximum length of a `summary.json`, in bytes.
 const LONGEST_SUMMARY: u64 = 1 << 24;
-/// What to name instead of a file without provenance.
-const WHICH: &str = "name a snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run";
+/// Help for a file without provenance.
+const WHICH: &str = "give a snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run";
 
-/// Reads the provenance of a snapshot, a checkpoint, `diagnostics.hdf5` or `summary.json`, with the state that the file was
-/// written from.
+/// Reads the provenance of a snapshot, a checkpoint, the HDF5 file of a journal, or `summary.json`.
 ///
 /// # Errors
-/// [`Error::Input`]: no such file, damaged, without provenance, or from a version that did not record the state.
+/// [`Error::Input`] if the file is missing, damaged, without provenance, or from a version that did not record the state.
 pub fn from_file(path: &Path) -> Result<Provenance> {
     if path.is_dir() {
         return Err(Error::input(path, "this is a directory").with_help(WHICH));
@@ -28,44 +27,42 @@ pub fn from_file(path: &Path) -> Result<Provenance> {
         other => other,
     })?;
     let provenance = if head.starts_with(SIGNATURE) {
-        let tree = Tree::open(path, &Kind::ALL, false)?;
+        let tree = TisaneFile::open(path, &FileKind::ALL, false)?;
         let found = read(&tree.group("Provenance")?, tree.version)?;
         if found.state_sha256.is_empty() && tree.version < 2 {
             let problem =
                 format!("format version {} (tisane {}) recorded no hash of the state", tree.version, found.version);
             return Err(Error::input(path, problem).with_help(
-                "there is nothing to compare with; its configuration is in the attributes of /Provenance, and `tisane \
+                "a reproduction could not be compared with it; its configuration is in the attributes of /Provenance, and `tisane \
                  resume` or a run from it writes files that can be reproduced",
             ));
         }
         found
     } else if head.first() == Some(&b'{') {
-        of_summary(path)?
+        from_summary(path)?
     } else if let Some(journal) = Journal::from_csv(&head) {
-        return Err(Error::input(path, "the CSV carries no provenance")
-            .with_help(format!("name {} beside it, which has the same rows", journal.hdf5())));
+        return Err(Error::input(path, "a CSV file has no provenance")
+            .with_help(format!("give {} instead, which has the same rows", journal.hdf5())));
     } else {
-        return Err(
-            Error::input(path, "no run of tisane wrote this, or it is a file without provenance").with_help(WHICH)
-        );
+        return Err(Error::input(path, "not a file of a run of tisane, or a file without provenance").with_help(WHICH));
     };
     if provenance.state_sha256.is_empty() || provenance.state_block_steps.is_none() {
-        return Err(Error::input(path, "its provenance names no state to come to").with_help(WHICH));
+        return Err(Error::input(path, "its provenance does not identify a state to reproduce").with_help(WHICH));
     }
     Ok(provenance)
 }
 
-/// The SHA-256 of the initial conditions, as an HDF5 file of a run has it; none where the file is missing or damaged, or of a
+/// Returns the SHA-256 of the initial conditions from an HDF5 file of a run; [`None`] if the file is missing, damaged, or of a
 /// version that did not record it.
 #[must_use]
 pub fn initial_sha256(path: &Path) -> Option<String> {
-    let tree = Tree::open(path, &Kind::ALL, false).ok()?;
+    let tree = TisaneFile::open(path, &FileKind::ALL, false).ok()?;
     let found = read(&tree.group("Provenance").ok()?, tree.version).ok()?;
     Some(found.initial_sha256).filter(|hash| !hash.is_empty())
 }
 
-/// The provenance in a `summary.json`.
-fn of_summary(path: &Path) -> Result<Provenance> {
+/// Reads the provenance from a `summary.json`.
+fn from_summary(path: &Path) -> Result<Provenance> {
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(|e| Error::input(path, e))?;
     file.take(LONGEST_SUMMARY).read_to_string(&mut text).map_err(|e| Error::input(path, e))?;
@@ -78,7 +75,7 @@ fn of_summary(path: &Path) -> Result<Provenance> {
             let version = summary.get("version").and_then(serde_json::Value::as_str).unwrap_or("of an unknown version");
             Err(Error::input(path, format!("tisane {version} wrote this {} without provenance", directory::SUMMARY))
                 .with_help(
-                    "its version recorded it in snapshots and checkpoints only, and without a hash of the state",
+                    "that version recorded provenance in snapshots and checkpoints only, without a hash of the state",
                 ))
         }
         None => Err(Error::input(path, "JSON, but not the summary of a run").with_help(WHICH)),
