@@ -24,7 +24,7 @@ use tisane_io::table::Table;
 use tisane_run::assemble::{self, OnGpu, Setup};
 use tisane_run::config::Engine;
 
-/// What the error of forces depends on.
+/// Parameters of the error of forces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
@@ -149,7 +149,7 @@ impl Exact {
     }
 }
 
-/// So many particles, spread over the whole range.
+/// Returns the indices of some particles, spread over the whole range.
 fn spread_over(p: &Particles, size: usize) -> Block {
     Block::from_particles(p, (0..size).map(|k| (k * p.len() / size) as u32).collect())
 }
