@@ -1,4 +1,5 @@
-//! A star cluster: a Plummer sphere of 512 stars for two time units (Hénon units), with its Lagrangian radii and energy error.
+//! A star cluster: a Plummer sphere of 512 stars for two time units (Hénon units), with its Lagrangian radii and energy
+//! error.
 //!
 //! `cargo run --release --example cluster`
 

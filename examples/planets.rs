@@ -11,7 +11,8 @@ use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
 
 fn main() -> tisane::Result<()> {
-    // With G = 1, lengths in au and masses in solar masses a year is 2π units of time. The longest step is a quarter of a year.
+    // With G = 1, lengths in au and masses in solar masses a year is 2π units of time. The longest step is a quarter of
+    // a year.
     let clock = Clock { start: 0.0, dt_max: TAU / 4.0 };
     let mut bodies = solar_system::planets(1.0);
 

@@ -1,8 +1,8 @@
 //! Direct N-body integration: accurate, fast, reproducible.
 //!
 //! This crate is the engine of tisane as a library: particles, forces on the CPU's vector units or on an NVIDIA GPU,
-//! integrators with individual block time steps, diagnostics and initial models. It reads no files and prints nothing; the
-//! crates `tisane-io` and `tisane-run` add HDF5 and the TOML configuration, and `tisane-cli` is the program.
+//! integrators with individual block time steps, diagnostics and initial models. It reads no files and prints nothing;
+//! the crates `tisane-io` and `tisane-run` add HDF5 and the TOML configuration, and `tisane-cli` is the program.
 //!
 //! # Example
 //! A Plummer sphere of 256 stars over one time unit, and its energy error:
@@ -33,21 +33,24 @@
 //! The folder `examples/` has a cluster with Lagrangian radii, the planets of the Sun, and a force engine of one's own.
 //!
 //! # One block step
-//! 1. The [scheduler](integrator::scheduler) finds the smallest `t + dt` and the particles that are due then: the block.
+//! 1. The [scheduler](integrator::scheduler) finds the smallest `t + dt` and the particles that are due then: the
+//!    block.
 //! 2. The [integrator](integrator) predicts the block to that moment.
 //! 3. A [`ForceEngine`](force::ForceEngine) predicts all its sources to the same moment,
-//! 4. sums acceleration, jerk and potential over bags of sources, and the bags over the [canonical tree](force::canonical),
+//! 4. sums acceleration, jerk and potential over bags of sources, and the bags over the [canonical
+//!    tree](force::canonical),
 //! 5. and returns the forces on the block.
 //! 6. The corrector turns the difference between old and new forces into higher derivatives and corrects the block.
-//! 7. The [step criterion](integrator::timestep) gives new steps, which may halve freely and double once if commensurate.
+//! 7. The [step criterion](integrator::timestep) gives new steps, which may halve freely and double once if
+//!    commensurate.
 //! 8. The scheduler takes the block back at its new levels.
 //! 9. The engine takes the corrected state of the block.
 //! 10. At multiples of `dt_max` all particles stand at the same time; there, outputs can be taken without touching the
 //!     trajectory.
 //!
 //! # Units and bits
-//! Inside, G = 1; [`units`] scales from and to the user's units. The same input gives the same bits on any number of threads
-//! and any vector width, and in mode [`F64`](force::precision::Precision::F64) on CPU and GPU alike.
+//! Inside, G = 1; [`units`] scales from and to the user's units. The same input gives the same bits on any number of
+//! threads and any vector width, and in mode [`F64`](force::precision::Precision::F64) on CPU and GPU alike.
 //!
 //! # Features
 //! - `cuda` (default): the engine for NVIDIA GPUs. The driver is loaded at run time.

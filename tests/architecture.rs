@@ -1,6 +1,6 @@
-//! Promise: the sources keep the design (docs: Design) where cargo does not: dependencies of the crates run down only, inside the engine
-//! imports run down only, concrete engines, integrators and formats are named by those alone that choose among them, files stay
-//! short, and nothing is unsafe but the calls of C libraries.
+//! Promise: the sources keep the design (docs: Design) where cargo does not: dependencies of the crates run down only,
+//! inside the engine imports run down only, concrete engines, integrators and formats are named by those alone that
+//! choose among them, files stay short, and nothing is unsafe but the calls of C libraries.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! `tisane convert`: particles of any numbers in any format that is written, as a whole command line. What is accepted reads back to
-//! the bit, or rounded as the format rounds; what is refused leaves everything as it was.
+//! `tisane convert`: particles of any numbers in any format that is written, as a whole command line. What is accepted
+//! reads back to the bit, or rounded as the format rounds; what is refused leaves everything as it was.
 
 use super::is_told;
 use arbitrary::{Result, Unstructured};

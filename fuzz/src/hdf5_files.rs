@@ -1,5 +1,5 @@
-//! HDF5 files. Random bytes end in libhdf5's own checks; so whole files are changed as a program could change them: datasets and
-//! attributes of other types, shapes and values, what the header claims, links that lead elsewhere.
+//! HDF5 files. Random bytes end in libhdf5's own checks; so whole files are changed as a program could change them:
+//! datasets and attributes of other types, shapes and values, what the header claims, links that lead elsewhere.
 
 use super::hdf5_seeds::{SEEDS, Seed};
 use super::{file, is_told};

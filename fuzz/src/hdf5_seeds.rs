@@ -192,7 +192,8 @@ fn column<T: hdf5::H5Type>(at: &Group, name: &str, shape: &[usize], values: &[T]
     dataset
 }
 
-/// Gadget-2's layout: two kinds of particle in 4-byte floats, the mass of one in the header; with SWIFT's and Gadget-4's groups.
+/// Gadget-2's layout: two kinds of particle in 4-byte floats, the mass of one in the header; with SWIFT's and
+/// Gadget-4's groups.
 fn gadget_2(folder: &Path) -> PathBuf {
     let path = folder.join("snap_000.hdf5");
     let file = hdf5::File::create(&path).expect("a file");

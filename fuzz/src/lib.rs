@@ -1,5 +1,6 @@
-//! What is fuzzed: a function for each kind of input, which takes any bytes and panics only if tisane is wrong. Each is called by
-//! a fuzz target (`fuzz/fuzz_targets/`), which looks for new inputs, and by `crates/cli/tests/input/fuzz_corpus.rs`, which replays the kept ones.
+//! What is fuzzed: a function for each kind of input, which takes any bytes and panics only if tisane is wrong. Each is
+//! called by a fuzz target (`fuzz/fuzz_targets/`), which looks for new inputs, and by
+//! `crates/cli/tests/input/fuzz_corpus.rs`, which replays the kept ones.
 
 pub mod convert;
 pub mod hdf5_files;

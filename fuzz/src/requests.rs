@@ -31,7 +31,8 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
     Served { _folder: folder, guard: TokenGuard::new().expect("random numbers"), api }
 });
 
-/// The head of a request, as it comes over the wire: nobody comes in without the token, and who is in sees the run alone.
+/// The head of a request, as it comes over the wire: nobody comes in without the token, and who is in sees the run
+/// alone.
 pub fn requests(bytes: &[u8]) {
     let Ok(Some(request)) = Request::parse(bytes) else { return };
     let Served { guard, api, .. } = &*SERVED;

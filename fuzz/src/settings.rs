@@ -12,7 +12,8 @@ fn parts(bytes: &[u8]) -> Option<(&str, Vec<String>)> {
     Some((parts.next()?, parts.map(str::to_owned).collect()))
 }
 
-/// A configuration and overrides. What was read is written with every default, reads back as the same and writes itself again.
+/// A configuration and overrides. What was read is written with every default, reads back as the same and writes itself
+/// again.
 pub fn config(bytes: &[u8]) {
     let Some((text, sets)) = parts(bytes) else { return };
     let Some(loaded) = super::is_told(Config::from_str("fuzz.toml", text, Path::new("/base"), &sets)) else { return };

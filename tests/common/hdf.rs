@@ -1,7 +1,7 @@
 //! HDF5 files that tests make, change and look at.
 //!
-//! HDF5's own file locks are off, as in the program: a child process that another test starts inherits the lock with the file
-//! descriptor, and the next test to open the file would fail by chance.
+//! HDF5's own file locks are off, as in the program: a child process that another test starts inherits the lock with
+//! the file descriptor, and the next test to open the file would fail by chance.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 

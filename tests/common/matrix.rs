@@ -86,8 +86,8 @@ pub const CADENCES: [Cadence; 5] = [
 /// Where a run is stopped and resumed: nowhere, after its first block step, twice, in mid-flight, again and again.
 pub const STOPS: [(&[u64], bool); 5] = [(&[], false), (&[1], false), (&[7, 2], false), (&[9], false), (&[4, 3], true)];
 
-/// A course, and two more numbers below 5 that choose what computes: over all 25 rows each pair of values of any two of the four
-/// comes up exactly once (an orthogonal array).
+/// A course, and two more numbers below 5 that choose what computes: over all 25 rows each pair of values of any two of
+/// the four comes up exactly once (an orthogonal array).
 pub fn row(i: usize, j: usize) -> (Course, usize, usize) {
     let (sessions, again) = STOPS[j];
     (Course { cadence: CADENCES[i], sessions, again }, (i + j) % 5, (i + 2 * j) % 5)
@@ -246,8 +246,8 @@ pub fn end_of(job: &Job, course: &Course, session: &Session<'_>) -> String {
     unreachable!("a run ends");
 }
 
-/// Starts or resumes a run, and goes at most `limit` block steps; the hash of its last state if it has reached its end. Of the
-/// session before nothing is known but the files.
+/// Starts or resumes a run, and goes at most `limit` block steps; the hash of its last state if it has reached its end.
+/// Of the session before nothing is known but the files.
 fn one_session(job: &Job, course: &Course, dir: &Path, engines: Engines, limit: u64) -> Option<String> {
     let begun = dir.join(checkpoint::NEWEST).exists();
     let (particles, state, history) = if begun {

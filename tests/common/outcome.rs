@@ -87,8 +87,8 @@ const TRAILER: usize = 80;
 /// Length of a time in a file, as in `2026-11-21T22:10:05Z`.
 const TIME: usize = 20;
 
-/// Asserts that two HDF5 files are the same byte for byte, but for the time at which they were written and what follows from it:
-/// HDF5's own checksums of the blocks that hold it, of four bytes each, and the checksum at the end.
+/// Asserts that two HDF5 files are the same byte for byte, but for the time at which they were written and what follows
+/// from it: HDF5's own checksums of the blocks that hold it, of four bytes each, and the checksum at the end.
 #[track_caller]
 pub fn assert_same_bytes_but_for_the_time(one: &Path, other: &Path) {
     let [mut a, mut b] = [one, other].map(|path| fs::read(path).unwrap());

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tisane_io::table;
 
-/// Longest time that a test waits for an event before it fails. It ends a test that would hang; no machine is so loaded that it is
-/// reached otherwise.
+/// Longest time that a test waits for an event before it fails. It ends a test that would hang; no machine is so loaded
+/// that it is reached otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Waits until something has happened.
@@ -104,8 +104,8 @@ fn program() -> Command {
     with_default_signals(env!("CARGO_BIN_EXE_tisane"))
 }
 
-/// Returns a command that starts a program with no signal ignored. Scripts and nohup have the tests ignore SIGINT or SIGHUP, which a
-/// child process inherits.
+/// Returns a command that starts a program with no signal ignored. Scripts and nohup have the tests ignore SIGINT or
+/// SIGHUP, which a child process inherits.
 pub fn with_default_signals(program: &str) -> Command {
     let (hang_up, interrupt) = (1, 2);
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -56,8 +56,8 @@ pub fn hermite4(engine: Box<dyn ForceEngine>, f64_engine: Option<Box<dyn ForceEn
     }
 }
 
-/// A run in the directory `dir` to the end of `periods` of dt_max, with every output at each, and a checkpoint at intervals of
-/// wall time.
+/// A run in the directory `dir` to the end of `periods` of dt_max, with every output at each, and a checkpoint at
+/// intervals of wall time.
 pub fn simulation(
     dir: &Path,
     (particles, state): (Particles, RunState),

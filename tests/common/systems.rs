@@ -12,8 +12,8 @@ use tisane::time::{Clock, Level, Time};
 /// The time axis.
 pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 
-/// A system in mid-flight: random state, every particle at a time of its own. An even seed gives equal masses, whose sums
-/// meet ties in rounding.
+/// A system in mid-flight: random state, every particle at a time of its own. An even seed gives equal masses, whose
+/// sums meet ties in rounding.
 pub fn system(n: usize, seed: u64) -> (Particles, Time) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let now = Time::from_dt_max(3).after(Level(9));

@@ -57,7 +57,8 @@ fn double_float_has_the_reference_bits() {
     same_bits::<DoubleFloat>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
 }
 
-/// Zeros from absent pairs once rounded Kahan's sums up, where the loss carried along was half a unit in the last place.
+/// Zeros from absent pairs once rounded Kahan's sums up, where the loss carried along was half a unit in the last
+/// place.
 #[test]
 fn regress_kahan_sums_do_not_feel_absent_pairs() {
     let mut p = tisane::initial::plummer::sample(1000, 1, 0.999);

@@ -1,4 +1,5 @@
-//! What the stars of a sampled model are like: mass functions, binaries, segregation, rotation, a central body, encounters.
+//! What the stars of a sampled model are like: mass functions, binaries, segregation, rotation, a central body,
+//! encounters.
 
 use crate::statistics;
 
@@ -62,7 +63,8 @@ fn verify_masses_follow_their_function() {
 
 #[test]
 fn validate_mean_masses_of_published_functions() {
-    // Kroupa (2001) from 0.01 to 50 and Maschberger (2013, table 1) from 0.01 to 150 solar masses: means of 0.36 and 0.36.
+    // Kroupa (2001) from 0.01 to 50 and Maschberger (2013, table 1) from 0.01 to 150 solar masses: means of 0.36 and
+    // 0.36.
     assert!((MassFunction::kroupa(0.01, 50.0).mean() - 0.36).abs() < 0.03);
     assert!((MassFunction::maschberger(0.01, 150.0).mean() - 0.36).abs() < 0.03);
 }

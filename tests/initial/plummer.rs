@@ -1,4 +1,5 @@
-//! The Plummer model: the sample follows the distribution function, the same seed gives the same bits, scaling is exact.
+//! The Plummer model: the sample follows the distribution function, the same seed gives the same bits, scaling is
+//! exact.
 
 use crate::statistics;
 

@@ -45,8 +45,8 @@ fn verify_order_two_on_kepler() {
     }
 }
 
-/// The largest and the mean |ΔE/E| over the first and the last of `periods` periods of e = 0.5, and the angular momentum's
-/// relative error at the end.
+/// The largest and the mean |ΔE/E| over the first and the last of `periods` periods of e = 0.5, and the angular
+/// momentum's relative error at the end.
 fn errors_over(periods: u64, steps: u64) -> [f64; 5] {
     let mut p = kepler(0.25, 0.5);
     let e0 = energy(&p, 0.0);

@@ -1,5 +1,5 @@
-//! Promise: rounding in the forces of `mixed` and `double-float` does not make steps collapse: a small ν costs what it costs in
-//! f64.
+//! Promise: rounding in the forces of `mixed` and `double-float` does not make steps collapse: a small ν costs what it
+//! costs in f64.
 
 use crate::common;
 use common::parameters;

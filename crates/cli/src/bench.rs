@@ -27,21 +27,22 @@ pub enum What {
         /// Numbers of sources [default: 1024,8192,65536; with --tune a grid up to 1048576].
         #[arg(long, value_delimiter = ',')]
         n: Option<Vec<usize>>,
-        /// Block sizes; all N sources are always measured too, but not with --tune [default: 1,8,64,512; with --tune a grid
-        /// up to 262144].
+        /// Block sizes; all N sources are always measured too, but not with --tune [default: 1,8,64,512; with --tune a
+        /// grid up to 262144].
         #[arg(long, value_delimiter = ',')]
         targets: Option<Vec<usize>>,
-        /// Find the fastest launch shapes on a GPU, in every mode unless --precision names one, and write them to FILE (CSV):
-        /// a table for the variable TISANE_SHAPES.
+        /// Find the fastest launch shapes on a GPU, in every mode unless --precision names one, and write them to FILE
+        /// (CSV): a table for the variable TISANE_SHAPES.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "repeat", "threads"])]
         tune: Option<PathBuf>,
         #[command(flatten)]
         how: How,
     },
-    /// Accelerations alone: pairs per second by kernel, and errors against f64, in a Plummer model with softening 1/256.
+    /// Accelerations alone: pairs per second by kernel, and errors against f64, in a Plummer model with softening
+    /// 1/256.
     ///
-    /// tisane's kernels are in f32-direct and f32-chamomile, those of the CPU in f32 and f64, unless --precision names a
-    /// mode; the papers' kernels on a GPU are in f32.
+    /// tisane's kernels are in f32-direct and f32-chamomile, those of the CPU in f32 and f64, unless --precision names
+    /// a mode; the papers' kernels on a GPU are in f32.
     Kernels(Box<kernels::KernelArgs>),
     /// The timed Plummer workload of Portegies Zwart et al. (2007): seconds from t = 0.25 to 0.5, softening 1/256,
     /// dt_max 1/8, dt_min 2^-26, with block statistics beside the paper's fits (eqs 14 and 17).
@@ -63,8 +64,8 @@ pub enum What {
     },
     /// Fit, show and use the performance model of this machine.
     ///
-    /// The model is kept in the file named by the variable TISANE_MODEL, otherwise in tisane/model.toml in XDG_CONFIG_HOME
-    /// or ~/.config. `tisane check` estimates the wall time of a run from it.
+    /// The model is kept in the file named by the variable TISANE_MODEL, otherwise in tisane/model.toml in
+    /// XDG_CONFIG_HOME or ~/.config. `tisane check` estimates the wall time of a run from it.
     Model(model::ModelArgs),
 }
 

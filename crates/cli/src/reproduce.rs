@@ -25,7 +25,8 @@ pub struct ReproduceArgs {
     /// Output directory of the new run [default: runs/<name>-reproduced].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Where a file of initial conditions lies now, if not where it was; may be given several times. It is known by its hash.
+    /// Where a file of initial conditions lies now, if not where it was; may be given several times. It is known by its
+    /// hash.
     #[arg(long = "input", value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// Engine, in place of force.engine. In f64 every engine has the same bits.

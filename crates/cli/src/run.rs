@@ -54,8 +54,8 @@ pub struct ResumeArgs {
     session: SessionArgs,
 }
 
-/// How this session runs: in place of what the configuration says, and not written into it, so that a resume does not inherit
-/// it.
+/// How this session runs: in place of what the configuration says, and not written into it, so that a resume does not
+/// inherit it.
 #[derive(Debug, Args)]
 struct SessionArgs {
     /// Threads [default: force.threads, one a core]. The result does not depend on it.
@@ -70,7 +70,8 @@ struct SessionArgs {
     /// Measure where the time of the block steps goes; the result is in summary.json.
     #[arg(long)]
     profile: bool,
-    /// Show the run in a browser while it goes on, as `tisane view` does, at this port of 127.0.0.1 [default: any free one].
+    /// Show the run in a browser while it goes on, as `tisane view` does, at this port of 127.0.0.1 [default: any free
+    /// one].
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     view: Option<u16>,
 }
@@ -97,8 +98,8 @@ impl SessionArgs {
     }
 }
 
-/// Serves the view of a session, if it has a port, and says where: on the screen alone, as whoever can read the log is not
-/// thereby to be let in.
+/// Serves the view of a session, if it has a port, and says where: on the screen alone, as whoever can read the log is
+/// not thereby to be let in.
 fn view(dir: &Path, port: Option<Port>, bars: &MultiProgress) -> Result<Option<View>> {
     let Some(port) = port else { return Ok(None) };
     let view = View::start(dir, port)?;
@@ -255,8 +256,8 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
     })
 }
 
-/// Makes the folder of the snapshots where it is missing, and says how many are not in it. Somebody may have moved them away:
-/// the run does not need them.
+/// Makes the folder of the snapshots where it is missing, and says how many are not in it. Somebody may have moved them
+/// away: the run does not need them.
 fn mend_snapshots(dir: &Path, written: u64) -> Result<()> {
     directory::make_snapshots(dir)?;
     let there = directory::snapshot_numbers(dir)?.len() as u64;

@@ -81,8 +81,8 @@ impl OutlineBuilder for Pen {
     }
 }
 
-/// Breaks a text into at most `most` lines of a width: between words, within a word that is too long by itself. What does not
-/// fit ends in an ellipsis.
+/// Breaks a text into at most `most` lines of a width: between words, within a word that is too long by itself. What
+/// does not fit ends in an ellipsis.
 pub(super) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();

@@ -6,7 +6,8 @@ use std::f64::consts::PI;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
 
-/// Quantities to draw, in the units of the configuration. A law is points of a value and what lies below it; none where it is empty.
+/// Quantities to draw, in the units of the configuration. A law is points of a value and what lies below it; none where
+/// it is empty.
 #[derive(Clone, Debug)]
 pub struct Sample<'a> {
     /// Heading.
@@ -105,7 +106,8 @@ impl Sample<'_> {
         Some(panel)
     }
 
-    /// The isotropic solution of Jeans' equation, σ² = 1/ρ ∫ ρ G M/r² dr from r outwards (Binney & Tremaine 2008, eq. 4.216).
+    /// The isotropic solution of Jeans' equation, σ² = 1/ρ ∫ ρ G M/r² dr from r outwards (Binney & Tremaine 2008, eq.
+    /// 4.216).
     fn law_of_dispersion(&self, factor: f64) -> Vec<(f64, f64)> {
         let g = self.units.g();
         let density = self.law_of_density();
@@ -135,7 +137,8 @@ enum Scale {
     Unit,
 }
 
-/// Shares of the values in bins, for each unit (or decade) of the value; [`None`] where all are the same or they are few.
+/// Shares of the values in bins, for each unit (or decade) of the value; [`None`] where all are the same or they are
+/// few.
 fn distribution(title: &str, label: String, (values, below): (&[f64], &[(f64, f64)]), scale: Scale) -> Option<Panel> {
     let place = |x: f64| if scale == Scale::Unit { x } else { x.log10() };
     let value = |x: f64| if scale == Scale::Unit { x } else { 10f64.powf(x) };

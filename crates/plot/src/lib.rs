@@ -1,8 +1,8 @@
 //! Figures: one description, one drawing, written as SVG and as PNG, in a light and a dark theme.
 //!
-//! A [`Figure`] is a grid of [`Panel`]s, a panel two [`Axis`] and some [`Series`], over a [`Heat`] map where there is one. Colours, markers, dashes, ticks, the
-//! room for labels and the place of the legend follow from that: nothing about looks is asked of the caller. The same
-//! figure gives the same bytes.
+//! A [`Figure`] is a grid of [`Panel`]s, a panel two [`Axis`] and some [`Series`], over a [`Heat`] map where there is
+//! one. Colours, markers, dashes, ticks, the room for labels and the place of the legend follow from that: nothing
+//! about looks is asked of the caller. The same figure gives the same bytes.
 //!
 //! ```no_run
 //! use tisane::plot::{Axis, Figure, Mark, Panel, Series, Theme};
@@ -71,8 +71,8 @@ pub struct Panel {
     pub heat: Option<Heat>,
     /// Marks, later ones on top.
     pub series: Vec<Series>,
-    /// A length along x is as long along y: the axes are square, and the shorter of two linear ranges is widened about its
-    /// middle. All panels of a figure have the size of its square ones.
+    /// A length along x is as long along y: the axes are square, and the shorter of two linear ranges is widened about
+    /// its middle. All panels of a figure have the size of its square ones.
     pub equal: bool,
     /// Small print below the panel. Points that cannot be shown are told there without being asked for.
     pub notes: Vec<String>,
@@ -85,8 +85,8 @@ pub struct Axis {
     pub label: String,
     /// How values become lengths.
     pub scale: Scale,
-    /// From where to where; from the data where [`None`]. A range that is not finite, is empty, or on a logarithmic axis
-    /// not positive, counts as none. The larger end may come first, which turns the axis round.
+    /// From where to where; from the data where [`None`]. A range that is not finite, is empty, or on a logarithmic
+    /// axis not positive, counts as none. The larger end may come first, which turns the axis round.
     pub range: Option<(f64, f64)>,
     /// Names in the place of numbers: the first stands at 0, the second at 1, … A linear axis where this is not empty.
     pub categories: Vec<String>,
@@ -126,8 +126,8 @@ pub struct Series {
     pub spread: Option<Vec<(f64, f64)>>,
     /// How it is drawn.
     pub mark: Mark,
-    /// Which colour, marker and dash of the palette. Series of one number look alike: a theory and its measurement, or one
-    /// mode in several panels. Where [`None`]: the series' place in the panel; for [`Mark::Dashed`] a neutral grey.
+    /// Which colour, marker and dash of the palette. Series of one number look alike: a theory and its measurement, or
+    /// one mode in several panels. Where [`None`]: the series' place in the panel; for [`Mark::Dashed`] a neutral grey.
     pub colour: Option<usize>,
 }
 

@@ -70,7 +70,8 @@ fn has_band(series: &Series) -> bool {
     series.spread.is_some() && matches!(series.mark, Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps)
 }
 
-/// The runs of points between those that cannot be shown, in px. A gap narrower than a stretch is none that can be seen.
+/// The runs of points between those that cannot be shown, in px. A gap narrower than a stretch is none that can be
+/// seen.
 fn runs(points: impl Iterator<Item = (f64, f64)>, axes: Axes) -> Vec<Vec<(f64, f64)>> {
     let mut runs: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
     let mut gap = false;

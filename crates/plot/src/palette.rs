@@ -1,5 +1,6 @@
-//! Colours, markers and dashes: after Okabe & Ito (2008), shifted until every colour has a contrast of 3 : 1 with its ground
-//! and any two can be told apart with each kind of colour blindness. In grey, markers, dashes and hatching tell series apart.
+//! Colours, markers and dashes: after Okabe & Ito (2008), shifted until every colour has a contrast of 3 : 1 with its
+//! ground and any two can be told apart with each kind of colour blindness. In grey, markers, dashes and hatching tell
+//! series apart.
 
 use super::{Mark, Series, Theme};
 

@@ -111,8 +111,8 @@ impl Run<'_> {
         Figure { title: name(dir), caption: caption(self.table), panels, columns: 2 }
     }
 
-    /// A column over time. The first row is left out where its value says nothing: the error at the start of the run, work
-    /// since the row before.
+    /// A column over time. The first row is left out where its value says nothing: the error at the start of the run,
+    /// work since the row before.
     fn over_time(&self, column: &str, with_first: bool, of: fn(f64) -> f64) -> Option<Vec<(f64, f64)>> {
         let (times, values) = (self.table.numbers("time")?, self.table.numbers(column)?);
         let points = times.iter().zip(values.iter()).map(|(t, y)| (t, of(y)));

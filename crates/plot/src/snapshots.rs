@@ -69,7 +69,8 @@ impl Look {
         format!("t = {} {unit}", self.time).trim_end().to_owned()
     }
 
-    /// Single stars and binaries, each as one body, in the user's units, with velocities relative to the mean of the inner half.
+    /// Single stars and binaries, each as one body, in the user's units, with velocities relative to the mean of the
+    /// inner half.
     fn bodies(&self) -> Particles {
         let (stars, scale) = (&self.stars, &self.units.scale);
         let mean = |mass: &[f64], vel: &[Vec3]| {

@@ -158,7 +158,8 @@ fn numbers<'a>(column: &'a Column, source: &Source) -> Result<Numbers<'a>> {
     }
 }
 
-/// Where the rows stand on the horizontal axis: at their numbers, or words at their place in a list of all words so far.
+/// Where the rows stand on the horizontal axis: at their numbers, or words at their place in a list of all words so
+/// far.
 fn places(column: &Column, words: &mut Vec<String>, source: &Source) -> Result<Vec<f64>> {
     match (&column.values, column.values.numbers()) {
         (Values::Text(values), _) => Ok(values.iter().map(|word| place(word, words)).collect()),

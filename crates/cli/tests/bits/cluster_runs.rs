@@ -1,5 +1,5 @@
-//! Promise: the journals of the cluster are those of its snapshots, to the bit; kills and resumes repeat no event; `tisane
-//! analyze` reports snapshots that it cannot read.
+//! Promise: the journals of the cluster are those of its snapshots, to the bit; kills and resumes repeat no event;
+//! `tisane analyze` reports snapshots that it cannot read.
 
 use crate::program;
 use program::Folder;

@@ -1,7 +1,8 @@
 //! Promise: the state that a run ends in depends on its input, mode and scheme alone. For each of them the table
-//! `tests/determinism.txt` has one hash, and runs on any number of threads, on every vector width that this machine has, by the
-//! engines `cpu` and `reference`, with any outputs, stopped and resumed anywhere, all end there. What `restart_bitwise.rs` shows of the program with
-//! its files is here done in the library, where more ways can be tried; `gpu/cuda_determinism.rs` does the same on a GPU.
+//! `tests/determinism.txt` has one hash, and runs on any number of threads, on every vector width that this machine
+//! has, by the engines `cpu` and `reference`, with any outputs, stopped and resumed anywhere, all end there. What
+//! `restart_bitwise.rs` shows of the program with its files is here done in the library, where more ways can be tried;
+//! `gpu/cuda_determinism.rs` does the same on a GPU.
 //!
 //! The table holds for every machine. A change of it changes the results of users: CHANGELOG.md says so under *Results
 //! change*. `cargo test --release --test bits determinism -- --ignored --nocapture` prints the table anew.
@@ -28,8 +29,8 @@ fn engines() -> Vec<Option<Width>> {
     widths().into_iter().map(Some).chain([None]).collect()
 }
 
-/// Every pair of an engine with its width, a number of threads, a cadence and a way of stopping. The fifth engine is another
-/// one each session.
+/// Every pair of an engine with its width, a number of threads, a cadence and a way of stopping. The fifth engine is
+/// another one each session.
 fn every_way(precision: Precision) {
     let engines = engines();
     for scheme in [Scheme::Hermite4, Scheme::Leapfrog] {
@@ -93,7 +94,8 @@ fn f64_ends_in_one_state() {
     every_way(Precision::F64);
 }
 
-/// Only then does a hash say something of the mode: but `f64-fast`, which on the CPU is `f64`, each has a state of its own.
+/// Only then does a hash say something of the mode: but `f64-fast`, which on the CPU is `f64`, each has a state of its
+/// own.
 #[test]
 fn modes_schemes_and_systems_end_in_different_states() {
     let mut hashes: Vec<_> =

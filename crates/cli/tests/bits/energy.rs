@@ -47,7 +47,8 @@ fn validate_plummer_energy_over_nu() {
     assert!((1.5..=3.0).contains(&slope), "error ~ nu^{slope:.2}: {errors:?}");
 }
 
-/// A run of a file of another program; returns the largest relative energy error of its rows, and its angular momentum's.
+/// A run of a file of another program; returns the largest relative energy error of its rows, and its angular
+/// momentum's.
 fn run_file(config: &str, n: usize) -> (f64, f64) {
     let folder = Folder::new(config);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
@@ -62,7 +63,8 @@ fn run_file(config: &str, n: usize) -> (f64, f64) {
     (error, angular)
 }
 
-/// A cluster of 1000 stars, Q = 0.499, unsoftened, with the encounters as they come: one crossing time of 2.65 pc/(km/s).
+/// A cluster of 1000 stars, Q = 0.499, unsoftened, with the encounters as they come: one crossing time of 2.65
+/// pc/(km/s).
 #[test]
 fn validate_n1k_over_a_crossing_time() {
     let Some(path) = data_of_others("N1k.dat.10") else { return };
@@ -80,8 +82,8 @@ fn validate_n1k_over_a_crossing_time() {
     assert!(angular < 1e-6, "{angular:e}");
 }
 
-/// 20000 particles of three kinds from a Tipsy file, Q = 0.499 with G = 1, with a softening between those of its particles
-/// (0.13 to 0.44): a part of its crossing time of 71.5. The whole takes many minutes.
+/// 20000 particles of three kinds from a Tipsy file, Q = 0.499 with G = 1, with a softening between those of its
+/// particles (0.13 to 0.44): a part of its crossing time of 71.5. The whole takes many minutes.
 #[test]
 fn validate_galaxy_20k_over_a_part_of_a_crossing_time() {
     let Some(path) = data_of_others("galaxy_20K.tipsy") else { return };

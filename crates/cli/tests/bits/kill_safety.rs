@@ -1,5 +1,5 @@
-//! Promise: a kill at any instant leaves a directory from which the run resumes to the same rows, snapshots and state, without
-//! a gap, a duplicate or a leftover.
+//! Promise: a kill at any instant leaves a directory from which the run resumes to the same rows, snapshots and state,
+//! without a gap, a duplicate or a leftover.
 
 use std::fs;
 use std::path::{Path, PathBuf};

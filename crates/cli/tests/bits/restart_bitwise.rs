@@ -1,5 +1,5 @@
-//! Promise: a run's result depends on its input only, to the bit: not on threads, vector width, engine, output cadence, or
-//! on how often and how roughly it was stopped and resumed.
+//! Promise: a run's result depends on its input only, to the bit: not on threads, vector width, engine, output cadence,
+//! or on how often and how roughly it was stopped and resumed.
 
 use crate::outcome;
 use crate::program;

@@ -1,4 +1,5 @@
-//! Verification of what is measured of a cluster: against Plummer's model, and against binaries, triples and escapers put in.
+//! Verification of what is measured of a cluster: against Plummer's model, and against binaries, triples and escapers
+//! put in.
 
 use std::f64::consts::PI;
 use tisane::diagnostics::cluster::{LagrangianMass, Settings, Stars, Survey};
@@ -75,8 +76,8 @@ fn verify_lagrangian_radii_of_a_plummer_sphere() {
 
 #[test]
 fn verify_core_of_a_plummer_sphere() {
-    // With weights rho the mean radius is a (1/24) / ∫ r² (1 + r²)^−5 dr = 0.6791 a, and the mean density, with rho_0 the
-    // central one, rho_0 ∫ r² (1 + r²)^(−15/2) dr / ∫ r² (1 + r²)^−5 dr = 0.5689 rho_0.
+    // With weights rho the mean radius is a (1/24) / ∫ r² (1 + r²)^−5 dr = 0.6791 a, and the mean density, with rho_0
+    // the central one, rho_0 ∫ r² (1 + r²)^(−15/2) dr / ∫ r² (1 + r²)^−5 dr = 0.5689 rho_0.
     let simpson = |f: &dyn Fn(f64) -> f64| {
         let (steps, h) = (20_000, 0.001);
         let weight = |k: usize| {
@@ -102,7 +103,8 @@ fn verify_core_of_a_plummer_sphere() {
     };
     let (core, error) = mean(&|s| s.core.radius);
     assert!((core - radius).abs() < 4.0 * error && error < 0.02 * radius, "{core} ± {error}, not {radius}");
-    // Half the mass of a projected core is known less well than the mean; the core of a sample holds what the model has in it.
+    // Half the mass of a projected core is known less well than the mean; the core of a sample holds what the model has
+    // in it.
     let held = (1.0 + (A / radius).powi(2)).powf(-1.5);
     let (mass, error) = mean(&|s| s.within_core.0);
     assert!((mass - held).abs() < 5.0 * error && error < 0.05 * held, "{mass} ± {error}, not {held}");

@@ -1,5 +1,5 @@
-//! Promise: whatever byte of a checkpoint or snapshot is damaged, reading it gives an error that names the file or the very content
-//! that was written; a run goes on from its previous checkpoint and says so; nothing panics.
+//! Promise: whatever byte of a checkpoint or snapshot is damaged, reading it gives an error that names the file or the
+//! very content that was written; a run goes on from its previous checkpoint and says so; nothing panics.
 
 use crate::program;
 use program::{Folder, summary};
@@ -72,8 +72,8 @@ fn cuts(good: &[u8]) -> impl ParallelIterator<Item = Damage> {
     lengths.into_par_iter().map(|i| (format!("cut at {i}"), good[..i].to_vec())).chain(grown)
 }
 
-/// Reads each damaged file: it is refused with its name, or gives what the good one gave. Returns how many were refused and
-/// how many gave the same.
+/// Reads each damaged file: it is refused with its name, or gives what the good one gave. Returns how many were refused
+/// and how many gave the same.
 fn survey<T: PartialEq + Debug + Sync>(
     path: &Path,
     read: impl Fn(&Path) -> Result<T> + Sync,

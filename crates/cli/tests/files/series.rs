@@ -169,7 +169,8 @@ fn inspect_shows_both_files() {
     }
 }
 
-/// While a run appends, readers have whole rows and ever more of them, in the CSV and in the HDF5 file that is rewritten with it.
+/// While a run appends, readers have whole rows and ever more of them, in the CSV and in the HDF5 file that is
+/// rewritten with it.
 #[test]
 fn a_journal_that_grows_is_read_at_any_instant() {
     const ROWS: u64 = 4000;

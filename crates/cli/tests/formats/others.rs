@@ -163,8 +163,8 @@ impl Nemo {
     }
 }
 
-/// A NEMO file: a line of history, then a snapshot of two particles in PhaseSpace (8-byte floats) or in Position and Velocity
-/// (4-byte floats).
+/// A NEMO file: a line of history, then a snapshot of two particles in PhaseSpace (8-byte floats) or in Position and
+/// Velocity (4-byte floats).
 pub(crate) fn nemo(big_endian: bool, phase_space: bool) -> Nemo {
     let mut file = Nemo::new(big_endian);
     file.header("c", "History", &[5]).bytes.extend(b"mk 2\0");

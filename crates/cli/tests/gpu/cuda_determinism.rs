@@ -1,8 +1,9 @@
-//! Promise: on a GPU too the state that a run ends in depends on its input, mode and scheme alone: not on launch shapes, even
-//! where they change from block to block, the host's threads, outputs, or on being stopped and resumed. In `f64` it is the
-//! state that `tests/determinism.txt` has for the CPU, and with IEEE kernels it is in every mode; there a run may change
-//! between GPU and CPU on the way. The environment is that of `cuda_parity`: `TISANE_NEED_GPU`, `TISANE_KERNELS` with
-//! `TISANE_PARITY=bits`, `TISANE_MODES`, `TISANE_FEW_SHAPES`. Without a GPU each test says that it is skipped.
+//! Promise: on a GPU too the state that a run ends in depends on its input, mode and scheme alone: not on launch
+//! shapes, even where they change from block to block, the host's threads, outputs, or on being stopped and resumed. In
+//! `f64` it is the state that `tests/determinism.txt` has for the CPU, and with IEEE kernels it is in every mode; there
+//! a run may change between GPU and CPU on the way. The environment is that of `cuda_parity`: `TISANE_NEED_GPU`,
+//! `TISANE_KERNELS` with `TISANE_PARITY=bits`, `TISANE_MODES`, `TISANE_FEW_SHAPES`. Without a GPU each test says that
+//! it is skipped.
 #![cfg(feature = "cuda")]
 
 use crate::gpu;

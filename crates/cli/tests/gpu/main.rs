@@ -1,4 +1,5 @@
-//! Promises on GPUs: parity with the CPU, determinism, the papers' kernels. Without a GPU each test says that it is skipped.
+//! Promises on GPUs: parity with the CPU, determinism, the papers' kernels. Without a GPU each test says that it is
+//! skipped.
 
 mod cuda_accelerations;
 mod cuda_determinism;

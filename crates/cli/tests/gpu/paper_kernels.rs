@@ -1,5 +1,6 @@
-//! Promise: the kernels of the papers give the reference's accelerations up to their roundings, and on the CPU the same bits on
-//! any number of threads. Those on a GPU as in `cuda_parity`: `TISANE_NEED_GPU`, `TISANE_SIZES`, `TISANE_FEW_SHAPES`.
+//! Promise: the kernels of the papers give the reference's accelerations up to their roundings, and on the CPU the same
+//! bits on any number of threads. Those on a GPU as in `cuda_parity`: `TISANE_NEED_GPU`, `TISANE_SIZES`,
+//! `TISANE_FEW_SHAPES`.
 
 use crate::gpu;
 use crate::systems;

@@ -1,5 +1,5 @@
-//! Promise: whatever was found by fuzzing stays found. Every input kept in `fuzz/seeds` and `fuzz/regressions` goes through the
-//! function that the fuzzer calls (`scripts/fuzz` looks for new ones).
+//! Promise: whatever was found by fuzzing stays found. Every input kept in `fuzz/seeds` and `fuzz/regressions` goes
+//! through the function that the fuzzer calls (`scripts/fuzz` looks for new ones).
 
 #[path = "../../../../fuzz/src/lib.rs"]
 mod fuzz;

@@ -1,5 +1,5 @@
-//! Initial models as a configuration asks for them: number, mass, radius and virial ratio are what was written, exactly;
-//! masses, binaries and the other sections do what they say; several clusters are where they should be.
+//! Initial models as a configuration asks for them: number, mass, radius and virial ratio are what was written,
+//! exactly; masses, binaries and the other sections do what they say; several clusters are where they should be.
 
 use crate::statistics;
 
@@ -210,7 +210,8 @@ fn verify_rotation_and_a_central_body_leave_virial_ratio_and_radius_exact() {
     let inertia: f64 = (0..801).map(|i| p.mass[i] * (p.pos[i][0].powi(2) + p.pos[i][1].powi(2))).sum();
     let l = Conserved::from_particles(&p, &p.pot).angular_momentum[2];
     assert!((l * l / (2.0 * inertia) / t - 0.3).abs() < 1e-12, "{}", l * l / (2.0 * inertia) / t);
-    // The body is in the centre of the model, the centre of mass of all at the origin: they differ as the sample scatters.
+    // The body is in the centre of the model, the centre of mass of all at the origin: they differ as the sample
+    // scatters.
     assert!(p.mass[800] == 0.1 && p.pos[800].norm() < 0.1 && p.vel[800].norm() < 0.1, "{:?}", p.pos[800]);
     let c = Conserved::from_particles(&p, &p.pot);
     assert!(c.momentum.norm() < 1e-13 && c.centre_of_mass.norm() < 1e-13, "{c:?}");

@@ -1,5 +1,6 @@
-//! Promise: where a file cannot be written, the run says which and why, ends with exit code 5 and leaves a checkpoint and whole
-//! files; resumed, it comes to the end that it would have had. Told to wait for space, it waits, and then comes to the same end.
+//! Promise: where a file cannot be written, the run says which and why, ends with exit code 5 and leaves a checkpoint
+//! and whole files; resumed, it comes to the end that it would have had. Told to wait for space, it waits, and then
+//! comes to the same end.
 
 use crate::mount;
 use crate::outcome;

@@ -1,7 +1,8 @@
-//! Promise: whatever ends the process of a run, at whatever instant, the run is resumed to the very end that it would have had.
+//! Promise: whatever ends the process of a run, at whatever instant, the run is resumed to the very end that it would
+//! have had.
 //!
-//! Processes are ended by SIGKILL at random instants, half of them as a file is being written; others by SIGTERM, by SIGINT twice,
-//! by a limit of wall time, or halted and continued. A dozen kills in `cargo test`; hundreds by
+//! Processes are ended by SIGKILL at random instants, half of them as a file is being written; others by SIGTERM, by
+//! SIGINT twice, by a limit of wall time, or halted and continued. A dozen kills in `cargo test`; hundreds by
 //! `scripts/check/endurance kills COUNT`.
 
 use crate::outcome;
@@ -301,8 +302,8 @@ fn a_halted_process_keeps_its_lock_and_goes_on_to_the_same_end() {
     assert!(halts.is_some(), "every run was over before it could be halted");
 }
 
-/// Does a run that is halted up to five times, and asserts that it is refused to others then and comes to the same end. Returns
-/// how often it was halted.
+/// Does a run that is halted up to five times, and asserts that it is refused to others then and comes to the same end.
+/// Returns how often it was halted.
 fn halted_again_and_again(expected: &Outcome) -> u32 {
     let folder = Folder::new(CONFIG);
     let mut child = folder.start(&["run", "run.toml", "-q", "--output", "o"]);

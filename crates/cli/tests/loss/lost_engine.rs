@@ -1,5 +1,5 @@
-//! Promise: an engine that fails or returns what is no number ends the run with exit code 4, and the last checkpoint, from
-//! before that, is whole: the run goes on from it to the bits of one that nothing happened to.
+//! Promise: an engine that fails or returns what is no number ends the run with exit code 4, and the last checkpoint,
+//! from before that, is whole: the run goes on from it to the bits of one that nothing happened to.
 
 use crate::faulty;
 use crate::simulated;

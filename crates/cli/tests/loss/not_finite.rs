@@ -1,5 +1,5 @@
-//! Promise: a force that is not a finite number ends the run at the block where it appears, with an error that names the
-//! particle, and leaves everybody else and the last checkpoint as they were.
+//! Promise: a force that is not a finite number ends the run at the block where it appears, with an error that names
+//! the particle, and leaves everybody else and the last checkpoint as they were.
 
 use crate::common;
 use crate::faulty;

@@ -1,6 +1,6 @@
-//! Promise: a power cut at any instant leaves whole files. Shown by the order of the system calls: a file is written under a
-//! temporary name and flushed, only then renamed, and its directory is flushed before anything else is written; a checkpoint gets
-//! its name only after the rows that it counts are flushed.
+//! Promise: a power cut at any instant leaves whole files. Shown by the order of the system calls: a file is written
+//! under a temporary name and flushed, only then renamed, and its directory is flushed before anything else is written;
+//! a checkpoint gets its name only after the rows that it counts are flushed.
 
 use crate::program;
 use crate::strace;

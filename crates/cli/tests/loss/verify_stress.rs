@@ -1,5 +1,5 @@
-//! Promise: systems at the edge of what numbers can hold end, in every mode, in a right answer or in an error that names what is
-//! wrong: never in a wrong number without a sign.
+//! Promise: systems at the edge of what numbers can hold end, in every mode, in a right answer or in an error that
+//! names what is wrong: never in a wrong number without a sign.
 
 use crate::program;
 use program::{Folder, Said, summary};
@@ -55,8 +55,8 @@ impl Case {
         (said, folder)
     }
 
-    /// Ends well in these modes, by the engines `cpu` and `reference` in the same state; hands over energy error and last
-    /// snapshot.
+    /// Ends well in these modes, by the engines `cpu` and `reference` in the same state; hands over energy error and
+    /// last snapshot.
     #[track_caller]
     fn is_right(&self, modes: &[Precision], look: impl Fn(Precision, f64, &SnapshotData)) {
         for &mode in modes {
@@ -202,7 +202,8 @@ fn verify_mass_ratios_down_to_1e_minus_12() {
 
 #[test]
 fn verify_positions_at_1e12_with_epsilon_1e_minus_6() {
-    // A pair of separation 1 whose coordinates f64 holds to 1.2e-4: exact in f64 at the start, an orbit within such rounding.
+    // A pair of separation 1 whose coordinates f64 holds to 1.2e-4: exact in f64 at the start, an orbit within such
+    // rounding.
     let far_off = Case::new(&orbit([1e-3, 1.0], 1e12), 1e-6, 0.375).by("[integrator.leapfrog]\ndt = \"1/64\"");
     far_off.is_right(IN_F64, |mode, error, last| {
         let separation = (last.pos[0][0] - last.pos[1][0]).hypot(last.pos[0][1] - last.pos[1][1]);
@@ -322,7 +323,8 @@ fn what_a_mode_does_not_hold_is_refused_at_the_start_with_the_mode_to_take() {
         2,
         &["force.precision", "in f64,", "no mode represents such numbers", "closer to the masses"],
     );
-    // Energies and squares of what f64 holds would not be numbers, or nothing: m v^2, and jerks of an orbit at 1e-170 G.
+    // Energies and squares of what f64 holds would not be numbers, or nothing: m v^2, and jerks of an orbit at 1e-170
+    // G.
     for mass in [1e-170, 1e160] {
         let case = Case::new(&orbit([mass, mass], 0.0), 0.0, 1.0);
         case.is_refused(IN_F64, 2, &["in f64, represents masses of 0 or from 1.069e-50 to 9.354e49", "particle 0"]);

@@ -1,5 +1,5 @@
-//! Promise: the documentation is whole and says what the code says: every page is in the book, every link leads somewhere,
-//! and the tables of fields, columns, summary keys, units and exit codes are those of the sources.
+//! Promise: the documentation is whole and says what the code says: every page is in the book, every link leads
+//! somewhere, and the tables of fields, columns, summary keys, units and exit codes are those of the sources.
 
 use std::collections::BTreeSet;
 use std::fs;

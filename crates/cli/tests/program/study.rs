@@ -1,5 +1,5 @@
-//! Promise: a study ends in the same table however often it is killed, says what is wrong with what it is given, and what it
-//! measures follows theory; the performance model and the advice hold what they say.
+//! Promise: a study ends in the same table however often it is killed, says what is wrong with what it is given, and
+//! what it measures follows theory; the performance model and the advice hold what they say.
 
 use crate::program;
 #[path = "study/planted.rs"]

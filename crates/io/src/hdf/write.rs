@@ -52,8 +52,8 @@ fn create(path: &Path, kind: Option<FileKind>, fill: impl FnOnce(&Group) -> H5Re
     file.close()
 }
 
-/// Creates a group whose attributes and members are stored in its header, regardless of their number. HDF5 stores many of
-/// them in a heap by default; if a write of that heap fails, HDF5 2.2 crashes when it closes the file.
+/// Creates a group whose attributes and members are stored in its header, regardless of their number. HDF5 stores many
+/// of them in a heap by default; if a write of that heap fails, HDF5 2.2 crashes when it closes the file.
 pub(crate) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
     let builder = parent.create_group_builder().obj_track_times(false);
     let members = LinkPhaseChange { max_compact: IN_HEADER, min_dense: 0 };

@@ -1,6 +1,7 @@
-//! The CPU kernels of the report "GPU-accelerated simulation of the gravitational N-body problem" (§5.2), to be measured: plain
-//! scalar loops, in f32 or f64, on the threads of the rayon pool they are called in. Their number changes no bit. The pair is
-//! that of GPU Gems 3 (Nyland, Harris and Prins 2007, §31.3.1) without fused operations, and they are not a mode of runs.
+//! The CPU kernels of the report "GPU-accelerated simulation of the gravitational N-body problem" (§5.2), to be
+//! measured: plain scalar loops, in f32 or f64, on the threads of the rayon pool they are called in. Their number
+//! changes no bit. The pair is that of GPU Gems 3 (Nyland, Harris and Prins 2007, §31.3.1) without fused operations,
+//! and they are not a mode of runs.
 
 use num_traits::Float;
 use rayon::prelude::*;
@@ -84,9 +85,9 @@ fn add<R: Number>(sum: &mut [R; 3], factor: R, r: [R; 3]) {
 /// All pairs, each target's by one thread (the report's CPU0).
 pub struct Basic<R>(Bodies<R>);
 
-/// Each pair once, for both of its bodies (the report's CPU1). The targets are dealt to a fixed number of parts, a long row of
-/// pairs with a short one, so that all parts have as much to do; each part adds up for itself, and the parts are added up in
-/// order.
+/// Each pair once, for both of its bodies (the report's CPU1). The targets are dealt to a fixed number of parts, a long
+/// row of pairs with a short one, so that all parts have as much to do; each part adds up for itself, and the parts are
+/// added up in order.
 pub struct Edges<R>(Bodies<R>);
 
 impl<R: Number> Basic<R> {

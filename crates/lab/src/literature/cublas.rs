@@ -61,8 +61,8 @@ impl Cublas {
         Ok(())
     }
 
-    /// Adds up the `columns` of a matrix of f32, column after column in `matrix`, to the `rows` numbers of `out`: the matrix
-    /// times ones (the report, §4.1.2.2).
+    /// Adds up the `columns` of a matrix of f32, column after column in `matrix`, to the `rows` numbers of `out`: the
+    /// matrix times ones (the report, §4.1.2.2).
     ///
     /// # Errors
     /// If cuBLAS refuses.
@@ -73,8 +73,8 @@ impl Cublas {
         let size = |x: usize| i32::try_from(x).map_err(|_| failed("too large")(result::CublasError(NOT_READY)));
         let (m, n) = (size(rows)?, size(columns)?);
         let [matrix, ones] = [matrix.address(), ones.address()].map(|address| address as *const f32);
-        // SAFETY: lengths checked above; all three live as long as the engine, which waits before it touches them again. The
-        // factors are read before the call returns.
+        // SAFETY: lengths checked above; all three live as long as the engine, which waits before it touches them
+        // again. The factors are read before the call returns.
         unsafe {
             result::sgemv(
                 self.handle,

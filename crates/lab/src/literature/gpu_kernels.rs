@@ -1,6 +1,7 @@
-//! The kernels of the papers, in f32, to be measured beside ours: simple pairwise, tiles of one dimension (Nyland, Harris and
-//! Prins 2007, GPU Gems 3, chapter 31), tiles of two (the report "GPU-accelerated simulation of the gravitational N-body
-//! problem"). They take a particle's pair with itself into the sum, so they need softening, and they are not a mode of runs.
+//! The kernels of the papers, in f32, to be measured beside ours: simple pairwise, tiles of one dimension (Nyland,
+//! Harris and Prins 2007, GPU Gems 3, chapter 31), tiles of two (the report "GPU-accelerated simulation of the
+//! gravitational N-body problem"). They take a particle's pair with itself into the sum, so they need softening, and
+//! they are not a mode of runs.
 
 use super::cublas::Cublas;
 use super::kernel::{MOST, Paper};
@@ -37,8 +38,8 @@ pub struct PaperCall<'a> {
     arrays: PhantomData<&'a Memory>,
 }
 
-// SAFETY: has the layout of `PaperCall` in kernels/papers.cu; the arrays that it points to are those that `PaperKernel` holds,
-// with room for every index that the kernels take from it.
+// SAFETY: has the layout of `PaperCall` in kernels/papers.cu; the arrays that it points to are those that `PaperKernel`
+// holds, with room for every index that the kernels take from it.
 unsafe impl KernelArgument for PaperCall<'static> {
     type For<'a> = PaperCall<'a>;
 }
@@ -72,8 +73,8 @@ impl PaperKernel {
     /// The kernel without bodies on device number `device`.
     ///
     /// # Errors
-    /// [`Error::Input`] if the parameters do not fit, the softening is below [`LEAST_SOFTENING`], there is no such device, or
-    /// cuBLAS is needed and not on this machine.
+    /// [`Error::Input`] if the parameters do not fit, the softening is below [`LEAST_SOFTENING`], there is no such
+    /// device, or cuBLAS is needed and not on this machine.
     pub fn new(paper: Paper, epsilon: f64, device: usize) -> Result<Self> {
         paper.check().map_err(|problem| Error::input("a kernel of the papers", problem))?;
         if epsilon < LEAST_SOFTENING {

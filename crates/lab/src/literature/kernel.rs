@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Most threads in a block, and most sources in the shared memory of one. Bodies are padded to a multiple of it, which is one of
-/// whatever a kernel takes at a time.
+/// Most threads in a block, and most sources in the shared memory of one. Bodies are padded to a multiple of it, which
+/// is one of whatever a kernel takes at a time.
 pub const MOST: usize = 1024;
 
 /// How 1/s³ is taken.

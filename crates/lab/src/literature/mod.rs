@@ -1,6 +1,7 @@
 //! The papers' kernels, to be measured next to tisane's, and the tables that the papers print.
 //!
-//! The kernels are no mode of runs: those of the report and of GPU Gems 3 take each particle's pair with itself into the sum and
+//! The kernels are no mode of runs: those of the report and of GPU Gems 3 take each particle's pair with itself into
+//! the sum and
 
 pub mod citations;
 pub mod cpu_kernels;

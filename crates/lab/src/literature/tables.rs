@@ -1,9 +1,9 @@
 //! Results reported by the papers, as data, each table with its source. Studies print them next to their own.
 //!
-//! - PZ: S. F. Portegies Zwart, R. G. Belleman, P. M. Geldof (2007), High-performance direct gravitational N-body simulations on
-//!   graphics processing units, New Astronomy 12, 641 (doi:10.1016/j.newast.2007.05.004).
-//! - HI: T. Hamada, T. Iitaka (2007), The Chamomile Scheme: an optimized algorithm for N-body simulations on programmable
-//!   graphics processing units, arXiv:astro-ph/0703100.
+//! - PZ: S. F. Portegies Zwart, R. G. Belleman, P. M. Geldof (2007), High-performance direct gravitational N-body
+//!   simulations on graphics processing units, New Astronomy 12, 641 (doi:10.1016/j.newast.2007.05.004).
+//! - HI: T. Hamada, T. Iitaka (2007), The Chamomile Scheme: an optimized algorithm for N-body simulations on
+//!   programmable graphics processing units, arXiv:astro-ph/0703100.
 
 /// A power law `coefficient · N^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,8 +92,8 @@ pub enum Sent {
 }
 
 impl Hardware {
-    /// Seconds of a block step of `block` particles among `n` by PZ eqs 10 to 15: host, communication, force. t_host of table 3 is
-    /// taken for all particles, as in eq. 11: so taken, the model is nearest to table 2 for every machine.
+    /// Seconds of a block step of `block` particles among `n` by PZ eqs 10 to 15: host, communication, force. t_host of
+    /// table 3 is taken for all particles, as in eq. 11: so taken, the model is nearest to table 2 for every machine.
     #[must_use]
     pub fn step(&self, n: f64, block: f64) -> [f64; 3] {
         let sent = match self.sent {
@@ -134,8 +134,8 @@ const fn attached(name: &'static str, pair: f64, (send, receive): (f64, f64), se
 /// Clock cycles for a pair on the 8800GTX, η_fe (PZ section 5.3).
 const CYCLES: f64 = 60.0;
 
-/// Predictions for the 8800GTX in PZ figure 5: only blocks cross the bus; prediction and correction on the GPU too; and one
-/// clock cycle a pair.
+/// Predictions for the 8800GTX in PZ figure 5: only blocks cross the bus; prediction and correction on the GPU too; and
+/// one clock cycle a pair.
 pub const PZ_FIGURE_5: [(&str, Hardware); 3] = [
     ("only blocks sent", ONLY_BLOCKS),
     ("nothing on the host", NO_HOST),
@@ -156,8 +156,8 @@ pub fn pz_scatter(k: usize) -> f64 {
 pub const PZ_ENERGY: [(&str, f64, f64); 3] =
     [(PZ_HARDWARE[0], 1.9e-7, 1.2e-7), (PZ_HARDWARE[1], 1.7e-6, 1.6e-6), (PZ_HARDWARE[2], 5.1e-6, 0.56e-6)];
 
-/// Levels at which |ΔE/E| stays for small ν, as PZ section 4.2 reads them off its figure 2 (N = 1k and 16k, ν = 0.1 … 0.1/2⁸,
-/// 0.25 time units). The paper has no table of that figure.
+/// Levels at which |ΔE/E| stays for small ν, as PZ section 4.2 reads them off its figure 2 (N = 1k and 16k, ν = 0.1 …
+/// 0.1/2⁸, 0.25 time units). The paper has no table of that figure.
 pub const PZ_ENERGY_FLOOR: [(&str, f64); 2] = [(PZ_HARDWARE[0], 1e-11), (PZ_HARDWARE[1], 1e-7)];
 
 /// A row of HI table 2: largest relative error of the acceleration against f64, Plummer sphere of equal masses.

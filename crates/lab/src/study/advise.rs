@@ -1,9 +1,10 @@
 //! `tisane advise`: short trials of a system, and the mode and ν that they recommend.
 //!
-//! Each trial runs the beginning of the run with one mode and ν. The energy error goes on from dt_max to dt_max by increments; their mean
-//! μ and scatter σ over k steps say what M steps do: |ΔE/E| = √((μ M)² + σ² M), a drift and a random walk. That the mean is known only to
-//! σ/√k is the uncertainty. Over ν the truncation error is a power law, taken from f64; what a mode rounds is how far its errors are from
-//! those of f64 with the same ν, where that is least: at large ν the trajectories themselves part. The wall time is a power law too.
+//! Each trial runs the beginning of the run with one mode and ν. The energy error goes on from dt_max to dt_max by
+//! increments; their mean μ and scatter σ over k steps say what M steps do: |ΔE/E| = √((μ M)² + σ² M), a drift and a
+//! random walk. That the mean is known only to σ/√k is the uncertainty. Over ν the truncation error is a power law,
+//! taken from f64; what a mode rounds is how far its errors are from those of f64 with the same ν, where that is least:
+//! at large ν the trajectories themselves part. The wall time is a power law too.
 
 use super::fit::{self, EnergyLaw, Power};
 use super::points::Progress;
@@ -28,7 +29,8 @@ pub enum Goal {
 
 /// The values of ν that are tried.
 pub const TRIED: [f64; 3] = [0.04, 0.01, 0.0025];
-/// The power of ν of the truncation error: 2 by the scheme's order. Few trials, with encounters in some, may seem to show another.
+/// The power of ν of the truncation error: 2 by the scheme's order. Few trials, with encounters in some, may seem to
+/// show another.
 const POWERS: (f64, f64) = (1.5, 2.5);
 /// The range of ν that is recommended: beyond the trials the laws are followed this far.
 const RANGE: (f64, f64) = (1e-4, 0.1);
@@ -192,7 +194,8 @@ fn truncation(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     Some((mean.exp(), exponent))
 }
 
-/// Rounding error of a mode at the end of the run: the least difference from f64 with the same ν; 0 where there is none to compare.
+/// Rounding error of a mode at the end of the run: the least difference from f64 with the same ν; 0 where there is none
+/// to compare.
 fn round_off(group: &[Trial], exact: &[&Trial]) -> f64 {
     let difference = |it: &Trial| {
         let same = exact.iter().find(|of| of.nu == it.nu)?;

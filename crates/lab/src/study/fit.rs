@@ -86,11 +86,13 @@ impl EnergyLaw {
 /// A round-off error this far below the least measured one is not seen.
 const UNSEEN: f64 = 0.1;
 
-/// So much must the logarithm of the likelihood ratio, twice, gain by a round-off error: chance gains as much once in a hundred.
+/// So much must the logarithm of the likelihood ratio, twice, gain by a round-off error: chance gains as much once in a
+/// hundred.
 const SIGNIFICANT: f64 = 6.6;
 
-/// Fits the law to (ν, |ΔE/E|), in the logarithms. The truncation error is that of the scheme and the same in every mode: where
-/// f64 has shown it, as (A, p), only R is free. [`None`] for fewer than two points (three where all is free).
+/// Fits the law to (ν, |ΔE/E|), in the logarithms. The truncation error is that of the scheme and the same in every
+/// mode: where f64 has shown it, as (A, p), only R is free. [`None`] for fewer than two points (three where all is
+/// free).
 #[must_use]
 pub fn energy(points: &[(f64, f64)], truncation: Option<(f64, f64)>) -> Option<EnergyLaw> {
     let points: Vec<(f64, f64)> =
@@ -139,7 +141,8 @@ pub fn energy(points: &[(f64, f64)], truncation: Option<(f64, f64)>) -> Option<E
     Some(best)
 }
 
-/// Minimum of `f` near `start` by Nelder & Mead's simplex (1965, Computer Journal 7, 308), along the axes that are free.
+/// Minimum of `f` near `start` by Nelder & Mead's simplex (1965, Computer Journal 7, 308), along the axes that are
+/// free.
 fn minimise<const K: usize>(start: [f64; K], free: [bool; K], f: impl Fn([f64; K]) -> f64) -> [f64; K] {
     let axes: Vec<usize> = (0..K).filter(|&k| free[k]).collect();
     let value = |at: [f64; K]| {
@@ -190,8 +193,8 @@ fn minimise<const K: usize>(start: [f64; K], free: [bool; K], f: impl Fn([f64; K
     simplex[0].1
 }
 
-/// Least squares for y = Σ c_k x_k with no c_k negative: of all choices of terms the one that fits best (Lawson & Hanson 1974
-/// solve the same for many terms; here there are few). Zeros where there are no rows.
+/// Least squares for y = Σ c_k x_k with no c_k negative: of all choices of terms the one that fits best (Lawson &
+/// Hanson 1974 solve the same for many terms; here there are few). Zeros where there are no rows.
 #[must_use]
 pub fn nonnegative<const K: usize>(rows: &[([f64; K], f64)]) -> [f64; K] {
     // Terms of very different size: columns are brought to length 1.
@@ -212,9 +215,9 @@ pub fn nonnegative<const K: usize>(rows: &[([f64; K], f64)]) -> [f64; K] {
     best.0
 }
 
-/// Returns the least-squares coefficients of some terms, zero for the others, by the QR decomposition of the columns brought to
-/// length 1 (Golub & Van Loan 2013, section 5.3.2): its rounding errors grow with the condition number of the columns, those of
-/// the normal equations with its square. [`None`] where the columns depend on each other.
+/// Returns the least-squares coefficients of some terms, zero for the others, by the QR decomposition of the columns
+/// brought to length 1 (Golub & Van Loan 2013, section 5.3.2): its rounding errors grow with the condition number of
+/// the columns, those of the normal equations with its square. [`None`] where the columns depend on each other.
 fn least_squares<const K: usize>(rows: &[([f64; K], f64)], terms: &[usize], length: &[f64; K]) -> Option<[f64; K]> {
     /// Least distance of a column from the span of those before it, squared.
     const INDEPENDENT: f64 = 1e-11;

@@ -1,5 +1,6 @@
-//! The points of a study that are finished: one line of JSON each, on the disk as soon as it is measured, so that a study that
-//! is killed goes on where it was. The first line says what measured them; points of another program or machine are refused.
+//! The points of a study that are finished: one line of JSON each, on the disk as soon as it is measured, so that a
+//! study that is killed goes on where it was. The first line says what measured them; points of another program or
+//! machine are refused.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -139,11 +140,12 @@ where
     K: PartialEq + Serialize + DeserializeOwned,
     R: Serialize + DeserializeOwned,
 {
-    /// Opens the journal in `dir`, which is made where it is missing, with the points that are there; `afresh` drops them.
+    /// Opens the journal in `dir`, which is made where it is missing, with the points that are there; `afresh` drops
+    /// them.
     ///
     /// # Errors
-    /// [`Error::Input`] if the directory holds other files, another process is at work in it, the journal cannot be read, or
-    /// its points were measured by another program, study or machine.
+    /// [`Error::Input`] if the directory holds other files, another process is at work in it, the journal cannot be
+    /// read, or its points were measured by another program, study or machine.
     pub fn open(dir: &Path, stamp: Stamp, afresh: bool) -> Result<Self> {
         let path = dir.join(JOURNAL);
         if !path.exists() && lock::is_empty(dir).is_ok_and(|empty| !empty) {

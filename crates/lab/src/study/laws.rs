@@ -1,31 +1,33 @@
 //! How rounding grows in the sums of the precision modes: laws to hold the measurements against.
 //!
-//! **One rounding.** u = 2⁻²⁴ is half a unit in the last place of an f32 at 1. For mantissas m spread evenly in their logarithm over
-//! 1 … 2, a rounding error is spread evenly over ±u/m in proportion to the number, so that its root mean square is
-//! δ = u √(⅓ ⟨m⁻²⟩) = u √(1 / (8 ln 2)) ≈ 0.425 u.
+//! **One rounding.** u = 2⁻²⁴ is half a unit in the last place of an f32 at 1. For mantissas m spread evenly in their
+//! logarithm over 1 … 2, a rounding error is spread evenly over ±u/m in proportion to the number, so that its root mean
+//! square is δ = u √(⅓ ⟨m⁻²⟩) = u √(1 / (8 ln 2)) ≈ 0.425 u.
 //!
-//! **A running sum** of N terms of one sign and like size, in any order that knows nothing of their size: after k terms the sum is
-//! about k/N of the whole S, and each addition rounds it. Roundings are independent, so their squares add up:
-//! Σ δ² (k/N)² S² = δ² S² N/3, and the relative error is δ √(N/3). (Robertazzi & Schwartz 1988, ACM Trans. Math. Softw. 14, 101,
-//! find the same power for sums of positive terms; the worst case, N u, is in Higham 1993, SIAM J. Sci. Comput. 14, 783.)
+//! **A running sum** of N terms of one sign and like size, in any order that knows nothing of their size: after k terms
+//! the sum is about k/N of the whole S, and each addition rounds it. Roundings are independent, so their squares add
+//! up: Σ δ² (k/N)² S² = δ² S² N/3, and the relative error is δ √(N/3). (Robertazzi & Schwartz 1988, ACM Trans. Math.
+//! Softw. 14, 101, find the same power for sums of positive terms; the worst case, N u, is in Higham 1993, SIAM J. Sci.
+//! Comput. 14, 783.)
 //!
-//! **Bags.** A bag of b terms is a running sum for itself, with the error δ √(b/3) in proportion to the bag's sum S b/N. There are
-//! N/b bags with independent errors: together δ S √(N/b) √(b/3) b/N = δ S b/√(3N). In bags the error *falls* with N.
+//! **Bags.** A bag of b terms is a running sum for itself, with the error δ √(b/3) in proportion to the bag's sum S
+//! b/N. There are N/b bags with independent errors: together δ S √(N/b) √(b/3) b/N = δ S b/√(3N). In bags the error
+//! *falls* with N.
 //!
-//! **Over bags** the modes differ. In order, in f32 (Chamomile): a running sum of N/b terms, δ √(N/(3b)). In a tree of f32: level l
-//! has nodes of 2^l b terms, whose roundings together are δ S √(2^l b/N); the levels sum to at most δ √2, whatever N (the worst
-//! case is u log₂(N/b)). In f64 or in pairs of f32: nothing that counts.
+//! **Over bags** the modes differ. In order, in f32 (Chamomile): a running sum of N/b terms, δ √(N/(3b)). In a tree of
+//! f32: level l has nodes of 2^l b terms, whose roundings together are δ S √(2^l b/N); the levels sum to at most δ √2,
+//! whatever N (the worst case is u log₂(N/b)). In f64 or in pairs of f32: nothing that counts.
 //!
-//! **The pairs.** Each term m/s comes with its own error: half that of s², the root's and the quotient's, δ √(¼ + 1 + 1) = 1.5 δ.
-//! Together they make 1.5 δ/√N.
+//! **The pairs.** Each term m/s comes with its own error: half that of s², the root's and the quotient's, δ √(¼ + 1 +
+//! 1) = 1.5 δ. Together they make 1.5 δ/√N.
 //!
-//! All this holds for the potential, whose terms have one sign. Accelerations and jerks cancel, which multiplies their relative errors
-//! by a number that depends on where a particle is, and not on the mode.
+//! All this holds for the potential, whose terms have one sign. Accelerations and jerks cancel, which multiplies their
+//! relative errors by a number that depends on where a particle is, and not on the mode.
 //!
-//! **What no sum can mend.** Modes that round positions to one f32 move each particle by up to half a unit in the last place. In the
-//! split modes the difference of the high parts is rounded, and for one target in the same way against all sources of like
-//! coordinates: that too acts like a shift of the target. Both end the fall with N, at some tenths of δ in the potential; only
-//! measurement says where.
+//! **What no sum can mend.** Modes that round positions to one f32 move each particle by up to half a unit in the last
+//! place. In the split modes the difference of the high parts is rounded, and for one target in the same way against
+//! all sources of like coordinates: that too acts like a shift of the target. Both end the fall with N, at some tenths
+//! of δ in the potential; only measurement says where.
 
 use tisane::force::mode::{Arithmetic, Order};
 use tisane::force::precision::Precision;
@@ -47,8 +49,8 @@ pub fn in_bags(n: f64, bag: f64) -> f64 {
     DELTA * bag.min(n) / (3.0 * n).sqrt()
 }
 
-/// Root mean square of the relative error of the potential of a particle among `n`, in bags of `bag`; [`None`] for modes whose
-/// error is that of positions, and for f64.
+/// Root mean square of the relative error of the potential of a particle among `n`, in bags of `bag`; [`None`] for
+/// modes whose error is that of positions, and for f64.
 #[must_use]
 pub fn potential(mode: Precision, n: f64, bag: f64) -> Option<f64> {
     let pairs = PAIR * DELTA / n.sqrt();

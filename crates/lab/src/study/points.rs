@@ -25,11 +25,12 @@ pub struct Work<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// Measures what the journal lacks of `keys`, and gives all results in the order of `keys`. `cost` need only be in proportion.
+/// Measures what the journal lacks of `keys`, and gives all results in the order of `keys`. `cost` need only be in
+/// proportion.
 ///
 /// # Errors
-/// The result of `measure`, except for a step below dt_min: that belongs to the parameters and is kept as the point's result.
-/// [`Error::Storage`] if a point cannot be kept.
+/// The result of `measure`, except for a step below dt_min: that belongs to the parameters and is kept as the point's
+/// result. [`Error::Storage`] if a point cannot be kept.
 pub fn finish<K, R>(
     journal: &mut Journal<K, R>,
     keys: &[K],

@@ -1,9 +1,11 @@
-//! Estimate of the time of a run before it starts: block steps from the particles, their cost from the performance model.
+//! Estimate of the time of a run before it starts: block steps from the particles, their cost from the performance
+//! model.
 //!
-//! A particle's step follows Aarseth's criterion, whose derivatives are not known before the first step. Its natural time |a|/|jerk|
-//! is, and steps are taken to be κ √ν |a|/|jerk|, rounded down to dt_max/2^k. κ is fitted with the performance model, to the wall time of
-//! its Plummer spheres. The levels give the sizes of all blocks: in each dt_max, 2^(k−1) block steps move whoever stands at level k or
-//! deeper, for k from 1 to the deepest level in use, and one moves everybody.
+//! A particle's step follows Aarseth's criterion, whose derivatives are not known before the first step. Its natural
+//! time |a|/|jerk| is, and steps are taken to be κ √ν |a|/|jerk|, rounded down to dt_max/2^k. κ is fitted with the
+//! performance model, to the wall time of its Plummer spheres. The levels give the sizes of all blocks: in each dt_max,
+//! 2^(k−1) block steps move whoever stands at level k or deeper, for k from 1 to the deepest level in use, and one
+//! moves everybody.
 
 use super::cost::Row;
 use super::model::{Fit, Model};
@@ -43,7 +45,8 @@ pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     Ok(times)
 }
 
-/// Returns the number of particles at each level, if steps are `factor` times the natural times; none deeper than `deepest`.
+/// Returns the number of particles at each level, if steps are `factor` times the natural times; none deeper than
+/// `deepest`.
 #[must_use]
 pub fn levels(times: &[f64], factor: f64, dt_max: f64, deepest: u32) -> Vec<u64> {
     let mut count = vec![0; deepest as usize + 1];
@@ -136,7 +139,8 @@ pub fn told(seconds: f64) -> String {
     }
 }
 
-/// Returns the time of a run of `set` by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without block steps.
+/// Returns the time of a run of `set` by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without
+/// block steps.
 #[must_use]
 pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
     let BlockSteps { nu, range: [dt_min, dt_max], evaluations } = set.config.integrator.scheme().block_steps()?;

@@ -91,8 +91,8 @@ impl Measured {
     }
 }
 
-/// Integrates from the start and measures over the stretch `span`, in steps of dt_max. A trial that has taken longer than
-/// `budget` ends at the next multiple of dt_max within the stretch, and before it without a result.
+/// Integrates from the start and measures over the stretch `span`, in steps of dt_max. A trial that has taken longer
+/// than `budget` ends at the next multiple of dt_max within the stretch, and before it without a result.
 ///
 /// # Errors
 /// As the engine and the integrator; the particles of `set` stay as they are.

@@ -35,7 +35,8 @@ pub struct Key {
     pub span: [f64; 2],
     /// Threads.
     pub threads: usize,
-    /// Number of the repetition; [`None`] if other points were measured at the same time, so that its time says nothing.
+    /// Number of the repetition; [`None`] if other points were measured at the same time, so that its time says
+    /// nothing.
     pub repetition: Option<u32>,
 }
 

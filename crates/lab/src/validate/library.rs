@@ -28,8 +28,8 @@ pub struct Entry {
 /// Every case, in the order of names: of the folder `from`, or else of the program.
 ///
 /// # Errors
-/// [`Error::Input`] if the folder cannot be read or holds no case; [`Error::Config`] with file, line and key for a mistake in a
-/// `case.toml`.
+/// [`Error::Input`] if the folder cannot be read or holds no case; [`Error::Config`] with file, line and key for a
+/// mistake in a `case.toml`.
 pub fn all(from: Option<&Path>) -> Result<Vec<Entry>> {
     let Some(folder) = from else {
         return CASES.iter().map(|(name, files)| entry(name, &format!("validation/{name}"), files)).collect();

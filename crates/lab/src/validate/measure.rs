@@ -38,8 +38,8 @@ pub struct Moment {
     pub vel: Vec<Vec3>,
 }
 
-/// Runs what a configuration describes; snapshots and diagnostics are taken at the moments that its `[output]` says, but kept.
-/// `progress` hears the share that is done. [`None`] if `stop` was set on the way.
+/// Runs what a configuration describes; snapshots and diagnostics are taken at the moments that its `[output]` says,
+/// but kept. `progress` hears the share that is done. [`None`] if `stop` was set on the way.
 ///
 /// # Errors
 /// As the engine and the integrator.

@@ -98,7 +98,8 @@ impl Report {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 
-    /// Returns the numbers of checks passed, failed and skipped, in a line; then the reasons for checks without a number, each once.
+    /// Returns the numbers of checks passed, failed and skipped, in a line; then the reasons for checks without a
+    /// number, each once.
     #[must_use]
     pub fn summary(&self) -> String {
         let [pass, fail, skip] = [Verdict::Pass, Verdict::Fail, Verdict::Skipped].map(|verdict| self.count(verdict));

@@ -9,8 +9,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Has the program do what a run says, on as many threads as this process has, and returns the rows that it prints as JSON or
-/// writes as a table. `out` is the folder that `{out}` stands for; the program makes it. [`None`] if `stop` was set on the way.
+/// Has the program do what a run says, on as many threads as this process has, and returns the rows that it prints as
+/// JSON or writes as a table. `out` is the folder that `{out}` stands for; the program makes it. [`None`] if `stop` was
+/// set on the way.
 ///
 /// # Errors
 /// The message of the program if it fails, or the problem of its rows.
@@ -86,7 +87,8 @@ fn table_rows(path: &Path) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
 /// The number that a check asks for.
 ///
 /// # Errors
-/// Says what is missing: no row with these values, several of them and no way to make one number of them, no such value.
+/// Says what is missing: no row with these values, several of them and no way to make one number of them, no such
+/// value.
 pub fn number(rows: &[Value], check: &Check) -> Result<f64, String> {
     let chosen: Vec<&Value> = rows.iter().filter(|row| check.rows.iter().all(|is| holds(row, is))).collect();
     let pick = |row: &Value, pointer: &str| {

@@ -67,8 +67,8 @@ pub fn skipped(entry: &Entry, why: &str) -> Vec<Row> {
     entry.case.checks.iter().map(row).collect()
 }
 
-/// Runs a case and judges its checks. A run that fails fails its checks, with the reason. `progress` hears the name of the run
-/// and the share of the case that is done. [`None`] if it was stopped.
+/// Runs a case and judges its checks. A run that fails fails its checks, with the reason. `progress` hears the name of
+/// the run and the share of the case that is done. [`None`] if it was stopped.
 ///
 /// # Errors
 /// [`Error::Storage`] if there is no room for temporary files.

@@ -2,9 +2,9 @@
 
 use tisane::particles::Vec3;
 
-/// A path is no steeper at its ends than this many times the way between them: then it swings no farther out than a path that
-/// runs one way along each axis would (Fritsch & Carlson 1980). The orbit of a close binary is shorter than the time between
-/// snapshots and cannot be followed.
+/// A path is no steeper at its ends than this many times the way between them: then it swings no farther out than a
+/// path that runs one way along each axis would (Fritsch & Carlson 1980). The orbit of a close binary is shorter than
+/// the time between snapshots and cannot be followed.
 const STEEPEST: f64 = 3.0;
 
 /// The place at `part`, from 0 to 1, of the time `h` between two snapshots: the cubic through both positions with both

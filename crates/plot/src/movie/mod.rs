@@ -1,8 +1,8 @@
 //! The film of a run: frames between its snapshots, each a picture of the light of all particles.
 //!
-//! [`Film::survey`] reads every snapshot once and settles what all frames share: the view, the range of the colours, the
-//! moments. [`Film::render`] then draws frames on all cores, with a few snapshots in memory at a time. A frame depends on the
-//! snapshots and the settings alone.
+//! [`Film::survey`] reads every snapshot once and settles what all frames share: the view, the range of the colours,
+//! the moments. [`Film::render`] then draws frames on all cores, with a few snapshots in memory at a time. A frame
+//! depends on the snapshots and the settings alone.
 
 mod canvas;
 mod framing;
@@ -127,8 +127,8 @@ pub struct Film {
 }
 
 impl Film {
-    /// Looks at all snapshots, tells `seen` of each, and says what is wrong with those that are left out: damaged ones, and
-    /// those of another run.
+    /// Looks at all snapshots, tells `seen` of each, and says what is wrong with those that are left out: damaged ones,
+    /// and those of another run.
     ///
     /// # Errors
     /// [`Error::Input`] if none is whole.

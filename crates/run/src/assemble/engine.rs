@@ -209,7 +209,8 @@ fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<A
     Ok(Some(Auditor { engine, sample, limit }))
 }
 
-/// Describes the effect of a change of engine within a run: a remark if the bits stay, otherwise a warning as the error.
+/// Describes the effect of a change of engine within a run: a remark if the bits stay, otherwise a warning as the
+/// error.
 fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) -> Result<String, String> {
     let same_bits = before.same_bits(now, precision);
     let (before, now) = (before.name(), now.name());

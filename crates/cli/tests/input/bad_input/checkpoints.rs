@@ -160,7 +160,8 @@ fn config_of_behind() -> String {
     SMALL.replace("n = 16", "n = 64") + "[initial.binaries]\nfraction = 0.5\na_min = 0.01\na_max = 0.02\n"
 }
 
-/// A finished run with all four journals, whose newest checkpoint is lost: the one before counts fewer rows than there are.
+/// A finished run with all four journals, whose newest checkpoint is lost: the one before counts fewer rows than there
+/// are.
 fn behind() -> Folder {
     let folder = Folder::new(&config_of_behind());
     folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=100"]).exits(3);

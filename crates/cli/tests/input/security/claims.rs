@@ -1,4 +1,5 @@
-//! Headers that claim far more than their file holds: the program says so, in an address space that has no room for the claim.
+//! Headers that claim far more than their file holds: the program says so, in an address space that has no room for the
+//! claim.
 
 use crate::hdf;
 use crate::program::{Folder, Said, finish};

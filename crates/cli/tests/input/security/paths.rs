@@ -145,7 +145,8 @@ fn packed(at: &Group, n: usize, more: usize) {
 }
 const MARK: u32 = 0x5ad1_7e5b;
 
-/// Gives the filter with such a parameter the number of a plug-in, which HDF5 makes no file with where it has not the plug-in.
+/// Gives the filter with such a parameter the number of a plug-in, which HDF5 makes no file with where it has not the
+/// plug-in.
 fn by_a_plug_in(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
     let mark = bytes.windows(4).position(|four| four == MARK.to_le_bytes()).unwrap();

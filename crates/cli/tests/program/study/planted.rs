@@ -1,5 +1,5 @@
-//! What studies make of points is right for planted ones: the fastest repetition counts, the model from N alone is that of the
-//! laws, and figures have the papers' numbers for a time unit.
+//! What studies make of points is right for planted ones: the fastest repetition counts, the model from N alone is that
+//! of the laws, and figures have the papers' numbers for a time unit.
 
 use tisane::force::precision::Precision;
 use tisane_lab::study::config::ParticleSlices;

@@ -153,7 +153,8 @@ fn check_says_what_a_run_takes_once_there_is_a_model() {
     folder.write("leap.toml", leapfrog);
     with_model(&folder, &["check", "leap.toml"]).exits(0).says(&["not known", "leapfrog"]);
 
-    // The same points give the same model, whatever the file held before; a damaged file gives a warning and stops no check.
+    // The same points give the same model, whatever the file held before; a damaged file gives a warning and stops no
+    // check.
     let text = fs::read_to_string(folder.path("model.toml")).unwrap();
     let negative =
         |line: &str| if line.starts_with("force_pair = ") { "force_pair = -1.0".into() } else { line.to_owned() };
