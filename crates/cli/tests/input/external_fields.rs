@@ -71,9 +71,9 @@ fn verify_a_field_in_units_by_name_has_their_gravitational_constant() {
     let at = 4.0 / scale.length * Vec3::x();
     let g = set.config.units().g();
     let expected = g * 1e6 / 125.0 * Vec3::new(-4.0, 3.0, 0.0);
-    let found = field.acc(at, 0.0) * scale.of(Dimension::ACCELERATION);
+    let found = field.acc(at, 0.0) * scale.factor(Dimension::ACCELERATION);
     assert!((found - expected).norm() < 1e-14 * expected.norm(), "{found} is not {expected}");
-    let found = field.pot(at, 0.0) * scale.of(Dimension::POTENTIAL);
+    let found = field.pot(at, 0.0) * scale.factor(Dimension::POTENTIAL);
     assert!((found / (-g * 1e6 / 5.0) - 1.0).abs() < 1e-14, "{found}");
 }
 
