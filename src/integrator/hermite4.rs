@@ -60,8 +60,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Returns the defaults for forces of a precision mode: ν = 0.01, one evaluation a step, steps down to dt_max/2²³, and a
-    /// stop below that.
+    /// Returns the defaults for forces of a precision mode: ν = 0.01, one evaluation a step, steps down to
+    /// dt_max/2²³, and [`OnFloor::Stop`] below.
     #[must_use]
     pub const fn new(precision: Precision) -> Self {
         Self {

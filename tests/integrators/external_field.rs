@@ -215,10 +215,10 @@ fn state<I: Integrator>(mut integrator: I, engine: Box<dyn ForceEngine<I::Evalua
 fn a_field_gives_the_same_bits_by_any_engine_on_any_threads() {
     for precision in Precision::ALL {
         let hermite = || {
-            let (noise, range) = (precision.noise(), Range::of(precision));
+            let (noise, range) = (precision.noise(), Range::for_precision(precision));
             Hermite4::new(Parameters { noise, range, ..parameters(0.02) }, CLOCK)
         };
-        let leapfrog = || Leapfrog::new(CLOCK, Range::of(precision));
+        let leapfrog = || Leapfrog::new(CLOCK, Range::for_precision(precision));
         let expected = [
             state(hermite(), reference::engine(precision, EPSILON, CLOCK)),
             state(leapfrog(), reference::accelerations(precision, EPSILON)),

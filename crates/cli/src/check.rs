@@ -1,4 +1,4 @@
-//! `tisane check`: what a configuration would run, and what looks wrong about it.
+//! `tisane check`: what a configuration would run, and what is implausible in it.
 
 use super::{ConfigArgs, on_threads, print};
 use std::borrow::Cow;
@@ -17,24 +17,26 @@ use tisane::initial::scaling;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
 use tisane_io::directory::{bytes, free_space};
+use tisane_lab::bench::model::forecast;
 use tisane_plot::Theme;
 use tisane_plot::initial::{Sample, figure};
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::Config;
 
-/// Memory that the program takes before it has any particles, in bytes.
+/// Bytes of memory without any particles.
 const MEMORY_BASE: u64 = 20 << 20;
-/// Bytes that a particle takes in a snapshot and in a checkpoint.
+/// Bytes of a particle in a snapshot.
 const SNAPSHOT_PER_PARTICLE: u64 = 104;
+/// Bytes of a particle in a checkpoint.
 const CHECKPOINT_PER_PARTICLE: u64 = 129;
-/// Bytes of a file beside its particles, with two configurations of a few kB in it.
+/// Bytes of a file without particles, with two configurations of a few kB in it.
 const FILE_OVERHEAD: u64 = 48 << 10;
-/// Bytes of a row of diagnostics in both its files.
+/// Bytes of a row of diagnostics, in CSV and HDF5.
 const ROW: u64 = 1200;
-/// The same of a row about the cluster.
+/// Bytes of a row about the cluster, in CSV and HDF5.
 const CLUSTER_ROW: u64 = 4000;
 
-/// Bytes that the first snapshot and two checkpoints of `n` particles take.
+/// Returns the bytes of the first snapshot and two checkpoints of `n` particles.
 pub fn disk_per_output(n: usize) -> u64 {
     n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
 }
@@ -48,7 +50,7 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         let potential = assemble::potential_energy(&systems, setup.epsilon())?;
         let mut scales = Scales::of(&systems, potential);
         scales.conserved.external = external_energy(&setup);
-        let mut text = describe(&setup, &scales, super::model::forecast(&setup)?);
+        let mut text = describe(&setup, &scales, forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
         }
@@ -66,7 +68,7 @@ fn external_energy(setup: &Setup) -> f64 {
     setup.external_field().map_or(0.0, energy)
 }
 
-/// Draws the initial conditions; says which files it wrote.
+/// Draws the initial conditions; returns the lines that name the files.
 fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
     let (laws, scale, units) = (&setup.laws, &setup.scale, setup.config.units());
     let in_units = |mut p: Particles| {
@@ -103,8 +105,8 @@ fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
     Ok(paths.iter().map(|path| format!("  {:<20} {}\n", "picture", path.display())).collect())
 }
 
-/// The particles with each primordial binary as one body at its centre of mass: its inner motion says nothing about the
-/// cluster, and may hold most of the energy.
+/// Returns the particles with each primordial binary as one body at its centre of mass: its inner motion is not that of
+/// the cluster, and may hold most of the energy.
 fn systems(setup: &Setup) -> Cow<'_, Particles> {
     let p = &setup.particles;
     if setup.binaries.is_empty() {
@@ -125,7 +127,7 @@ fn systems(setup: &Setup) -> Cow<'_, Particles> {
     Cow::Owned(Particles::new(mass, pos, vel))
 }
 
-/// What the systems are like, in internal units.
+/// Properties of the systems, in internal units.
 struct Scales {
     conserved: Conserved,
     half_mass_radius: f64,
@@ -150,7 +152,7 @@ impl Scales {
     }
 }
 
-/// Number of outputs at an interval, the first and the end among them.
+/// Returns the number of outputs at an interval, including the first and the last.
 fn outputs(steps: u64, every: u64) -> u64 {
     steps.div_ceil(every) + 1
 }
@@ -220,7 +222,7 @@ fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
     format!("{x:.6e} {}", units.label(d))
 }
 
-/// Input that is allowed but implausible.
+/// Returns warnings about input that is allowed but implausible.
 fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let (c, n) = (&scales.conserved, setup.particles.len());
     let (q, epsilon) = (c.virial_ratio(), setup.epsilon());

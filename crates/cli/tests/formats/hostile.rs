@@ -206,13 +206,13 @@ fn a_snapshot_that_claims_what_it_does_not_store_is_refused() {
 
 #[test]
 fn a_snapshot_cut_off_or_overwritten_anywhere_never_panics() {
-    const SEAL: usize = 80;
+    const TRAILER: usize = 80;
     let (_folder, path) = file("snapshot.hdf5", "");
     snapshot(&path, &two());
-    let sealed = std::fs::read(&path).expect("the snapshot");
-    // Without the seal, so that damage reaches the reader behind it.
-    let good = &sealed[..sealed.len() - SEAL];
-    read(good, None).expect("the seal may be missing");
+    let whole = std::fs::read(&path).expect("the snapshot");
+    // Without the checksum, so that the damage reaches the reader.
+    let good = &whole[..whole.len() - TRAILER];
+    read(good, None).expect("the checksum may be missing");
     for cut in (8..good.len()).step_by(211) {
         assert_says(&complaint(&good[..cut], None), &["HDF5"]);
     }
@@ -221,7 +221,7 @@ fn a_snapshot_cut_off_or_overwritten_anywhere_never_panics() {
         let mut bad = good.to_vec();
         bad[at..at + 8].fill(0xff);
         let _ = read(&bad, None);
-        let mut bad = sealed.clone();
+        let mut bad = whole.clone();
         bad[at] ^= 1;
         assert_says(&complaint(&bad, None), &["damaged", "SHA-256"]);
     }

@@ -1,4 +1,4 @@
-//! Promises on input: mistakes are told where they were made, and hostile input does no harm.
+//! Promises on input: mistakes are reported with their locations, and hostile input does no harm.
 
 mod bad_input;
 mod config_files;

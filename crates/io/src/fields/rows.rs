@@ -187,8 +187,8 @@ impl Journal {
         }
     }
 
-    /// Returns the journal, of this or another version, whose CSV begins with `head`. It is recognised by the names of its first
-    /// two columns.
+    /// Returns the journal, of this or another version, whose CSV begins with `head`. It is recognised by the names of
+    /// its first two columns.
     #[must_use]
     pub fn from_csv(head: &[u8]) -> Option<Self> {
         let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();

@@ -1,5 +1,5 @@
-//! HDF5 files of AMUSE, versions 1 and 2 (Portegies Zwart & McMillan 2018): a set of particles with a dataset for each attribute and
-//! its unit as text. The pickled Python objects that AMUSE stores in an attribute are ignored.
+//! HDF5 files of AMUSE, versions 1 and 2 (Portegies Zwart & McMillan 2018): a set of particles with a dataset for each
+//! attribute and its unit as text. The pickled Python objects that AMUSE stores in an attribute are ignored.
 
 use super::amuse_units::{self, AmuseUnit, LENGTH, MASS, System, TIME, VELOCITY};
 use super::physical::from_cgs;
@@ -112,9 +112,9 @@ fn last_state(file: &ThirdPartyFile) -> Result<(ThirdPartyGroup<'_>, Vec<String>
     Ok((set, notes))
 }
 
-/// Reads a set of orbital elements, in the names of AMUSE's table of the stars about the Galactic centre (after Gillessen et al. 2009,
-/// table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node and `Omega` for the argument of the
-/// pericentre.
+/// Reads a set of orbital elements, in the names of AMUSE's table of the stars about the Galactic centre (after
+/// Gillessen et al. 2009, table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node
+/// and `Omega` for the argument of the pericentre.
 pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
     let file = ThirdPartyFile::open(path)?;
     let (set, _) = last_state(&file)?;
@@ -186,8 +186,8 @@ fn checked_unit(at: &ThirdPartyGroup<'_>, name: &str, text: &str, powers: [i32; 
     Ok(unit)
 }
 
-/// Sets the units of a state: SI units by their sizes; N-body units after multiplying the values by the numerical factors of their
-/// units.
+/// Sets the units of a state: SI units by their sizes; N-body units after multiplying the values by the numerical
+/// factors of their units.
 fn in_units(mut state: FileState, of: [AmuseUnit; 3], time: Option<AmuseUnit>) -> Result<FileState, String> {
     let [mass, length, velocity] = of;
     let mut systems = of.iter().chain(&time).map(|unit| unit.system);

@@ -1,5 +1,6 @@
-//! Unit strings of AMUSE, such as `((1000.0 * system.get('S.I.').base('length')) * (system.get('S.I.').base('time')**-1))`.
-//! AMUSE evaluates them as Python. Here a parser accepts numbers, base units, `*`, `/`, `**` and brackets, and nothing else.
+//! Unit strings of AMUSE, such as `((1000.0 * system.get('S.I.').base('length')) *
+//! (system.get('S.I.').base('time')**-1))`. AMUSE evaluates them as Python. Here a parser accepts numbers, base units,
+//! `*`, `/`, `**` and brackets, and nothing else.
 
 use tisane::units::Units;
 

@@ -47,8 +47,8 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
     })
 }
 
-/// Reads a file of exactly seven columns, or of seven or more with `more`. Returns the state and the largest number of columns of a
-/// line.
+/// Reads a file of exactly seven columns, or of seven or more with `more`. Returns the state and the largest number of
+/// columns of a line.
 pub(super) fn read(path: &Path, format: &'static str, more: bool) -> Result<(FileState, usize)> {
     let (mut columns, mut places, mut most) = (Columns::default(), Vec::new(), 0);
     let mut lines = Lines::open(path)?;

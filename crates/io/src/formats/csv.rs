@@ -1,6 +1,6 @@
-//! Comma-separated text with a header of the columns m, x, y, z, vx, vy, vz and optionally id, in any order. Blank lines and lines
-//! that start with `#` are skipped; a field may be in double quotes. Fields are numbers and names without commas and line breaks,
-//! so that lines are split here, which keeps the line numbers of messages right.
+//! Comma-separated text with a header of the columns m, x, y, z, vx, vy, vz and optionally id, in any order. Blank
+//! lines and lines that start with `#` are skipped; a field may be in double quotes. Fields are numbers and names
+//! without commas and line breaks, so that lines are split here, which keeps the line numbers of messages right.
 
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
 use super::sniff::{FileProbe, Guess};

@@ -1,6 +1,6 @@
-//! Gadget's HDF5 files (Springel 2005, MNRAS 364, 1105), as Gadget, AREPO, GIZMO and SWIFT write them: groups `PartType0` …
-//! `PartType5`, one for each type of particle. All become point masses here. Files are written with stars, type 4, in double
-//! precision.
+//! Gadget's HDF5 files (Springel 2005, MNRAS 364, 1105), as Gadget, AREPO, GIZMO and SWIFT write them: groups
+//! `PartType0` … `PartType5`, one for each type of particle. All become point masses here. Files are written with
+//! stars, type 4, in double precision.
 
 use super::gadget_header::{self, GadgetHeader};
 use super::sniff::{FileProbe, Guess};

@@ -1,5 +1,5 @@
-//! Header groups of Gadget HDF5 files: counts, masses, time, units, h. Gadget-2 and -4, AREPO, GIZMO, SWIFT and tisane store them
-//! in different places.
+//! Header groups of Gadget HDF5 files: counts, masses, time, units, h. Gadget-2 and -4, AREPO, GIZMO, SWIFT and tisane
+//! store them in different places.
 
 use super::physical::from_cgs;
 use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};

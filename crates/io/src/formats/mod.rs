@@ -1,7 +1,7 @@
 //! File formats of particles: one module and one entry in [`FORMATS`] each.
 //!
-//! Readers do not trust a file: allocations are bounded by its length, and every error is an [`Error::Input`] with the place, the
-//! expected and the found value.
+//! Readers do not trust a file: allocations are bounded by its length, and every error is an [`Error::Input`] with the
+//! place, the expected and the found value.
 
 mod amuse;
 mod amuse_units;
@@ -56,7 +56,8 @@ pub struct Format {
 pub struct Writer {
     /// Units in which the file can be written.
     pub units: WritableUnits,
-    /// Description in one line of the information (mass, position, velocity, id, time, units) that the format drops or rounds.
+    /// Description in one line of the information (mass, position, velocity, id, time, units) that the format drops or
+    /// rounds.
     pub loses: &'static str,
     /// Writes a file atomically and describes the information of this state that was lost.
     write: fn(&Path, &FileState) -> Result<Vec<String>>,
@@ -90,8 +91,8 @@ pub const FORMATS: &[Format] = &[
 /// it from the content.
 ///
 /// # Errors
-/// [`Error::Input`] if the file is missing, not a regular file, empty, damaged, in no known format or in another than the given
-/// one, or if it holds unphysical values.
+/// [`Error::Input`] if the file is missing, not a regular file, empty, damaged, in no known format or in another than
+/// the given one, or if it holds unphysical values.
 pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
     let named = format.map(|name| by_name(path, name)).transpose()?;
     let probe = FileProbe::open(path)?;
@@ -144,7 +145,8 @@ fn best_guess(found: &[(&'static Format, Guess)]) -> Option<(&'static Format, St
     Some((format, text))
 }
 
-/// Writes a state to a file atomically, in the format called `format`. Returns descriptions of the information that was lost.
+/// Writes a state to a file atomically, in the format called `format`. Returns descriptions of the information that was
+/// lost.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no such format, if tisane only reads it, or if it cannot hold the state or its units;

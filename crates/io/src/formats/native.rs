@@ -19,7 +19,8 @@ pub(super) const FORMAT: Format = Format {
     writer: None,
 };
 
-/// Recognises the root attribute `format`. Also matches any other HDF5 file, so that the error message can say what it is.
+/// Recognises the root attribute `format`. Also matches any other HDF5 file, so that the error message can say what it
+/// is.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     if probe.is_from_tisane() {
         Guess::sure("HDF5 with tisane's root attribute `format`")

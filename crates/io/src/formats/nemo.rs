@@ -1,5 +1,6 @@
-//! Snapshots of NEMO (Teuben 1995): `SnapShot` with `Parameters` (Nobj, Time) and `Particles` (Mass, and PhaseSpace or Position
-//! and Velocity), in either byte order, in 4- or 8-byte floats. Of several snapshots in a file the last one is read.
+//! Snapshots of NEMO (Teuben 1995): `SnapShot` with `Parameters` (Nobj, Time) and `Particles` (Mass, and PhaseSpace or
+//! Position and Velocity), in either byte order, in 4- or 8-byte floats. Of several snapshots in a file the last one is
+//! read.
 
 use super::columns::lost_ids;
 use super::nemo_items::{Item, ItemWriter, Items, byte_order};
@@ -92,7 +93,8 @@ fn read(path: &Path) -> Result<FileState> {
     Ok(FileState { notes, ..state })
 }
 
-/// Returns the last snapshot with particles, and the number of such snapshots. Masses may be stored in an earlier snapshot only.
+/// Returns the last snapshot with particles, and the number of such snapshots. Masses may be stored in an earlier
+/// snapshot only.
 fn last_snapshot(items: &mut Items<File>) -> std::io::Result<(SnapshotItems, usize)> {
     let (mut now, mut last, mut snapshots) = (SnapshotItems::default(), SnapshotItems::default(), 0);
     loop {

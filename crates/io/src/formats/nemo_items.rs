@@ -1,6 +1,6 @@
-//! Structured binary files of NEMO: a stream of items, each with a magic number, a type, a name, dimensions and values; sets contain
-//! items. Layout as written by NEMO's `filestruct` (Teuben 1995). The reader records the offsets of values and reads only those
-//! that are asked for.
+//! Structured binary files of NEMO: a stream of items, each with a magic number, a type, a name, dimensions and values;
+//! sets contain items. Layout as written by NEMO's `filestruct` (Teuben 1995). The reader records the offsets of values
+//! and reads only those that are asked for.
 
 use std::io::{BufRead, BufReader, Read, Result, Seek, SeekFrom};
 
@@ -77,8 +77,8 @@ impl<R: Read + Seek> Items<R> {
         Self { file: BufReader::new(file), length, big_endian, open: Vec::new() }
     }
 
-    /// Returns the next item with values, skipping the begin and end of sets; [`None`] at the end of the file. Calls `closed` with the
-    /// path of each set that ends before the item.
+    /// Returns the next item with values, skipping the begin and end of sets; [`None`] at the end of the file. Calls
+    /// `closed` with the path of each set that ends before the item.
     pub(super) fn next(&mut self, mut closed: impl FnMut(&str)) -> Result<Option<Item>> {
         loop {
             let start = self.file.stream_position()?;

@@ -1,5 +1,5 @@
-//! PeTar's raw input (Wang et al. 2020, MNRAS 497, 536), the data file that `petar.init` takes: one star a line, seven columns
-//! separated by blanks, m x y z vx vy vz; under `petar -u 1` in solar masses, pc and pc/Myr.
+//! PeTar's raw input (Wang et al. 2020, MNRAS 497, 536), the data file that `petar.init` takes: one star a line, seven
+//! columns separated by blanks, m x y z vx vy vz; under `petar -u 1` in solar masses, pc and pc/Myr.
 
 use super::columns;
 use super::sniff::{FileProbe, Guess};

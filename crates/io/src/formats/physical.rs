@@ -3,11 +3,12 @@
 use tisane::units::names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Unit, Units};
 
-/// Relative tolerance for equal units: constants such as the solar mass or the length of a year differ between programs by less.
+/// Relative tolerance for equal units: constants such as the solar mass or the length of a year differ between programs
+/// by less.
 const SAME: f64 = 1e-3;
 
-/// Returns the conversion factor between two units. Units whose sizes differ by less than 0.1 % are taken as equal, defined by other
-/// constants.
+/// Returns the conversion factor between two units. Units whose sizes differ by less than 0.1 % are taken as equal,
+/// defined by other constants.
 pub(super) fn factor(from: &Unit, to: &Unit) -> f64 {
     let factor = from.cgs / to.cgs;
     let rounded = power_of_ten(factor);
@@ -27,9 +28,9 @@ fn power_of_ten(x: f64) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(1.0)
 }
 
-/// Returns units from the sizes of mass, length and velocity in g, cm and cm/s. The unit of time is length / velocity unless its
-/// size in s is given. A size within 0.1 % of a known unit, or of a power of ten times one, gets its name and size. [`None`]
-/// unless all sizes are positive and finite.
+/// Returns units from the sizes of mass, length and velocity in g, cm and cm/s. The unit of time is length / velocity
+/// unless its size in s is given. A size within 0.1 % of a known unit, or of a power of ten times one, gets its name
+/// and size. [`None`] unless all sizes are positive and finite.
 pub(super) fn from_cgs(mass: f64, length: f64, velocity: f64, time: Option<f64>) -> Option<Units> {
     let good = |x: &f64| *x > 0.0 && x.is_finite();
     if ![mass, length, velocity, time.unwrap_or(1.0)].iter().all(good) {

@@ -49,12 +49,12 @@ impl FileState {
         }
     }
 
-    /// Converts the state to other units. Returns a description of the conversion, or [`None`] if the numbers stay. A state of
-    /// unknown units is assumed to be in them already.
+    /// Converts the state to other units. Returns a description of the conversion, or [`None`] if the numbers stay. A
+    /// state of unknown units is assumed to be in them already.
     ///
     /// # Errors
-    /// A message if only one of the two systems is that of Hénon units, which have no physical size, or if a number exceeds the range
-    /// of 8-byte floats in the new units. The state must not be used after an error.
+    /// A message if only one of the two systems is that of Hénon units, which have no physical size, or if a number
+    /// exceeds the range of 8-byte floats in the new units. The state must not be used after an error.
     pub fn to_units(&mut self, to: &Units) -> Result<Option<String>, String> {
         let Some(from) = self.units.replace(to.clone()) else { return Ok(None) };
         if from.is_henon() != to.is_henon() {
@@ -80,8 +80,8 @@ impl FileState {
         Ok((!same).then(|| format!("converted from {} to {}", from.describe(), to.describe())))
     }
 
-    /// Checks that values are still finite and the total mass positive after multiplication by the factors of mass, length, velocity
-    /// and time.
+    /// Checks that values are still finite and the total mass positive after multiplication by the factors of mass,
+    /// length, velocity and time.
     fn check_range(&self, factors: [f64; 4]) -> Result<(), String> {
         let names = ["mass", "length", "velocity", "time"];
         if let Some((name, _)) = names.iter().zip(factors).find(|(_, factor)| !factor.is_normal()) {

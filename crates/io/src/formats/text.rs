@@ -5,11 +5,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// Maximum length of a line in bytes, far above that of eight numbers. Longer lines are an error, so that memory is bounded.
+/// Maximum length of a line in bytes, far above that of eight numbers. Longer lines are an error, so that memory is
+/// bounded.
 const LONGEST_LINE: u64 = 4096;
 
-/// Content lines of a file with their line numbers. Blank lines and lines that start with `#` are skipped; surrounding blanks and a
-/// byte-order mark are removed.
+/// Content lines of a file with their line numbers. Blank lines and lines that start with `#` are skipped; surrounding
+/// blanks and a byte-order mark are removed.
 pub(super) struct Lines<'a> {
     path: &'a Path,
     file: BufReader<File>,
@@ -53,8 +54,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Returns the first content line (not blank, not a `#` comment) in the first bytes of a file; [`None`] if the bytes are not text.
-/// Accepts bytes above 127: readers report text that is not UTF-8 with its line.
+/// Returns the first content line (not blank, not a `#` comment) in the first bytes of a file; [`None`] if the bytes
+/// are not text. Accepts bytes above 127: readers report text that is not UTF-8 with its line.
 pub(super) fn first_content_line(head: &[u8]) -> Option<String> {
     let is_text = head.iter().all(|&b| b >= 0x20 && b != 0x7f || matches!(b, b'\t' | b'\n' | b'\r'));
     let text = String::from_utf8_lossy(if is_text { head } else { b"" });

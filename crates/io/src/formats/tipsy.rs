@@ -1,6 +1,6 @@
-//! Tipsy binary files (Katz & Quinn, TIPSY; the same layout in PKDGRAV, Gasoline and Bonsai): a header, then gas, dark and
-//! star records of 4-byte floats. All become point masses here. Either byte order; the header is 28 bytes, or 32 where a C
-//! compiler padded it to 8.
+//! Tipsy binary files (Katz & Quinn, TIPSY; the same layout in PKDGRAV, Gasoline and Bonsai): a header, then gas, dark
+//! and star records of 4-byte floats. All become point masses here. Either byte order; the header is 28 bytes, or 32
+//! where a C compiler padded it to 8.
 
 use super::columns::{Columns, lost_ids, row};
 use super::sniff::{FileProbe, Guess};
@@ -40,7 +40,8 @@ struct TipsyHeader {
 }
 
 impl TipsyHeader {
-    /// Parses the header in the byte order in which it is consistent: three dimensions, and counts that add up to the total.
+    /// Parses the header in the byte order in which it is consistent: three dimensions, and counts that add up to the
+    /// total.
     fn parse(head: &[u8]) -> Option<Self> {
         let head: &[u8; HEADER] = head.first_chunk()?;
         [false, true].into_iter().map(|big_endian| Self::in_order(head, big_endian)).find_map(|(header, dimensions)| {
@@ -151,7 +152,8 @@ fn rounding(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { ((f64::from(x as f32) - x) / x).abs() }
 }
 
-/// Reads all records. Returns the columns and the range of softening lengths, [`None`] if there are none or they are NaN.
+/// Reads all records. Returns the columns and the range of softening lengths, [`None`] if there are none or they are
+/// NaN.
 fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Option<[f64; 2]>)> {
     let mut columns = Columns::default();
     let mut range = [f64::INFINITY, f64::NEG_INFINITY];

@@ -4,8 +4,8 @@ use super::state::FileState;
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// Checks a state read from `path`: at least one particle; mass, position and velocity finite; no negative mass; a total
-/// mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
+/// Checks a state read from `path`: at least one particle; mass, position and velocity finite; no negative mass; a
+/// total mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
 ///
 /// # Errors
 /// [`Error::Input`] with the place of the first invalid value, the expected and the found value.

@@ -67,7 +67,7 @@ struct Point {
 fn points_of(it: &ForceSweep) -> Result<Vec<Point>> {
     let mut points = Vec::new();
     for &engine in &it.engines {
-        let described = assemble::described(engine, it.device)?;
+        let described = assemble::describe_engine(engine, it.device)?;
         for (&n, &seed) in it.n.iter().flat_map(|n| it.seeds.iter().map(move |seed| (n, seed))) {
             for (&mode, &bag) in it.modes.iter().flat_map(|mode| it.bags.iter().map(move |bag| (mode, bag))) {
                 let canonical = bag as usize == BAG;

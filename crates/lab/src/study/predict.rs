@@ -158,7 +158,7 @@ pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
 #[must_use]
 pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fit> {
     let engine = assemble::forecast_engine(config, n);
-    let described = assemble::described(engine, config.force.device).ok()?;
+    let described = assemble::describe_engine(engine, config.force.device).ok()?;
     let threads = super::trials::threads(config.force.threads) as u32;
     let asked = config.force.precision();
     let mode = if engine == Engine::Cuda { asked } else { asked.on_cpu() };

@@ -87,7 +87,7 @@ impl Common {
     /// # Errors
     /// If one is not there.
     pub fn new(engines: &[Engine], device: u32, stretch: &ParticleSlices, threads_asked: u32) -> Result<Self> {
-        let described = |engine: &Engine| Ok((*engine, assemble::described(*engine, device)?));
+        let described = |engine: &Engine| Ok((*engine, assemble::describe_engine(*engine, device)?));
         let engines = engines.iter().map(described).collect::<Result<_>>()?;
         Ok(Self { engines, device, stretch: stretch.clone(), threads: threads(threads_asked) })
     }

@@ -3,7 +3,7 @@
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine};
-use crate::simulation::{Engines, Notes};
+use crate::simulation::{Engines, SessionInfo};
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
@@ -15,22 +15,22 @@ use tisane::integrator::Integrator;
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
 
-/// Settings of one session of a run, which take the place of the configuration's and are not written into it.
+/// Settings of one session of a run, which override those of the configuration and are not saved in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Session {
-    /// Another engine.
+    /// Engine in place of the configured one.
     pub engine: Option<Engine>,
-    /// Another GPU.
+    /// Number of the GPU in place of the configured one.
     pub device: Option<u32>,
-    /// Measure where the time goes.
+    /// Flag to profile the session.
     pub profile: bool,
 }
 
 /// Number of particles from which a run is faster on a GPU than on the CPU's cores.
 ///
-/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs, Measured). The
-/// leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
-/// Below it the CPU is through with a block before the copies, launches and waits of an evaluation are over.
+/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs,
+/// Measured). The leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
+/// For fewer particles the CPU finishes a block before the copies, launches and waits of an evaluation on a GPU do.
 #[must_use]
 pub const fn gpu_wins_from(precision: Precision) -> usize {
     match precision {
@@ -148,7 +148,7 @@ fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
-/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the
+/// Chooses the engine of a session, reserves its memory, and couples it with the integrator. `of_run` is the
 /// kind of engine that computed the run so far.
 ///
 /// # Errors
@@ -159,7 +159,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     session: Session,
     of_run: Option<EngineKind>,
     task: Task<'_>,
-) -> Result<(Engines, Notes)> {
+) -> Result<(Engines, SessionInfo)> {
     let asked = session.engine.unwrap_or(config.force.engine).kind();
     let device = session.device.unwrap_or(config.force.device);
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile };
@@ -193,8 +193,8 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         EngineKind::Cuda => gpus()?.get(device as usize).map(|gpu| gpu.about.clone()),
         EngineKind::Cpu | EngineKind::Reference => None,
     };
-    let notes = Notes { choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
-    Ok((Engines { kind, propagator, auditor }, notes))
+    let info = SessionInfo { engine_choice: choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
+    Ok((Engines { kind, propagator, auditor }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
@@ -209,7 +209,7 @@ fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<A
     Ok(Some(Auditor { engine, sample, limit }))
 }
 
-/// Describes what a change of engine within a run means: a remark, or as the error a warning.
+/// Describes the effect of a change of engine within a run: a remark if the bits stay, otherwise a warning as the error.
 fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) -> Result<String, String> {
     let same_bits = before.same_bits(now, precision);
     let (before, now) = (before.name(), now.name());
@@ -217,14 +217,14 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
         return Ok(format!("; the run was computed by {before} so far, which has the same bits"));
     }
     Err(format!(
-        "the run was computed by {before} so far, and {now} rounds differently in {}: from here on the result is not bit for \
-         bit that of a run that was not stopped",
+        "the run was computed by {before} so far, and {now} rounds differently in {}: from here on the result is not bit \
+         for bit that of a run that was not stopped",
         precision.name()
     ))
 }
 
 /// Decides for `auto` in a new run: true for the GPU, and the reason.
-fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
+fn prefer_gpu(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
     let (from, mode) = (gpu_wins_from(precision), precision.name());
     if n < from {
         return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
@@ -254,13 +254,13 @@ fn auto<E: Build>(
             return take(EngineKind::Cpu, task, gpu, reason);
         }
         return take(before, task, gpu, reason).map_err(|e| {
-            let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run that \
-                        was not stopped";
+            let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run \
+                        that was not stopped";
             Error::input("CUDA", format!("{}; {why}", problem(&e))).with_help(help)
         });
     }
     let mut there = Vec::new();
-    let (wins, why) = weigh(task.precision, task.n, || {
+    let (wins, why) = prefer_gpu(task.precision, task.n, || {
         there = gpus()?;
         Ok(there.clone())
     });
@@ -295,7 +295,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
         }
         None => {
             let mut there = Vec::new();
-            let (wins, why) = weigh(config.force.precision(), n, || {
+            let (wins, why) = prefer_gpu(config.force.precision(), n, || {
                 there = gpus()?;
                 Ok(there.clone())
             });
@@ -309,7 +309,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
-        Engine::Auto if weigh(config.force.precision(), n, gpus).0 => Engine::Cuda,
+        Engine::Auto if prefer_gpu(config.force.precision(), n, gpus).0 => Engine::Cuda,
         Engine::Auto => Engine::Cpu,
         asked => asked,
     }
@@ -340,7 +340,7 @@ pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, 
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if it is not there.
-pub fn described(engine: Engine, device: u32) -> Result<String> {
+pub fn describe_engine(engine: Engine, device: u32) -> Result<String> {
     let kind = engine.kind().unwrap_or(EngineKind::Cpu);
     Ok(match kind {
         EngineKind::Cpu => format!("{} ({})", kind.name(), width()?.name()),
@@ -378,13 +378,13 @@ mod tests {
     fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
         for precision in Precision::ALL {
             let from = gpu_wins_from(precision);
-            let (wins, why) = weigh(precision, from - 1, || panic!("too few particles to ask the driver"));
+            let (wins, why) = prefer_gpu(precision, from - 1, || panic!("too few particles to ask the driver"));
             assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
-            let (wins, why) = weigh(precision, from, || Ok(vec![gpu()]));
+            let (wins, why) = prefer_gpu(precision, from, || Ok(vec![gpu()]));
             assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
-            let (wins, why) = weigh(precision, from, || Ok(Vec::new()));
+            let (wins, why) = prefer_gpu(precision, from, || Ok(Vec::new()));
             assert!(!wins && why.contains("finds no GPU") && why.contains("580"), "{why}");
-            let (wins, why) = weigh(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
+            let (wins, why) = prefer_gpu(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
             assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
         }
     }
