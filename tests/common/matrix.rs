@@ -297,6 +297,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         block_steps: None,
         energy_error: None,
         wait_for_space: false,
+        external_field: false,
     }
 }
 

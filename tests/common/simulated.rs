@@ -66,6 +66,7 @@ pub fn simulation(
 ) -> Simulation {
     std::fs::create_dir_all(dir.join("snapshots")).unwrap();
     let plan = Plan {
+        external_field: false,
         directory: dir.to_owned(),
         end: Time::from_dt_max(periods),
         diagnostics_every: 1,

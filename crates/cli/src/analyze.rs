@@ -35,18 +35,18 @@ pub struct AnalyzeArgs {
     threads: Option<u32>,
 }
 
-pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
+pub fn analyze(args: &AnalyzeArgs, verbosity: Verbosity) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
     let output = args.output.clone().unwrap_or_else(|| args.dir.join(directory::ANALYSIS));
     check_output(&args.dir, &output)?;
     let (first, left_out) = first_good(&paths)?;
-    if let Some(missing) = directory::describe_missing(&paths).filter(|_| !talk.quiet) {
+    if let Some(missing) = directory::describe_missing(&paths).filter(|_| !verbosity.quiet) {
         say(&format!("{}: {missing}", args.dir.display()));
     }
     let config = configuration(&args.dir, &first, &args.sets)?;
     std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
     let lock = Lock::take(&output)?;
-    lock.warning().filter(|_| !talk.quiet).iter().for_each(|why| say(why));
+    lock.warning().filter(|_| !verbosity.quiet).iter().for_each(|why| say(why));
     let mut analysis = Analysis {
         config,
         journals: Journals::create(&output, &first.units)?,
@@ -56,8 +56,8 @@ pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
         origin: first.provenance,
         left_out,
     };
-    on_threads(args.threads.unwrap_or(0) as usize, || analysis.run(&paths, talk))?;
-    let told = format!(
+    on_threads(args.threads.unwrap_or(0) as usize, || analysis.run(&paths, verbosity))?;
+    let text = format!(
         "{} of {} snapshots: {} rows about binaries, {} events, in {}\n",
         analysis.written.cluster_rows,
         paths.len(),
@@ -65,7 +65,7 @@ pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
         analysis.written.events,
         output.display()
     );
-    print(&told)?;
+    print(&text)?;
     Ok(if analysis.left_out.is_empty() { 0 } else { LEFT_OUT })
 }
 
@@ -116,11 +116,11 @@ struct Analysis {
 
 impl Analysis {
     /// Looks at the snapshots, as many at a time as there are threads, and writes the rows in their order.
-    fn run(&mut self, paths: &[PathBuf], talk: Verbosity) -> Result<()> {
-        let (bar, lines) = progress::bar(talk, paths.len() as u64);
-        let told_already = self.left_out.len();
+    fn run(&mut self, paths: &[PathBuf], verbosity: Verbosity) -> Result<()> {
+        let (bar, lines) = progress::bar(verbosity, paths.len() as u64);
+        let reported = self.left_out.len();
         self.left_out.iter().for_each(|why| say(why));
-        for batch in paths[told_already..].chunks(IN_HAND * rayon::current_num_threads()) {
+        for batch in paths[reported..].chunks(IN_HAND * rayon::current_num_threads()) {
             let seen: Vec<Result<(Seen, Provenance)>> =
                 batch.par_iter().with_max_len(1).map(|path| self.look(path)).collect();
             for (path, seen) in batch.iter().zip(seen) {

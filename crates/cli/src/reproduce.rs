@@ -39,7 +39,7 @@ pub struct ReproduceArgs {
     threads: Option<u32>,
 }
 
-pub fn reproduce(args: ReproduceArgs, talk: Verbosity) -> Result<u8> {
+pub fn reproduce(args: ReproduceArgs, verbosity: Verbosity) -> Result<u8> {
     let made = provenance::from_file(&args.file)?;
     let mut recipe = assemble::recipe(&args.file, &made, &args.inputs)?;
     let name = format!("runs/{}-reproduced", recipe.loaded.config.run.name);
@@ -47,10 +47,10 @@ pub fn reproduce(args: ReproduceArgs, talk: Verbosity) -> Result<u8> {
     let text =
         dir.to_str().ok_or_else(|| Error::input(&dir, "this path is not UTF-8: the configuration cannot name it"))?;
     recipe.loaded.config.output.directory = Some(text.to_owned());
-    if !talk.quiet {
+    if !verbosity.quiet {
         print(&about(&args.file, &made, &recipe))?;
     }
-    if args.run { run_again(args, recipe, &made, talk) } else { tell_command(&args.file, &dir, &recipe) }
+    if args.run { run_again(args, recipe, &made, verbosity) } else { tell_command(&args.file, &dir, &recipe) }
 }
 
 /// What made the file, and whether this program is the same.
@@ -135,7 +135,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Does the run again up to the file's state, and compares.
-fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, talk: Verbosity) -> Result<u8> {
+fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
     let session = Session { engine: args.engine.or(recipe.engine), device: args.device, profile: false };
     assemble::check_gpu(&recipe.loaded.config, session)?;
     let threads = args.threads.unwrap_or(recipe.loaded.config.force.threads) as usize;
@@ -148,9 +148,9 @@ fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, talk: Verbo
             return verdict(Err(why), made);
         }
         let steps = made.state_block_steps.unwrap_or_default();
-        let mut new = run::open(setup, session, false, talk)?;
+        let mut new = run::open(setup, session, false, verbosity)?;
         new.simulation.limit_block_steps(steps);
-        let reason = new.run(talk)?;
+        let reason = new.run(verbosity)?;
         let state = new.simulation.state;
         let done = state.counters.block_steps;
         if reason == ExitReason::Interrupted {

@@ -16,8 +16,9 @@ use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Units};
 
-/// Describes a snapshot, a checkpoint, a journal (CSV or HDF5) or a file of particles in one of the [`formats`], after checking all
-/// of it: kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as present.
+/// Describes a snapshot, a checkpoint, a journal (CSV or HDF5) or a file of particles in one of the [`formats`], after
+/// checking all of it: kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance,
+/// datasets, as far as present.
 ///
 /// # Errors
 /// [`Error::Input`] if the file is missing, damaged, or not readable by tisane.

@@ -163,7 +163,8 @@ impl ContentHash {
     }
 }
 
-/// Reads a snapshot written by tisane. Verifies the SHA-256 of the bytes, if the file still has it, and that of the values.
+/// Reads a snapshot written by tisane. Verifies the SHA-256 of the bytes, if the file still has it, and that of the
+/// values.
 ///
 /// # Errors
 /// [`Error::Input`](tisane::Error::Input) with the file and the dataset if it is missing, damaged or of another kind.

@@ -18,12 +18,14 @@ pub use resumed::resumed_run;
 use crate::config::{self, Config, Loaded, Problem};
 use crate::simulation::{Engines, Notes, Plan, Simulation};
 use engine::Task;
+use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::Field;
 use tisane::force::cpu::{self, Width};
+use tisane::force::external::ExternalField;
 use tisane::force::precision::Precision;
 use tisane::force::range::OutOfRange;
 use tisane::force::range::Range;
@@ -73,6 +75,12 @@ impl Setup {
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.config.softening.epsilon.get() / self.scale.length
+    }
+
+    /// External field that acts on the particles, in internal units, if there is one.
+    #[must_use]
+    pub fn external_field(&self) -> Option<Arc<dyn ExternalField>> {
+        self.config.external.build(&self.scale)
     }
 }
 
@@ -212,7 +220,7 @@ fn choose_engines(
     config: &Config,
     session: Session,
     of_run: Option<EngineKind>,
-    task: Task,
+    task: Task<'_>,
 ) -> Result<(Engines, Notes)> {
     match config.integrator.scheme().build(task.precision, task.clock) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
@@ -232,6 +240,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         block_steps: config.limits.block_steps,
         energy_error: config.limits.energy_error.map(config::Real::get),
         wait_for_space: config.output.on_full == config::OnFull::Wait,
+        external_field: !config.external.is_empty(),
     }
 }
 
@@ -284,6 +293,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn engines(set: &Setup, session: Session) -> Result<(Engines, Notes)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    let field = set.external_field();
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n, field: field.as_ref() };
     choose_engines(&set.config, session, None, task)
 }

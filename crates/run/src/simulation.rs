@@ -169,7 +169,7 @@ impl Simulation {
         self.count(done);
         let mut outputs = self.insist(|| Outputs::create(&self.plan, &self.units))?;
         let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
-        let conserved = Conserved::from_particles(&self.particles, &measured.pot);
+        let conserved = Conserved::in_field(&self.particles, &measured);
         let references = &mut self.state.references;
         references.energy = conserved.energy();
         references.previous_energy = conserved.energy();
@@ -303,8 +303,10 @@ impl Simulation {
             Some(auditor) => auditor.audit(&self.particles, self.state.now, propagator)?,
             None => None,
         };
-        let conserved = Conserved::from_particles(&self.particles, &measured.pot);
-        Ok((row::of(&self.particles, &self.state, &conserved, audit.as_ref()), audit))
+        let conserved = Conserved::in_field(&self.particles, measured);
+        let mut row = row::of(&self.particles, &self.state, &conserved, audit.as_ref());
+        row.external_potential_energy = self.plan.external_field.then_some(conserved.external);
+        Ok((row, audit))
     }
 
     /// Refuses a row that says that the run went wrong.

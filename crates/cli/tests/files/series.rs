@@ -38,11 +38,11 @@ fn units() -> FileUnits {
 }
 
 fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
-    JournalWriter::create(dir, &units()).unwrap()
+    JournalWriter::create(dir, &units(), false).unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
-    ResumableJournal::check(dir, (rows, None), &units())?.resume()
+    ResumableJournal::check(dir, (rows, None), &units(), false)?.resume()
 }
 
 fn append(series: &mut JournalWriter<DiagnosticsRow>, rows: std::ops::Range<u64>) {

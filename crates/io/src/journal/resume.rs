@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
-/// Journal of a stopped run that was checked against its checkpoint. Its files change only in [`resume`](Self::resume): a run
-/// checks all its journals first, so that none loses rows if another one is missing.
+/// Journal of a stopped run that was checked against its checkpoint. Its files change only in [`resume`](Self::resume):
+/// a run checks all its journals first, so that none loses rows if another one is missing.
 #[derive(Debug)]
 #[must_use]
 pub struct ResumableJournal<R> {
@@ -26,6 +26,7 @@ pub struct ResumableJournal<R> {
     hash: Sha256,
     rows: u64,
     units: FileUnits,
+    optional: bool,
     row: PhantomData<R>,
 }
 
@@ -39,60 +40,67 @@ enum RowSource {
 }
 
 impl<R: JournalRow> ResumableJournal<R> {
-    /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the CSV is
-    /// missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were modified since are
-    /// kept and logged as a warning: the state of the run does not depend on them.
+    /// Checks the journal of a run, with the optional columns or without, whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the
+    /// CSV is missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were
+    /// modified since are kept and logged as a warning: the state of the run does not depend on them.
     ///
     /// # Errors
-    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be written.
-    pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
+    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be
+    /// written.
+    pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits, optional: bool) -> Result<Self> {
+        let header = header::<R>(optional);
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {
             let text =
-                text_of_hdf5::<R>(&dir.join(R::JOURNAL.hdf5()), rows, sha256).map_err(|why| missing(&path, &why))?;
-            return Ok(Self::from_text(dir, text, units, rows));
+                text_of_hdf5(&dir.join(R::JOURNAL.hdf5()), header, rows, sha256).map_err(|why| missing(&path, &why))?;
+            return Ok(Self::from_text(dir, text, (units, optional), rows));
         }
-        let (length, hash) = first_rows(&path, rows, &header::<R>()).map_err(|e| e.with_help(advice(&path)))?;
+        let (length, hash) = first_rows(&path, rows, &header).map_err(|e| e.with_help(advice(&path)))?;
         if sha256.is_some_and(|written| written != Digest::from_hasher(hash.clone())) {
             let path = path.display();
             tracing::warn!("{path}: the first {rows} rows were modified since this run wrote them");
         }
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self { found: RowSource::Csv(csv), length, hash, ..Self::from_text(dir, String::new(), units, rows) })
+        Ok(Self {
+            found: RowSource::Csv(csv),
+            length,
+            hash,
+            ..Self::from_text(dir, String::new(), (units, optional), rows)
+        })
     }
 
     /// Returns a journal without rows, for a checkpoint of a version that had no such journal.
     pub fn empty(dir: &Path, units: &FileUnits) -> Self {
-        Self::from_text(dir, header::<R>(), units, 0)
+        Self::from_text(dir, header::<R>(false), (units, false), 0)
     }
 
-    fn from_text(dir: &Path, text: String, units: &FileUnits, rows: u64) -> Self {
+    fn from_text(dir: &Path, text: String, (units, optional): (&FileUnits, bool), rows: u64) -> Self {
         let (length, hash) = (text.len() as u64, Sha256::new_with_prefix(&text));
         let found = RowSource::Text(text);
-        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), row: PhantomData }
+        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), optional, row: PhantomData }
     }
 
-    /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the run
-    /// will write them again.
+    /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the
+    /// run will write them again.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
     pub fn resume(self) -> Result<JournalWriter<R>> {
         let path = self.dir.join(R::JOURNAL.csv());
-        let trouble = |e| Error::storage(&path, e);
+        let failed = |e| Error::storage(&path, e);
         let csv = match self.found {
             RowSource::Csv(csv) => csv,
             RowSource::Text(text) => {
-                write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(trouble))?;
+                write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(failed))?;
                 if self.rows > 0 {
                     let (path, twin) = (path.display(), R::JOURNAL.hdf5());
                     tracing::warn!("{path} was missing: restored from {twin}, with the same bytes");
                 }
-                OpenOptions::new().append(true).open(&path).map_err(trouble)?
+                OpenOptions::new().append(true).open(&path).map_err(failed)?
             }
         };
-        csv.set_len(self.length).map_err(trouble)?;
-        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), &self.units, self.rows))
+        csv.set_len(self.length).map_err(failed)?;
+        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), (&self.units, self.optional), self.rows))
     }
 }
 
@@ -100,8 +108,8 @@ impl<R: JournalRow> ResumableJournal<R> {
 fn advice(path: &Path) -> String {
     let (name, twin) = (path.file_name().unwrap_or_default().display(), path.with_extension("hdf5"));
     format!(
-        "the checkpoint is intact, but this journal is not: restore {name}, or move it away so that its rows are taken from {}, \
-         if that has them all. Otherwise start a new run from the last snapshot with [initial.file]",
+        "the checkpoint is intact, but this journal is not: restore {name}, or move it away so that its rows are \
+         taken from {}, if that has them all. Otherwise start a new run from the last snapshot with [initial.file]",
         twin.display()
     )
 }
@@ -109,20 +117,20 @@ fn advice(path: &Path) -> String {
 /// Returns the error for a missing CSV whose rows cannot be restored.
 fn missing(path: &Path, why: &str) -> Error {
     Error::input(path, format!("no such file, and {why}")).with_help(
-        "the checkpoint is intact, but this journal is not: restore the file, or start a new run from the last snapshot with \
-         [initial.file]",
+        "the checkpoint is intact, but this journal is not: restore the file, or start a new run from the last \
+         snapshot with [initial.file]",
     )
 }
 
 /// Restores the CSV up to its first `rows` rows from the HDF5 file. Fails with the reason as text.
-fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
+fn text_of_hdf5(path: &Path, header: String, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
     let Some(sha256) = sha256 else {
         return Err("the checkpoint has no hash to verify the rows of the HDF5 file".into());
     };
     let name = path.file_name().unwrap_or_default().display();
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be restored from {name}: {e}"))?;
     let values = |row| table.columns.iter().filter_map(|column| column.values.get(row)).collect::<Vec<_>>();
-    let mut text = header::<R>();
+    let mut text = header;
     for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
         text += &line(&values(row));
     }
@@ -134,17 +142,17 @@ fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -
 
 /// Returns the length in bytes of the header and the first `rows` whole lines of a journal, and their hash.
 fn first_rows(path: &Path, rows: u64, header: &str) -> Result<(u64, Sha256)> {
-    let trouble = |e| Error::input(path, e);
-    let mut journal = BufReader::new(regular_file::open(path).map_err(trouble)?);
+    let failed = |e| Error::input(path, e);
+    let mut journal = BufReader::new(regular_file::open(path).map_err(failed)?);
     let mut text = Vec::new();
-    let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+    let mut length = journal.read_until(b'\n', &mut text).map_err(failed)? as u64;
     if text != header.as_bytes() {
         return Err(Error::input(path, "line 1: the columns differ from those that this version of tisane writes"));
     }
     let mut hash = Sha256::new_with_prefix(header);
     for row in 0..rows {
         text.clear();
-        length += journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+        length += journal.read_until(b'\n', &mut text).map_err(failed)? as u64;
         if !text.ends_with(b"\n") {
             return Err(Error::input(path, format!("expected {rows} rows as the checkpoint records, found {row}")));
         }

@@ -2,6 +2,7 @@
 //!
 //! The kernels are no mode of runs: those of the report and of GPU Gems 3 take each particle's pair with itself into the sum and
 
+pub mod citations;
 pub mod cpu_kernels;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls of cuBLAS, a C library")]

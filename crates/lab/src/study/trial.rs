@@ -185,6 +185,6 @@ impl Trial {
     /// Total energy of the synchronised system, in f64.
     fn energy(&mut self) -> Result<f64> {
         let field = self.propagator.field(&self.particles, self.now)?;
-        Ok(Conserved::from_particles(&self.particles, &field.pot).energy())
+        Ok(Conserved::in_field(&self.particles, &field).energy())
     }
 }

@@ -4,8 +4,10 @@ use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine};
 use crate::simulation::{Engines, Notes};
+use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
+use tisane::force::external::{ExternalField, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::profile::Profiler;
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, cpu, reference};
@@ -41,29 +43,30 @@ pub const fn gpu_wins_from(precision: Precision) -> usize {
 /// Advice if there is no usable GPU.
 const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
 
-/// Parameters of an engine, and the number of particles that it will hold.
+/// Parameters of an engine, the number of particles that it will hold, and the external field that it adds.
 #[derive(Clone, Copy)]
-pub(super) struct Task {
+pub(super) struct Task<'a> {
     pub precision: Precision,
     pub epsilon: f64,
     pub clock: Clock,
     pub n: usize,
+    pub field: Option<&'a Arc<dyn ExternalField>>,
 }
 
 /// Quantities for which there are engines of every kind.
 pub(super) trait Build: Evaluation {
     /// Builds the CPU engine.
-    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine<Self>>>;
+    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
     /// Builds the reference engine.
-    fn reference(task: Task) -> Box<dyn ForceEngine<Self>>;
+    fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
     /// Builds the engine on a GPU; returns it with its name, which says the device.
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
+    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
 
     /// Couples an integrator with its engine, and with one that measures in f64 if that does not.
     fn couple<I: Integrator<Evaluation = Self> + 'static>(
         integrator: I,
         (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
-        task: Task,
+        task: Task<'_>,
         gpu: OnGpu,
     ) -> Result<Propagator> {
         Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
@@ -71,22 +74,22 @@ pub(super) trait Build: Evaluation {
 }
 
 impl Build for Forces {
-    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine>> {
+    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
         Ok(cpu::engine(task.precision, task.epsilon, task.clock, width()?))
     }
 
-    fn reference(task: Task) -> Box<dyn ForceEngine> {
+    fn reference(task: Task<'_>) -> Box<dyn ForceEngine> {
         reference::engine(task.precision, task.epsilon, task.clock)
     }
 
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
+    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
         cuda(task.precision, task.epsilon, task.clock, gpu)
     }
 
     fn couple<I: Integrator<Evaluation = Self> + 'static>(
         integrator: I,
         (kind, engine): (EngineKind, Box<dyn ForceEngine>),
-        task: Task,
+        task: Task<'_>,
         gpu: OnGpu,
     ) -> Result<Propagator> {
         if kind.measures_energy(task.precision) {
@@ -97,32 +100,36 @@ impl Build for Forces {
 }
 
 impl Build for Accelerations {
-    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine<Self>>> {
+    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
         Ok(cpu::accelerations(task.precision, task.epsilon, width()?))
     }
 
-    fn reference(task: Task) -> Box<dyn ForceEngine<Self>> {
+    fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
         reference::accelerations(task.precision, task.epsilon)
     }
 
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
+    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
         cuda_accelerations(task.precision, task.epsilon, gpu)
     }
 }
 
-/// Builds an engine of a kind; returns it with its name, which for a GPU says the device.
-fn build<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
+/// Builds an engine of a kind, with the external field; returns it with its name, which for a GPU says the device.
+fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
     let named = |engine| (engine, kind.name().to_owned());
-    match kind {
-        EngineKind::Cpu => E::on_cpu(task).map(named),
-        EngineKind::Cuda => E::on_gpu(task, gpu),
-        EngineKind::Reference => Ok(named(E::reference(task))),
-    }
+    let (engine, name) = match kind {
+        EngineKind::Cpu => named(E::on_cpu(task)?),
+        EngineKind::Cuda => E::on_gpu(task, gpu)?,
+        EngineKind::Reference => named(E::reference(task)),
+    };
+    Ok(match task.field {
+        Some(field) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
+        None => (engine, name),
+    })
 }
 
 /// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
 /// the same bits.
-fn f64_engine(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
+fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
     let task = Task { precision: Precision::F64, ..task };
     let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
     Ok(build(kind, task, OnGpu { phases: false, ..gpu })?.0)
@@ -136,7 +143,7 @@ struct Choice<E> {
 }
 
 /// Takes the engine of a kind; `reason` makes the reason from the engine's name.
-fn take<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu, reason: impl Fn(&str) -> String) -> Result<Choice<E>> {
+fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(&str) -> String) -> Result<Choice<E>> {
     let (engine, name) = build(kind, task, gpu)?;
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
@@ -151,7 +158,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     config: &Config,
     session: Session,
     of_run: Option<EngineKind>,
-    task: Task,
+    task: Task<'_>,
 ) -> Result<(Engines, Notes)> {
     let asked = session.engine.unwrap_or(config.force.engine).kind();
     let device = session.device.unwrap_or(config.force.device);
@@ -191,13 +198,13 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
-fn auditor(config: &Config, kind: EngineKind, task: Task) -> Result<Option<Auditor>> {
+fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<Auditor>> {
     if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
         return Ok(None);
     }
     // Next to an engine of the CPU, the f64 engine is the CPU already.
-    let on_cpu = || Forces::on_cpu(Task { precision: Precision::F64, ..task });
-    let engine = if kind == EngineKind::Cuda { Some(on_cpu()?) } else { None };
+    let on_cpu = || build(EngineKind::Cpu, Task { precision: Precision::F64, ..task }, OnGpu::default());
+    let engine = if kind == EngineKind::Cuda { Some(on_cpu()?.0) } else { None };
     let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
     Ok(Some(Auditor { engine, sample, limit }))
 }
@@ -232,7 +239,12 @@ fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>
 
 /// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another
 /// engine has others, it keeps its engine.
-fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: &mut Vec<String>) -> Result<Choice<E>> {
+fn auto<E: Build>(
+    task: Task<'_>,
+    gpu: OnGpu,
+    of_run: Option<EngineKind>,
+    warnings: &mut Vec<String>,
+) -> Result<Choice<E>> {
     let mode = task.precision.name();
     if let Some(before) = of_run.filter(|_| task.precision != Precision::F64) {
         let why =
@@ -314,7 +326,7 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task = Task { precision, epsilon, clock, n: gpu.room_for };
+    let task = Task { precision, epsilon, clock, n: gpu.room_for, field: None };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 

@@ -43,7 +43,8 @@ pub fn resumed_run(
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
-    let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
+    let field = config.external.build(&run.scale);
+    let task = Task { precision, epsilon, clock: run.clock, n: particles.len(), field: field.as_ref() };
     let before = EngineKind::from_name(&of_run.engine);
     let (engines, mut notes) = choose_engines(&config, session, before, task)?;
     if before.is_none() {
@@ -116,6 +117,7 @@ pub(super) fn differing_section(one: &Config, other: &Config) -> Option<&'static
     let sections = [
         ("units", one.units == other.units),
         ("initial", one.initial == other.initial),
+        ("external", one.external == other.external),
         ("softening", one.softening == other.softening),
         ("integrator", one.integrator == other.integrator),
         ("force.precision", one.force.precision() == other.force.precision()),

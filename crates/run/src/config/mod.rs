@@ -43,6 +43,7 @@ pub use tisane::units::Real;
 pub use validate::{above, at_least, whole_multiple};
 pub use wall_time::WallTime;
 
+use tisane::force::external::ExternalSettings;
 use tisane::integrator::IntegratorSettings;
 use tisane::units::Units;
 use tisane::{Error, Result};
@@ -61,6 +62,9 @@ pub struct Config {
     /// Softening of the pair force.
     #[serde(default)]
     pub softening: Softening,
+    /// Fields of what is not among the particles. They act on all particles.
+    #[serde(default, skip_serializing_if = "ExternalSettings::is_empty")]
+    pub external: ExternalSettings,
     /// How particles are moved.
     #[serde(default)]
     pub integrator: IntegratorSettings,

@@ -27,6 +27,12 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
     at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
     above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
+    for field in config.external.iter() {
+        let mut mistakes = Vec::new();
+        field.check(&mut mistakes);
+        let problem = |(key, problem)| Problem::new(format!("{}.{key}", field.section()), problem);
+        found.extend(mistakes.into_iter().map(problem));
+    }
     if scheme(config, &mut found) {
         times(config, &mut found);
     }

@@ -28,7 +28,7 @@ impl Outputs {
     pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
-        Ok(Self { diagnostics: JournalWriter::create(dir, units)?, cluster, look: None })
+        Ok(Self { diagnostics: JournalWriter::create(dir, units, plan.external_field)?, cluster, look: None })
     }
 
     /// Takes up those of a run whose checkpoint says what was written. Once all have been looked at, the summary goes, and
@@ -38,7 +38,8 @@ impl Outputs {
     /// As [`ResumableJournal::check`], [`directory::remove_summary`] and [`ResumableJournal::resume`].
     pub(super) fn resume(plan: &Plan, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
-        let diagnostics = ResumableJournal::check(dir, (written.diagnostics_rows, written.diagnostics_sha256), units)?;
+        let of_checkpoint = (written.diagnostics_rows, written.diagnostics_sha256);
+        let diagnostics = ResumableJournal::check(dir, of_checkpoint, units, plan.external_field)?;
         let cluster = plan.cluster.map(|_| cluster::Stopped::look(dir, written, units)).transpose()?;
         // From here on it is not true any more.
         directory::remove_summary(dir)?;

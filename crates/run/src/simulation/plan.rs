@@ -29,6 +29,8 @@ pub struct Plan {
     pub energy_error: Option<f64>,
     /// Whether to wait where a file does not fit on the disk, in place of ending with an error.
     pub wait_for_space: bool,
+    /// True if an external field acts on the particles: then the diagnostics have a column for its energy.
+    pub external_field: bool,
 }
 
 /// Why a run ended.

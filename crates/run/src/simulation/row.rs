@@ -36,6 +36,7 @@ pub(super) fn of(
         time: state.clock.time(state.now),
         kinetic_energy: conserved.kinetic,
         potential_energy: conserved.potential,
+        external_potential_energy: None,
         energy: conserved.energy(),
         relative_energy_error: relative(conserved.energy(), first.energy),
         relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
@@ -72,7 +73,8 @@ pub(super) fn of(
 /// # Errors
 /// [`Error::Integration`] with what was seen.
 pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
-    let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs());
+    let external = row.external_potential_energy.map_or(0.0, f64::abs);
+    let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs()).max(external);
     // Not `>`: a NaN must not pass.
     let (good, allowed) = match limit {
         Some(limit) => (row.relative_energy_error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
