@@ -23,6 +23,8 @@ pub struct SchemeInfo {
     pub accuracy_key: &'static str,
     /// Key of the longest step.
     pub dt_max_key: &'static str,
+    /// Papers that the scheme is taken from, by their keys in the references of `tisane generate cite`.
+    pub references: &'static [&'static str],
 }
 
 impl SchemeInfo {

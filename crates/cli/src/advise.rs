@@ -1,6 +1,6 @@
 //! `tisane advise`: which mode and nu to take.
 
-use super::study::{StudyFace, told};
+use super::study::{StudyProgress, describe};
 use super::{ConfigArgs, Verbosity, a_precision, print};
 use clap::Args;
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn an_error(text: &str) -> Result<f64, String> {
     }
 }
 
-pub fn advice(args: AdviseArgs, talk: Verbosity) -> Result<u8> {
+pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     let goal = match (args.goal.energy_error, args.goal.time) {
         (Some(error), _) => Goal::Error(error),
         (None, Some(time)) => Goal::Time(time.get().as_secs_f64()),
@@ -64,10 +64,10 @@ pub fn advice(args: AdviseArgs, talk: Verbosity) -> Result<u8> {
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
     let modes = what_to_try(loaded.config.force.engine, &args.modes);
-    let face = StudyFace::new(talk);
-    let trials = trials((&args.config.file, &args.config.sets), &scheme, &modes, args.budget.get(), &face)?;
+    let progress = StudyProgress::new(verbosity);
+    let trials = trials((&args.config.file, &args.config.sets), &scheme, &modes, args.budget.get(), &progress)?;
     let promises = promises(&trials);
-    let mut text = told(&table(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
+    let mut text = describe(&table(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
     let advice = advise(&promises, goal);
     text +=
         &advice.as_ref().map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, &scheme, &trials));

@@ -14,7 +14,7 @@ use tisane_io::lock::Lock;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, SnapshotData};
 use tisane_run::assemble::cluster_settings;
-use tisane_run::cluster::{Journals, Seen};
+use tisane_run::cluster::{Journals, TimedSurvey};
 use tisane_run::config::{Config, MAX_THREADS};
 
 /// Snapshots that a thread has in hand before their rows are written.
@@ -35,18 +35,18 @@ pub struct AnalyzeArgs {
     threads: Option<u32>,
 }
 
-pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
+pub fn analyze(args: &AnalyzeArgs, verbosity: Verbosity) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
     let output = args.output.clone().unwrap_or_else(|| args.dir.join(directory::ANALYSIS));
     check_output(&args.dir, &output)?;
     let (first, left_out) = first_good(&paths)?;
-    if let Some(missing) = directory::describe_missing(&paths).filter(|_| !talk.quiet) {
+    if let Some(missing) = directory::describe_missing(&paths).filter(|_| !verbosity.quiet) {
         say(&format!("{}: {missing}", args.dir.display()));
     }
     let config = configuration(&args.dir, &first, &args.sets)?;
     std::fs::create_dir_all(&output).map_err(|e| Error::input(&output, e))?;
     let lock = Lock::take(&output)?;
-    lock.warning().filter(|_| !talk.quiet).iter().for_each(|why| say(why));
+    lock.warning().filter(|_| !verbosity.quiet).iter().for_each(|why| say(why));
     let mut analysis = Analysis {
         config,
         journals: Journals::create(&output, &first.units)?,
@@ -56,8 +56,8 @@ pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
         origin: first.provenance,
         left_out,
     };
-    on_threads(args.threads.unwrap_or(0) as usize, || analysis.run(&paths, talk))?;
-    let told = format!(
+    on_threads(args.threads.unwrap_or(0) as usize, || analysis.run(&paths, verbosity))?;
+    let text = format!(
         "{} of {} snapshots: {} rows about binaries, {} events, in {}\n",
         analysis.written.cluster_rows,
         paths.len(),
@@ -65,7 +65,7 @@ pub fn analyze(args: &AnalyzeArgs, talk: Verbosity) -> Result<u8> {
         analysis.written.events,
         output.display()
     );
-    print(&told)?;
+    print(&text)?;
     Ok(if analysis.left_out.is_empty() { 0 } else { LEFT_OUT })
 }
 
@@ -116,12 +116,12 @@ struct Analysis {
 
 impl Analysis {
     /// Looks at the snapshots, as many at a time as there are threads, and writes the rows in their order.
-    fn run(&mut self, paths: &[PathBuf], talk: Verbosity) -> Result<()> {
-        let (bar, lines) = progress::bar(talk, paths.len() as u64);
-        let told_already = self.left_out.len();
+    fn run(&mut self, paths: &[PathBuf], verbosity: Verbosity) -> Result<()> {
+        let (bar, lines) = progress::bar(verbosity, paths.len() as u64);
+        let reported = self.left_out.len();
         self.left_out.iter().for_each(|why| say(why));
-        for batch in paths[told_already..].chunks(IN_HAND * rayon::current_num_threads()) {
-            let seen: Vec<Result<(Seen, Provenance)>> =
+        for batch in paths[reported..].chunks(IN_HAND * rayon::current_num_threads()) {
+            let seen: Vec<Result<(TimedSurvey, Provenance)>> =
                 batch.par_iter().with_max_len(1).map(|path| self.look(path)).collect();
             for (path, seen) in batch.iter().zip(seen) {
                 match seen {
@@ -146,16 +146,16 @@ impl Analysis {
         self.journals.rewrite(&self.provenance())
     }
 
-    fn look(&self, path: &Path) -> Result<(Seen, Provenance)> {
+    fn look(&self, path: &Path) -> Result<(TimedSurvey, Provenance)> {
         let data = snapshot::read(path)?;
         if data.units != self.units {
             return Err(Error::input(path, "other units than in the snapshots before: of another run"));
         }
         let (settings, origin) = (cluster_settings(&self.config, &data.units.scale), data.provenance.clone());
-        Ok((Seen::in_snapshot(data, &settings), origin))
+        Ok((TimedSurvey::from_snapshot(data, &settings), origin))
     }
 
-    fn append(&mut self, seen: &Seen, origin: Provenance) -> Result<()> {
+    fn append(&mut self, seen: &TimedSurvey, origin: Provenance) -> Result<()> {
         self.origin = origin;
         (self.history, self.written) = self.journals.append(seen, &self.history, &self.written)?;
         let provenance = self.provenance();

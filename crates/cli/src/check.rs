@@ -1,37 +1,42 @@
-//! `tisane check`: what a configuration would run, and what looks wrong about it.
+//! `tisane check`: what a configuration would run, and what is implausible in it.
 
 use super::{ConfigArgs, on_threads, print};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
+use tisane::compensated_sum::sum;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::orbit::Orbit;
 use tisane::diagnostics::structure::{
     crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
 };
 use tisane::error::Result;
+use tisane::force::external::ExternalField;
 use tisane::initial::scaling;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
 use tisane_io::directory::{bytes, free_space};
+use tisane_lab::bench::model::forecast;
 use tisane_plot::Theme;
 use tisane_plot::initial::{Sample, figure};
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::Config;
 
-/// Memory that the program takes before it has any particles, in bytes.
+/// Bytes of memory without any particles.
 const MEMORY_BASE: u64 = 20 << 20;
-/// Bytes that a particle takes in a snapshot and in a checkpoint.
+/// Bytes of a particle in a snapshot.
 const SNAPSHOT_PER_PARTICLE: u64 = 104;
+/// Bytes of a particle in a checkpoint.
 const CHECKPOINT_PER_PARTICLE: u64 = 129;
-/// Bytes of a file beside its particles, with two configurations of a few kB in it.
+/// Bytes of a file without particles, with two configurations of a few kB in it.
 const FILE_OVERHEAD: u64 = 48 << 10;
-/// Bytes of a row of diagnostics in both its files.
+/// Bytes of a row of diagnostics, in CSV and HDF5.
 const ROW: u64 = 1200;
-/// The same of a row about the cluster.
+/// Bytes of a row about the cluster, in CSV and HDF5.
 const CLUSTER_ROW: u64 = 4000;
 
-/// Bytes that the first snapshot and two checkpoints of `n` particles take.
+/// Returns the bytes of the first snapshot and two checkpoints of `n` particles.
 pub fn disk_per_output(n: usize) -> u64 {
     n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
 }
@@ -43,8 +48,9 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         let setup = assemble::prepare(loaded)?;
         let systems = systems(&setup);
         let potential = assemble::potential_energy(&systems, setup.epsilon())?;
-        let scales = Scales::of(&systems, potential);
-        let mut text = describe(&setup, &scales, super::model::forecast(&setup)?);
+        let mut scales = Scales::of(&systems, potential);
+        scales.conserved.external = external_energy(&setup);
+        let mut text = describe(&setup, &scales, forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
         }
@@ -55,7 +61,14 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     })
 }
 
-/// Draws the initial conditions; says which files it wrote.
+/// Potential energy of the particles in the external field at the start, in internal units.
+fn external_energy(setup: &Setup) -> f64 {
+    let (p, t) = (&setup.particles, setup.clock.start);
+    let energy = |field: Arc<dyn ExternalField>| sum(p.mass.iter().zip(&p.pos).map(|(m, &x)| m * field.pot(x, t)));
+    setup.external_field().map_or(0.0, energy)
+}
+
+/// Draws the initial conditions; returns the lines that name the files.
 fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
     let (laws, scale, units) = (&setup.laws, &setup.scale, setup.config.units());
     let in_units = |mut p: Particles| {
@@ -92,8 +105,8 @@ fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
     Ok(paths.iter().map(|path| format!("  {:<20} {}\n", "picture", path.display())).collect())
 }
 
-/// The particles with each primordial binary as one body at its centre of mass: its inner motion says nothing about the
-/// cluster, and may hold most of the energy.
+/// Returns the particles with each primordial binary as one body at its centre of mass: its inner motion is not that of
+/// the cluster, and may hold most of the energy.
 fn systems(setup: &Setup) -> Cow<'_, Particles> {
     let p = &setup.particles;
     if setup.binaries.is_empty() {
@@ -114,7 +127,7 @@ fn systems(setup: &Setup) -> Cow<'_, Particles> {
     Cow::Owned(Particles::new(mass, pos, vel))
 }
 
-/// What the systems are like, in internal units.
+/// Properties of the systems, in internal units.
 struct Scales {
     conserved: Conserved,
     half_mass_radius: f64,
@@ -139,7 +152,7 @@ impl Scales {
     }
 }
 
-/// Number of outputs at an interval, the first and the end among them.
+/// Returns the number of outputs at an interval, including the first and the last.
 fn outputs(steps: u64, every: u64) -> u64 {
     steps.div_ceil(every) + 1
 }
@@ -168,6 +181,7 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let start = setup.clock.start * scale.time;
     let (engine, _) = assemble::forecast(config, setup.particles.len());
     let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let fields = config.external.iter().map(|field| ("external field", field.describe(&units)));
     let as_one = if setup.binaries.is_empty() { "" } else { " (each binary as one body)" };
     let lines = [
         ("particles", format!("{}", setup.particles.len())),
@@ -195,7 +209,7 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     ];
     let mut text = format!("{}: this configuration is valid\n", config.run.name);
     let source = ("initial conditions", setup.source.clone());
-    for (name, value) in [source].into_iter().chain(about).chain(lines) {
+    for (name, value) in [source].into_iter().chain(about).chain(fields).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }
     text
@@ -208,7 +222,7 @@ fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
     format!("{x:.6e} {}", units.label(d))
 }
 
-/// Input that is allowed but implausible.
+/// Returns warnings about input that is allowed but implausible.
 fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let (c, n) = (&scales.conserved, setup.particles.len());
     let (q, epsilon) = (c.virial_ratio(), setup.epsilon());
@@ -218,14 +232,16 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let scheme = setup.config.integrator.info();
     let (step, block_steps) = (scheme.dt_max_key, setup.config.integrator.scheme().block_steps());
     let nu = block_steps.map_or(0.0, |steps| steps.nu);
+    // In an external field neither binding nor equilibrium follows from the particles alone.
+    let isolated = setup.config.external.is_empty();
     let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
     let doubts = [
         (
-            n > 1 && q >= 1.0,
+            n > 1 && q >= 1.0 && isolated,
             format!("the system is not bound (Q = {q:.4}): are velocities and masses in the units that [units] says?"),
         ),
         (
-            n > 2 && q < 1.0 && !(0.25..=0.75).contains(&q),
+            n > 2 && q < 1.0 && !(0.25..=0.75).contains(&q) && isolated,
             format!(
                 "the virial ratio Q = {q:.4} is far from 0.5: the system will first {}",
                 if q < 0.5 { "collapse" } else { "expand" }

@@ -45,7 +45,7 @@ pub struct ConvertArgs {
 }
 
 /// Reads IN, writes OUT, reads it back.
-pub fn convert(args: &ConvertArgs, talk: Verbosity) -> Result<u8> {
+pub fn convert(args: &ConvertArgs, verbosity: Verbosity) -> Result<u8> {
     let (input, output) = (args.input.as_path(), args.output.as_path());
     let to = args.to.as_deref().or_else(|| by_ending(output)).ok_or_else(|| {
         let names: Vec<_> = FORMATS.iter().filter(|f| f.writer.is_some()).map(|f| f.name).collect();
@@ -66,7 +66,7 @@ pub fn convert(args: &ConvertArgs, talk: Verbosity) -> Result<u8> {
     said.extend(lost.into_iter().map(|what| format!("lost: {what}")));
     let words = read_back(output, to, &state)?;
     said.push(format!("{}: {to}, {words}", output.display()));
-    if !talk.quiet {
+    if !verbosity.quiet {
         for line in said {
             // A closed standard error must not undo what was written.
             let _ = writeln!(std::io::stderr(), "{line}");

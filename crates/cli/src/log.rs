@@ -45,8 +45,8 @@ impl Write for Log {
 }
 
 /// Sends log lines to the screen and to a run's log.
-pub fn start(talk: Verbosity, log: Log, bars: &MultiProgress) {
-    let screen_level = match talk {
+pub fn start(verbosity: Verbosity, log: Log, bars: &MultiProgress) {
+    let screen_level = match verbosity {
         Verbosity { quiet: true, .. } => LevelFilter::OFF,
         Verbosity { verbose: 0, .. } => LevelFilter::WARN,
         Verbosity { verbose: 1, .. } => LevelFilter::INFO,

@@ -69,7 +69,7 @@ pub struct MovieArgs {
     overwrite: bool,
 }
 
-pub fn movie(args: &MovieArgs, talk: Verbosity) -> Result<u8> {
+pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
     let folder = args.output.clone().unwrap_or_else(|| args.dir.join(directory::MOVIE));
     let frames = match (args.frames, args.per_snapshot) {
@@ -86,30 +86,30 @@ pub fn movie(args: &MovieArgs, talk: Verbosity) -> Result<u8> {
         frames,
     };
     on_threads(args.threads.unwrap_or(0) as usize, || {
-        let (bar, lines) = progress::bar(talk, paths.len() as u64);
+        let (bar, lines) = progress::bar(verbosity, paths.len() as u64);
         bar.set_message("looking at the snapshots");
         let (film, left_out) = Film::survey(&paths, settings, || bar.inc(1))?;
         bar.finish_and_clear();
         left_out.iter().for_each(|why| say(&format!("left out: {why}")));
         fs::create_dir_all(&folder).map_err(|e| Error::input(&folder, e))?;
         let lock = Lock::take(&folder)?;
-        lock.warning().filter(|_| !talk.quiet).iter().for_each(|why| say(why));
+        lock.warning().filter(|_| !verbosity.quiet).iter().for_each(|why| say(why));
         prepare(&folder, &film.description(), args.overwrite)?;
         let kept = (0..film.frames()).filter(|frame| Film::path(&folder, *frame).is_file()).count() as u64;
-        render(&film, &folder, kept, lines, talk)?;
+        render(&film, &folder, kept, lines, verbosity)?;
         let fresh = film.frames() - kept;
         let word = if film.frames() == 1 { "frame" } else { "frames" };
-        let told = format!("{} {word} in {}, {fresh} rendered now\n", film.frames(), folder.display());
-        print(&told)?;
+        let text = format!("{} {word} in {}, {fresh} rendered now\n", film.frames(), folder.display());
+        print(&text)?;
         print(&encode(&folder, args.fps)?)?;
         Ok(if left_out.is_empty() { 0 } else { LEFT_OUT })
     })
 }
 
 /// Renders what is missing, with a bar on a terminal and a line every tenth elsewhere.
-fn render(film: &Film, folder: &Path, kept: u64, lines: bool, talk: Verbosity) -> Result<()> {
+fn render(film: &Film, folder: &Path, kept: u64, lines: bool, verbosity: Verbosity) -> Result<()> {
     let missing = film.frames() - kept;
-    let (bar, _) = progress::bar(talk, missing);
+    let (bar, _) = progress::bar(verbosity, missing);
     let every = missing.div_ceil(10).max(1);
     film.render(folder, |frame| {
         bar.set_message(format!("{:.1} frames/s", bar.per_sec()));

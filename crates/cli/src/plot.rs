@@ -70,7 +70,7 @@ pub struct PlotArgs {
     log_y: bool,
 }
 
-pub fn plot(args: &PlotArgs, talk: Verbosity) -> Result<u8> {
+pub fn plot(args: &PlotArgs, verbosity: Verbosity) -> Result<u8> {
     if !args.y.is_empty() {
         let (stem, figure) = of_columns(args)?;
         return print(&listed(&figure.write(&stem, args.theme.themes())?));
@@ -85,9 +85,9 @@ pub fn plot(args: &PlotArgs, talk: Verbosity) -> Result<u8> {
         written += &format!("{}\n", report.display());
         damaged |= !gallery.damaged.is_empty();
         gallery.damaged.iter().for_each(|why| say(&format!("left out: {why}")));
-        if !talk.quiet {
-            let told = |(name, why): &(&str, String)| say(&format!("{}: no {name}: {why}", dir.display()));
-            gallery.missing.iter().for_each(told);
+        if !verbosity.quiet {
+            let report = |(name, why): &(&str, String)| say(&format!("{}: no {name}: {why}", dir.display()));
+            gallery.missing.iter().for_each(report);
         }
     }
     print(&written)?;

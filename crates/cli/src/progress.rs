@@ -1,4 +1,4 @@
-//! The face of a run: a progress bar on a terminal, a plain line an output elsewhere.
+//! Progress of a run: a bar on a terminal, elsewhere a line for each output.
 
 use super::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -7,27 +7,32 @@ use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
-use tisane_run::simulation::{Plan, Watch};
+use tisane_run::simulation::{Observer, Plan};
 
-/// How often the bar is touched: often enough for the eye, too seldom to be felt.
+/// Interval between updates of the bar: short for the eye, long for the run.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// A bar of this length with the time left, seen on a terminal alone; and whether to print plain lines in its place.
-pub fn bar(talk: Verbosity, length: u64) -> (ProgressBar, bool) {
+/// Returns a bar of this length with the time left, visible on terminals only, and a flag that lines are to be printed
+/// instead.
+pub fn bar(verbosity: Verbosity, length: u64) -> (ProgressBar, bool) {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = std::io::stderr().is_terminal() && !dumb;
-    let target =
-        if terminal && !talk.quiet { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+    let target = if terminal && !verbosity.quiet {
+        ProgressDrawTarget::stderr_with_hz(10)
+    } else {
+        ProgressDrawTarget::hidden()
+    };
     let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  ETA {left}");
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         let eta = humantime::format_duration(Duration::from_secs(state.eta().as_secs())).to_string();
         let _ = write!(out, "{eta}");
     };
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);
-    (ProgressBar::with_draw_target(Some(length), target).with_style(style), !terminal && !talk.quiet)
+    (ProgressBar::with_draw_target(Some(length), target).with_style(style), !terminal && !verbosity.quiet)
 }
 
-pub struct Face {
+/// Progress of a run on the screen.
+pub struct RunProgress {
     bar: ProgressBar,
     lines: bool,
     time_unit: String,
@@ -38,10 +43,10 @@ pub struct Face {
     header_printed: bool,
 }
 
-impl Face {
-    /// A face for a run that goes on from `state`.
-    pub fn new(talk: Verbosity, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
-        let (bar, lines) = bar(talk, plan.end.0);
+impl RunProgress {
+    /// Begins with a run that continues from `state`.
+    pub fn new(verbosity: Verbosity, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
+        let (bar, lines) = bar(verbosity, plan.end.0);
         let bar = bars.add(bar);
         bar.set_position(state.now.0);
         bar.reset_eta();
@@ -57,7 +62,7 @@ impl Face {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -67,7 +72,7 @@ impl Face {
     }
 }
 
-impl Watch for Face {
+impl Observer for RunProgress {
     fn step(&mut self, state: &RunState) {
         if self.last.elapsed() < REFRESH {
             return;
@@ -91,7 +96,7 @@ impl Watch for Face {
         if !self.lines {
             return;
         }
-        // A closed pipe must not end a run, so failures to print are let go.
+        // A closed pipe must not end a run, so failures to print are ignored.
         let mut out = std::io::stdout().lock();
         if !self.header_printed {
             self.header_printed = true;

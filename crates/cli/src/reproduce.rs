@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::{check_output_path, write_atomically};
 use tisane_io::provenance::{self, Provenance};
-use tisane_run::assemble::{self, Recipe, Session};
+use tisane_run::assemble::{self, Reproduction, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
 use tisane_run::simulation::ExitReason;
 
@@ -39,22 +39,22 @@ pub struct ReproduceArgs {
     threads: Option<u32>,
 }
 
-pub fn reproduce(args: ReproduceArgs, talk: Verbosity) -> Result<u8> {
+pub fn reproduce(args: ReproduceArgs, verbosity: Verbosity) -> Result<u8> {
     let made = provenance::from_file(&args.file)?;
-    let mut recipe = assemble::recipe(&args.file, &made, &args.inputs)?;
+    let mut recipe = assemble::reproduction(&args.file, &made, &args.inputs)?;
     let name = format!("runs/{}-reproduced", recipe.loaded.config.run.name);
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     let text =
         dir.to_str().ok_or_else(|| Error::input(&dir, "this path is not UTF-8: the configuration cannot name it"))?;
     recipe.loaded.config.output.directory = Some(text.to_owned());
-    if !talk.quiet {
+    if !verbosity.quiet {
         print(&about(&args.file, &made, &recipe))?;
     }
-    if args.run { run_again(args, recipe, &made, talk) } else { tell_command(&args.file, &dir, &recipe) }
+    if args.run { run_again(args, recipe, &made, verbosity) } else { tell_command(&args.file, &dir, &recipe) }
 }
 
 /// What made the file, and whether this program is the same.
-fn about(file: &Path, made: &Provenance, recipe: &Recipe) -> String {
+fn about(file: &Path, made: &Provenance, recipe: &Reproduction) -> String {
     let mut page = format!("{}\n", file.display());
     let mut line = |name: &str, value: String| {
         // Writing to a String cannot fail.
@@ -96,7 +96,7 @@ fn this_program(made: &Provenance) -> String {
 }
 
 /// Writes the configuration beside the directory of the new run and prints the command.
-fn tell_command(file: &Path, dir: &Path, recipe: &Recipe) -> Result<u8> {
+fn tell_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
     let config = dir.with_added_extension("toml");
     check_output_path(&config, None)?;
     if std::fs::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
@@ -135,7 +135,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Does the run again up to the file's state, and compares.
-fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, talk: Verbosity) -> Result<u8> {
+fn run_again(args: ReproduceArgs, recipe: Reproduction, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
     let session = Session { engine: args.engine.or(recipe.engine), device: args.device, profile: false };
     assemble::check_gpu(&recipe.loaded.config, session)?;
     let threads = args.threads.unwrap_or(recipe.loaded.config.force.threads) as usize;
@@ -148,9 +148,9 @@ fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, talk: Verbo
             return verdict(Err(why), made);
         }
         let steps = made.state_block_steps.unwrap_or_default();
-        let mut new = run::open(setup, session, false, talk)?;
+        let mut new = run::open(setup, session, false, verbosity)?;
         new.simulation.limit_block_steps(steps);
-        let reason = new.run(talk)?;
+        let reason = new.run(verbosity)?;
         let state = new.simulation.state;
         let done = state.counters.block_steps;
         if reason == ExitReason::Interrupted {

@@ -1,6 +1,6 @@
 //! `tisane run` and `tisane resume`.
 
-use super::progress::Face;
+use super::progress::RunProgress;
 use super::stop::{STOP, listen};
 use super::{ConfigArgs, Verbosity, a_device, a_precision, an_engine, log, on_threads, print};
 use clap::Args;
@@ -102,9 +102,9 @@ impl SessionArgs {
 fn view(dir: &Path, port: Option<Port>, bars: &MultiProgress) -> Result<Option<View>> {
     let Some(port) = port else { return Ok(None) };
     let view = View::start(dir, port)?;
-    let told = super::view::told(&view, dir);
+    let text = super::view::describe(&view, dir);
     // A closed standard error must not end a run.
-    bars.suspend(|| drop(std::io::stderr().write_all(told.as_bytes())));
+    bars.suspend(|| drop(std::io::stderr().write_all(text.as_bytes())));
     Ok(Some(view))
 }
 
@@ -135,7 +135,7 @@ fn keep_input(config: &Config) -> Result<()> {
     }
 }
 
-pub fn run(args: RunArgs, talk: Verbosity) -> Result<u8> {
+pub fn run(args: RunArgs, verbosity: Verbosity) -> Result<u8> {
     let mut sets = args.config.sets;
     sets.extend(args.engine.map(|engine| format!("force.engine={}", engine.name())));
     sets.extend(args.precision.map(|mode| format!("force.precision={}", mode.name())));
@@ -150,10 +150,10 @@ pub fn run(args: RunArgs, talk: Verbosity) -> Result<u8> {
     let port = args.session.port()?;
     on_threads(args.session.threads(&loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
-        let mut new = open(setup, args.session.engine(None), args.overwrite, talk)?;
+        let mut new = open(setup, args.session.engine(None), args.overwrite, verbosity)?;
         args.session.limit(&mut new.simulation);
         let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
-        let reason = new.run(talk)?;
+        let reason = new.run(verbosity)?;
         Ok(exit_code(reason))
     })
 }
@@ -168,15 +168,15 @@ pub(super) struct NewRun {
 }
 
 /// Makes the directory of a new run.
-pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Verbosity) -> Result<NewRun> {
+pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: Verbosity) -> Result<NewRun> {
     let (name, config, dir) =
         (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
     let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
     let simulation = assemble::new_run(setup, session)?;
     let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
     let bars = MultiProgress::new();
-    log::start(talk, log::open(&dir)?, &bars);
-    tell_of_lock(&lock);
+    log::start(verbosity, log::open(&dir)?, &bars);
+    log_lock(&lock);
     tracing::info!("starting {name} in {}: {source}", dir.display());
     for warning in &warnings {
         tracing::warn!("{warning}");
@@ -188,7 +188,7 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, talk: Verbos
 }
 
 /// Logs which process this is, whose stale lock it took over, and whether the file system refuses locks.
-fn tell_of_lock(lock: &Lock) {
+fn log_lock(lock: &Lock) {
     if let Some(warning) = lock.warning() {
         tracing::warn!("{warning}");
     }
@@ -200,8 +200,8 @@ fn tell_of_lock(lock: &Lock) {
 
 impl NewRun {
     /// Runs it from its start to its end.
-    pub(super) fn run(&mut self, talk: Verbosity) -> Result<ExitReason> {
-        go(&mut self.simulation, &self.name, talk, &self.bars, |simulation, face| simulation.start(face))
+    pub(super) fn run(&mut self, verbosity: Verbosity) -> Result<ExitReason> {
+        go(&mut self.simulation, &self.name, verbosity, &self.bars, |simulation, progress| simulation.start(progress))
     }
 }
 
@@ -210,7 +210,7 @@ pub(super) fn exit_code(reason: ExitReason) -> u8 {
     if reason == ExitReason::Finished { 0 } else { 3 }
 }
 
-pub fn resume(args: ResumeArgs, talk: Verbosity) -> Result<u8> {
+pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
     let ResumeArgs { dir, t_end, engine, session } = args;
     if !dir.is_dir() {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
@@ -230,8 +230,8 @@ pub fn resume(args: ResumeArgs, talk: Verbosity) -> Result<u8> {
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
-    log::start(talk, log::open(&dir)?, &bars);
-    tell_of_lock(&lock);
+    log::start(verbosity, log::open(&dir)?, &bars);
+    log_lock(&lock);
     if let Some(warning) = warning {
         tracing::warn!("{warning}");
     }
@@ -245,10 +245,10 @@ pub fn resume(args: ResumeArgs, talk: Verbosity) -> Result<u8> {
     );
     let _view = view(&dir, port, &bars)?;
     on_threads(session.threads(&config), move || {
-        let reason = go(&mut simulation, &config.run.name, talk, &bars, |simulation, _| {
+        let reason = go(&mut simulation, &config.run.name, verbosity, &bars, |simulation, _| {
             let series = simulation.resume()?;
             mend_snapshots(&dir, simulation.state.written.snapshots)?;
-            simulation.insist(|| directory::write_config(&dir, &resolved))?;
+            simulation.retry_when_full(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
         })?;
         Ok(exit_code(reason))
@@ -275,9 +275,9 @@ fn mend_snapshots(dir: &Path, written: u64) -> Result<()> {
 fn go(
     simulation: &mut Simulation,
     name: &str,
-    talk: Verbosity,
+    verbosity: Verbosity,
     bars: &MultiProgress,
-    begin: impl FnOnce(&mut Simulation, &mut Face) -> Result<Outputs>,
+    begin: impl FnOnce(&mut Simulation, &mut RunProgress) -> Result<Outputs>,
 ) -> Result<ExitReason> {
     listen();
     simulation.stop_on(&STOP);
@@ -287,22 +287,22 @@ fn go(
         simulation.provenance().precision,
         rayon::current_num_threads()
     );
-    tracing::info!("{}", simulation.notes.choice);
-    for warning in &simulation.notes.warnings {
+    tracing::info!("{}", simulation.info.engine_choice);
+    for warning in &simulation.info.warnings {
         tracing::warn!("{warning}");
     }
     let unit = simulation.units().units.time.name.clone();
-    let mut face = Face::new(talk, simulation.plan(), &simulation.state, unit.clone(), bars);
-    let mut series = begin(simulation, &mut face)?;
+    let mut progress = RunProgress::new(verbosity, simulation.plan(), &simulation.state, unit.clone(), bars);
+    let mut series = begin(simulation, &mut progress)?;
     let reason = match simulation.engine() {
         EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {
-            simulation.run(&mut series, &mut face)
+            simulation.run(&mut series, &mut progress)
         })?,
-        EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut face),
+        EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut progress),
     }?;
-    face.finish();
+    progress.finish();
     let summary = simulation.summary(name, reason);
-    simulation.insist(|| summary.write(&simulation.plan().directory))?;
+    simulation.retry_when_full(|| summary.write(&simulation.plan().directory))?;
     tracing::info!(
         "{}: {} block steps, dE/E {:e}",
         summary.exit_reason,
@@ -312,7 +312,7 @@ fn go(
     if let Some(profile) = &summary.profile {
         tracing::info!("profile of {:.3} s: {}", profile.total.total_seconds(), profile.total.shares());
     }
-    if !talk.quiet {
+    if !verbosity.quiet {
         print(&table(&summary, simulation, &unit))?;
     }
     Ok(reason)

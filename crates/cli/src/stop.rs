@@ -8,30 +8,30 @@ use std::sync::atomic::AtomicBool;
 
 /// Set by the first signal; a second one ends the process at once, as files are whole at every instant.
 pub static STOP: AtomicBool = AtomicBool::new(false);
-/// Set by SIGXFSZ, and read by nobody: the write that was too much returns an error, which is told.
+/// Set by SIGXFSZ and never read: the write beyond the limit returns an error, which is reported.
 static TOO_LARGE: AtomicBool = AtomicBool::new(false);
 
-/// What people, shells and batch systems send; after any signal one of these ends the process at once.
+/// Signals of users, shells and batch systems; after any signal one of these ends the process at once.
 const REQUESTS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
-/// What batch systems send before they kill. SIGXCPU comes again every second.
+/// Signals of batch systems before they kill. SIGXCPU comes again every second.
 const WARNINGS: [i32; 3] = [SIGXCPU, SIGUSR1, SIGUSR2];
 
 /// Exit code after a second signal.
 const AT_ONCE: i32 = 130;
 
-/// Has the signals that ask for a stop set [`STOP`], but for those that are ignored.
+/// Lets the signals that ask for a stop set [`STOP`], except those that are ignored.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        if let Err(error) = hear() {
+        if let Err(error) = register() {
             tracing::warn!("a signal will end the program at once: {error}");
         }
     });
 }
 
-fn hear() -> io::Result<()> {
+fn register() -> io::Result<()> {
     for signal in heeded() {
-        // The first to be asked: a signal must not end the program by its own flag.
+        // Registered first: a signal must not end the program by the flag that it sets itself.
         if REQUESTS.contains(&signal) {
             flag::register_conditional_shutdown(signal, AT_ONCE, &STOP)?;
         }
@@ -40,20 +40,20 @@ fn hear() -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that ask for a stop. One that whoever started the program had it ignore (SIGHUP by `nohup`, SIGINT by a script for
-/// what it runs in the background) stays ignored.
+/// Returns the signals that ask for a stop. A signal that was ignored when the program started (SIGHUP under `nohup`,
+/// SIGINT in the background of a script) stays ignored.
 pub fn heeded() -> impl Iterator<Item = i32> {
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored(&status));
     REQUESTS.into_iter().chain(WARNINGS).filter(move |signal| ignored & (1 << (signal - 1)) == 0)
 }
 
-/// The set of ignored signals in the `status` of a process: signal s is bit s - 1.
+/// Returns the set of ignored signals in the `status` of a process: signal s is bit s - 1.
 fn ignored(status: &str) -> u64 {
     let digits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Has a write beyond the limit on the size of files (`ulimit -f`) return an error, in place of ending the program.
+/// Makes a write beyond the limit on the size of files (`ulimit -f`) return an error instead of ending the program.
 pub fn outlive_large_files() {
     if let Err(error) = flag::register(SIGXFSZ, &TOO_LARGE) {
         tracing::warn!("a file beyond the limit on their size will end the program at once: {error}");

@@ -1,4 +1,4 @@
-//! `tisane study`: sweeps that end in tables and figures.
+//! `tisane study`: sweeps whose results are tables and figures.
 
 use super::{Verbosity, print, progress, say};
 use clap::{Args, Subcommand};
@@ -20,29 +20,33 @@ use tisane_lab::study::report::Report;
 use tisane_lab::study::{cost, energy, force};
 use tisane_run::config::read_text;
 
-/// What to study.
+/// Quantity to study.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Errors of forces against f64 over N, bag size and mode, beside Hamada & Iitaka (2007, table 2) and the growth laws of
-    /// rounding.
+    /// Errors of forces against f64 over N, bag size and mode.
+    ///
+    /// The errors are compared with Hamada & Iitaka (2007, table 2) and with the growth laws of rounding.
     Force(StudyArgs),
-    /// Energy error against nu over modes, N and engines, split into truncation and round-off, with the cost of each point
-    /// (Portegies Zwart et al. 2007, figure 2); ends in the mode and nu to take for an energy error.
+    /// Energy error against nu over modes, N and engines.
+    ///
+    /// The error is split into truncation and round-off, with the cost of each point (Portegies Zwart et al. 2007, figure
+    /// 2). The last table recommends a mode and nu for an energy error.
     Energy(StudyArgs),
-    /// Wall time over N, block statistics, and the performance model, beside Portegies Zwart et al. (2007): table 2, figures 1, 3
-    /// and 4, eqs 10 to 17.
+    /// Wall time over N, block statistics, and the performance model.
+    ///
+    /// They are compared with Portegies Zwart et al. (2007): table 2, figures 1, 3 and 4, eqs 10 to 17.
     Cost(StudyArgs),
 }
 
-/// A study and where its result goes.
+/// Arguments of a study.
 #[derive(Debug, Args)]
 pub struct StudyArgs {
-    /// What to sweep over (TOML; `tisane init study-force` and its like print one) [default: the built-in sweep].
+    /// The sweep (TOML; `tisane init study-force` and its like print one) [default: the built-in sweep].
     file: Option<PathBuf>,
     /// Override a key, as in --set force.n=[1024,2048]; may be given several times.
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     sets: Vec<String>,
-    /// Directory of the result; finished points that are there are kept [default: studies/<study>].
+    /// Directory of the result; finished points in it are kept [default: studies/<study>].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Measure everything again.
@@ -50,19 +54,19 @@ pub struct StudyArgs {
     overwrite: bool,
 }
 
-/// Commented sweeps to start from: `tisane init`.
+/// Commented sweeps to start from, by the names that `tisane init` takes.
 pub const TEMPLATES: [(&str, &str); 3] =
     [("study-force", ForceFile::TEMPLATE), ("study-energy", EnergyFile::TEMPLATE), ("study-cost", CostFile::TEMPLATE)];
 
-pub fn study(what: What, talk: Verbosity) -> Result<u8> {
+pub fn study(what: What, verbosity: Verbosity) -> Result<u8> {
     match what {
-        What::Force(args) => go("force", &args, talk, force::study),
-        What::Energy(args) => go("energy", &args, talk, energy::study),
-        What::Cost(args) => go("cost", &args, talk, cost::study),
+        What::Force(args) => go("force", &args, verbosity, force::study),
+        What::Energy(args) => go("energy", &args, verbosity, energy::study),
+        What::Cost(args) => go("cost", &args, verbosity, cost::study),
     }
 }
 
-/// Columns that are printed of each table; the files have all.
+/// Columns that are printed of each table, by study and table; the files have all columns.
 const SHOWN: [(&str, &str, &[&str]); 5] = [
     (
         "force",
@@ -138,7 +142,7 @@ const SHOWN: [(&str, &str, &[&str]); 5] = [
 fn go<F, K, R>(
     name: &'static str,
     args: &StudyArgs,
-    talk: Verbosity,
+    verbosity: Verbosity,
     study: impl FnOnce(&F, &mut Journal<K, R>, &Work<'_>) -> Result<Report>,
 ) -> Result<u8>
 where
@@ -152,29 +156,29 @@ where
     };
     let dir = args.output.clone().unwrap_or_else(|| Path::new("studies").join(name));
     let mut journal = Journal::open(&dir, Stamp::now(name), args.overwrite)?;
-    journal.warning().filter(|_| !talk.quiet).iter().for_each(|why| say(why));
+    journal.warning().filter(|_| !verbosity.quiet).iter().for_each(|why| say(why));
     let resolved = file.resolved()?;
     write_atomically(&dir.join("study.toml"), |path| {
         std::fs::write(path, &resolved).map_err(|e| Error::storage(path, e))
     })?;
-    let face = StudyFace::new(talk);
-    let report = study(&file, &mut journal, &Work { at_once: 1, progress: &face })?;
+    let progress = StudyProgress::new(verbosity);
+    let report = study(&file, &mut journal, &Work { at_once: 1, progress: &progress })?;
     let written = report.write(&dir)?;
-    if talk.quiet {
+    if verbosity.quiet {
         return Ok(0);
     }
     let mut text = String::new();
     for (_, table, columns) in SHOWN.iter().filter(|(of, ..)| *of == name) {
         if let Some((_, table)) = report.tables.iter().find(|(stem, _)| stem == table) {
-            text += &told(table, columns);
+            text += &describe(table, columns);
         }
     }
     text += &format!("{} files in {}\n", written.len() + 2, dir.display());
     print(&text)
 }
 
-/// Some columns of a table, for people; columns without a value are left out.
-pub fn told(table: &Table, columns: &[&str]) -> String {
+/// Formats some columns of a table for the screen; columns without a value are left out.
+pub fn describe(table: &Table, columns: &[&str]) -> String {
     let has_value = |values: &Values| match values {
         Values::Floats(values) => values.iter().any(|value| !value.is_nan()),
         _ => true,
@@ -197,7 +201,7 @@ pub fn told(table: &Table, columns: &[&str]) -> String {
     format!("{}\n{printed}\n\n", table.title)
 }
 
-/// Three or four digits.
+/// Formats a number with three or four digits.
 fn number(x: f64) -> String {
     match x.abs() {
         _ if x.is_nan() => "-".into(),
@@ -210,9 +214,9 @@ fn number(x: f64) -> String {
     }
 }
 
-/// A bar on a terminal, elsewhere a line a point.
-pub struct StudyFace {
-    talk: Verbosity,
+/// Progress of a study: a bar on a terminal, elsewhere a line for each point.
+pub struct StudyProgress {
+    verbosity: Verbosity,
     state: Mutex<State>,
 }
 
@@ -224,14 +228,14 @@ struct State {
     cost: (f64, f64),
 }
 
-/// Length of the bar: parts of the whole cost.
+/// Length of the bar, for the whole cost.
 const PARTS: f64 = 1e4;
 
-impl StudyFace {
-    pub fn new(talk: Verbosity) -> Self {
+impl StudyProgress {
+    pub fn new(verbosity: Verbosity) -> Self {
         let state =
             State { bar: ProgressBar::hidden(), lines: false, began: Instant::now(), points: (0, 0), cost: (0.0, 1.0) };
-        Self { talk, state: Mutex::new(state) }
+        Self { verbosity, state: Mutex::new(state) }
     }
 
     fn with(&self, work: impl FnOnce(&mut State)) {
@@ -239,32 +243,32 @@ impl StudyFace {
     }
 }
 
-impl Progress for StudyFace {
+impl Progress for StudyProgress {
     fn begin(&self, missing: usize, finished: usize, cost: f64) {
         self.with(|state| {
-            let (bar, lines) = progress::bar(self.talk, PARTS as u64);
+            let (bar, lines) = progress::bar(self.verbosity, PARTS as u64);
             *state = State { bar, lines, began: Instant::now(), points: (0, missing), cost: (0.0, cost.max(1e-300)) };
             if state.lines && finished > 0 {
-                // A closed pipe must not end a study, so failures to print are let go.
+                // A closed pipe must not end a study, so failures to print are ignored.
                 let _ = writeln!(std::io::stderr(), "{finished} points are finished already, {missing} are missing");
             }
-            // The bar shows that something goes on before the first point is through.
+            // The bar moves before the first point is finished.
             state.bar.enable_steady_tick(Duration::from_millis(500));
         });
     }
 
-    fn point(&self, told: &str, cost: f64) {
+    fn point(&self, what: &str, cost: f64) {
         self.with(|state| {
             state.points.0 += 1;
             state.cost.0 += cost;
             let (done, all) = state.points;
             let part = state.cost.0 / state.cost.1;
             state.bar.set_position((PARTS * part) as u64);
-            state.bar.set_message(format!("{done}/{all}  {told}"));
+            state.bar.set_message(format!("{done}/{all}  {what}"));
             if state.lines {
                 let left = state.began.elapsed().as_secs_f64() * (1.0 / part.max(1e-9) - 1.0).max(0.0);
                 let left = humantime::format_duration(Duration::from_secs(left as u64));
-                let _ = writeln!(std::io::stderr(), "{done}/{all}  {told}  ETA {left}");
+                let _ = writeln!(std::io::stderr(), "{done}/{all}  {what}  ETA {left}");
             }
         });
     }

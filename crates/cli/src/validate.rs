@@ -19,10 +19,10 @@ pub struct ValidateArgs {
     /// Cases to run [default: all]. --list names them.
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
-    /// Only say which cases there are, and what they need.
+    /// List the cases and what they need, and run none.
     #[arg(long)]
     list: bool,
-    /// Only the cases that take seconds.
+    /// Run only the cases that take seconds.
     #[arg(long)]
     quick: bool,
     /// Write the table of results into DIR: results.md and results.csv.
@@ -31,10 +31,10 @@ pub struct ValidateArgs {
     /// Print the results as JSON.
     #[arg(long, conflicts_with = "list")]
     json: bool,
-    /// Take the cases from the folders below DIR, in place of those in the program.
+    /// Take the cases from the folders below DIR instead of those in the program.
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
-    /// Where the files of other programs are that some cases start from.
+    /// Folder of the files of other programs that some cases start from.
     #[arg(long, value_name = "DIR", default_value = "../shared/data")]
     data: PathBuf,
     /// Threads [default: one a core].
@@ -47,12 +47,12 @@ pub struct ValidateArgs {
 
 /// Exit code if a check failed.
 const FAILED: u8 = 4;
-/// Exit code if a signal came before the last case was through.
+/// Exit code if a signal came before the last case was finished.
 const STOPPED: u8 = 3;
-/// What the table says of cases that did not come to their end.
+/// Note on cases that a signal kept from finishing.
 const WHY: &str = "stopped on request";
 
-pub fn validate(args: &ValidateArgs, talk: Verbosity) -> Result<u8> {
+pub fn validate(args: &ValidateArgs, verbosity: Verbosity) -> Result<u8> {
     let mut entries = library::select(library::all(args.from.as_deref())?, &args.cases)?;
     entries.retain(|entry| !args.quick || entry.case.quick);
     if args.list {
@@ -70,7 +70,7 @@ pub fn validate(args: &ValidateArgs, talk: Verbosity) -> Result<u8> {
         std::env::current_exe().map_err(|e| Error::input("tisane", format!("cannot find this program: {e}")))?;
     let around = Surroundings { session, data: args.data.clone(), program, stop: &STOP };
     listen();
-    let report = on_threads(args.threads.unwrap_or(0) as usize, || all(&entries, &around, talk, args.json))?;
+    let report = on_threads(args.threads.unwrap_or(0) as usize, || all(&entries, &around, verbosity, args.json))?;
     if let Some(folder) = &args.output {
         report.write(folder)?;
     }
@@ -91,10 +91,10 @@ pub fn validate(args: &ValidateArgs, talk: Verbosity) -> Result<u8> {
 }
 
 /// Runs the cases one after the other, so that none disturbs the timing of another.
-fn all(entries: &[Entry], around: &Surroundings, talk: Verbosity, json: bool) -> Result<Report> {
+fn all(entries: &[Entry], around: &Surroundings, verbosity: Verbosity, json: bool) -> Result<Report> {
     /// Length of the bar for a case.
     const PARTS: u64 = 1000;
-    let (bar, lines) = progress::bar(talk, PARTS * entries.len() as u64);
+    let (bar, lines) = progress::bar(verbosity, PARTS * entries.len() as u64);
     let mut rows = Vec::new();
     for (k, entry) in entries.iter().enumerate() {
         let began = Instant::now();
@@ -111,8 +111,8 @@ fn all(entries: &[Entry], around: &Surroundings, talk: Verbosity, json: bool) ->
         };
         if lines && !json {
             let verdicts: Vec<&str> = found.iter().map(|row| row.verdict.name()).collect();
-            let line = format!("{:<24} {:>7.1} s  {}\n", entry.name, began.elapsed().as_secs_f64(), told(&verdicts));
-            // A closed pipe must not end the work, so failures to print are let go.
+            let line = format!("{:<24} {:>7.1} s  {}\n", entry.name, began.elapsed().as_secs_f64(), count(&verdicts));
+            // A closed pipe must not end the work, so failures to print are ignored.
             let _ = std::io::stdout().lock().write_all(line.as_bytes());
         }
         rows.extend(found);
@@ -121,12 +121,12 @@ fn all(entries: &[Entry], around: &Surroundings, talk: Verbosity, json: bool) ->
     Ok(Report::new(rows))
 }
 
-/// How often each verdict was given.
-fn told(verdicts: &[&str]) -> String {
-    let count = |name: &str| verdicts.iter().filter(|verdict| **verdict == name).count();
-    let names = ["pass", "FAIL", "skipped"].map(|name| (count(name), name));
-    let given = names.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
-    given.collect::<Vec<_>>().join(", ")
+/// Counts the verdicts.
+fn count(verdicts: &[&str]) -> String {
+    let given = |name: &str| verdicts.iter().filter(|verdict| **verdict == name).count();
+    let names = ["pass", "FAIL", "skipped"].map(|name| (given(name), name));
+    let counts = names.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 fn list(entries: &[Entry]) -> String {

@@ -69,6 +69,13 @@ impl Scheme for Hermite4Settings {
             order: 4,
             accuracy_key: "nu",
             dt_max_key: "dt_max",
+            references: &[
+                "MakinoAarseth1992",
+                "PortegiesZwartBellemanGeldof2007",
+                "Aarseth1985",
+                "McMillan1986",
+                "Makino1991",
+            ],
         }
     }
 

@@ -1,267 +1,56 @@
-//! `tisane bench force --tune`: the fastest launch shape for every mode, number of sources and size of the block.
+//! `tisane bench force --tune`.
 
-use super::super::{Verbosity, print, progress};
-use super::{CLOCK, EPSILON, block};
+use crate::{Verbosity, print, progress};
 use indicatif::ProgressBar;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
-use tisane::error::{Error, Result};
-use tisane::force::cuda::compiled;
-use tisane::force::cuda::{CudaEngine, HEADER, LaunchShape, TuningRow, candidates};
-use tisane::force::mode::Order;
-use tisane::force::precision::Precision;
-use tisane::force::{ForceEngine, Forces, Targets};
-use tisane::initial::plummer;
-use tisane::particles::Particles;
-use tisane::time::{Level, Time};
-use tisane_io::atomic::write_atomically;
-use tisane_io::provenance;
+use std::time::Instant;
+use tisane::error::Result;
+use tisane_lab::bench::tune::{Grid, Progress, Tuned};
 
-const SOURCES: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18];
-const TARGETS: [usize; 14] = [1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 1 << 14, 1 << 16, 1 << 17, 1 << 18];
-/// A million sources, in the modes that are taken for so many, and in blocks up to this.
-const MANY: (usize, usize) = (1 << 20, 1 << 12);
-/// Most pairs of an evaluation.
-const MOST_PAIRS: usize = 1 << 34;
-/// How long a shape is timed, unless an evaluation takes longer, and how often at most.
-const SPAN: Duration = Duration::from_micros(2500);
-const ROUNDS: usize = 40;
-/// An evaluation from here on needs no warm-up.
-const LONG: f64 = 5e-3;
-/// How long the GPU is kept busy before a mode, to come to its clock.
-const WARM_UP: Duration = Duration::from_millis(200);
-/// A shape that is so much slower than the fastest so far is dropped at once.
-const HOPELESS: f64 = 1.5;
-/// Shapes so near to the fastest are timed once more.
-const NEAR: f64 = 1.05;
-
-/// What to tune for.
-pub struct Grid {
-    places: Vec<Places>,
-    /// The command, without what does not matter.
-    command: String,
+pub fn tune(grid: &Grid, file: &Path, device: u32, verbosity: Verbosity) -> Result<u8> {
+    let Tuned { rows, seconds, mean_gain, best_gain } = grid.tune(file, device, &mut TuneProgress::new(verbosity))?;
+    print(&format!(
+        "{rows} rows after {seconds:.0} s; the shapes taken before took {mean_gain:.3} times as long in the mean, \
+         {best_gain:.2} times at most\nto use the table: TISANE_SHAPES={}\n",
+        file.display()
+    ))
 }
 
-/// Sizes of blocks among a number of sources.
-#[derive(Debug, PartialEq, Eq)]
-struct Places {
-    mode: Precision,
-    sources: usize,
-    targets: Vec<usize>,
-}
-
-impl Places {
-    /// Seconds that the shapes of a block may take: a guess, for the time left.
-    fn seconds(&self, targets: usize) -> f64 {
-        let choices = [LaunchShape::whole(self.mode), LaunchShape::tiles(self.mode)].map(<[usize]>::to_vec);
-        let rate = compiled(self.mode).pairs_per_second;
-        // A thread that walks all sources alone does not profit from the others.
-        let running = self.mode.arithmetic().order == Order::Running;
-        let alone = if running { 30e-9 * self.sources as f64 } else { 0.0 };
-        let evaluation = (15e-6 + (self.sources * targets) as f64 / rate).max(alone);
-        let of_shape = (2.0 * evaluation).max(SPAN.as_secs_f64());
-        of_shape * (1 + candidates(self.mode, &choices, self.sources, targets).len()) as f64
-    }
-}
-
-impl Grid {
-    pub fn new(sources: Option<Vec<usize>>, targets: Option<Vec<usize>>, precision: Option<Precision>) -> Self {
-        let mut command = String::from("tisane bench force --engine cuda");
-        for (name, numbers) in [("n", &sources), ("targets", &targets)] {
-            if let Some(numbers) = numbers {
-                let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
-                let _ = write!(command, " --{name} {}", numbers.join(","));
-            }
-        }
-        if let Some(precision) = precision {
-            let _ = write!(command, " --precision {}", precision.name());
-        }
-        let mut places = Vec::new();
-        for mode in precision.map_or(Precision::ALL.to_vec(), |precision| vec![precision]) {
-            let many = (sources.is_none() && compiled(mode).for_many).then_some(MANY);
-            let all = sources.clone().unwrap_or_else(|| SOURCES.to_vec());
-            for n in ascending(all.into_iter().chain(many.map(|(n, _)| n))) {
-                let most = many.filter(|(many, _)| *many == n).map_or(n, |(_, most)| most);
-                let sizes = targets.clone().unwrap_or_else(|| TARGETS.to_vec()).into_iter();
-                let fit = |&size: &usize| size > 0 && size <= most && size.saturating_mul(n) <= MOST_PAIRS;
-                let targets = ascending(sizes.filter(fit));
-                if !targets.is_empty() {
-                    places.push(Places { mode, sources: n, targets });
-                }
-            }
-        }
-        Self { places, command: command + " --tune FILE" }
-    }
-
-    /// Seconds that all of it may take.
-    fn seconds(&self) -> f64 {
-        self.places.iter().flat_map(|places| places.targets.iter().map(|&size| places.seconds(size))).sum()
-    }
-
-    /// Measures and writes the table, as far as it has come after every number of sources: time on a GPU may end early.
-    pub fn tune(&self, file: &Path, device: u32, talk: Verbosity) -> Result<u8> {
-        if self.places.is_empty() {
-            return Err(Error::input("--targets", "no block is left: give sizes from 1 to the number of sources"));
-        }
-        let mut progress = Progress::new(self.seconds(), talk);
-        let mut samples: BTreeMap<usize, Particles> = BTreeMap::new();
-        let (mut rows, mut gains) = (Vec::new(), Vec::new());
-        let mut running: Option<(Precision, CudaEngine)> = None;
-        for (k, Places { mode, sources, targets }) in self.places.iter().enumerate() {
-            let fresh = running.as_ref().is_none_or(|(of, _)| of != mode);
-            let (_, engine) = match &mut running {
-                Some(same) if !fresh => same,
-                // The last is dropped after this: the device need not start again.
-                other => other.insert((*mode, CudaEngine::new(*mode, EPSILON, CLOCK, device as usize)?)),
-            };
-            let p = samples.entry(*sources).or_insert_with(|| plummer::sample(*sources, 1, 0.999));
-            engine.load(p)?;
-            if fresh {
-                warm_up(engine, block(p, targets[0]).view())?;
-            }
-            for &size in targets {
-                progress.bar.set_message(format!("{}, {sources} sources, {size} targets", mode.name()));
-                let (row, gain) = fastest(engine, *mode, *sources, block(p, size).view())?;
-                rows.push(row);
-                gains.push(gain);
-                progress.did(self.places[k].seconds(size));
-            }
-            let text = self.table(&engine.device_name(), &rows, k + 1 == self.places.len());
-            write_atomically(file, |partial| std::fs::write(partial, text).map_err(|e| Error::storage(file, e)))?;
-            progress.line(&format!("{}, {sources} sources", mode.name()));
-        }
-        progress.bar.finish_and_clear();
-        let mean = (gains.iter().map(|gain: &f64| gain.ln()).sum::<f64>() / gains.len() as f64).exp();
-        let best = gains.iter().fold(1.0, |best: f64, gain| best.max(*gain));
-        print(&format!(
-            "{} rows after {:.0} s; the shapes taken before took {mean:.3} times as long in the mean, {best:.2} times at most\n\
-             to use the table: TISANE_SHAPES={}\n",
-            rows.len(),
-            progress.began.elapsed().as_secs_f64(),
-            file.display()
-        ))
-    }
-
-    fn table(&self, device: &str, rows: &[TuningRow], whole: bool) -> String {
-        let mut text = format!(
-            "# The fastest launch shapes on {device}, measured by\n# {}\n# of tisane {} ({})\n",
-            self.command,
-            provenance::version(),
-            provenance::git_commit()
-        );
-        if std::env::var_os("TISANE_KERNELS").is_some() {
-            text += "# with other kernels than the program's own (TISANE_KERNELS)\n";
-        }
-        if !whole {
-            text += "# UNFINISHED: the tuning was not over\n";
-        }
-        text += HEADER;
-        for row in rows {
-            let _ = write!(text, "\n{row}");
-        }
-        text + "\n"
-    }
-}
-
-fn ascending(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
-    numbers.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// Uses every kernel, which loads it, until the GPU has come to its clock.
-fn warm_up(engine: &mut CudaEngine, targets: Targets<'_>) -> Result<()> {
-    let [lanes, threads] = engine.compiled_targets();
-    let whole = lanes.into_iter().map(|targets| LaunchShape::Whole { targets, warps: 4, bags: 1 });
-    let tiles = threads.into_iter().map(|targets| LaunchShape::Tiles { targets, threads: 128, span_bags: 8 });
-    let shapes: Vec<LaunchShape> = whole.chain(tiles).collect();
-    let began = Instant::now();
-    while began.elapsed() < WARM_UP {
-        for &shape in &shapes {
-            time(engine, targets, shape, f64::INFINITY)?;
-        }
-    }
-    Ok(())
-}
-
-/// The fastest shape for a block, and how many times as long the shape that the engine takes of itself takes.
-fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: Targets<'_>) -> Result<(TuningRow, f64)> {
-    let chosen = engine.shape_for(n, targets.len());
-    let mut shapes = candidates(precision, &engine.compiled_targets(), n, targets.len());
-    // First what is known to be good, so that what is not is dropped early.
-    shapes.retain(|shape| *shape != chosen);
-    shapes.insert(0, chosen);
-    let mut best = f64::INFINITY;
-    let mut times = Vec::new();
-    for &shape in &shapes {
-        let time = time(engine, targets, shape, best)?;
-        best = best.min(time);
-        times.push(time);
-    }
-    // What another did to the clock of the GPU while one of them was timed does not decide among near ones.
-    let near: Vec<usize> = (0..shapes.len()).filter(|&k| times[k] < NEAR * best).collect();
-    if near.len() > 1 {
-        for &k in &near {
-            times[k] = times[k].min(time(engine, targets, shapes[k], best)?);
-        }
-    }
-    let least = (0..shapes.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).unwrap_or(0);
-    let row = TuningRow {
-        precision,
-        sources: n,
-        targets: targets.len(),
-        shape: shapes[least],
-        microseconds: 1e6 * times[least],
-    };
-    Ok((row, times[0] / times[least]))
-}
-
-/// Seconds of the fastest of some evaluations in a shape, of few if it is hopeless beside `best`.
-fn time(engine: &mut CudaEngine, targets: Targets<'_>, shape: LaunchShape, best: f64) -> Result<f64> {
-    // At a moment when every source has to be predicted.
-    let now = Time::default().after(Level(20));
-    let mut out = Forces::default();
-    out.resize(targets.len());
-    engine.set_shape(Some(shape));
-    let mut once = || -> Result<f64> {
-        let began = Instant::now();
-        engine.evaluate(now, targets, &mut out)?;
-        Ok(began.elapsed().as_secs_f64())
-    };
-    let mut least = once()?;
-    if least < LONG {
-        least = once()?;
-    }
-    let (began, mut rounds) = (Instant::now(), 0);
-    while least < HOPELESS * best && rounds < ROUNDS && (rounds == 0 || began.elapsed() < SPAN) {
-        least = least.min(once()?);
-        rounds += 1;
-    }
-    Ok(least)
-}
-
-struct Progress {
+/// Progress of a tuning: a bar on a terminal, elsewhere a line for each part of the table.
+struct TuneProgress {
+    verbosity: Verbosity,
     bar: ProgressBar,
     lines: bool,
     began: Instant,
+    /// Estimated seconds of what is finished.
     done: f64,
+    /// Estimated seconds of everything.
     all: f64,
 }
 
-impl Progress {
-    fn new(all: f64, talk: Verbosity) -> Self {
-        let (bar, lines) = progress::bar(talk, (1e3 * all) as u64);
-        Self { bar, lines, began: Instant::now(), done: 0.0, all }
+impl TuneProgress {
+    fn new(verbosity: Verbosity) -> Self {
+        let bar = ProgressBar::hidden();
+        Self { verbosity, bar, lines: false, began: Instant::now(), done: 0.0, all: 1.0 }
+    }
+}
+
+impl Progress for TuneProgress {
+    fn begin(&mut self, seconds: f64) {
+        (self.bar, self.lines) = progress::bar(self.verbosity, (1e3 * seconds) as u64);
+        (self.began, self.done, self.all) = (Instant::now(), 0.0, seconds);
     }
 
-    /// Takes note of work for which so many seconds were guessed.
-    fn did(&mut self, seconds: f64) {
+    fn measure(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    fn finish(&mut self, seconds: f64) {
         self.done += seconds;
         self.bar.set_position((1e3 * self.done) as u64);
     }
 
-    /// Where there is no bar, says what was done.
-    fn line(&self, what: &str) {
+    fn written(&mut self, what: &str) {
         if !self.lines {
             return;
         }
@@ -273,43 +62,8 @@ impl Progress {
             spent / part - spent
         ));
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_whole_grid_takes_minutes_not_hours() {
-        let grid = Grid::new(None, None, None);
-        let seconds = grid.seconds();
-        println!("guessed: {seconds:.0} s");
-        for mode in Precision::ALL {
-            println!("{}: {:.1} s", mode.name(), Grid::new(None, None, Some(mode)).seconds());
-        }
-        assert!((20.0..150.0).contains(&seconds), "{seconds} s");
-    }
-
-    #[test]
-    fn the_grid_is_what_was_asked_for() {
-        let grid = Grid::new(Some(vec![64, 16, 16]), Some(vec![0, 32, 1, 16]), Some(Precision::Mixed));
-        let places = [(16, vec![1, 16]), (64, vec![1, 16, 32])];
-        let places = places.map(|(sources, targets)| Places { mode: Precision::Mixed, sources, targets });
-        assert_eq!(grid.places, places);
-        assert_eq!(
-            grid.command,
-            "tisane bench force --engine cuda --n 64,16,16 --targets 0,32,1,16 --precision mixed --tune FILE"
-        );
-        let rows = [TuningRow {
-            precision: Precision::Mixed,
-            sources: 16,
-            targets: 1,
-            shape: LaunchShape::Whole { targets: 1, warps: 4, bags: 1 },
-            microseconds: 9.0,
-        }];
-        let text = grid.table("a GPU", &rows, false);
-        assert!(text.contains("# The fastest launch shapes on a GPU") && text.contains("# UNFINISHED"), "{text}");
-        assert!(text.ends_with(&format!("\n{HEADER}\nmixed,16,1,whole,1,128,4,9.00\n")), "{text}");
-        assert!(!grid.table("a GPU", &rows, true).contains("UNFINISHED"));
+    fn end(&mut self) {
+        self.bar.finish_and_clear();
     }
 }

@@ -20,7 +20,7 @@ use tisane_run::config::{Problem, commented, read, read_text};
 /// Variable that names the file of the model.
 pub const VARIABLE: &str = "TISANE_MODEL";
 
-/// The fitted parameters of a machine: the file of `tisane model`.
+/// The fitted parameters of a machine: the file of `tisane bench model`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -190,7 +190,7 @@ impl Model {
         Ok(Some(read::<Self>((&path.display().to_string(), &text), &[], Self::problems)?.0))
     }
 
-    /// What no measurement gives.
+    /// Constants that no measurement gives.
     fn problems(&self) -> Vec<Problem> {
         let wrong = |fit: &Fit| {
             let negative = Fit::PARAMETERS.into_iter().zip(fit.parameters()).find(|(_, value)| *value < 0.0);
@@ -213,7 +213,7 @@ impl Model {
     /// # Errors
     /// [`Error::Storage`].
     pub fn write(&self, path: &Path) -> Result<()> {
-        let text = commented(self, "Performance model of tisane on this machine: `tisane model`. Times in s.")?;
+        let text = commented(self, "Performance model of tisane on this machine: `tisane bench model`. Times in s.")?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|e| Error::storage(folder, e))?;
         }

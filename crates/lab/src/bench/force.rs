@@ -1,46 +1,47 @@
-//! `tisane bench force`: pairs per second.
+//! Rate of the forces: pairs per second by number of sources and size of the block.
 
-use super::{EPSILON, How, block, particles, report};
+use super::{EPSILON, Options, Report, block, particles};
 use serde::Serialize;
 use std::time::Instant;
 use tisane::error::Result;
 use tisane::force::Forces;
-use tisane::force::cpu::Width;
 use tisane::time::{Level, Time};
 
-#[derive(Serialize)]
-struct ForceRow {
-    n: usize,
-    targets: usize,
-    microseconds: f64,
-    mega_pairs_per_second: f64,
-    fraction_of_all_pairs: f64,
+/// Rate of one block among a number of sources.
+#[derive(Clone, Debug, Serialize)]
+pub struct ForceRow {
+    /// Number of sources.
+    pub n: usize,
+    /// Number of targets.
+    pub targets: usize,
+    /// Time of an evaluation, in µs.
+    pub microseconds: f64,
+    /// Rate, in 10⁶ pairs per second.
+    pub mega_pairs_per_second: f64,
+    /// Rate relative to that of a block of all sources.
+    pub fraction_of_all_pairs: f64,
 }
 
-pub(super) fn bench(n: &[usize], targets: &[usize], width: Width, how: &How) -> Result<u8> {
-    let rows = how.on_threads(|| {
+/// Measures acceleration, jerk and potential for each number of sources `n`, in blocks of each size in `targets` that is
+/// smaller than `n` and of all `n`.
+///
+/// # Errors
+/// As the engine.
+pub fn measure(n: &[usize], targets: &[usize], options: &Options) -> Result<Report<ForceRow>> {
+    let rows = options.on_threads(|| {
         let mut rows = Vec::new();
         for &n in n {
-            rows.extend(force(n, targets, width, how)?);
+            rows.extend(blocks(n, targets, options)?);
         }
         Ok((rows, rayon::current_num_threads()))
     })?;
-    let header = ["N", "targets", "µs", "Mpairs/s", "of all pairs"];
-    let cells = |r: &ForceRow| {
-        vec![
-            r.n.to_string(),
-            r.targets.to_string(),
-            format!("{:.2}", r.microseconds),
-            format!("{:.1}", r.mega_pairs_per_second),
-            format!("{:.0} %", 100.0 * r.fraction_of_all_pairs),
-        ]
-    };
-    report(("force", how.precision().name()), width, how, rows, &header, cells, |_| String::new())
+    Report::new("force", options.precision().name().into(), options, rows)
 }
 
-fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<ForceRow>> {
-    let p = particles(n, 1, width, how)?;
-    let mut engine = how.engine(how.precision(), EPSILON, width, false)?;
+/// Measures the blocks of one number of sources.
+fn blocks(n: usize, sizes: &[usize], options: &Options) -> Result<Vec<ForceRow>> {
+    let p = particles(n, 1, options)?;
+    let mut engine = options.engine(options.precision(), EPSILON, false)?;
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {
@@ -50,7 +51,7 @@ fn force(n: usize, sizes: &[usize], width: Width, how: &How) -> Result<Vec<Force
         let now = Time::default().after(Level(20));
         let rounds = (20_000_000 / (size * n)).clamp(1, 5000);
         let mut best = f64::INFINITY;
-        for _ in 0..=how.repeat {
+        for _ in 0..=options.repeat {
             let began = Instant::now();
             for _ in 0..rounds {
                 engine.evaluate(now, targets.view(), &mut forces)?;

@@ -1,34 +1,43 @@
-//! The kernels with their parameters, of which `tisane bench kernels` measures those asked for.
+//! The kernels that there are, and those that a sweep asks for with their parameters.
 
-use super::{EPSILON, How, Kernels};
+use super::{EPSILON, Options, Sweep};
+use crate::literature::cpu_kernels::{Basic, Edges};
+#[cfg(feature = "cuda")]
+use crate::literature::kernel::{Paper, Stage};
+#[cfg(feature = "cuda")]
+use crate::literature::{PaperKernel, has_cublas};
 use tisane::error::{Error, Result};
 #[cfg(feature = "cuda")]
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations};
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, ForceEngine};
-use tisane_lab::literature::cpu_kernels::{Basic, Edges};
-#[cfg(feature = "cuda")]
-use tisane_lab::literature::kernel::{Paper, Stage};
-#[cfg(feature = "cuda")]
-use tisane_lab::literature::{PaperKernel, has_cublas};
 
-/// A kernel's name.
+/// Kernel of accelerations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub enum KernelName {
+    /// tisane's on a GPU.
     Ours,
+    /// One thread per body, without tiles, on a GPU.
     Simple,
+    /// Tiles of sources in shared memory on a GPU (GPU Gems 3, chapter 31).
     Tiles,
+    /// Two-dimensional tiles on a GPU (the tiling report).
     Tiles2d,
+    /// All pairs, on the CPU.
     Basic,
+    /// Each pair once, on the CPU.
     Edges,
 }
 
-impl Name {
-    pub(super) const ALL: [Self; 6] = [Self::Ours, Self::Simple, Self::Tiles, Self::Tiles2d, Self::Basic, Self::Edges];
+impl KernelName {
+    /// All kernels.
+    pub const ALL: [Self; 6] = [Self::Ours, Self::Simple, Self::Tiles, Self::Tiles2d, Self::Basic, Self::Edges];
     const ON_GPU: [Self; 4] = [Self::Ours, Self::Simple, Self::Tiles, Self::Tiles2d];
     const ON_CPU: [Self; 2] = [Self::Basic, Self::Edges];
 
-    pub(super) const fn name(self) -> &'static str {
+    /// Returns the name that users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
             Self::Simple => "simple",
@@ -40,36 +49,37 @@ impl Name {
     }
 }
 
-/// A kernel with its parameters, ready to compute.
+/// Kernel with its parameters, ready to compute.
 pub(super) struct Subject {
-    pub kernel: Name,
-    /// A mode, or of the papers' kernels the numbers that they compute in.
-    pub precision: &'static str,
-    pub parameters: String,
-    pub engine: Box<dyn ForceEngine<Accelerations>>,
+    pub(super) kernel: KernelName,
+    /// Precision mode, or the numbers that a paper's kernel computes in.
+    pub(super) precision: &'static str,
+    pub(super) parameters: String,
+    pub(super) engine: Box<dyn ForceEngine<Accelerations>>,
 }
 
-/// Makes a subject when its turn comes: they do not all fit a GPU together.
+/// Builder of a subject. Subjects are built one by one, because they do not all fit a GPU together.
 pub(super) type Build<'a> = Box<dyn Fn() -> Result<Subject> + 'a>;
 
-/// A GPU, where one is measured, and what keeps it open.
-pub(super) fn open(how: &How) -> Result<Option<Box<dyn ForceEngine<Accelerations>>>> {
-    (how.engine == EngineKind::Cuda).then(|| on_gpu::open(how)).transpose()
+/// Opens the GPU, where one is measured, until the result is dropped.
+pub(super) fn open(options: &Options) -> Result<Option<Box<dyn ForceEngine<Accelerations>>>> {
+    (options.engine == EngineKind::Cuda).then(|| on_gpu::open(options)).transpose()
 }
 
 fn or<T: Copy>(list: &[T], default: &[T]) -> Vec<T> {
     if list.is_empty() { default.to_vec() } else { list.to_vec() }
 }
 
-impl Kernels {
-    /// Numbers of particles.
-    pub(super) fn numbers(&self) -> Vec<usize> {
-        or(&self.n, if self.how.engine == EngineKind::Cuda { &[1024, 4096, 16384] } else { &[1024, 4096] })
+impl Sweep {
+    /// Returns the numbers of particles.
+    pub(super) fn numbers(&self, options: &Options) -> Vec<usize> {
+        or(&self.n, if options.engine == EngineKind::Cuda { &[1024, 4096, 16384] } else { &[1024, 4096] })
     }
 
-    /// Everything asked for, for `n` particles.
-    pub(super) fn subjects(&self, n: usize) -> Result<Vec<Build<'_>>> {
-        let there: &[Name] = if self.how.engine == EngineKind::Cuda { &Name::ON_GPU } else { &Name::ON_CPU };
+    /// Returns everything asked for, for `n` particles.
+    pub(super) fn subjects<'a>(&'a self, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
+        let there: &[KernelName] =
+            if options.engine == EngineKind::Cuda { &KernelName::ON_GPU } else { &KernelName::ON_CPU };
         let mut found = Vec::new();
         for name in or(&self.kernel, there) {
             if !there.contains(&name) {
@@ -77,19 +87,23 @@ impl Kernels {
                 let problem = format!(
                     "{} is no kernel of the engine {}: it has {}",
                     name.name(),
-                    self.how.engine.name(),
+                    options.engine.name(),
                     names.join(", ")
                 );
                 return Err(Error::input("--kernel", problem));
             }
-            found.extend(if self.how.engine == EngineKind::Cuda { self.on_gpu(name, n)? } else { self.on_cpu(name)? });
+            found.extend(if options.engine == EngineKind::Cuda {
+                self.on_gpu(name, n, options)?
+            } else {
+                Self::on_cpu(name, options)?
+            });
         }
         Ok(found)
     }
 
-    fn on_cpu(&self, name: Name) -> Result<Vec<Build<'_>>> {
-        let modes = self.how.precision.map_or(vec![Precision::F32Direct, Precision::F64], |mode| vec![mode]);
-        let build = |mode: Precision| -> Result<Build<'_>> {
+    fn on_cpu<'a>(name: KernelName, options: &Options) -> Result<Vec<Build<'a>>> {
+        let modes = options.precision.map_or(vec![Precision::F32Direct, Precision::F64], |mode| vec![mode]);
+        let build = |mode: Precision| -> Result<Build<'a>> {
             let (precision, single) = match mode {
                 Precision::F32Direct => ("f32", true),
                 Precision::F64 => ("f64", false),
@@ -100,8 +114,8 @@ impl Kernels {
             };
             Ok(Box::new(move || {
                 let engine: Box<dyn ForceEngine<Accelerations>> = match (name, single) {
-                    (Name::Edges, true) => Box::new(Edges::<f32>::new(EPSILON)),
-                    (Name::Edges, false) => Box::new(Edges::<f64>::new(EPSILON)),
+                    (KernelName::Edges, true) => Box::new(Edges::<f32>::new(EPSILON)),
+                    (KernelName::Edges, false) => Box::new(Edges::<f64>::new(EPSILON)),
                     (_, true) => Box::new(Basic::<f32>::new(EPSILON)),
                     (_, false) => Box::new(Basic::<f64>::new(EPSILON)),
                 };
@@ -116,16 +130,16 @@ impl Kernels {
 mod on_gpu {
     use super::*;
 
-    pub fn open(how: &How) -> Result<Box<dyn ForceEngine<Accelerations>>> {
-        Ok(Box::new(CudaAccelerations::new(Precision::F64, EPSILON, how.device as usize)?))
+    pub fn open(options: &Options) -> Result<Box<dyn ForceEngine<Accelerations>>> {
+        Ok(Box::new(CudaAccelerations::new(Precision::F64, EPSILON, options.device as usize)?))
     }
 
-    impl Kernels {
-        pub(in super::super) fn on_gpu(&self, name: Name, n: usize) -> Result<Vec<Build<'_>>> {
-            if name == Name::Ours {
-                return self.ours(n);
+    impl Sweep {
+        pub(super) fn on_gpu<'a>(&'a self, name: KernelName, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
+            if name == KernelName::Ours {
+                return self.ours(n, options);
             }
-            let mut found: Vec<Build<'_>> = Vec::new();
+            let mut found: Vec<Build<'a>> = Vec::new();
             for paper in self.papers(name) {
                 match paper.check() {
                     Err(_) if self.skip_unfit => continue,
@@ -136,23 +150,23 @@ mod on_gpu {
                     Ok(()) => {}
                 }
                 found.push(Box::new(move || {
-                    let engine = Box::new(PaperKernel::new(paper, EPSILON, self.how.device as usize)?);
+                    let engine = Box::new(PaperKernel::new(paper, EPSILON, options.device as usize)?);
                     Ok(Subject { kernel: name, precision: "f32", parameters: paper.to_string(), engine })
                 }));
             }
             Ok(found)
         }
 
-        /// The kernels of the papers by a name.
-        fn papers(&self, name: Name) -> Vec<Paper> {
+        /// Returns the kernels of the papers by a name.
+        fn papers(&self, name: KernelName) -> Vec<Paper> {
             let mut found = Vec::new();
             match name {
-                Name::Simple => {
+                KernelName::Simple => {
                     for &root in &self.root {
                         found.extend(or(&self.p, &[128]).into_iter().map(|p| Paper::Simple { root, p }));
                     }
                 }
-                Name::Tiles => {
+                KernelName::Tiles => {
                     for (&root, p) in
                         self.root.iter().flat_map(|root| or(&self.p, &[256]).into_iter().map(move |p| (root, p)))
                     {
@@ -173,12 +187,12 @@ mod on_gpu {
             found
         }
 
-        /// Ours in one mode or more, in the shapes asked for.
-        fn ours(&self, n: usize) -> Result<Vec<Build<'_>>> {
+        /// Returns tisane's kernel in one mode or more, in the shapes asked for.
+        fn ours<'a>(&'a self, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
             let modes =
-                self.how.precision.map_or(vec![Precision::F32Direct, Precision::F32Chamomile], |mode| vec![mode]);
-            let multiprocessors = tisane::force::cuda::find(self.how.device as usize)?.multiprocessors;
-            let mut found: Vec<Build<'_>> = Vec::new();
+                options.precision.map_or(vec![Precision::F32Direct, Precision::F32Chamomile], |mode| vec![mode]);
+            let multiprocessors = tisane::force::cuda::find(options.device as usize)?.multiprocessors;
+            let mut found: Vec<Build<'a>> = Vec::new();
             for mode in modes {
                 let own = AccelerationShape::choose(mode, n, multiprocessors);
                 for targets in or(&self.targets, &[own.targets]) {
@@ -186,7 +200,7 @@ mod on_gpu {
                         for span_bags in or(&self.span, &[own.span_bags]) {
                             let shape = AccelerationShape { targets, threads, span_bags };
                             if shape.is_valid(mode) {
-                                found.push(Box::new(move || self.our_kernel(mode, shape)));
+                                found.push(Box::new(move || our_kernel(mode, shape, options.device)));
                             } else if !self.skip_unfit {
                                 let problem = format!("{} cannot be launched as {shape:?}", mode.name());
                                 return Err(Error::input("ours", problem));
@@ -197,15 +211,15 @@ mod on_gpu {
             }
             Ok(found)
         }
+    }
 
-        fn our_kernel(&self, mode: Precision, shape: AccelerationShape) -> Result<Subject> {
-            let mut engine = CudaAccelerations::new(mode, EPSILON, self.how.device as usize)?;
-            engine.set_profile(true)?;
-            engine.set_shape(Some(shape));
-            let AccelerationShape { targets, threads, span_bags } = shape;
-            let parameters = format!("{targets} targets, p {threads}, span {span_bags}");
-            Ok(Subject { kernel: Name::Ours, precision: mode.name(), parameters, engine: Box::new(engine) })
-        }
+    fn our_kernel(mode: Precision, shape: AccelerationShape, device: u32) -> Result<Subject> {
+        let mut engine = CudaAccelerations::new(mode, EPSILON, device as usize)?;
+        engine.set_profile(true)?;
+        engine.set_shape(Some(shape));
+        let AccelerationShape { targets, threads, span_bags } = shape;
+        let parameters = format!("{targets} targets, p {threads}, span {span_bags}");
+        Ok(Subject { kernel: KernelName::Ours, precision: mode.name(), parameters, engine: Box::new(engine) })
     }
 }
 
@@ -213,12 +227,12 @@ mod on_gpu {
 mod on_gpu {
     use super::*;
 
-    pub fn open(_: &How) -> Result<Box<dyn ForceEngine<Accelerations>>> {
+    pub fn open(_: &Options) -> Result<Box<dyn ForceEngine<Accelerations>>> {
         Err(tisane_run::assemble::gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
     }
 
-    impl Kernels {
-        pub(in super::super) fn on_gpu(&self, _: Name, _: usize) -> Result<Vec<Build<'_>>> {
+    impl Sweep {
+        pub(super) fn on_gpu(&self, _: KernelName, _: usize, _: &Options) -> Result<Vec<Build<'_>>> {
             Ok(Vec::new())
         }
     }

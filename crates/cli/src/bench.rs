@@ -1,0 +1,220 @@
+//! `tisane bench`: speed of the forces and of the papers' workload, launch shapes, the performance model.
+
+mod kernels;
+mod model;
+#[cfg(feature = "cuda")]
+mod tune;
+
+use super::{Verbosity, a_device, a_precision, one_of, print};
+use clap::Subcommand;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
+use tisane::force::EngineKind;
+use tisane::force::cpu::Width;
+use tisane::force::precision::Precision;
+use tisane_io::atomic::check_output_path;
+use tisane_lab::bench::force::ForceRow;
+use tisane_lab::bench::run::{RunRow, Workload};
+use tisane_lab::bench::{Options, Report, force, run};
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Pairs per second (acceleration, jerk and potential) by number of sources and size of the block.
+    Force {
+        /// Numbers of sources [default: 1024,8192,65536; with --tune a grid up to 1048576].
+        #[arg(long, value_delimiter = ',')]
+        n: Option<Vec<usize>>,
+        /// Block sizes; all N sources are always measured too, but not with --tune [default: 1,8,64,512; with --tune a grid
+        /// up to 262144].
+        #[arg(long, value_delimiter = ',')]
+        targets: Option<Vec<usize>>,
+        /// Find the fastest launch shapes on a GPU, in every mode unless --precision names one, and write them to FILE (CSV):
+        /// a table for the variable TISANE_SHAPES.
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "repeat", "threads"])]
+        tune: Option<PathBuf>,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Accelerations alone: pairs per second by kernel, and errors against f64, in a Plummer model with softening 1/256.
+    ///
+    /// tisane's kernels are in f32-direct and f32-chamomile, those of the CPU in f32 and f64, unless --precision names a
+    /// mode; the papers' kernels on a GPU are in f32.
+    Kernels(Box<kernels::KernelArgs>),
+    /// The timed Plummer workload of Portegies Zwart et al. (2007): seconds from t = 0.25 to 0.5, softening 1/256,
+    /// dt_max 1/8, dt_min 2^-26, with block statistics beside the paper's fits (eqs 14 and 17).
+    Run {
+        /// Numbers of particles.
+        #[arg(long, value_delimiter = ',', default_value = "256,1024,4096")]
+        n: Vec<usize>,
+        /// Accuracy of the time step, one or more values.
+        #[arg(long, value_delimiter = ',', default_value = "0.01")]
+        nu: Vec<f64>,
+        /// Seed of the Plummer model.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Measure where the time goes, phase by phase, which itself takes time.
+        #[arg(long)]
+        profile: bool,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Fit, show and use the performance model of this machine.
+    ///
+    /// The model is kept in the file named by the variable TISANE_MODEL, otherwise in tisane/model.toml in XDG_CONFIG_HOME
+    /// or ~/.config. `tisane check` estimates the wall time of a run from it.
+    Model(model::ModelArgs),
+}
+
+/// How to measure.
+#[derive(Clone, Debug, clap::Args)]
+pub struct How {
+    /// Threads [default: one a core].
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// Engine: cpu or cuda.
+    #[arg(long, default_value = "cpu", value_parser = one_of([EngineKind::Cpu, EngineKind::Cuda], EngineKind::name))]
+    engine: EngineKind,
+    /// GPU that the engine cuda computes on.
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = a_device())]
+    device: u32,
+    /// Precision mode [default: f64].
+    #[arg(long, value_parser = a_precision())]
+    precision: Option<Precision>,
+    /// Repetitions; the fastest counts.
+    #[arg(long, default_value_t = 3)]
+    repeat: usize,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+impl How {
+    /// Returns the options of the benchmarks.
+    fn options(&self) -> Result<Options> {
+        let width = Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))?;
+        let Self { threads, engine, device, precision, repeat, json: _ } = *self;
+        Ok(Options { width, threads, engine, device, precision, repeat })
+    }
+}
+
+pub fn bench(what: What, verbosity: Verbosity) -> Result<u8> {
+    match what {
+        What::Force { n, targets, tune: Some(file), how } => {
+            if how.engine != EngineKind::Cuda {
+                let problem = "finds launch shapes of a GPU: give --engine cuda too";
+                return Err(Error::input("--tune", problem));
+            }
+            check_output_path(&file, None)?;
+            tune(&file, (n, targets), &how, verbosity)
+        }
+        What::Force { n, targets, tune: None, how } => {
+            let n = n.unwrap_or_else(|| vec![1024, 8192, 65536]);
+            let targets = targets.unwrap_or_else(|| vec![1, 8, 64, 512]);
+            forces(&force::measure(&n, &targets, &how.options()?)?, how.json)
+        }
+        What::Kernels(args) => kernels::bench(*args),
+        What::Run { n, nu, seed, profile, how } => {
+            workload(&run::measure(&Workload { n, nu, seed, profile }, &how.options()?)?, how.json)
+        }
+        What::Model(args) => model::model(args, verbosity),
+    }
+}
+
+/// Numbers of sources and of targets, where they are given.
+type Given = (Option<Vec<usize>>, Option<Vec<usize>>);
+
+#[cfg(feature = "cuda")]
+fn tune(file: &Path, (sources, targets): Given, how: &How, verbosity: Verbosity) -> Result<u8> {
+    let grid = tisane_lab::bench::tune::Grid::new(sources, targets, how.precision);
+    tune::tune(&grid, file, how.device, verbosity)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn tune(_: &Path, _: Given, _: &How, _: Verbosity) -> Result<u8> {
+    tisane_run::assemble::gpus().map(|_| 0)
+}
+
+fn forces(found: &Report<ForceRow>, json: bool) -> Result<u8> {
+    let header = ["N", "targets", "µs", "Mpairs/s", "of all pairs"];
+    let cells = |r: &ForceRow| {
+        vec![
+            r.n.to_string(),
+            r.targets.to_string(),
+            format!("{:.2}", r.microseconds),
+            format!("{:.1}", r.mega_pairs_per_second),
+            format!("{:.0} %", 100.0 * r.fraction_of_all_pairs),
+        ]
+    };
+    report(found, json, &header, cells, |_| String::new())
+}
+
+fn workload(found: &Report<RunRow>, json: bool) -> Result<u8> {
+    let header = [
+        "N",
+        "nu",
+        "seconds",
+        "block steps/unit",
+        "247 N^0.35",
+        "mean block",
+        "0.20 N^0.81",
+        "dE/E",
+        "Mpairs/s",
+        "host",
+    ];
+    let cells = |r: &RunRow| {
+        vec![
+            r.n.to_string(),
+            format!("{:.4e}", r.nu),
+            format!("{:.6}", r.seconds),
+            format!("{:.0}", r.block_steps_per_time_unit),
+            format!("{:.0}", r.block_steps_paper),
+            format!("{:.1}", r.mean_block),
+            format!("{:.1}", r.mean_block_paper),
+            format!("{:+.2e}", r.relative_energy_error),
+            format!("{:.0}", r.mega_pairs_per_second),
+            format!("{:.1} %", 100.0 * r.host_fraction),
+        ]
+    };
+    let profile = |r: &RunRow| {
+        let line = r.profile.as_ref().map(|profile| format!("N = {}, nu = {:.4e}: {profile}", r.n, r.nu));
+        line.unwrap_or_default()
+    };
+    report(found, json, &header, cells, profile)
+}
+
+/// Prints a report as JSON, or as a table of `cells` followed by what `more` adds to each row.
+fn report<T: Serialize>(
+    report: &Report<T>,
+    json: bool,
+    header: &[&str],
+    cells: impl Fn(&T) -> Vec<String>,
+    more: impl Fn(&T) -> String,
+) -> Result<u8> {
+    if json {
+        let text = serde_json::to_string_pretty(report).map_err(|e| Error::storage("standard output", e))?;
+        return print(&(text + "\n"));
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    for row in &report.rows {
+        table.add_row(cells(row));
+    }
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    print(&format!(
+        "{}: {}, {}, {} threads, tisane {} ({}), best of {}\n{table}\n{}",
+        report.benchmark,
+        report.engine,
+        report.precision,
+        report.threads,
+        report.version,
+        report.git_commit,
+        report.repeat,
+        report.rows.iter().map(more).collect::<String>()
+    ))
+}
