@@ -65,7 +65,7 @@ fn what_cannot_be_read_is_told_with_what_can() {
         panic!("expected an input error")
     };
     let help = help.unwrap_or_default();
-    for name in ["tisane", "tipsy", "csv", "nbody6", "checkpoints", "diagnostics"] {
+    for name in ["tisane", "tipsy", "csv", "nbody6", "checkpoints", "journals"] {
         assert!(help.contains(name), "{name} is missing in {help}");
     }
     let missing = inspect::describe(std::path::Path::new("no such")).expect_err("missing");

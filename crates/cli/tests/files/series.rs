@@ -117,7 +117,7 @@ fn missing_rows_columns_and_files_are_told_and_nothing_is_cut() {
     assert!(problem(0).contains(CSV));
     append(&mut create(dir.path()), 0..3);
     let whole = fs::read(&path).unwrap();
-    assert!(problem(4).contains("3 rows"), "{}", problem(4));
+    assert!(problem(4).contains("found 3"), "{}", problem(4));
     assert_eq!(fs::read(&path).unwrap(), whole);
     fs::write(&path, "a,b\n1,2\n").unwrap();
     assert!(problem(1).contains("line 1"));

@@ -35,7 +35,7 @@ fn gadget_types_are_merged_and_said_so() {
         (Vec3::new(4.0, 5.0, 6.0), Vec3::new(7.0, 8.0, 9.0), Vec3::new(-1.0, 0.0, 1.0))
     );
     let notes = state.notes.join("; ");
-    assert_says(&notes, &["2 halo (PartType1), 1 stars (PartType4) were merged", "does not say its units"]);
+    assert_says(&notes, &["2 halo (PartType1), 1 stars (PartType4) were merged", "does not state its units"]);
     assert_says(&state.guess, &["/Header/NumPart_ThisFile"]);
 }
 

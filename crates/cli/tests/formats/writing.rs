@@ -154,7 +154,7 @@ fn formats_that_tell_units_want_to_know_them_and_others_are_not_written() {
         let Err(Error::Input { problem, help, .. }) = formats::write(Path::new("never"), format, &unknown) else {
             panic!("{format} was written")
         };
-        assert_says(&problem, &[format, "not known"]);
+        assert_says(&problem, &[format, "are unknown"]);
         assert_says(&help.unwrap_or_default(), &["--units"]);
     }
     for format in FORMATS.iter().filter(|format| format.writer.is_none()) {

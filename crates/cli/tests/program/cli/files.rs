@@ -97,7 +97,7 @@ fn convert_says_what_it_does_and_what_is_lost() {
     for (words, parts) in [
         (&["p.csv", "p.tipsy"][..], &["p.tipsy", "such a file already", "--overwrite"][..]),
         (&["p.csv", "p.out"], &["does not say a format", "--to amuse | gadget"]),
-        (&["p.csv", "g.hdf5", "--to", "gadget"], &["not known", "--units"]),
+        (&["p.csv", "g.hdf5", "--to", "gadget"], &["are unknown", "--units"]),
         (&["p.csv", "g.hdf5", "--to", "tisane"], &["but does not write them", "tisane writes amuse, gadget"]),
         (&["p.csv", "g.hdf5", "--to", "gadgte"], &["gadgte", "gadget"]),
         (&["p.csv", "g.csv", "--to-units", "henon"], &["does not say its units"]),
