@@ -253,7 +253,7 @@ fn what_was_changed_afterwards_shows() {
     tamper(&folder, "config_as_written", |text| text.replace("n = 16", "n = 17"));
     run(&folder).exits(0).says(&["does not resolve to the one that ran, in [initial]", "the same bits"]);
     tamper(&folder, "config_as_written", |text| text.replace("[run]", "[walk]"));
-    run(&folder).exits(0).says(&["no longer reads it", "the same bits"]);
+    run(&folder).exits(0).says(&["this version cannot read it", "the same bits"]);
     tamper(&folder, "config_overrides", |_| "nu".into());
     run(&folder).exits(2).says(&["config_overrides"]);
     let mut bytes = fs::read(folder.path("o/checkpoint.hdf5")).unwrap();
