@@ -29,8 +29,8 @@ pub enum What {
     Man,
     /// Print the papers behind a run, as text and as BibTeX.
     ///
-    /// The papers follow from the integrator, precision mode, initial conditions and measurements of a configuration or of
-    /// what a run has written. The text is in comments, so that the output is a BibTeX file.
+    /// The papers follow from the integrator, precision mode, initial conditions and measurements of a configuration or
+    /// of what a run has written. The text is in comments, so that the output is a BibTeX file.
     Cite {
         /// A configuration, the directory of a run or one of its files [default: the method alone].
         #[arg(value_name = "FILE|DIR")]

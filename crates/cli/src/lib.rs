@@ -38,7 +38,7 @@ use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES};
 /// Exit code where damaged snapshots were left out.
 const LEFT_OUT: u8 = 8;
 
-/// How this program was built, from its build script.
+/// Properties of this build, from the build script.
 const BUILD: Build = Build {
     git_commit: match option_env!("TISANE_GIT_COMMIT") {
         Some(commit) => commit,
@@ -54,14 +54,14 @@ const EXIT_CODES: &str = "Exit codes:
   0  success
   1  unforeseen error
   2  wrong command line, configuration, input file or output directory; nothing was written
-  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`;
-     or `tisane validate` was stopped by a signal: its table has the cases that were finished
-  4  the integration cannot continue (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is
-     whole; or `tisane verify` or `tisane validate` found a failure
+  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with
+     `tisane resume`; or `tisane validate` was stopped by a signal: its table has the finished cases
+  4  the integration cannot continue (step below dt_min, a number that is not finite, a lost GPU);
+     the last checkpoint is whole; or `tisane verify` or `tisane validate` found a failure
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` ended in a different state than the file's
   7  `tisane advise`: no mode and no nu reaches the goal
-  8  `tisane analyze`, `plot` or `movie` left out damaged snapshots and named them; the rest is written";
+  8  `tisane analyze`, `plot` or `movie` left out damaged snapshots, which they name";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -71,10 +71,10 @@ const EXAMPLES: &str = "Start here:
 
 /// Direct N-body integration: accurate, fast, reproducible.
 ///
-/// tisane integrates the gravitational N-body problem by direct summation with a 4th-order Hermite scheme and individual
-/// block time steps, or by a leapfrog with one step for all particles. A TOML file describes the run; the result is HDF5,
-/// with the energy error measured in every run. The same input gives the same bits on any number of threads, at any output
-/// cadence, and through a stop and a resume.
+/// tisane integrates the gravitational N-body problem by direct summation with a 4th-order Hermite scheme and
+/// individual block time steps, or by a leapfrog with one step for all particles. A TOML file describes the run; the
+/// result is HDF5, with the energy error measured in every run. The same input gives the same bits on any number of
+/// threads, at any output cadence, and through a stop and a resume.
 #[derive(Debug, Parser)]
 #[command(name = "tisane", version = version(), help_template = help::template())]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -116,8 +116,8 @@ enum Verb {
     /// Run a configuration.
     ///
     /// The result goes to runs/<name>, [output] directory or --output: resolved config.toml, snapshots, diagnostics,
-    /// cluster, binaries and events (HDF5 and CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the run
-    /// after the current block step, with a checkpoint and exit code 3; a second SIGINT ends it at once.
+    /// cluster, binaries and events (HDF5 and CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the
+    /// run after the current block step, with a checkpoint and exit code 3; a second SIGINT ends it at once.
     Run(run::RunArgs),
     /// Continue a run from its newest valid checkpoint, with the same bits.
     ///
@@ -133,51 +133,52 @@ enum Verb {
     },
     /// Print the command that made a file, or repeat it and compare.
     ///
-    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 (or cluster, binaries, events) or summary.json of a run. Without
+    /// FILE is a snapshot, a checkpoint, diagnostics.hdf5 (or cluster, binaries, events) or summary.json of a run.
+    /// Without
     /// --run its configuration, as it was written, goes to DIR.toml and the command is printed. With --run the run is
-    /// repeated in DIR up to the block step of the file, and the hashes of the two states are compared: exit code 0 if they
-    /// agree, 6 if not.
+    /// repeated in DIR up to the block step of the file, and the hashes of the two states are compared: exit code 0 if
+    /// they agree, 6 if not.
     Reproduce(reproduce::ReproduceArgs),
     /// Convert a file of particles to another format.
     ///
-    /// Standard error lists what the format of OUT cannot hold. OUT is read back and compared before the command ends. An
-    /// existing OUT is not touched without --overwrite.
+    /// Standard error lists what the format of OUT cannot hold. OUT is read back and compared before the command ends.
+    /// An existing OUT is not touched without --overwrite.
     Convert(Box<convert::ConvertArgs>),
     /// Measure the cluster in a run's snapshots: core, radii, binaries.
     ///
     /// Centre, core, Lagrangian radii, binaries, hierarchies and escapers. The result goes to analysis/ in DIR or to
-    /// --output: cluster, binaries and events, each as CSV and HDF5, with the same bits as the run itself writes at the same
-    /// times. A damaged snapshot is named and left out: exit code 8.
+    /// --output: cluster, binaries and events, each as CSV and HDF5, with the same bits as the run itself writes at the
+    /// same times. A damaged snapshot is named and left out: exit code 8.
     Analyze(analyze::AnalyzeArgs),
     /// Draw a run, or columns of a table, as SVG and PNG.
     ///
-    /// The directory of a run gives the standard figures, as far as it has the data: diagnostics, projections, profiles,
-    /// structure, time steps, rates, binaries; and report.html, one file with all of them. With --y, chosen columns of runs
-    /// and tables are drawn in one figure. A damaged snapshot is named and left out: exit code 8.
+    /// The directory of a run gives the standard figures, as far as it has the data: diagnostics, projections,
+    /// profiles, structure, time steps, rates, binaries; and report.html, one file with all of them. With --y, chosen
+    /// columns of runs and tables are drawn in one figure. A damaged snapshot is named and left out: exit code 8.
     Plot(plot::PlotArgs),
     /// Render a film of a run from its snapshots.
     ///
-    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4. Between snapshots
-    /// particles follow their positions and velocities. Brightness is number density, colour is speed or mass. Existing
-    /// frames are not rendered again, so that a stopped command continues. A damaged snapshot is named and left out: exit
-    /// code 8.
+    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4. Between
+    /// snapshots particles follow their positions and velocities. Brightness is number density, colour is speed or
+    /// mass. Existing frames are not rendered again, so that a stopped command continues. A damaged snapshot is named
+    /// and left out: exit code 8.
     Movie(movie::MovieArgs),
     /// Show a run in a browser, finished or in progress.
     ///
-    /// Particles in three dimensions, with plots of the diagnostics. The page is served on this machine alone (127.0.0.1),
-    /// to those who have the address with its random token; nothing is fetched from elsewhere. It only reads. Ctrl-C ends
-    /// it. `tisane run --view` shows a run from its start.
+    /// Particles in three dimensions, with plots of the diagnostics. The page is served on this machine alone
+    /// (127.0.0.1), to those who have the address with its random token; nothing is fetched from elsewhere. It only
+    /// reads. Ctrl-C ends it. `tisane run --view` shows a run from its start.
     View(view::ViewArgs),
     /// Compare every engine and mode on this machine with the reference.
     ///
-    /// A fixed problem is computed by all of them; the table shows errors, equality of bits and a verdict. Exit code 4 if
-    /// one of them is wrong.
+    /// A fixed problem is computed by all of them; the table shows errors, equality of bits and a verdict. Exit code 4
+    /// if one of them is wrong.
     Verify,
     /// Reproduce published and exact results, and print a table of them.
     ///
-    /// Each case runs its configurations and compares the results with reference values, whose sources it names. A case is
-    /// skipped, with the reason, if it needs something that this machine lacks (a GPU, a file of another program). Exit code
-    /// 4 if a check fails.
+    /// Each case runs its configurations and compares the results with reference values, whose sources it names. A case
+    /// is skipped, with the reason, if it needs something that this machine lacks (a GPU, a file of another program).
+    /// Exit code 4 if a check fails.
     Validate(validate::ValidateArgs),
     /// Measure speed, and fit the performance model of this machine.
     Bench {
@@ -186,8 +187,9 @@ enum Verb {
     },
     /// Sweep over N, modes, nu and engines: tables and figures.
     ///
-    /// The result goes to studies/<study> or --output: table.csv and table.hdf5, further tables, figures as SVG and PNG.
-    /// Each finished point is kept in points.jsonl as soon as it is measured: the same command continues a stopped study.
+    /// The result goes to studies/<study> or --output: table.csv and table.hdf5, further tables, figures as SVG and
+    /// PNG. Each finished point is kept in points.jsonl as soon as it is measured: the same command continues a stopped
+    /// study.
     Study {
         #[command(subcommand)]
         what: study::What,

@@ -13,8 +13,8 @@ const MOVED: [(&str, &str); 4] = [
     ("model", "bench model"),
 ];
 
-/// Returns the error that names the new command, if `error` is about an old one in `arguments`, the words of the command
-/// line without the program.
+/// Returns the error that names the new command, if `error` is about an old one in `arguments`, the words of the
+/// command line without the program.
 pub fn explain(error: &clap::Error, arguments: impl Iterator<Item = OsString>) -> Option<Error> {
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let (old, new) = MOVED.into_iter().find(|(old, _)| old == unknown)?;
@@ -63,11 +63,13 @@ mod tests {
             (&["man"], "tisane man: this command is now `tisane generate man`; write   tisane generate man"),
             (
                 &["completions", "bash"],
-                "tisane completions: this command is now `tisane generate completions`; write   tisane generate completions bash",
+                "tisane completions: this command is now `tisane generate completions`; \
+                 write   tisane generate completions bash",
             ),
             (
                 &["-q", "model", "--fit", "my model's"],
-                "tisane model: this command is now `tisane bench model`; write   tisane -q bench model --fit 'my model'\\''s'",
+                "tisane model: this command is now `tisane bench model`; \
+                 write   tisane -q bench model --fit 'my model'\\''s'",
             ),
             (
                 &["help", "schema"],

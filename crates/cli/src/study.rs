@@ -29,8 +29,8 @@ pub enum What {
     Force(StudyArgs),
     /// Energy error against nu over modes, N and engines.
     ///
-    /// The error is split into truncation and round-off, with the cost of each point (Portegies Zwart et al. 2007, figure
-    /// 2). The last table recommends a mode and nu for an energy error.
+    /// The error is split into truncation and round-off, with the cost of each point (Portegies Zwart et al. 2007,
+    /// figure 2). The last table recommends a mode and nu for an energy error.
     Energy(StudyArgs),
     /// Wall time over N, block statistics, and the performance model.
     ///

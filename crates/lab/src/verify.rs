@@ -137,8 +137,8 @@ struct Expected<'a> {
 }
 
 impl Run {
-    /// Returns true where the bits have to agree. In f64 a GPU has the CPU's bits; in the other modes its 1/√ is rounded
-    /// differently.
+    /// Returns true where the bits have to agree. In f64 a GPU has the CPU's bits; in the other modes its 1/√ is
+    /// rounded differently.
     fn is_exact(&self) -> bool {
         self.threads.is_some() || self.precision == Precision::F64
     }

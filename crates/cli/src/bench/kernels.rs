@@ -34,7 +34,8 @@ pub struct KernelArgs {
     /// For tiles: threads per body.
     #[arg(long, value_delimiter = ',', default_value = "1,4")]
     q: Vec<usize>,
-    /// For tiles-2d: the report's stages GPU2 to GPU8 by name [default: shared, banks, and with cuBLAS cublas and fixed].
+    /// For tiles-2d: the report's stages GPU2 to GPU8 by name [default: shared, banks, and with cuBLAS cublas and
+    /// fixed].
     #[arg(long, value_delimiter = ',', value_parser = one_of(Stage::ALL, Stage::name))]
     stage: Vec<Stage>,
     /// For tiles-2d: threads per target in a block (the report's blockDim.x, or len).

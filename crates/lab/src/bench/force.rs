@@ -22,8 +22,8 @@ pub struct ForceRow {
     pub fraction_of_all_pairs: f64,
 }
 
-/// Measures acceleration, jerk and potential for each number of sources `n`, in blocks of each size in `targets` that is
-/// smaller than `n` and of all `n`.
+/// Measures acceleration, jerk and potential for each number of sources `n`, in blocks of each size in `targets` that
+/// is smaller than `n` and of all `n`.
 ///
 /// # Errors
 /// As the engine.

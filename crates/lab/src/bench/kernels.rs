@@ -25,7 +25,8 @@ const WARM_UP: Duration = Duration::from_millis(50);
 /// Time over which evaluations are timed together.
 const SPAN: Duration = Duration::from_millis(20);
 
-/// Kernels to measure and their launch parameters: every combination that a kernel has. Empty lists stand for the defaults.
+/// Kernels to measure and their launch parameters: every combination that a kernel has. Empty lists stand for the
+/// defaults.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// Kernels; by default all of the engine's.
@@ -81,9 +82,8 @@ pub struct KernelRow {
 
 /// Measures every kernel of a sweep on Plummer spheres.
 ///
-/// # Errors
-/// As the engines; [`Error::Input`](tisane::error::Error::Input) for a kernel that the engine lacks, a mode that the kernel
-/// lacks, and a shape that does not fit.
+/// # Errors As the engines; [`Error::Input`](tisane::error::Error::Input) for a kernel that the engine lacks, a mode
+/// that the kernel lacks, and a shape that does not fit.
 pub fn measure(sweep: &Sweep, options: &Options) -> Result<Report<KernelRow>> {
     let (rows, threads) = options.on_threads(|| {
         let mut rows = Vec::new();

@@ -1,5 +1,6 @@
-//! Benchmarks: rates of the forces and of the papers' timed workload, kernel by kernel where asked, and the fastest launch
-//! shapes of a GPU. Each takes plain options and returns rows with everything that they depend on; nothing is printed.
+//! Benchmarks: rates of the forces and of the papers' timed workload, kernel by kernel where asked, and the fastest
+//! launch shapes of a GPU. Each takes plain options and returns rows with everything that they depend on; nothing is
+//! printed.
 
 pub mod force;
 pub mod kernels;

@@ -21,7 +21,8 @@ const SHORT: [&str; 2] = ["cost.n=[256,512,1024,2048]", "cost.repeat=2"];
 /// Sweep of the short measurement on a GPU.
 const WITH_GPU: [&str; 2] = ["cost.n=[256,1024,4096,16384]", "cost.engines=[\"cuda\"]"];
 
-/// Fits the model to a short measurement of every engine of this machine. A study is begun for each of them on `progress`.
+/// Fits the model to a short measurement of every engine of this machine. A study is begun for each of them on
+/// `progress`.
 ///
 /// # Errors
 /// As the study of the cost.

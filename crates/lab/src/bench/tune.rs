@@ -131,7 +131,8 @@ impl Grid {
     /// Measures, and writes the table to `file` after every number of sources: time on a GPU may end early.
     ///
     /// # Errors
-    /// [`Error::Input`] if the grid is empty; as the engine for CUDA; [`Error::Storage`] if the table cannot be written.
+    /// [`Error::Input`] if the grid is empty; as the engine for CUDA; [`Error::Storage`] if the table cannot be
+    /// written.
     pub fn tune(&self, file: &Path, device: u32, progress: &mut dyn Progress) -> Result<Tuned> {
         if self.places.is_empty() {
             return Err(Error::input("--targets", "no block is left: give sizes from 1 to the number of sources"));

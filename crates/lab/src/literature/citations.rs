@@ -93,8 +93,8 @@ fn of_binaries(binaries: &Binaries) -> [Keys; 3] {
     [pairing, axes, eccentricities]
 }
 
-/// Papers behind a configuration or a run, grouped by what they are cited for. [`fmt::Display`] writes a BibTeX file: the
-/// list as comments, then the entries.
+/// Papers behind a configuration or a run, grouped by what they are cited for. [`fmt::Display`] writes a BibTeX file:
+/// the list as comments, then the entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Citations {
     /// Name of the configuration or run.
@@ -119,7 +119,8 @@ impl Citations {
         found
     }
 
-    /// Returns the papers behind a configuration file, the directory of a run, or a file of a run that carries provenance.
+    /// Returns the papers behind a configuration file, the directory of a run, or a file of a run that carries
+    /// provenance.
     ///
     /// # Errors
     /// [`Error::Input`] for other files and directories, [`Error::Config`] for mistakes in a configuration.
@@ -282,7 +283,8 @@ impl<'a> Program<'a> {
     fn bibtex(&self) -> String {
         let year = self.year().map_or_else(String::new, |year| format!("  year = {{{year}}},\n"));
         format!(
-            "@software{{tisane,\n  author = {{{{{}}}}},\n  title = {{{}}},\n  version = {{{}}},\n{year}  note = {{commit {}}},\n}}",
+            "@software{{tisane,\n  author = {{{{{}}}}},\n  title = {{{}}},\n  version = {{{}}},\n{year}  \
+             note = {{commit {}}},\n}}",
             Self::authors(),
             Self::cited("title"),
             self.version,
