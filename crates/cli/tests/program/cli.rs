@@ -79,7 +79,7 @@ fn full() -> Option<std::fs::File> {
 fn output_that_cannot_be_written_is_an_error_and_never_a_panic() {
     let folder = Folder::new("");
     let with = |arguments: &[&str], out: bool, err: bool| -> Option<Command> {
-        let mut command = folder.command(&arguments);
+        let mut command = folder.command(arguments);
         if out {
             command.stdout(full()?);
         }
