@@ -26,7 +26,7 @@ fn main() -> tisane::Result<()> {
     for output in 0..=16 {
         let now = Time::from_dt_max(output);
         let steps = system.advance(&mut stars, now, u64::MAX)?.particle_steps;
-        let conserved = Conserved::of(&stars, &system.field(&stars, now)?.pot);
+        let conserved = Conserved::from_particles(&stars, &system.field(&stars, now)?.pot);
         let first = *energy.get_or_insert(conserved.energy());
         let [inner, half, outer] = [0.1, 0.5, 0.9].map(|f| lagrangian_radius(&stars, Vec3::zeros(), f));
         let error = conserved.energy() / first - 1.0;

@@ -19,13 +19,13 @@ fn main() -> tisane::Result<()> {
     let engine = cpu::engine(Precision::F64, 0.0, clock, cpu::Width::widest());
     let mut system = Propagator::in_f64(Hermite4::new(parameters, clock), engine);
     system.start(&mut bodies)?;
-    let first = Conserved::of(&bodies, &system.field(&bodies, Time::default())?.pot).energy();
+    let first = Conserved::from_particles(&bodies, &system.field(&bodies, Time::default())?.pot).energy();
 
     println!("{:>5} {:>22} {:>22} {:>9}", "year", "Earth (au)", "Neptune (au)", "dE/E");
     for year in (10..=100).step_by(10) {
         let now = Time::from_dt_max(4 * year);
         system.advance(&mut bodies, now, u64::MAX)?;
-        let energy = Conserved::of(&bodies, &system.field(&bodies, now)?.pot).energy();
+        let energy = Conserved::from_particles(&bodies, &system.field(&bodies, now)?.pot).energy();
         let [earth, neptune] = [3, 8].map(|i| bodies.pos[i] - bodies.pos[0]);
         println!(
             "{year:5} {:10.5} {:11.5} {:10.5} {:11.5} {:9.1e}",

@@ -1,9 +1,9 @@
-//! Compensated sums, for every total that a diagnostic reports.
+//! Compensated sums, for every total that diagnostics report.
 
 use crate::particles::Vec3;
 
-/// Sum with Neumaier's variant of Kahan's compensation (Neumaier 1974, ZAMM 54, 39): the error does not grow with the
-/// number of terms. The result depends on the order of the terms, which is always storage order.
+/// Returns the sum by Neumaier's variant of Kahan's compensation (Neumaier 1974, ZAMM 54, 39): the error does not grow
+/// with the number of terms. The result depends on the order of the terms, which is always storage order.
 #[must_use]
 pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut total, mut lost) = (0.0f64, 0.0f64);
@@ -15,7 +15,7 @@ pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     total + lost
 }
 
-/// [`sum`] of vectors, by component.
+/// Returns the [`sum`] of vectors, by component.
 #[must_use]
 pub fn sum3(terms: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
     Vec3::from([0, 1, 2].map(|k| sum(terms.clone().map(|v| v[k]))))

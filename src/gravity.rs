@@ -1,14 +1,14 @@
-//! The pair formulas in plain scalars, and the predictor. Every engine mirrors these operation by operation.
+//! The pair force in plain scalars, and the predictor. Every engine repeats them operation by operation.
 //!
-//! Fused multiply-adds stand exactly where a vector unit or a GPU fuses them; everything else is a separately rounded IEEE
-//! operation. That fixes the bits of a force on every machine. The pair is written for any real type, because precision
-//! modes work in f32 or f64; the predictor is always f64.
+//! Fused multiply-adds are written exactly where a vector unit or a GPU fuses them; everything else is a separately
+//! rounded IEEE operation. This fixes the bits of a force on every machine. The pair is generic over the real type,
+//! because precision modes compute it in f32 or f64; the predictor is always f64.
 
 use crate::particles::Vec3;
 use num_traits::Float;
 
-/// What a source gives to a target: acceleration `m_s3 · r`, jerk `m_s3 · d`, potential `−m_s` (method.md, "The force law").
-/// Left as factors, because the modes add the products up in different ways.
+/// Force of one source on a target: acceleration `m_s3 · r`, jerk `m_s3 · d`, potential `−m_s` (method.md, "The force
+/// law"). The factors are kept apart, because the modes sum the products in different ways.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<R> {
     /// m / s.
@@ -19,47 +19,48 @@ pub struct Pair<R> {
     pub d: [R; 3],
 }
 
-/// The pair of a target with one source of mass `mass` at relative position `r = r_j − r_i` and relative velocity
-/// `v = v_j − v_i`, with softening `eps2 = ε²`: the fundamental operation of the whole program.
+/// Returns the force on a target of one source of mass `mass` at relative position `r = r_j − r_i` and relative
+/// velocity `v = v_j − v_i`, with softening `eps2 = ε²`: the fundamental operation of the whole program.
 #[inline(always)]
 #[must_use]
 pub fn pair<R: Float>(mass: R, r: [R; 3], v: [R; 3], eps2: R) -> Pair<R> {
     let ([x, y, z], [vx, vy, vz]) = (r, v);
     let minus_three = -(R::one() + R::one() + R::one());
-    let Approach { s_inv2, m_s, m_s3 } = approach(mass, r, eps2);
+    let InverseDistance { s_inv2, m_s, m_s3 } = inverse_distance(mass, r, eps2);
     let rv = x.mul_add(vx, y.mul_add(vy, z * vz));
     let alpha = minus_three * (rv * s_inv2);
     Pair { m_s, m_s3, d: [alpha.mul_add(x, vx), alpha.mul_add(y, vy), alpha.mul_add(z, vz)] }
 }
 
-/// The factor `m / s³` of the pair's acceleration `m_s3 · r`, for schemes that need nothing else: what [`pair`] gives, bit for
-/// bit. In this order: `s² = fma(x, x, fma(y, y, fma(z, z, ε²)))`, `s⁻¹ = 1 / √s²`, `s⁻² = s⁻¹ · s⁻¹`, `(m · s⁻¹) · s⁻²`. It is
-/// added to the target's sums as every product is: in f64 `a_k = fma(m_s3, r_k, a_k)`.
+/// Returns the factor `m / s³` of the acceleration `m_s3 · r`, for schemes that need no jerk and potential, with the
+/// bits of [`pair`]. The order of operations is `s² = fma(x, x, fma(y, y, fma(z, z, ε²)))`, `s⁻¹ = 1 / √s²`, `s⁻² = s⁻¹
+/// · s⁻¹`, `(m · s⁻¹) · s⁻²`. The product is added to the target's sums like every other: in f64 `a_k = fma(m_s3, r_k,
+/// a_k)`.
 #[inline(always)]
 #[must_use]
 pub fn attraction<R: Float>(mass: R, r: [R; 3], eps2: R) -> R {
-    approach(mass, r, eps2).m_s3
+    inverse_distance(mass, r, eps2).m_s3
 }
 
-/// What acceleration, jerk and potential of a pair have in common.
-struct Approach<R> {
+/// Common factors of acceleration, jerk and potential of a pair: s⁻², m / s and m / s³.
+struct InverseDistance<R> {
     s_inv2: R,
     m_s: R,
     m_s3: R,
 }
 
 #[inline(always)]
-fn approach<R: Float>(mass: R, [x, y, z]: [R; 3], eps2: R) -> Approach<R> {
+fn inverse_distance<R: Float>(mass: R, [x, y, z]: [R; 3], eps2: R) -> InverseDistance<R> {
     let s2 = x.mul_add(x, y.mul_add(y, z.mul_add(z, eps2)));
     let s_inv = R::one() / s2.sqrt();
     let s_inv2 = s_inv * s_inv;
     let m_s = mass * s_inv;
-    Approach { s_inv2, m_s, m_s3: m_s * s_inv2 }
+    InverseDistance { s_inv2, m_s, m_s3: m_s * s_inv2 }
 }
 
-/// The force on one target: a finished sum.
+/// Force on one target: a finished sum over all sources, in internal units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pull {
+pub struct Force {
     /// Acceleration.
     pub acc: Vec3,
     /// Jerk, d acc / dt.
@@ -68,9 +69,9 @@ pub struct Pull {
     pub pot: f64,
 }
 
-impl Pull {
-    /// From the seven sums in the order acc, jerk, pot. Every −0 becomes +0: a vector lane that leaves a pair out adds an
-    /// exact zero, which can only change the sign of a zero, and this takes that difference out.
+impl Force {
+    /// Creates a force from the seven sums in the order acc, jerk, pot. Every −0 becomes +0: a vector lane that leaves
+    /// a pair out adds an exact zero, which can only change the sign of a zero, and this removes the difference.
     #[inline(always)]
     #[must_use]
     pub fn from_sums(sums: [f64; 7]) -> Self {
@@ -79,15 +80,15 @@ impl Pull {
     }
 }
 
-/// An acceleration from its three sums: like [`Pull::from_sums`], without a −0.
+/// Returns an acceleration from its three sums, without a −0, as [`Force::from_sums`].
 #[inline(always)]
 #[must_use]
 pub fn acceleration_from_sums(sums: [f64; 3]) -> Vec3 {
     Vec3::from(sums.map(|x| x + 0.0))
 }
 
-/// One component of the predicted position and velocity after `dt` (Portegies Zwart et al. 2007, eqs 3 and 4, in Horner
-/// form; nothing is fused).
+/// Returns one component of the predicted position and velocity after `dt` (Portegies Zwart et al. 2007, eqs 3 and 4,
+/// in Horner form; nothing is fused).
 #[inline(always)]
 #[must_use]
 pub fn predict_component(pos: f64, vel: f64, acc: f64, jerk: f64, dt: f64) -> (f64, f64) {
@@ -98,7 +99,7 @@ pub fn predict_component(pos: f64, vel: f64, acc: f64, jerk: f64, dt: f64) -> (f
     (x, v)
 }
 
-/// Predicted position and velocity after `dt`.
+/// Returns the predicted position and velocity after `dt`.
 #[inline(always)]
 #[must_use]
 pub fn predict(pos: Vec3, vel: Vec3, acc: Vec3, jerk: Vec3, dt: f64) -> (Vec3, Vec3) {

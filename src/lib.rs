@@ -20,11 +20,11 @@
 //! let engine = cpu::engine(Precision::F64, 1.0 / 64.0, clock, cpu::Width::widest());
 //! let mut system = Propagator::in_f64(Hermite4::new(Parameters::new(Precision::F64), clock), engine);
 //! system.start(&mut stars)?;
-//! let before = Conserved::of(&stars, &system.field(&stars, Time::default())?.pot).energy();
+//! let before = Conserved::from_particles(&stars, &system.field(&stars, Time::default())?.pot).energy();
 //!
 //! let end = Time::from_dt_max(8);
 //! system.advance(&mut stars, end, u64::MAX)?;
-//! let after = Conserved::of(&stars, &system.field(&stars, end)?.pot).energy();
+//! let after = Conserved::from_particles(&stars, &system.field(&stars, end)?.pot).energy();
 //! println!("dE/E = {:.1e}", after / before - 1.0);
 //! # assert!((after / before - 1.0).abs() < 1e-6);
 //! # Ok(())

@@ -1,9 +1,9 @@
-//! The particles, as columns.
+//! Particles in columns.
 
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
 
-/// A vector in space: three f64 side by side, without padding.
+/// Vector in space: three adjacent f64 without padding.
 pub type Vec3 = nalgebra::Vector3<f64>;
 
 /// Returns the components of a column of vectors as one slice of 3 N numbers: x₀, y₀, z₀, x₁, …
@@ -27,11 +27,11 @@ pub fn from_components(components: &[f64]) -> Vec<Vec3> {
     bytemuck::cast_slice(components).to_vec()
 }
 
-/// All particles of a system, one column a quantity, all of length N, in internal units (G = 1). The host's truth: every
-/// particle stands at its own [`time`](Self::time).
+/// All particles of a system, one column a quantity, all of length N, in internal units (G = 1). Every particle stands
+/// at its own [`time`](Self::time).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
-    /// Identity, unique, kept from the input for ever.
+    /// Unique identity, kept from the input throughout.
     pub id: Vec<u64>,
     /// Mass.
     pub mass: Vec<f64>,
@@ -45,14 +45,15 @@ pub struct Particles {
     pub jerk: Vec<Vec3>,
     /// Potential per unit mass, self term left out.
     pub pot: Vec<f64>,
-    /// The moment that the particle has reached.
+    /// Time that the particle has reached.
     pub time: Vec<Time>,
     /// Block level of its next step.
     pub step: Vec<Level>,
 }
 
 impl Particles {
-    /// Particles at rest in time: positions and velocities given, everything else zero, ids 0 … N−1.
+    /// Creates particles at time zero with the given masses, positions and velocities; everything else is zero, ids are
+    /// 0 … N−1.
     ///
     /// # Panics
     /// If the columns differ in length: a programming error.
@@ -73,26 +74,26 @@ impl Particles {
         }
     }
 
-    /// Number of particles.
+    /// Returns the number of particles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.mass.len()
     }
 
-    /// True if there are none.
+    /// Returns true if there are no particles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mass.is_empty()
     }
 
-    /// Total mass, compensated.
+    /// Returns the total mass, by a compensated sum.
     #[must_use]
     pub fn total_mass(&self) -> f64 {
         crate::compensated_sum::sum(self.mass.iter().copied())
     }
 
-    /// SHA-256 of the state: mass, pos, vel, time of all particles in id order as little-endian f64, one particle after the
-    /// other (m, x, y, z, vx, vy, vz, t), in internal units. Lower-case hexadecimal.
+    /// Returns the SHA-256 hash of the state: mass, pos, vel, time of all particles in id order as little-endian f64,
+    /// one particle after the other (m, x, y, z, vx, vy, vz, t), in internal units. Lower-case hexadecimal.
     #[must_use]
     pub fn state_sha256(&self, clock: &Clock) -> String {
         let mut order: Vec<usize> = (0..self.len()).collect();

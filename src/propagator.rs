@@ -7,8 +7,8 @@ use crate::integrator::{Integrator, Progress};
 use crate::particles::Particles;
 use crate::time::Time;
 
-/// Integrator with the engine that it needs, and an f64 engine for energies and audits. What the engine evaluates is
-/// known inside only.
+/// Integrator with the engine that it needs, and an f64 engine for energies and audits. The type that the engine
+/// evaluates is hidden inside.
 pub struct Propagator(Box<dyn Coupled>);
 
 impl Propagator {
@@ -22,47 +22,47 @@ impl Propagator {
         Self(Box::new(Coupling { integrator, engine, f64_engine }))
     }
 
-    /// Couples an integrator with an engine that itself computes forces in f64, so that it serves for measurements too.
+    /// Couples an integrator with an engine that computes forces in f64, which therefore serves for measurements too.
     #[must_use]
     pub fn in_f64<I: Integrator<Evaluation = Forces> + 'static>(integrator: I, engine: Box<dyn ForceEngine>) -> Self {
         Self(Box::new(Coupling { integrator, engine, f64_engine: SameEngine }))
     }
 
-    /// Puts the stop watch of a profile around the integrator's engine.
+    /// Wraps the integrator's engine in a stopwatch that reports to `profiler`.
     #[must_use]
     pub fn timed(self, profiler: &Profiler) -> Self {
         Self(self.0.timed(profiler))
     }
 
-    /// Prepares a system at time zero of the axis, as [`Integrator::start`].
+    /// Prepares a system at time zero of the axis; see [`Integrator::start`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Integrator::start`].
     pub fn start(&mut self, p: &mut Particles) -> Result<Progress> {
         self.0.start(p)
     }
 
-    /// Takes up a system in mid-flight, as [`Integrator::resume`].
+    /// Continues a system from the state after a step that reached `now`; see [`Integrator::resume`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Integrator::resume`].
     pub fn resume(&mut self, p: &Particles, now: Time) -> Result<()> {
         self.0.resume(p, now)
     }
 
-    /// Advances the system by up to `most` block steps, and by none that would pass `until`, as
+    /// Advances the system by up to `most` block steps, and by none that would pass `until`; see
     /// [`Integrator::advance`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Integrator::advance`].
     pub fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
         self.0.advance(p, until, most)
     }
 
-    /// Returns the forces that the scheme uses on some particles, as [`Integrator::forces`].
+    /// Returns the forces that the scheme uses on some particles; see [`Integrator::forces`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Integrator::forces`].
     pub fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces> {
         self.0.forces(p, now, targets)
     }
@@ -80,7 +80,7 @@ impl Propagator {
         Field::from_engine(p, engine, now)
     }
 
-    /// Engine that measures in f64.
+    /// Returns the engine that measures in f64.
     pub fn f64_engine(&mut self) -> &mut dyn ForceEngine {
         self.0.f64_engine().0
     }
@@ -93,7 +93,7 @@ trait Coupled: Send {
     fn resume(&mut self, p: &Particles, now: Time) -> Result<()>;
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
-    /// The f64 engine, and true if it holds the system already because it is the integrator's own.
+    /// Returns the f64 engine, and true if it holds the system already because it is the integrator's own.
     fn f64_engine(&mut self) -> (&mut dyn ForceEngine, bool);
 }
 
@@ -184,7 +184,7 @@ mod tests {
         ]
     }
 
-    /// The state after four dt_max, and the work done, in calls of up to `most` block steps.
+    /// Returns the state after four dt_max, and the work done, in calls of up to `most` block steps.
     fn run(mut propagator: Propagator, most: u64) -> (Particles, Progress) {
         let (mut p, end, mut sum) = (plummer::sample(100, 3, 0.999), Time::from_dt_max(4), Progress::default());
         propagator.start(&mut p).unwrap();
@@ -218,7 +218,7 @@ mod tests {
         for mut propagator in propagators() {
             let mut p = plummer::sample(100, 3, 0.999);
             propagator.start(&mut p).unwrap();
-            // An odd number of ticks, at which nobody is due.
+            // An odd number of ticks, at which no particle is due.
             let until = Time(Time::from_dt_max(2).0 - 1);
             let done = propagator.advance(&mut p, until, u64::MAX).unwrap();
             assert!(done.block_steps > 0 && done.now < until && p.time.iter().all(|time| *time <= done.now));

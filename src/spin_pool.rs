@@ -1,33 +1,34 @@
-//! Threads that stay awake between short pieces of work.
+//! Thread pools, and one whose threads spin instead of sleeping between short pieces of work.
 //!
-//! While a GPU computes, the threads of a pool go to sleep, and waking them costs more than moving a block of some thousand
-//! particles. A crew does not sleep: its threads look for work until it is dismissed.
+//! While a GPU computes, the threads of a rayon pool go to sleep, and waking them costs more than moving a block of
+//! some thousand particles. The threads of a spin pool do not sleep: they poll for work until the pool ends.
 
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Largest number of threads that may be asked for.
+/// Largest number of threads that may be requested.
 pub const MAX_THREADS: u32 = 1024;
 
-/// Threads that a run on a GPU keeps awake at most. More move a block hardly faster.
-pub const SIZE: usize = 4;
+/// Largest number of spinning threads of a run on a GPU. More threads move a block hardly faster.
+pub const MAX_SIZE: usize = 4;
 
-/// The variable by which rayon lets the number of threads be chosen, where nothing else does.
+/// Environment variable with rayon's default number of threads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Does `work` on a pool of `threads` threads (0: what RAYON_NUM_THREADS says, else one a core).
+/// Runs `work` on a pool of `threads` threads; 0 stands for the number in RAYON_NUM_THREADS, or else one a core.
 ///
 /// # Errors
-/// What `work` returns, and [`Error::Input`] if the threads cannot be started, or RAYON_NUM_THREADS is no number of them.
+/// Those of `work`, and [`Error::Input`] if the threads cannot be started or RAYON_NUM_THREADS has no valid number.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let threads = if threads == 0 { chosen(std::env::var(VARIABLE).ok().as_deref())? } else { threads };
-    pool(threads).map_err(|problem| Error::input("threads", problem).with_help(FEW))?.install(work)
+    let threads = if threads == 0 { default_threads(std::env::var(VARIABLE).ok().as_deref())? } else { threads };
+    pool(threads).map_err(|problem| Error::input("threads", problem).with_help(TOO_FEW_PROCESSES))?.install(work)
 }
 
-/// The number of threads where none is asked for. Rayon would take any number of the variable's, and start so many.
-fn chosen(variable: Option<&str>) -> Result<usize> {
+/// Returns the number of threads where none is requested. Rayon itself would accept any number in the variable and
+/// start that many threads.
+fn default_threads(variable: Option<&str>) -> Result<usize> {
     let wanted = match variable.map(|text| (text, text.trim().parse::<u32>())) {
         None | Some(("", _)) => 0,
         Some((_, Ok(threads))) if threads <= MAX_THREADS => threads as usize,
@@ -41,33 +42,36 @@ fn chosen(variable: Option<&str>) -> Result<usize> {
     Ok(if wanted == 0 { cores() } else { wanted })
 }
 
-/// What to do where threads cannot be started.
-const FEW: &str = "the system, the container or the batch job allows too few processes (ulimit -u): raise that, or take fewer \
-                   threads by --threads";
+/// Advice where threads cannot be started.
+const TOO_FEW_PROCESSES: &str = "the system, the container or the batch job allows too few processes (ulimit -u): \
+                                 raise the limit, or use fewer threads with --threads";
 
-/// A pool of threads.
+/// Creates a pool of threads.
 fn pool(threads: usize) -> Result<ThreadPool, String> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|e| format!("cannot start {threads}: {e}"))
 }
 
-/// Does `work` on one of `threads` threads of a new pool, and keeps the others awake for what it hands out through rayon.
+/// Runs `work` on one of `threads` threads of a new pool, whose other threads spin and take what it distributes through
+/// rayon.
 ///
 /// # Errors
 /// [`Error::Integration`] if the threads cannot be started.
-pub fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
-    let pool = pool(threads)
-        .map_err(|problem| Error::Integration { problem: format!("threads: {problem}"), help: Some(FEW.into()) })?;
-    let (ready, dismissed) = (AtomicUsize::new(1), AtomicBool::new(false));
+pub fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
+    let pool = pool(threads).map_err(|problem| Error::Integration {
+        problem: format!("threads: {problem}"),
+        help: Some(TOO_FEW_PROCESSES.into()),
+    })?;
+    let (ready, stopped) = (AtomicUsize::new(1), AtomicBool::new(false));
     Ok(pool.in_place_scope(|scope| {
         for _ in 1..threads {
             scope.spawn(|_| {
                 ready.fetch_add(1, Ordering::Relaxed);
-                // Nobody takes two of these places.
+                // Each thread takes only one of these tasks.
                 while ready.load(Ordering::Relaxed) < threads {
                     std::hint::spin_loop();
                 }
-                while !dismissed.load(Ordering::Relaxed) {
+                while !stopped.load(Ordering::Relaxed) {
                     if rayon::yield_now() != Some(rayon::Yield::Executed) {
                         std::hint::spin_loop();
                     }
@@ -78,17 +82,17 @@ pub fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result
             while ready.load(Ordering::Relaxed) < threads {
                 std::hint::spin_loop();
             }
-            // Dismissed even if the work panics, for the scope waits for everyone.
-            let _dismiss = Dismiss(&dismissed);
+            // Set even if the work panics, since the scope waits for all threads.
+            let _stop = StopOnDrop(&stopped);
             work()
         })
     }))
 }
 
-/// Dismisses a crew when dropped.
-struct Dismiss<'a>(&'a AtomicBool);
+/// Guard that stops the spinning threads when dropped.
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Dismiss<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -100,9 +104,9 @@ mod tests {
     use rayon::prelude::*;
 
     #[test]
-    fn work_is_shared_and_the_crew_dismissed() {
+    fn work_is_shared_and_the_threads_stop() {
         for threads in [1, 2, 5] {
-            let sum = awake(threads, || {
+            let sum = run(threads, || {
                 assert_eq!(rayon::current_num_threads(), threads);
                 (0..100).map(|_| (0..1000_u32).into_par_iter().with_min_len(10).sum::<u32>()).sum::<u32>()
             });
@@ -111,20 +115,20 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_chooses_the_threads_within_reason() {
+    fn a_variable_sets_the_number_of_threads_within_limits() {
         let cores = std::thread::available_parallelism().unwrap().get();
         for nothing in [None, Some(""), Some("0")] {
-            assert_eq!(chosen(nothing).unwrap(), cores.min(MAX_THREADS as usize));
+            assert_eq!(default_threads(nothing).unwrap(), cores.min(MAX_THREADS as usize));
         }
-        assert_eq!(chosen(Some("3")).unwrap(), 3);
+        assert_eq!(default_threads(Some("3")).unwrap(), 3);
         for bad in ["1025", "99999999999", "-1", "two"] {
-            let error = chosen(Some(bad)).unwrap_err();
+            let error = default_threads(Some(bad)).unwrap_err();
             assert!(error.exit_code() == 2 && error.to_string().contains(bad), "{error}");
         }
     }
 
     #[test]
     fn a_panic_is_passed_on() {
-        assert!(std::panic::catch_unwind(|| awake(3, || panic!("on purpose"))).is_err());
+        assert!(std::panic::catch_unwind(|| run(3, || panic!("on purpose"))).is_err());
     }
 }

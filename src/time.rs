@@ -1,49 +1,49 @@
-//! Exact time and block levels. No physics, no floating-point comparison.
+//! Exact time and block levels, without floating-point comparisons.
 //!
-//! The time axis is cut into integer *ticks*; the longest step `dt_max` is [`TICKS_PER_DT_MAX`] = 2³⁶ ticks, so that
-//! `dt_max` may be any length of time while every step `dt_max / 2^level` is a whole number of ticks (method.md, "block
-//! time steps"; the integer time line of block schemes after McMillan 1986 and Makino 1991).
+//! The time axis is divided into integer *ticks*. The longest step `dt_max` is [`TICKS_PER_DT_MAX`] = 2³⁶ ticks, so
+//! that `dt_max` may be any length of time while every step `dt_max / 2^level` is a whole number of ticks (method.md,
+//! "block time steps"; the integer time line of block schemes after McMillan 1986 and Makino 1991).
 
-/// log₂ of the number of ticks in `dt_max`; also the deepest level there is.
+/// log₂ of the number of ticks in `dt_max`; also the deepest level.
 pub const LOG2_TICKS_PER_DT_MAX: u32 = 36;
 /// Number of block levels, 0 … 36.
 pub const LEVELS: usize = LOG2_TICKS_PER_DT_MAX as usize + 1;
-/// Ticks in the longest step.
+/// Number of ticks in the longest step.
 pub const TICKS_PER_DT_MAX: u64 = 1 << LOG2_TICKS_PER_DT_MAX;
-/// The largest number of `dt_max` steps in a run: beyond it the tick counter would overflow.
+/// Largest number of `dt_max` steps in a run; beyond it the tick counter would overflow.
 pub const MAX_DT_MAX_STEPS: u64 = u64::MAX >> (LOG2_TICKS_PER_DT_MAX + 1);
 
-/// A moment: whole ticks since the start of the time axis.
+/// Moment in whole ticks since the start of the time axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Time(pub u64);
 
 impl Time {
-    /// The moment after `n` steps of `dt_max`.
+    /// Returns the moment after `n` steps of `dt_max`.
     #[must_use]
     pub const fn from_dt_max(n: u64) -> Self {
         Self(n * TICKS_PER_DT_MAX)
     }
 
-    /// True if every particle is synchronised here: a multiple of `dt_max`.
+    /// Returns true if the moment is a multiple of `dt_max`, where all particles are synchronised.
     #[must_use]
     pub const fn is_synchronised(self) -> bool {
         self.0.is_multiple_of(TICKS_PER_DT_MAX)
     }
 
-    /// True if this moment is a multiple of the step of `level`.
+    /// Returns true if the moment is a multiple of the step of `level`.
     #[must_use]
     pub const fn is_multiple_of(self, level: Level) -> bool {
         self.0.is_multiple_of(level.ticks())
     }
 
-    /// The moment one step of `level` later.
+    /// Returns the moment one step of `level` later.
     #[must_use]
     pub const fn after(self, level: Level) -> Self {
         Self(self.0 + level.ticks())
     }
 
-    /// The shallowest level (longest step) that this moment is a multiple of.
+    /// Returns the shallowest level (longest step) of whose step this moment is a multiple.
     #[must_use]
     pub fn shallowest_level(self) -> Level {
         let zeros = self.0.trailing_zeros().min(LOG2_TICKS_PER_DT_MAX);
@@ -51,22 +51,22 @@ impl Time {
     }
 }
 
-/// A block level: its step is `dt_max / 2^level`, 0 ≤ level ≤ 36.
+/// Block level: its step is `dt_max / 2^level`, 0 ≤ level ≤ 36.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Level(pub u8);
 
 impl Level {
-    /// The deepest level that the tick resolves.
+    /// Deepest level that the tick resolves.
     pub const DEEPEST: Self = Self(LOG2_TICKS_PER_DT_MAX as u8);
 
-    /// Step length in ticks.
+    /// Returns the step length in ticks.
     #[must_use]
     pub const fn ticks(self) -> u64 {
         TICKS_PER_DT_MAX >> self.0
     }
 
-    /// The shallowest level whose step is no longer than `ratio · dt_max`; level 0 for `ratio ≥ 1`, and
+    /// Returns the shallowest level whose step is no longer than `ratio · dt_max`; level 0 for `ratio ≥ 1`, and
     /// [`None`] where even the deepest level's step is too long (`ratio < 2⁻³⁶`, zero or NaN).
     #[must_use]
     pub fn not_longer_than(ratio: f64) -> Option<Self> {
@@ -78,7 +78,8 @@ impl Level {
         (ratio > 0.0 && exponent <= i64::from(LOG2_TICKS_PER_DT_MAX)).then_some(Self(exponent as u8))
     }
 
-    /// The deepest level whose step is no shorter than `ratio · dt_max` (0 < ratio ≤ 1), at most [`Level::DEEPEST`].
+    /// Returns the deepest level whose step is no shorter than `ratio · dt_max` (0 < ratio ≤ 1), at most
+    /// [`Level::DEEPEST`].
     #[must_use]
     pub fn not_shorter_than(ratio: f64) -> Self {
         match Self::not_longer_than(ratio) {
@@ -88,14 +89,14 @@ impl Level {
         }
     }
 
-    /// Step length for a given `dt_max`, in its unit. Exact scaling by a power of two.
+    /// Returns the step length for a given `dt_max`, in its unit: an exact scaling by a power of two.
     #[must_use]
     pub fn step(self, dt_max: f64) -> f64 {
         dt_max * f64::from_bits((1023 - u64::from(self.0)) << 52)
     }
 }
 
-/// Turns ticks into floating-point time: the start of the axis and the length of `dt_max`, in one unit of time.
+/// Conversion of ticks to floating-point time: the start of the axis and the length of `dt_max`, in one unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
@@ -106,7 +107,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The moment as a floating-point time, rounded once per operation: for output only, never compared.
+    /// Returns the moment as a floating-point time, rounded once per operation. For output only, never compared.
     #[must_use]
     pub fn time(&self, t: Time) -> f64 {
         let whole = (t.0 / TICKS_PER_DT_MAX) as f64;
@@ -114,13 +115,14 @@ impl Clock {
         self.start + (whole + part) * self.dt_max
     }
 
-    /// The length of time from `from` to `to` (`to ≥ from`). Exact where it is a power-of-two fraction of `dt_max`.
+    /// Returns the length of time from `from` to `to` (`to ≥ from`). Exact where it is a power-of-two fraction of
+    /// `dt_max`.
     #[must_use]
     pub fn between(&self, from: Time, to: Time) -> f64 {
         (to.0 - from.0) as f64 * self.tick()
     }
 
-    /// Length of one tick.
+    /// Returns the length of one tick.
     #[must_use]
     pub fn tick(&self) -> f64 {
         self.dt_max / TICKS_PER_DT_MAX as f64

@@ -1,4 +1,4 @@
-//! Units: what the user writes, and the internal scale (G = 1, values near 1).
+//! Units of the user, and the internal scale (G = 1, values near 1).
 
 pub mod names;
 mod real;
@@ -7,8 +7,8 @@ pub use real::Real;
 
 use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 
-/// What a quantity is made of, as powers of the four units a user names. `time` is apart from `length / velocity`, because
-/// people write velocities in km/s and times in Myr.
+/// Dimension of a quantity, as powers of the four units that a user names. `time` is separate from `length / velocity`,
+/// because velocities are commonly in km/s and times in Myr.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dimension {
     /// Power of mass.
@@ -25,35 +25,35 @@ impl Dimension {
     const fn new(mass: i32, length: i32, velocity: i32, time: i32) -> Self {
         Self { mass, length, velocity, time }
     }
-    /// A pure number.
+    /// Dimension of a pure number.
     pub const NONE: Self = Self::new(0, 0, 0, 0);
-    /// Mass.
+    /// Dimension of a mass.
     pub const MASS: Self = Self::new(1, 0, 0, 0);
-    /// Length.
+    /// Dimension of a length.
     pub const LENGTH: Self = Self::new(0, 1, 0, 0);
-    /// Velocity.
+    /// Dimension of a velocity.
     pub const VELOCITY: Self = Self::new(0, 0, 1, 0);
-    /// Time.
+    /// Dimension of a time.
     pub const TIME: Self = Self::new(0, 0, 0, 1);
-    /// Density, mass / length³.
+    /// Dimension of a density, mass / length³.
     pub const DENSITY: Self = Self::new(1, -3, 0, 0);
-    /// Acceleration, velocity² / length.
+    /// Dimension of an acceleration, velocity² / length.
     pub const ACCELERATION: Self = Self::new(0, -1, 2, 0);
-    /// Potential per unit mass, velocity².
+    /// Dimension of a potential per unit mass, velocity².
     pub const POTENTIAL: Self = Self::new(0, 0, 2, 0);
-    /// Energy, mass · velocity².
+    /// Dimension of an energy, mass · velocity².
     pub const ENERGY: Self = Self::new(1, 0, 2, 0);
-    /// Momentum.
+    /// Dimension of a momentum, mass · velocity.
     pub const MOMENTUM: Self = Self::new(1, 0, 1, 0);
-    /// Angular momentum, mass · length · velocity.
+    /// Dimension of an angular momentum, mass · length · velocity.
     pub const ANGULAR_MOMENTUM: Self = Self::new(1, 1, 1, 0);
 }
 
-/// One unit: its name and its size.
+/// Unit with its name and size.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unit {
-    /// The name, for people.
+    /// Name, as printed.
     pub name: String,
     /// Size in cgs (g, cm, cm/s or s); 1 for Hénon units, which have no size.
     pub cgs: f64,
@@ -65,18 +65,18 @@ impl Unit {
     }
 }
 
-/// The velocity and time units that a user named: one of them follows from the other and the length if left out.
+/// Velocity and time units that a user named. If one is left out it follows from the other and the length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rates {
-    /// Velocities named; times in length / velocity.
+    /// Velocity unit named; times are in length / velocity.
     Velocity(VelocityUnit),
-    /// Times named; velocities in length / time.
+    /// Time unit named; velocities are in length / time.
     Time(TimeUnit),
-    /// Both named.
+    /// Both units named.
     Both(VelocityUnit, TimeUnit),
 }
 
-/// The units of everything the user writes and reads.
+/// Units of everything that the user writes and reads.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Units {
@@ -88,21 +88,21 @@ pub struct Units {
     pub velocity: Unit,
     /// Unit of time.
     pub time: Unit,
-    /// G in length · velocity² / mass.
+    /// Gravitational constant in length · velocity² / mass.
     g: f64,
     henon: bool,
 }
 
 impl Units {
-    /// Hénon (N-body) units: G = 1, and M = 1, E = −1/4 for the models that can choose (Heggie & Mathieu 1986). They are
-    /// called `M`, `L`, `V`, `T`.
+    /// Returns Hénon (N-body) units: G = 1, and M = 1, E = −1/4 for models that can be scaled to them (Heggie & Mathieu
+    /// 1986). They are called `M`, `L`, `V`, `T`.
     #[must_use]
     pub fn henon() -> Self {
         let [mass, length, velocity, time] = ["M", "L", "V", "T"].map(|name| Unit::new(name, 1.0));
         Self { mass, length, velocity, time, g: 1.0, henon: true }
     }
 
-    /// Physical units by name; constants as in [`names`].
+    /// Returns physical units by name; for the constants see [`names`].
     #[must_use]
     pub fn named(mass: MassUnit, length: LengthUnit, rates: Rates) -> Self {
         let (cm, length_name) = (length.value(), length.name());
@@ -120,37 +120,37 @@ impl Units {
         Self { mass, length: Unit::new(length_name, cm), velocity, time, g, henon: false }
     }
 
-    /// Physical units as a file states them: mass, length, velocity, time with their sizes, and G in them. [`None`] unless
-    /// every number is positive and finite.
+    /// Returns physical units with the sizes that a file states for mass, length, velocity, time, and with G in these
+    /// units. [`None`] unless every number is positive and finite.
     #[must_use]
-    pub fn stated([mass, length, velocity, time]: [Unit; 4], g: f64) -> Option<Self> {
+    pub fn from_sizes([mass, length, velocity, time]: [Unit; 4], g: f64) -> Option<Self> {
         let sizes = [mass.cgs, length.cgs, velocity.cgs, time.cgs, g];
         let good = sizes.iter().all(|x| *x > 0.0 && x.is_finite());
         good.then_some(Self { mass, length, velocity, time, g, henon: false })
     }
 
-    /// The gravitational constant in length · velocity² / mass of these units; exactly 1 in Hénon units.
+    /// Returns the gravitational constant in length · velocity² / mass of these units; exactly 1 in Hénon units.
     #[must_use]
     pub const fn g(&self) -> f64 {
         self.g
     }
 
-    /// True for Hénon units.
+    /// Returns true for Hénon units.
     #[must_use]
     pub const fn is_henon(&self) -> bool {
         self.henon
     }
 
-    /// The units in words: `Msun, pc, km/s, Myr`, or `Henon units`.
+    /// Returns the names of the units: `Msun, pc, km/s, Myr`, or `Henon units`.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         if self.henon {
             return "Henon units".into();
         }
         [&self.mass, &self.length, &self.velocity, &self.time].map(|unit| unit.name.as_str()).join(", ")
     }
 
-    /// Size in cgs of the unit of a quantity; 1 in Hénon units.
+    /// Returns the size in cgs of the unit of a quantity; 1 in Hénon units.
     #[must_use]
     pub fn cgs(&self, d: Dimension) -> f64 {
         self.mass.cgs.powi(d.mass)
@@ -159,7 +159,7 @@ impl Units {
             * self.time.cgs.powi(d.time)
     }
 
-    /// Name of the unit of a quantity, such as `Msun (km/s)^2`; `1` for a pure number.
+    /// Returns the name of the unit of a quantity, such as `Msun (km/s)^2`; `1` for a pure number.
     #[must_use]
     pub fn label(&self, d: Dimension) -> String {
         let units =
@@ -179,7 +179,7 @@ impl Units {
     }
 }
 
-/// The user's value of one internal unit (in which G = 1): `user = internal × scale`.
+/// User's value of one internal unit (in which G = 1): `user = internal × scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scale {
@@ -194,12 +194,13 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The user works in units with G = 1 already: nothing is scaled.
+    /// Scale of units that have G = 1 already: nothing is scaled.
     pub const IDENTITY: Self = Self { mass: 1.0, length: 1.0, velocity: 1.0, time: 1.0 };
 
-    /// The internal units for a system of `total_mass` and `typical_length` (user units). Hénon units stay as they are.
-    /// Otherwise mass and length units are the powers of two nearest to the arguments, so that scaling masses and
-    /// positions rounds nothing; the velocity unit makes G = 1. An argument that is not positive and finite counts as 1.
+    /// Returns the scale of the internal units for a system of `total_mass` and `typical_length` (user units). Hénon
+    /// units stay as they are. Otherwise mass and length units are the powers of two nearest to the arguments, so that
+    /// scaling masses and positions is exact; the velocity unit makes G = 1. An argument that is not positive and
+    /// finite counts as 1.
     #[must_use]
     pub fn choose(units: &Units, total_mass: f64, typical_length: f64) -> Self {
         if units.is_henon() {
@@ -211,15 +212,15 @@ impl Scale {
         Self { mass, length, velocity, time }
     }
 
-    /// The user's value of one internal unit of a quantity.
+    /// Returns the user's value of one internal unit of a quantity: the factor from internal to user values.
     #[must_use]
-    pub fn of(&self, d: Dimension) -> f64 {
+    pub fn factor(&self, d: Dimension) -> f64 {
         self.mass.powi(d.mass) * self.length.powi(d.length) * self.velocity.powi(d.velocity) * self.time.powi(d.time)
     }
 }
 
-/// The power of two nearest to a positive normal number on a logarithmic scale; 1 for anything else. From the bits, not
-/// by a logarithm, so that every machine chooses the same.
+/// Returns the power of two nearest to a positive normal number on a logarithmic scale; 1 for anything else. Computed
+/// from the bits and not by a logarithm, so that it is the same on every machine.
 #[must_use]
 pub fn nearest_power_of_two(x: f64) -> f64 {
     if !x.is_normal() || x < 0.0 {

@@ -36,11 +36,11 @@ const CONCRETE: &[(&str, &[&str])] = &[
     ("force::reference::", CHOOSERS),
     ("integrator::hermite4::", CHOOSERS),
     ("integrator::leapfrog::", CHOOSERS),
-    ("formats::amuse", &["crates/io/src/formats/"]),
-    ("formats::csv", &["crates/io/src/formats/"]),
-    ("formats::gadget", &["crates/io/src/formats/"]),
-    ("formats::nemo", &["crates/io/src/formats/"]),
-    ("formats::tipsy", &["crates/io/src/formats/"]),
+    ("formats::amuse::", &["crates/io/src/formats/"]),
+    ("formats::csv::", &["crates/io/src/formats/"]),
+    ("formats::gadget::", &["crates/io/src/formats/"]),
+    ("formats::nemo::", &["crates/io/src/formats/"]),
+    ("formats::tipsy::", &["crates/io/src/formats/"]),
 ];
 const CHOOSERS: &[&str] =
     &["src/", "crates/run/src/assemble", "crates/run/src/config", "crates/lab/src/", "crates/cli/src/"];
@@ -147,7 +147,7 @@ fn a_breach_is_seen() {
         ("src/integrator/x.rs", "use crate::force::cpu::Width;", "integrator must not name force::cpu"),
         ("src/initial/x.rs", "fn f() -> crate::integrator::Report {}", "initial must not name integrator"),
         ("crates/plot/src/x.rs", "use tisane::force::cpu::Width;", "the concrete force::cpu::"),
-        ("crates/run/src/x.rs", "use tisane_io::formats::csv;", "the concrete formats::csv"),
+        ("crates/run/src/x.rs", "use tisane_io::formats::csv::FORMAT;", "the concrete formats::csv::"),
         ("src/gravity.rs", "#[allow(unsafe_code)]", "allows unsafe code"),
         ("src/time.rs", &"\n".repeat(MOST_LINES + 1), "more than"),
     ] {

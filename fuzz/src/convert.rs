@@ -132,7 +132,7 @@ fn stated(u: &mut Unstructured<'_>) -> Result<Units> {
     };
     let [mass, length, velocity, time] = [unit()?, unit()?, unit()?, unit()?];
     let g = 6.6743e-8 * mass.cgs / (length.cgs * velocity.cgs * velocity.cgs);
-    Ok(Units::stated([mass, length, velocity, time], g).unwrap_or_else(Units::henon))
+    Ok(Units::from_sizes([mass, length, velocity, time], g).unwrap_or_else(Units::henon))
 }
 
 fn told(u: &mut Unstructured<'_>) -> Result<Told> {

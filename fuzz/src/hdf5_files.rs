@@ -49,9 +49,9 @@ pub fn changed(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     let Ok(seed) = u.choose(&SEEDS) else { return };
     let (_folder, path) = file("changed.hdf5", &seed.bytes);
-    let Ok(sealed) = change(&mut u, seed, &path) else { return };
-    if sealed {
-        checksum::append(&path).expect("a seal");
+    let Ok(with_checksum) = change(&mut u, seed, &path) else { return };
+    if with_checksum {
+        checksum::append(&path).expect("a checksum");
     }
     read(&path);
 }
@@ -65,10 +65,10 @@ pub fn damaged(bytes: &[u8]) {
 }
 
 fn damage(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
-    const SEAL: usize = 80;
+    const TRAILER: usize = 80;
     let mut content = u.choose(&SEEDS)?.bytes.clone();
     if content.ends_with(b"\n") {
-        content.truncate(content.len() - SEAL);
+        content.truncate(content.len() - TRAILER);
     }
     for _ in 0..u.int_in_range(1..=8usize)? {
         if u.is_empty() {
@@ -104,7 +104,7 @@ fn read(path: &Path) {
     let _ = is_told(inspect::describe(path));
 }
 
-/// Makes changes; says whether the file is to be sealed again.
+/// Makes changes; returns true if the file gets a new checksum.
 fn change(u: &mut Unstructured<'_>, seed: &Seed, path: &Path) -> Result<bool> {
     let file = File::open_rw(path).expect("a whole file");
     for _ in 0..CHANGES {

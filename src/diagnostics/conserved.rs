@@ -1,4 +1,4 @@
-//! What an isolated system conserves.
+//! Quantities that an isolated system conserves.
 
 use crate::compensated_sum::{sum, sum3};
 use crate::particles::{Particles, Vec3};
@@ -21,9 +21,9 @@ pub struct Conserved {
 }
 
 impl Conserved {
-    /// Sums over all particles where they stand; `pot` is the potential at those positions, one value a particle.
+    /// Computes the sums over all particles at their positions; `pot` is the potential there, one entry a particle.
     #[must_use]
-    pub fn of(p: &Particles, pot: &[f64]) -> Self {
+    pub fn from_particles(p: &Particles, pot: &[f64]) -> Self {
         let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
         let mass = sum(p.mass.iter().copied());
         let moment = sum3(each().map(|(m, x, _)| m * x));
@@ -37,26 +37,26 @@ impl Conserved {
         }
     }
 
-    /// Total energy.
+    /// Returns the total energy.
     #[must_use]
     pub fn energy(&self) -> f64 {
         self.kinetic + self.potential
     }
 
-    /// Virial ratio T / |U|: ½ in equilibrium. Infinite or NaN without potential energy.
+    /// Returns the virial ratio T / |U|: ½ in equilibrium, infinite or NaN without potential energy.
     #[must_use]
     pub fn virial_ratio(&self) -> f64 {
         self.kinetic / self.potential.abs()
     }
 }
 
-/// `(value − reference) / |reference|`; the plain difference where the reference is zero.
+/// Returns `(value − reference) / |reference|`, or the plain difference where the reference is zero.
 #[must_use]
 pub fn relative(value: f64, reference: f64) -> f64 {
     (value - reference) / nonzero(reference.abs())
 }
 
-/// Returns the value, or 1 where it is zero: an error relative to nothing is an absolute one.
+/// Returns the value, or 1 where it is zero, for use as the divisor of a relative error.
 #[must_use]
 pub fn nonzero(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { x }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn two_bodies_by_hand() {
         let p = Particles::new(vec![1.0, 3.0], vec![3.0 * Vec3::x(), -Vec3::x()], vec![3.0 * Vec3::y(), -Vec3::y()]);
-        let c = Conserved::of(&p, &[-0.75, -0.25]);
+        let c = Conserved::from_particles(&p, &[-0.75, -0.25]);
         assert_eq!((c.kinetic, c.potential, c.mass), (6.0, -0.75, 4.0));
         assert_eq!((c.momentum, c.centre_of_mass), (Vec3::zeros(), Vec3::zeros()));
         assert_eq!(c.angular_momentum, 12.0 * Vec3::z());

@@ -1,4 +1,4 @@
-//! Audit of the forces that a run uses against the CPU in f64.
+//! Audit of the forces that a run uses, by comparison with the CPU in f64.
 
 use crate::diagnostics::conserved::relative;
 use crate::diagnostics::relative_error::{Spread, relative_errors};
@@ -12,31 +12,31 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Auditor that compares forces with those of the CPU in f64.
 pub struct Auditor {
-    /// The CPU in f64; none if that is the propagator's [f64 engine](Propagator::f64_engine).
+    /// Engine of the CPU in f64; [`None`] if that is the propagator's [f64 engine](Propagator::f64_engine).
     pub engine: Option<Box<dyn ForceEngine>>,
-    /// Particles in an audit; 0 for none, more than N for everyone.
+    /// Number of particles in an audit: 0 for no audit, more than N for all particles.
     pub sample: usize,
-    /// Relative error of acceleration or potential beyond which a run must stop.
+    /// Relative error of acceleration or potential above which a run must stop.
     pub limit: f64,
 }
 
 /// Relative errors of the forces on a sample of particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Audit {
-    /// Particles in the sample.
+    /// Number of particles in the sample.
     pub sample: u64,
-    /// Of the acceleration.
+    /// Errors of the acceleration.
     pub acc: Spread,
-    /// Of the jerk, where the scheme uses it.
+    /// Errors of the jerk, where the scheme uses it.
     pub jerk: Option<Spread>,
-    /// Of the potential, likewise.
+    /// Errors of the potential, where the scheme uses it.
     pub pot: Option<Spread>,
 }
 
 impl Auditor {
-    /// Compares the forces that a scheme uses, on a random sample, with those of the CPU in f64; none if the sample is
-    /// empty. The system is synchronised at `now`, and its field [was measured](Propagator::field) there. The sample
-    /// depends on the moment only, so a resumed run audits the same particles.
+    /// Compares the forces that a scheme uses, on a random sample, with those of the CPU in f64; [`None`] if the sample
+    /// is empty. The system is synchronised at `now`, and its field [was measured](Propagator::field) there. The sample
+    /// depends on `now` only, so that a resumed run audits the same particles.
     ///
     /// # Errors
     /// If an engine fails.
@@ -66,26 +66,26 @@ impl Auditor {
         }))
     }
 
-    /// Refuses an audit beyond the limit. The jerk has no say: it may cancel where the acceleration does not.
+    /// Checks an audit against the limit. The jerk is not checked: it may cancel where the acceleration does not.
     ///
     /// # Errors
-    /// [`Error::Integration`] with what was seen.
+    /// [`Error::Integration`] with the errors if they exceed the limit.
     pub fn check(&self, audit: &Audit, time: f64) -> Result<()> {
         // Not `>`: a NaN must not pass.
         if audit.acc.max <= self.limit && audit.pot.is_none_or(|pot| pot.max <= self.limit) {
             return Ok(());
         }
-        let of_potential =
+        let potential_text =
             audit.pot.map_or(String::new(), |pot| format!(", of the potential {:.3e} (rms {:.3e})", pot.max, pot.rms));
         Err(Error::Integration {
             problem: format!(
-                "the audit at time {time} found forces that are wrong by more than {:.1e}: of {} particles, relative error of \
-                 the acceleration at most {:.3e} (rms {:.3e}){of_potential}",
+                "the audit at time {time} found forces with errors above {:.1e}: in a sample of {} particles, relative \
+                 error of the acceleration at most {:.3e} (rms {:.3e}){potential_text}",
                 self.limit, audit.sample, audit.acc.max, audit.acc.rms
             ),
             help: Some(
-                "take a more precise mode (force.precision), or raise audit.limit if such errors are wanted; the run can be \
-                 resumed from its checkpoint"
+                "choose a more precise mode (force.precision), or raise audit.limit if such errors are acceptable; \
+                 the run can be resumed from its checkpoint"
                     .into(),
             ),
         })

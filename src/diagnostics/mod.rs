@@ -1,4 +1,4 @@
-//! Diagnostics: pure functions of the particles. Sums are compensated and in f64, whatever computed the forces.
+//! Diagnostics: pure functions of the particles. Sums are compensated and in f64, with forces of any engine.
 
 pub mod cluster;
 pub mod conserved;

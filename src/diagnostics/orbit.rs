@@ -1,4 +1,4 @@
-//! The Kepler orbit that two bodies are on at a moment.
+//! Osculating Kepler orbit of two bodies.
 
 use crate::particles::Vec3;
 use libm::{acos, asinh, atan2};
@@ -13,23 +13,24 @@ pub struct Orbit {
     pub eccentricity: f64,
     /// Inclination to the x-y plane, 0 to π.
     pub inclination: f64,
-    /// Mean longitude: longitude of the node, argument of pericentre and mean anomaly together, in 0 … 2π; well defined on
-    /// circular orbits and in the x-y plane, where its parts are not. For a hyperbola the mean anomaly is −∞ … ∞.
+    /// Mean longitude: the sum of longitude of the node, argument of pericentre and mean anomaly, in 0 … 2π. Well
+    /// defined on circular orbits and in the x-y plane, where its parts are not. For a hyperbola the mean anomaly is −∞
+    /// … ∞.
     pub mean_longitude: f64,
 }
 
 impl Orbit {
-    /// The orbit of a body at relative position `x` with relative velocity `v`; `mu` = G (m₁ + m₂). Murray & Dermott (1999),
-    /// Solar System Dynamics, section 2.8.
+    /// Computes the orbit of a body at relative position `x` with relative velocity `v`; `mu` = G (m₁ + m₂). Murray &
+    /// Dermott (1999), Solar System Dynamics, section 2.8.
     #[must_use]
-    pub fn of(x: Vec3, v: Vec3, mu: f64) -> Self {
+    pub fn from_state(x: Vec3, v: Vec3, mu: f64) -> Self {
         let r = x.norm();
         let h = x.cross(&v);
         let semi_major_axis = 1.0 / (2.0 / r - v.norm_squared() / mu);
         let to_pericentre = v.cross(&h) / mu - x / r;
         let eccentricity = to_pericentre.norm();
-        // Longitudes are counted in the frame that the rotation about the line of nodes takes the x-y plane into the plane of
-        // the orbit by: its first axis keeps its place on circular and on flat orbits.
+        // Longitudes are measured in the frame obtained by rotating the x-y plane about the line of nodes into the
+        // plane of the orbit: its first axis is well defined on circular and on flat orbits too.
         let w = h.normalize();
         let [along, ahead] = plane(w);
         let angle = |d: Vec3| atan2(d.dot(&ahead), d.dot(&along));
@@ -46,8 +47,9 @@ impl Orbit {
     }
 }
 
-/// Axes in the plane across the unit vector `w`: where the x and y axis go in the shortest turn of the z axis into `w`. In
-/// them an angle from the first axis is the longitude of the node and the angle from there together.
+/// Returns axes in the plane perpendicular to the unit vector `w`: the images of the x and y axes under the shortest
+/// rotation of the z axis into `w`. In them an angle from the first axis is the sum of the longitude of the node and
+/// the angle from the node.
 fn plane(w: Vec3) -> [Vec3; 2] {
     let [wx, wy, wz] = w.into();
     if wz < -1.0 + 1e-12 {
@@ -57,7 +59,8 @@ fn plane(w: Vec3) -> [Vec3; 2] {
     [Vec3::new(1.0 - wx * wx * c, -wx * wy * c, -wx), Vec3::new(-wx * wy * c, 1.0 - wy * wy * c, -wy)]
 }
 
-/// True minus mean anomaly, from e sin E and e cos E: smooth where e is zero and neither anomaly is defined.
+/// Returns the true minus the mean anomaly, from e sin E and e cos E: smooth where e is zero and neither anomaly is
+/// defined.
 fn equation_of_centre(e_sin: f64, e_cos: f64) -> f64 {
     let divisor = 1.0 + (1.0 - e_sin * e_sin - e_cos * e_cos).max(0.0).sqrt();
     2.0 * atan2(e_sin / divisor, 1.0 - e_cos / divisor) + e_sin
@@ -82,7 +85,7 @@ mod tests {
                 let elements =
                     Elements { semi_major_axis: 2.5, eccentricity: e, inclination: i, node, pericentre, mean_anomaly };
                 let (x, v) = elements.relative_state(3.0);
-                let found = Orbit::of(x, v, 3.0);
+                let found = Orbit::from_state(x, v, 3.0);
                 assert!((found.semi_major_axis - 2.5).abs() < 1e-13, "{elements:?}: {found:?}");
                 assert!((found.eccentricity - e).abs() < 1e-13, "{elements:?}: {found:?}");
                 assert!((found.inclination - i).abs() < 1e-7, "{elements:?}: {found:?}");
@@ -95,7 +98,7 @@ mod tests {
     #[test]
     fn a_hyperbola_has_a_negative_axis() {
         // At pericentre 1 with v² = 3 μ / r: e = 2, a = −1.
-        let found = Orbit::of(Vec3::x(), 3f64.sqrt() * Vec3::y(), 1.0);
+        let found = Orbit::from_state(Vec3::x(), 3f64.sqrt() * Vec3::y(), 1.0);
         assert!((found.eccentricity - 2.0).abs() < 1e-14 && (found.semi_major_axis + 1.0).abs() < 1e-14, "{found:?}");
         assert!(found.mean_longitude.abs() < 1e-14, "{found:?}");
     }

@@ -1,4 +1,4 @@
-//! How far forces are from better ones.
+//! Relative errors of forces, and their distribution.
 
 use crate::particles::Vec3;
 
@@ -14,7 +14,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Spread of an error that is not defined: NaN throughout.
+    /// Spread of an error that is undefined: NaN throughout.
     pub const NOT_COMPARED: Self = Self { max: f64::NAN, rms: f64::NAN, p99: f64::NAN };
 
     /// Computes the spread of `errors`; zeros if there are none. NaN counts as larger than any number.
@@ -38,8 +38,8 @@ impl Spread {
     }
 }
 
-/// Relative error |x − x₀| / |x₀| of each vector. Where |x₀| is below a thousandth of the sample's mean, it is that
-/// thousandth that counts: forces that cancel have no relative error.
+/// Returns the relative error |x − x₀| / |x₀| of each vector. Where |x₀| is below a thousandth of the sample's mean,
+/// that thousandth is the divisor: forces that cancel have no meaningful relative error.
 #[must_use]
 pub fn relative_errors(found: &[Vec3], reference: &[Vec3]) -> Vec<f64> {
     let mean = reference.iter().map(|v| v.norm()).sum::<f64>() / reference.len().max(1) as f64;

@@ -2,7 +2,7 @@
 
 use crate::time::{LEVELS, Level};
 
-/// How many particles stand at each block level.
+/// Returns the number of particles at each block level.
 #[must_use]
 pub fn histogram(steps: &[Level]) -> [u64; LEVELS] {
     let mut count = [0; LEVELS];
@@ -12,13 +12,13 @@ pub fn histogram(steps: &[Level]) -> [u64; LEVELS] {
     count
 }
 
-/// Shortest, mean and longest step of a histogram, in the unit of `dt_max`. Zero where there are no particles.
+/// Returns the shortest, mean and longest step of a histogram, in the unit of `dt_max`; zero without particles.
 #[must_use]
 pub fn min_mean_max(histogram: &[u64; LEVELS], dt_max: f64) -> (f64, f64, f64) {
     let step = |level: usize| Level(level as u8).step(dt_max);
     let held = || (0..LEVELS).filter(|&level| histogram[level] > 0);
     let total: u64 = histogram.iter().sum();
-    // From the short steps up, so that they are not lost beside the long ones.
+    // From the shortest step up, so that short steps are not lost in rounding.
     let sum: f64 = held().rev().map(|level| histogram[level] as f64 * step(level)).sum();
     (held().next_back().map_or(0.0, step), sum / total.max(1) as f64, held().next().map_or(0.0, step))
 }

@@ -1,25 +1,26 @@
 //! Size and time scales of a system.
 
-use super::cluster::spheres::Outwards;
+use super::cluster::spheres::RadialOrder;
 use crate::particles::{Particles, Vec3};
 use std::f64::consts::PI;
 
-/// Distance of each particle from `centre`.
+/// Returns the distance of each particle from `centre`.
 #[must_use]
 pub fn radii(p: &Particles, centre: Vec3) -> Vec<f64> {
     p.pos.iter().map(|x| (x - centre).norm()).collect()
 }
 
-/// Radius about `centre` of the smallest sphere that holds at least the fraction `fraction` of the mass: a Lagrangian
-/// radius; ½ gives the half-mass radius. NaN where the innermost particle is more than that, and for no particles.
+/// Returns the Lagrangian radius: that of the smallest sphere about `centre` that holds at least the fraction
+/// `fraction` of the mass; ½ gives the half-mass radius. NaN if the innermost particle alone exceeds the fraction, and
+/// for no particles.
 #[must_use]
 pub fn lagrangian_radius(p: &Particles, centre: Vec3, fraction: f64) -> f64 {
-    let outwards = Outwards::of(&p.id, &p.pos, centre, 0..p.len() as u32);
-    let [held] = outwards.spheres(&p.mass, [fraction]);
-    outwards.radius_of(held)
+    let radial = RadialOrder::new(&p.id, &p.pos, centre, 0..p.len() as u32);
+    let [held] = radial.spheres(&p.mass, [fraction]);
+    radial.radius_enclosing(held)
 }
 
-/// Median distance of the particles from `centre`, unweighted: a typical length even where one mass dominates.
+/// Returns the median distance of the particles from `centre`, unweighted: a typical length even if one mass dominates.
 #[must_use]
 pub fn median_radius(p: &Particles, centre: Vec3) -> f64 {
     let mut radii = radii(p, centre);
@@ -27,20 +28,20 @@ pub fn median_radius(p: &Particles, centre: Vec3) -> f64 {
     radii.get(radii.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Virial radius, `G M² / (2 |U|)` with G = 1.
+/// Returns the virial radius, `G M² / (2 |U|)` with G = 1.
 #[must_use]
 pub fn virial_radius(mass: f64, potential_energy: f64) -> f64 {
     mass * mass / (2.0 * potential_energy.abs())
 }
 
-/// Crossing time `G M^(5/2) / (2 |E|)^(3/2)` with G = 1: 2 √2 in Hénon units (Heggie & Mathieu 1986).
+/// Returns the crossing time, `G M^(5/2) / (2 |E|)^(3/2)` with G = 1: 2 √2 in Hénon units (Heggie & Mathieu 1986).
 #[must_use]
 pub fn crossing_time(mass: f64, energy: f64) -> f64 {
     mass.powf(2.5) / (2.0 * energy.abs()).powf(1.5)
 }
 
-/// Half-mass relaxation time, `0.138 sqrt(N r_h³ / (G m)) / ln(γ N)` with G = 1, mean mass m and γ = 0.11 (Spitzer 1987,
-/// eq. 2-63; Giersz & Heggie 1994 for γ). NaN for N < 10, where the Coulomb logarithm has no meaning.
+/// Returns the half-mass relaxation time, `0.138 sqrt(N r_h³ / (G m)) / ln(γ N)` with G = 1, mean mass m and γ = 0.11
+/// (Spitzer 1987, eq. 2-63; Giersz & Heggie 1994 for γ). NaN for N < 10, where the Coulomb logarithm has no meaning.
 #[must_use]
 pub fn half_mass_relaxation_time(n: usize, mass: f64, half_mass_radius: f64) -> f64 {
     if n < 10 {
@@ -50,7 +51,7 @@ pub fn half_mass_relaxation_time(n: usize, mass: f64, half_mass_radius: f64) -> 
     0.138 * n * (half_mass_radius.powi(3) / mass).sqrt() / (0.11 * n).ln()
 }
 
-/// Mean separation inside the half-mass radius: `(4π/3 r_h³ / (N/2))^(1/3)`.
+/// Returns the mean separation inside the half-mass radius, `(4π/3 r_h³ / (N/2))^(1/3)`.
 #[must_use]
 pub fn mean_separation(n: usize, half_mass_radius: f64) -> f64 {
     (4.0 / 3.0 * PI * half_mass_radius.powi(3) / (0.5 * n as f64)).cbrt()

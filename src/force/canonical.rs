@@ -1,25 +1,26 @@
-//! The canonical sum: one order of summation for every engine, thread count and vector width (method.md).
+//! The canonical sum: one order of summation for every engine, number of threads and vector width (method.md).
 //!
-//! The sources are cut into *bags* of [`BAG`] consecutive indices. Inside a bag they are summed in order. Over bags the sum
-//! is the aligned pairwise tree: node(0, k) is the sum of bag k, node(l, k) = node(l−1, 2k) + node(l−1, 2k+1), and a right
-//! child that does not exist is left out. So the result depends on N and [`BAG`] alone.
+//! The sources are divided into *bags* of [`BAG`] consecutive indices. Inside a bag they are summed in order. Over bags
+//! the sum is the aligned pairwise tree: node(0, k) is the sum of bag k, node(l, k) = node(l−1, 2k) + node(l−1, 2k+1),
+//! and a right child that does not exist is left out. So the result depends on N and [`BAG`] alone.
 
 use super::mode::Sum;
 
-/// Sources in a bag.
+/// Number of sources in a bag.
 pub const BAG: usize = 64;
 
-/// Number of bags of `n` sources.
+/// Returns the number of bags of `n` sources.
 #[must_use]
 pub const fn bags(n: usize) -> usize {
     n.div_ceil(BAG)
 }
 
-/// Adds up tree nodes that arrive in order, like a binary counter: at most one partial node a level is kept.
+/// Sum of tree nodes that arrive in order, like a binary counter: at most one partial node a level is kept, in `DEPTH`
+/// entries.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeSum<N, const DEPTH: usize> {
     nodes: [N; DEPTH],
-    /// Level of the node that each entry of the stack holds; levels fall towards the top.
+    /// Level of the node in each entry of the stack; levels fall towards the top.
     levels: [u8; DEPTH],
     len: usize,
 }
@@ -31,13 +32,13 @@ impl<N: Sum, const DEPTH: usize> Default for TreeSum<N, DEPTH> {
 }
 
 impl<N: Sum, const DEPTH: usize> TreeSum<N, DEPTH> {
-    /// Forgets everything pushed.
+    /// Removes all nodes.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Adds the next node of `level`: neighbours of the same level merge at once.
+    /// Adds the next node of `level`; neighbours of the same level merge at once.
     #[inline(always)]
     pub fn push(&mut self, mut level: u8, mut node: N) {
         while self.len > 0 && self.levels[self.len - 1] == level {
@@ -50,12 +51,12 @@ impl<N: Sum, const DEPTH: usize> TreeSum<N, DEPTH> {
         self.len += 1;
     }
 
-    /// The root over everything pushed: what is left merges from the right, missing children left out.
+    /// Returns the root over all nodes; the remaining ones merge from the right, missing children left out.
     #[inline(always)]
     #[must_use]
     pub fn root(&self) -> N {
         let Some((last, rest)) = self.nodes[..self.len].split_last() else { return N::zero() };
-        // No closure: see the lanes of the CPU engine.
+        // No closure: see the comment in `cpu::lanes`.
         let mut root = *last;
         for left in rest.iter().rev() {
             root = left.plus(&root);
@@ -64,7 +65,7 @@ impl<N: Sum, const DEPTH: usize> TreeSum<N, DEPTH> {
     }
 }
 
-/// Depth that a [`TreeSum`] over single bags needs for any number of u32-indexed sources.
+/// Depth of a [`TreeSum`] over single bags that suffices for any number of u32-indexed sources.
 pub const FULL_DEPTH: usize = 28;
 
 #[cfg(test)]
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, written as recursion.
+    /// Returns the definition, written as recursion.
     fn node(bags: &[f64], level: u32, k: usize) -> Option<f64> {
         if level == 0 {
             return bags.get(k).copied();
@@ -92,7 +93,7 @@ mod tests {
         }
 
         #[test]
-        fn aligned_subtrees_may_be_summed_apart(values in prop::collection::vec(-1e3..1e3f64, 1..200), level in 0u8..5) {
+        fn aligned_subtrees_are_independent(values in prop::collection::vec(-1e3..1e3f64, 1..200), level in 0u8..5) {
             let mut whole = TreeSum::<f64, FULL_DEPTH>::default();
             values.iter().for_each(|&x| whole.push(0, x));
             let mut parts = TreeSum::<f64, FULL_DEPTH>::default();

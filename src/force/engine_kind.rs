@@ -1,15 +1,15 @@
-//! Kinds of engines: the identity of an engine in configurations, files and on the screen.
+//! Kinds of engines: the identity of an engine in configurations, in files and on the screen.
 
 use super::precision::Precision;
 
 /// Kind of a force engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Vector units and all cores.
+    /// CPU, with vector units and all cores.
     Cpu,
     /// NVIDIA GPU.
     Cuda,
-    /// Scalar, clear and slow: the one that the others are checked against.
+    /// Scalar CPU code, clear and slow, against which the others are checked.
     Reference,
 }
 
@@ -17,7 +17,7 @@ impl EngineKind {
     /// All kinds.
     pub const ALL: [Self; 3] = [Self::Cpu, Self::Cuda, Self::Reference];
 
-    /// Name in configurations and files.
+    /// Returns the name in configurations and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -27,23 +27,23 @@ impl EngineKind {
         }
     }
 
-    /// Finds a kind by its name.
+    /// Finds a kind by its name; [`None`] if there is no such kind.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// True if engines of both kinds give the same bits in a mode: all do in f64, and in the other modes only the 1/√
-    /// of a GPU differs.
+    /// Returns true if engines of both kinds give the same bits in a mode. All do in f64; in the other modes only the
+    /// 1/√ of a GPU differs.
     #[must_use]
     pub fn same_bits(self, other: Self, precision: Precision) -> bool {
         precision == Precision::F64 || (self == Self::Cuda) == (other == Self::Cuda)
     }
 
-    /// True if forces of this engine in this mode are in f64 and quick enough to measure energies too, so that a run
-    /// needs no other engine for that.
+    /// Returns true if this engine evaluates the mode in f64 and fast enough to measure energies too, so that a run
+    /// needs no separate engine for measurements.
     #[must_use]
-    pub fn measures(self, precision: Precision) -> bool {
+    pub fn measures_energy(self, precision: Precision) -> bool {
         match self {
             Self::Cpu => precision.in_f64(),
             Self::Cuda => precision == Precision::F64,

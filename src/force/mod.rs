@@ -1,7 +1,8 @@
-//! Accelerations, or acceleration, jerk and potential, on targets: the contract and the engines.
+//! Forces on targets: the contract that every force engine implements, and the engines.
 //!
-//! An engine holds its own copy of the sources and predicts them, as a GRAPE does, so that per block step only the block
-//! crosses from host to engine and back. All engines compute the [canonical sum](canonical).
+//! An engine holds its own copy of the sources and predicts them, as a GRAPE does, so that only the active particles
+//! cross from host to engine and back in a block step. All engines compute the [canonical sum](canonical). An engine
+//! evaluates either accelerations alone or acceleration, jerk and potential; its type says which.
 
 pub mod canonical;
 pub mod cpu;
@@ -18,12 +19,12 @@ pub mod reference;
 pub use engine_kind::EngineKind;
 
 use crate::error::{Error, Result};
-use crate::gravity::Pull;
+use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 
-/// Particles whose forces are wanted, at their state predicted to the moment of evaluation: borrowed from a [`Block`],
-/// or from the columns of [`Particles`] where they stand.
+/// Particles on which forces are evaluated, at their state predicted to the moment of evaluation. Borrowed from a
+/// [`Block`], or from the columns of [`Particles`] where nothing has to be predicted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Targets<'a> {
     /// Index of each target in [`Particles`], strictly ascending.
@@ -35,7 +36,7 @@ pub struct Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
-    /// Takes all particles where they stand as targets; `index` holds 0 … N−1.
+    /// Creates targets of all particles at their current positions; `index` holds 0 … N−1.
     #[must_use]
     pub fn all(p: &'a Particles, index: &'a [u32]) -> Self {
         Self { index, pos: &p.pos, vel: &p.vel }
@@ -47,29 +48,29 @@ impl<'a> Targets<'a> {
         self.index.len()
     }
 
-    /// True if there are none.
+    /// Returns true if there are no targets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Checks that the targets are all of `n` particles, as engines of [`Accelerations`] require.
+    /// Checks that the targets are all `n` particles, as engines of [`Accelerations`] require.
     ///
     /// # Errors
-    /// [`Error::Integration`] with both numbers.
+    /// [`Error::Integration`] with both numbers if they are not.
     pub fn check_all(&self, n: usize) -> Result<()> {
         if self.len() == n {
             return Ok(());
         }
         let problem = format!(
-            "an engine of accelerations expects all particles that it holds, {n}, as targets, and was given {}",
+            "an engine of accelerations expects all {n} particles that it holds as targets, and was given {}",
             self.len()
         );
         Err(Error::Integration { problem, help: None })
     }
 }
 
-/// Columns that hold the predicted state of some particles: [`Targets`] that own it.
+/// Predicted state of some particles in columns: [`Targets`] that own their memory.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     /// Index of each particle in [`Particles`], strictly ascending.
@@ -81,7 +82,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Copies the particles `index` where they stand; `index` ascends strictly.
+    /// Copies the particles `index`, strictly ascending, at their current positions.
     #[must_use]
     pub fn from_particles(p: &Particles, index: Vec<u32>) -> Self {
         let pos = index.iter().map(|&i| p.pos[i as usize]).collect();
@@ -101,7 +102,7 @@ impl Block {
         self.index.len()
     }
 
-    /// True if there are none.
+    /// Returns true if there are no particles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
@@ -129,7 +130,7 @@ pub struct Forces {
 }
 
 impl Forces {
-    /// Makes room for `n` targets; keeps the allocation.
+    /// Resizes the columns to `n` targets and keeps the allocation.
     pub fn resize(&mut self, n: usize) {
         self.acc.resize(n, Vec3::zeros());
         self.jerk.resize(n, Vec3::zeros());
@@ -138,7 +139,7 @@ impl Forces {
 
     /// Stores the force on target `k`.
     #[inline]
-    pub fn set(&mut self, k: usize, pull: &Pull) {
+    pub fn set(&mut self, k: usize, pull: &Force) {
         self.acc[k] = pull.acc;
         self.jerk[k] = pull.jerk;
         self.pot[k] = pull.pot;
@@ -155,8 +156,8 @@ impl Evaluation for Forces {
     }
 }
 
-/// Accelerations alone, of all particles: a third of the arithmetic of [`Forces`], and all that schemes with one shared
-/// step and no derivative need.
+/// Accelerations alone, of all particles: a third of the arithmetic of [`Forces`], and sufficient for schemes with one
+/// shared step and no derivative of the force.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accelerations {
     /// Acceleration.
@@ -173,35 +174,35 @@ impl Evaluation for Accelerations {
     }
 }
 
-/// Engine that holds all particles as sources and evaluates `E` on targets: the GRAPE contract and nothing more. Its
-/// sums are the [canonical] ones, so that the accelerations among [`Forces`] have the bits of [`Accelerations`] in the
-/// same mode.
+/// Engine that holds all particles as sources and evaluates `E` on targets: the GRAPE contract. Its sums are the
+/// [canonical] ones, so that the accelerations among [`Forces`] have the bits of [`Accelerations`] in the same mode.
 ///
-/// An engine of [`Accelerations`] takes all particles as its targets in every evaluation. So it needs only the masses
-/// from [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it predicts
-/// nothing and reads no velocities.
+/// An engine of [`Accelerations`] takes all particles as its targets in every evaluation. Therefore it needs only the
+/// masses from [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it
+/// predicts nothing and reads no velocities.
 pub trait ForceEngine<E: Evaluation = Forces>: Send {
-    /// Takes over all particles as sources.
+    /// Copies all particles as sources and replaces those held before.
     ///
     /// # Errors
     /// If the engine cannot hold them.
     fn load(&mut self, all: &Particles) -> Result<()>;
 
-    /// Takes over the new state of the particles `changed` (indices, strictly ascending), after a correction.
+    /// Copies the new state of the particles `changed` (indices, strictly ascending), after a correction.
     ///
     /// # Errors
     /// If the engine fails.
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()>;
 
-    /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`; sources that are
-    /// targets stand where `targets` puts them, so that a second call with corrected targets is the second evaluation
-    /// of P(EC)². The self pair is left out exactly. `out` is resized to the targets.
+    /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`. Sources that are
+    /// targets stand at the positions in `targets`, so that a second call with corrected targets is the second
+    /// evaluation of P(EC)². The self pair is left out exactly. `out` is resized to the targets, in their order.
     ///
     /// # Errors
     /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
 
-    /// Seconds that the phases of the last evaluation took, by name; empty unless the engine was built to measure them.
+    /// Returns the seconds that each phase of the last evaluation took, by name; empty unless the engine was built to
+    /// measure them.
     ///
     /// # Errors
     /// If the engine fails.
@@ -210,7 +211,7 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     }
 }
 
-/// Acceleration and potential of every particle where it stands, one value a particle.
+/// Acceleration and potential of every particle at its current position, one entry a particle, in internal units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Field {
     /// Acceleration.
@@ -221,7 +222,7 @@ pub struct Field {
 
 impl Field {
     /// Evaluates the field of a system that is synchronised at `now` and that `engine` holds, for diagnostics. Works in
-    /// tiles, so that it takes 32 bytes a particle and not 108.
+    /// tiles of targets, so that it takes 32 bytes a particle and not 108.
     ///
     /// # Errors
     /// As [`ForceEngine::evaluate`].

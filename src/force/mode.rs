@@ -1,67 +1,68 @@
-//! The precision modes as types: which [`Real`] numbers, which sum inside a bag, which node over bags.
+//! The precision modes as types: the numbers ([`Real`]) of the pair arithmetic, the sum inside a bag and the node over
+//! bags.
 //!
-//! Everything is written once, over the lanes of any vector unit; a single number is the case of one lane
+//! The arithmetic is written once, over the lanes of any vector unit. A single number is the case of one lane
 //! ([`pulp::Scalar`]), which the reference engine uses.
 
 use super::precision::Precision;
 use super::real::Real;
 use pulp::Simd;
 
-/// Sums that make up a force: acceleration, jerk, potential.
+/// Number of sums in a force: acceleration (3), jerk (3), potential (1).
 pub const SUMS: usize = 7;
-/// Sums that make up an acceleration alone: the first three.
+/// Number of sums in an acceleration alone: the first three of a force.
 pub const ACC_SUMS: usize = 3;
 
-/// What the tree over bags adds up.
+/// Value that the tree over bags adds up.
 pub trait Sum: Copy + Send + Sync {
-    /// The sum of nothing.
+    /// Returns the empty sum.
     #[must_use]
     fn zero() -> Self;
-    /// Sum of two.
+    /// Returns the sum of two values.
     #[must_use]
     fn plus(&self, other: &Self) -> Self;
 }
 
-/// A partial sum over bags.
+/// Partial sum over bags.
 pub trait Node: Sum {
-    /// Nodes of `K` sums in [`MOST_LANES`] lanes, part by part.
+    /// Nodes of `K` sums in [`MAX_LANES`] lanes, stored part by part.
     type Parts<const K: usize>: Copy + Send + Sync;
-    /// Those of nothing.
+    /// Returns the parts of empty sums.
     fn no_parts<const K: usize>() -> Self::Parts<K>;
-    /// Node `k`.
+    /// Returns node `k`.
     fn get<const K: usize>(parts: &Self::Parts<K>, k: usize) -> Self;
-    /// Puts it at `k`.
+    /// Stores the node at `k`.
     fn put<const K: usize>(self, parts: &mut Self::Parts<K>, k: usize);
-    /// As f64, exactly.
+    /// Returns the value as f64, exactly.
     fn value(&self) -> f64;
 }
 
-/// Most lanes of any vector unit and mode.
-pub const MOST_LANES: usize = 16;
-/// Numbers of `K` sums in every lane.
-type Numbers<R, const K: usize> = [[R; MOST_LANES]; K];
+/// Largest number of lanes of any vector unit and mode.
+pub const MAX_LANES: usize = 16;
+/// Numbers of `K` sums in each lane.
+type Numbers<R, const K: usize> = [[R; MAX_LANES]; K];
 
-/// Nodes of `K` sums side by side: those of a vector. Their parts lie apart, each kind in one run, so that the compiler makes vector code
-/// of a loop over them; of loops over lanes inside loops over sums it made gathers and scatters.
+/// Nodes of `K` sums in the lanes of a vector. Their parts lie apart, each kind in one run, so that the compiler makes
+/// vector code of a loop over them. Of nested loops over lanes and sums it made gathers and scatters.
 #[derive(Clone, Copy)]
-pub struct Row<N: Node, const K: usize>(N::Parts<K>);
+pub struct NodeRow<N: Node, const K: usize>(N::Parts<K>);
 
-impl<N: Node, const K: usize> Row<N, K> {
-    /// Node `k`.
+impl<N: Node, const K: usize> NodeRow<N, K> {
+    /// Returns node `k`.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, k: usize) -> N {
         N::get(&self.0, k)
     }
 
-    /// Puts a node at `k`.
+    /// Stores a node at `k`.
     #[inline(always)]
     pub fn put(&mut self, k: usize, node: N) {
         node.put(&mut self.0, k);
     }
 }
 
-impl<N: Node, const K: usize> Sum for Row<N, K> {
+impl<N: Node, const K: usize> Sum for NodeRow<N, K> {
     #[inline(always)]
     fn zero() -> Self {
         Self(N::no_parts())
@@ -69,7 +70,7 @@ impl<N: Node, const K: usize> Sum for Row<N, K> {
     #[inline(always)]
     fn plus(&self, other: &Self) -> Self {
         let mut sum = Self::zero();
-        for k in 0..K * MOST_LANES {
+        for k in 0..K * MAX_LANES {
             sum.put(k, self.get(k).plus(&other.get(k)));
         }
         sum
@@ -93,7 +94,7 @@ macro_rules! plain_node {
             type Parts<const K: usize> = Numbers<$real, K>;
             #[inline(always)]
             fn no_parts<const K: usize>() -> Self::Parts<K> {
-                [[0.0; MOST_LANES]; K]
+                [[0.0; MAX_LANES]; K]
             }
             #[inline(always)]
             fn get<const K: usize>(parts: &Self::Parts<K>, k: usize) -> Self {
@@ -114,7 +115,7 @@ macro_rules! plain_node {
 plain_node!(f32);
 plain_node!(f64);
 
-/// A number as the unevaluated sum of two f32, |lo| ≤ ½ ulp(hi).
+/// Number as the unevaluated sum of two f32, |lo| ≤ ½ ulp(hi).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Twofold {
     hi: f32,
@@ -122,7 +123,8 @@ pub struct Twofold {
 }
 
 impl Twofold {
-    /// `hi + lo`, normalised (Dekker 1971, fast two-sum; needs |hi| ≥ |lo|). Adding zero to a normalised number is exact.
+    /// Returns `hi + lo`, normalised (Dekker 1971, fast two-sum; needs |hi| ≥ |lo|). Adding zero to a normalised number
+    /// is exact.
     #[inline(always)]
     fn normalised(hi: f32, lo: f32) -> Self {
         let sum = hi + lo;
@@ -149,7 +151,7 @@ impl Node for Twofold {
     type Parts<const K: usize> = [Numbers<f32, K>; 2];
     #[inline(always)]
     fn no_parts<const K: usize>() -> Self::Parts<K> {
-        [[[0.0; MOST_LANES]; K]; 2]
+        [[[0.0; MAX_LANES]; K]; 2]
     }
     #[inline(always)]
     fn get<const K: usize>([hi, lo]: &Self::Parts<K>, k: usize) -> Self {
@@ -181,38 +183,39 @@ impl<N: Sum, const K: usize> Sum for [N; K] {
     }
 }
 
-/// In which order bags are added up.
+/// Order in which bags are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The canonical tree: any worker may take any aligned run of bags.
     Tree,
     /// One bag after the other.
     InOrder,
-    /// There are no bags: one running sum over all sources.
+    /// No bags: one running sum over all sources.
     Running,
 }
 
-/// A running sum: the sum, and what additions lost (unused by modes of one part).
+/// Running sum: the sum, and the accumulated rounding error (unused by modes of one part).
 pub type Running<R, S> = [<R as Real>::Lanes<S>; 2];
 
-/// A precision mode. The constants stand in `kernels/precision.cuh` too; a test of [`super::cuda`] compares them.
+/// Precision mode. Its constants are repeated in `kernels/precision.cuh`; a test of [`super::cuda`] compares them.
 pub trait Mode: Send + Sync + 'static {
-    /// The type of the pair arithmetic and of the sums in a bag.
+    /// Type of the pair arithmetic and of the sums in a bag.
     type Real: Real;
-    /// The partial sum over bags.
+    /// Type of the partial sums over bags.
     type Node: Node;
-    /// Which mode this is.
+    /// Name of the mode.
     const PRECISION: Precision;
-    /// Positions come as two numbers, hi + lo, so that their difference keeps what one loses.
+    /// Flag that positions are split into two numbers, hi + lo, so that their difference keeps the digits that one
+    /// number loses.
     const SPLIT: bool;
-    /// Adding a zero may change a sum, so a pair that is left out must leave its sums alone.
+    /// Flag that adding a zero may change a sum, so that a pair that is left out must leave the sums untouched.
     const ZERO_COUNTS: bool = false;
-    /// Numbers in a running sum: two where the mode keeps what additions lose.
+    /// Number of components of a running sum: two where the mode keeps the rounding error of additions.
     const PARTS: usize = 1;
-    /// The order over bags.
+    /// Order of summation over bags.
     const ORDER: Order = Order::Tree;
 
-    /// Adds a · b.
+    /// Adds a · b to the running sum.
     #[inline(always)]
     fn add_product<S: Simd>(
         simd: S,
@@ -223,13 +226,13 @@ pub trait Mode: Send + Sync + 'static {
         sum[0] = Self::Real::fma(simd, a, b, sum[0]);
     }
 
-    /// Takes x off.
+    /// Subtracts x from the running sum.
     #[inline(always)]
     fn subtract<S: Simd>(simd: S, sum: &mut Running<Self::Real, S>, x: <Self::Real as Real>::Lanes<S>) {
         sum[0] = Self::Real::sub(simd, sum[0], x);
     }
 
-    /// The finished sum over a bag.
+    /// Returns the finished sum over a bag.
     fn node(sum: [Self::Real; 2]) -> Self::Node;
 }
 
@@ -292,8 +295,8 @@ impl Mode for Mixed {
     }
 }
 
-/// Kahan's compensated sum (1965): `sum[1]` holds what the last addition lost, with the sign of an excess. The term comes
-/// with the opposite sign, which costs nothing: rounding to nearest is symmetric.
+/// Kahan's compensated sum (1965): `sum[1]` holds the rounding error of the last addition, with the sign of an excess.
+/// The term is passed with the opposite sign, which costs nothing: rounding to nearest is symmetric.
 #[inline(always)]
 fn kahan<S: Simd>(simd: S, sum: &mut [S::f32s; 2], minus_term: S::f32s) {
     let total = simd.sub_f32s(sum[0], minus_term);
@@ -306,7 +309,8 @@ impl Mode for F32Kahan {
     type Node = Twofold;
     const PRECISION: Precision = Precision::F32Kahan;
     const SPLIT: bool = false;
-    // It would bring in what the last addition lost: half a unit in the last place may round the sum up.
+    // A zero would bring in the rounding error of the last addition: half a unit in the last place may round the sum
+    // up.
     const ZERO_COUNTS: bool = true;
     const PARTS: usize = 2;
     #[inline(always)]
@@ -356,7 +360,7 @@ impl Mode for DoubleFloat {
 
 /// Evaluates an expression with the type of a precision mode: `with_mode!(precision, M => Engine::<M>::new(epsilon))`.
 ///
-/// The one place where the name of a mode becomes its type. On the CPU `f64-fast` is [`F64`].
+/// The only place where the name of a mode becomes its type. On the CPU `f64-fast` is [`F64`].
 macro_rules! with_mode {
     ($precision:expr, $M:ident => $body:expr) => {{
         use $crate::force::{mode, precision::Precision};
@@ -393,21 +397,21 @@ pub(crate) use with_mode;
 /// Numbers and order of summation of a mode: the constants of its type as values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arithmetic {
-    /// Bytes of a number of the pair arithmetic: 4 or 8.
+    /// Size of a number of the pair arithmetic: 4 or 8 bytes.
     pub real_bytes: usize,
-    /// Bytes of a partial sum over bags.
+    /// Size of a partial sum over bags, in bytes.
     pub node_bytes: usize,
-    /// As [`Mode::SPLIT`].
+    /// See [`Mode::SPLIT`].
     pub split: bool,
-    /// As [`Mode::PARTS`].
+    /// See [`Mode::PARTS`].
     pub parts: usize,
-    /// As [`Mode::ORDER`].
+    /// See [`Mode::ORDER`].
     pub order: Order,
 }
 
 impl Arithmetic {
-    /// Returns that of the type `M`.
-    const fn of<M: Mode>() -> Self {
+    /// Returns the arithmetic of the mode `M`.
+    const fn from_mode<M: Mode>() -> Self {
         Self {
             real_bytes: size_of::<M::Real>(),
             node_bytes: size_of::<M::Node>(),
@@ -417,7 +421,7 @@ impl Arithmetic {
         }
     }
 
-    /// Whether bags are added in order, not by the tree.
+    /// Returns true if bags are added in order and not by the tree.
     #[must_use]
     pub const fn in_order(&self) -> bool {
         !matches!(self.order, Order::Tree)
@@ -428,7 +432,7 @@ impl Precision {
     /// Returns the numbers and the order of summation of the mode.
     #[must_use]
     pub const fn arithmetic(self) -> Arithmetic {
-        with_mode!(self, M => Arithmetic::of::<M>())
+        with_mode!(self, M => Arithmetic::from_mode::<M>())
     }
 
     /// Returns the mode whose bits a CPU gives: `f64` for `f64-fast`, otherwise the mode itself.

@@ -1,6 +1,6 @@
 //! The precision modes (method.md, "Precision modes").
 
-/// In which types forces are computed. Only whole modes exist, not free combinations of stages.
+/// Types in which forces are computed. Only whole modes exist, not free combinations of stages.
 ///
 /// | mode | position difference | pair | sum in a bag | sum over bags |
 /// |---|---|---|---|---|
@@ -32,8 +32,8 @@ pub enum Precision {
     F64,
 }
 
-/// What is known of a mode without its arithmetic.
-struct Row {
+/// Properties of a mode apart from its arithmetic.
+struct ModeProperties {
     name: &'static str,
     in_f64: bool,
     noise: f64,
@@ -45,43 +45,47 @@ impl Precision {
     pub const ALL: [Self; 7] =
         [Self::F32Direct, Self::F32Chamomile, Self::F32Kahan, Self::Mixed, Self::DoubleFloat, Self::F64Fast, Self::F64];
 
-    /// The table of the modes. [`super::mode`] has the arithmetic of each, and the engine for CUDA its kernels.
-    const fn row(self) -> Row {
+    /// Returns the properties of a mode: the table of the modes. [`super::mode`] has the arithmetic of each, and the
+    /// CUDA engine its kernels.
+    const fn properties(self) -> ModeProperties {
         match self {
-            Self::F32Direct => Row { name: "f32-direct", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
-            Self::F32Chamomile => Row { name: "f32-chamomile", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
-            Self::F32Kahan => Row { name: "f32-kahan", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
-            Self::Mixed => Row { name: "mixed", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
-            Self::DoubleFloat => Row { name: "double-float", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
-            Self::F64Fast => Row { name: "f64-fast", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
-            Self::F64 => Row { name: "f64", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
+            Self::F32Direct => ModeProperties { name: "f32-direct", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
+            Self::F32Chamomile => {
+                ModeProperties { name: "f32-chamomile", in_f64: false, noise: 0.0, audit_limit: 1e-2 }
+            }
+            Self::F32Kahan => ModeProperties { name: "f32-kahan", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
+            Self::Mixed => ModeProperties { name: "mixed", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
+            Self::DoubleFloat => ModeProperties { name: "double-float", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
+            Self::F64Fast => ModeProperties { name: "f64-fast", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
+            Self::F64 => ModeProperties { name: "f64", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
         }
     }
 
-    /// The name that users write.
+    /// Returns the name in configurations and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.row().name
+        self.properties().name
     }
 
-    /// Whether every stage is in f64. On the CPU these modes have the same bits.
+    /// Returns true if every stage is in f64. On the CPU these modes have the same bits.
     #[must_use]
     pub const fn in_f64(self) -> bool {
-        self.row().in_f64
+        self.properties().in_f64
     }
 
-    /// Rounding error of an acceleration relative to max(|a|, φ²/M): what the step criterion must not take for a derivative. For
-    /// the two modes that are right to the rounding of their pairs; 0 for f64, where it does not matter, and for the coarser
-    /// modes, whose errors depend on where the particles are.
+    /// Returns the rounding error of an acceleration relative to max(|a|, φ²/M), which the step criterion must not take
+    /// for a derivative. It is given for the two modes that are accurate to the rounding of their pairs; 0 for f64,
+    /// where it does not matter, and for the coarser modes, whose errors depend on the positions of the particles.
     #[must_use]
     pub const fn noise(self) -> f64 {
-        self.row().noise
+        self.properties().noise
     }
 
-    /// Relative force error at which an audit stops a run by default: a hundred times and more what the mode shows on star
-    /// clusters, so that only a fault or an unsuitable mode exceeds it. Modes that round positions to one f32 lose close pairs.
+    /// Returns the relative force error at which an audit stops a run by default: at least a hundred times the error
+    /// that the mode shows on star clusters, so that only a fault or an unsuitable mode exceeds it. Modes that round
+    /// positions to one f32 are inaccurate for close pairs.
     #[must_use]
     pub const fn audit_limit(self) -> f64 {
-        self.row().audit_limit
+        self.properties().audit_limit
     }
 }

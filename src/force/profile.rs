@@ -1,4 +1,4 @@
-//! Profile of block steps: a stop watch around an engine, and the phases that the engine measures itself.
+//! Profile of the time of block steps: a stopwatch around an engine, and the phases that the engine itself reports.
 
 use crate::error::Result;
 use crate::force::{Evaluation, ForceEngine, Targets};
@@ -10,42 +10,42 @@ use std::time::{Duration, Instant};
 
 /// Phase outside the engine: scheduler, prediction of the targets, corrector.
 pub const HOST: &str = "host";
-/// Phase of an engine's update with corrected particles.
+/// Phase in which corrected particles are passed to the engine.
 pub const UPDATE: &str = "update";
-/// Phase of an evaluation of whose phases the engine says nothing.
+/// Phase of the evaluation, for engines that do not report phases of their own.
 pub const FORCE: &str = "force";
-/// Time of an evaluation outside the phases that the engine measures: staging, launches and waiting.
+/// Phase of an evaluation outside the reported ones: staging, launches and waiting.
 pub const LAUNCH: &str = "launch";
 
-/// Profile of block steps: the time that they took, by phase and by block size.
+/// Times of block steps, in total and by block size.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Profile {
-    /// Sum over all block sizes.
+    /// Times of all block steps.
     #[cfg_attr(feature = "serde", serde(flatten))]
-    pub total: Spent,
-    /// By the number of particles in a block: from 1, 4, 16, 64, … up to below the next.
+    pub total: Timings,
+    /// Times by number of particles in a block: from 1, 4, 16, 64, … up to below the next.
     pub by_block_size: Vec<Bucket>,
 }
 
-/// Blocks of about one size.
+/// Times of the blocks in a range of sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bucket {
-    /// Least number of particles.
+    /// Smallest number of particles.
     pub from: u64,
-    /// Time that they took.
+    /// Times of these blocks.
     #[cfg_attr(feature = "serde", serde(flatten))]
-    pub spent: Spent,
+    pub spent: Timings,
 }
 
-/// Time that some block steps took.
+/// Times of some block steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Spent {
-    /// Block steps.
+pub struct Timings {
+    /// Number of block steps.
     pub block_steps: u64,
-    /// Evaluations of the force.
+    /// Number of evaluations of the forces.
     pub evaluations: u64,
     /// Seconds of each phase.
     #[cfg_attr(feature = "serde", serde(serialize_with = "by_name"))]
@@ -61,11 +61,11 @@ fn by_name<S: serde::Serializer>(
 }
 
 impl std::fmt::Display for Profile {
-    /// Writes a line on the whole, and one on each block size.
+    /// Writes the total in one line, and one line for each block size.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{:.6} s: {}", self.total.all(), self.total.shares())?;
+        writeln!(f, "{:.6} s: {}", self.total.total_seconds(), self.total.shares())?;
         for Bucket { from, spent } in &self.by_block_size {
-            let each = 1e6 * spent.all() / spent.block_steps.max(1) as f64;
+            let each = 1e6 * spent.total_seconds() / spent.block_steps.max(1) as f64;
             let sizes = format!("{from} to {}", 4 * from - 1);
             writeln!(f, "  blocks of {sizes:>16}: {:8} steps of {each:8.1} µs: {}", spent.block_steps, spent.shares())?;
         }
@@ -73,8 +73,8 @@ impl std::fmt::Display for Profile {
     }
 }
 
-impl Spent {
-    /// Forgets everything; keeps the allocation.
+impl Timings {
+    /// Resets everything and keeps the allocation.
     fn clear(&mut self) {
         (self.block_steps, self.evaluations) = (0, 0);
         self.seconds.clear();
@@ -88,54 +88,58 @@ impl Spent {
         }
     }
 
-    /// Adds the time of other steps.
+    /// Adds the times of other steps.
     pub fn merge(&mut self, other: &Self) {
         self.block_steps += other.block_steps;
         self.evaluations += other.evaluations;
         other.seconds.iter().for_each(|(phase, seconds)| self.add(phase, *seconds));
     }
 
-    /// Seconds of all phases.
+    /// Returns the seconds of all phases together.
     #[must_use]
-    pub fn all(&self) -> f64 {
+    pub fn total_seconds(&self) -> f64 {
         self.seconds.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// Formats the phases with their shares in the total time, in one line.
+    /// Returns the phases and their shares of the total, in one line.
     #[must_use]
     pub fn shares(&self) -> String {
         let share = |(phase, seconds): &(&str, f64)| {
-            format!("{} {:.1} %", phase.replace('_', " "), 100.0 * seconds / self.all().max(f64::MIN_POSITIVE))
+            format!(
+                "{} {:.1} %",
+                phase.replace('_', " "),
+                100.0 * seconds / self.total_seconds().max(f64::MIN_POSITIVE)
+            )
         };
         self.seconds.iter().map(share).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Handle on a profile in the making: one is held by the engine's stop watch, one by the loop over steps.
+/// Profile that is being measured: a shared handle for the engine's stopwatch and for the loop that counts the steps.
 #[derive(Clone, Default)]
 pub struct Profiler(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// Since the last block step.
-    step: Spent,
-    /// By the logarithm to base 4 of the block size.
-    by_size: Vec<Spent>,
+    /// Times since the last block step.
+    step: Timings,
+    /// Times by the logarithm to base 4 of the block size.
+    by_size: Vec<Timings>,
 }
 
 impl Profiler {
-    /// Puts a stop watch around an engine.
+    /// Wraps an engine in a stopwatch.
     #[must_use]
     pub fn timed<E: Evaluation>(&self, engine: Box<dyn ForceEngine<E>>) -> Box<dyn ForceEngine<E>> {
         Box::new(Timed { engine, profiler: self.clone() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The sums are good even if another thread panicked.
+        // The sums are usable even if a thread panicked while it held the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the stop watch of a block step. Time that the engine spent since the last one does not count: it served
+    /// Starts the stopwatch of a block step. Time that the engine spent since the last step is discarded: it served
     /// other purposes.
     #[must_use]
     pub fn begin(&self) -> Step<'_> {
@@ -143,17 +147,17 @@ impl Profiler {
         Step { profiler: self, began: Instant::now() }
     }
 
-    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several at once count as
+    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several steps at once count as
     /// blocks of their mean size. Returns the seconds outside the engine and in it.
     fn count(&self, done: &Progress, whole: Duration) -> [f64; 2] {
         let mut state = self.state();
         let State { step, by_size } = &mut *state;
-        let engine = step.all();
+        let engine = step.total_seconds();
         let host = (whole.as_secs_f64() - engine).max(0.0);
         let block = done.particle_steps / done.block_steps.max(1);
         let size = block.max(1).ilog2() as usize / 2;
         if by_size.len() <= size {
-            by_size.resize_with(size + 1, Spent::default);
+            by_size.resize_with(size + 1, Timings::default);
         }
         by_size[size].block_steps += done.block_steps;
         by_size[size].add(HOST, host);
@@ -162,47 +166,47 @@ impl Profiler {
         [host, engine]
     }
 
-    /// Returns the profile so far.
+    /// Returns the profile up to now.
     #[must_use]
     pub fn profile(&self) -> Profile {
         let state = self.state();
-        let mut total = Spent::default();
+        let mut total = Timings::default();
         state.by_size.iter().for_each(|spent| total.merge(spent));
         let buckets = state.by_size.iter().enumerate().filter(|(_, spent)| spent.block_steps > 0);
-        let bucket = |(size, spent): (usize, &Spent)| Bucket { from: 1 << (2 * size), spent: spent.clone() };
+        let bucket = |(size, spent): (usize, &Timings)| Bucket { from: 1 << (2 * size), spent: spent.clone() };
         Profile { total, by_block_size: buckets.map(bucket).collect() }
     }
 }
 
-/// A block step in progress.
+/// Block step in progress.
 pub struct Step<'a> {
     profiler: &'a Profiler,
     began: Instant,
 }
 
 impl Step<'_> {
-    /// Stops the watch after the block step `done`. Returns the seconds outside the engine and in it.
+    /// Stops the stopwatch after the block step `done`. Returns the seconds outside the engine and in it.
     pub fn end(self, done: &Progress) -> [f64; 2] {
         self.profiler.count(done, self.began.elapsed())
     }
 }
 
-/// Engine with a stop watch around it.
+/// Engine with a stopwatch.
 struct Timed<E> {
     engine: Box<dyn ForceEngine<E>>,
     profiler: Profiler,
 }
 
 impl<E> Timed<E> {
-    /// Counts an evaluation that took `whole` seconds, its `phases` in it.
+    /// Counts an evaluation that took `whole` seconds, including its `phases`.
     fn count(&self, whole: f64, phases: &[(&'static str, f64)]) {
         let mut state = self.profiler.state();
         state.step.evaluations += 1;
         for (phase, seconds) in phases {
             state.step.add(phase, *seconds);
         }
-        let told: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
-        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - told).max(0.0));
+        let measured: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
+        state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - measured).max(0.0));
     }
 }
 
@@ -275,7 +279,7 @@ mod tests {
         assert_eq!(seen, [(1, 2, 3), (4, 2, 2), (256, 1, 3)]);
         let total = &profile.total;
         assert_eq!((total.block_steps, total.evaluations), (5, 8));
-        assert!((total.all() - 20.0).abs() < 1e-6, "{total:?}");
+        assert!((total.total_seconds() - 20.0).abs() < 1e-6, "{total:?}");
         let of = |phase| total.seconds.iter().find(|(name, _)| *name == phase).unwrap().1;
         assert!((of("copy_up") - 2.0).abs() < 1e-9 && (of("force") - 4.0).abs() < 1e-9, "{total:?}");
         assert!((of(HOST) - 14.0).abs() < 1e-3, "{total:?}");

@@ -1,8 +1,8 @@
-//! Which numbers the arithmetic of a mode can hold, and whether those of a run are among them.
+//! Range of numbers that the arithmetic of a mode can represent, and checks that a run stays within it.
 //!
-//! A pair too close for a mode gives an infinity or NaN, which nobody can overlook. A number too small, or a distance too
-//! large, gives a zero, and the force is wrong without a sign of it. So positions and speeds are bounded, and what zeros in
-//! the place of small numbers can take from an acceleration is held against that acceleration.
+//! A pair too close for a mode gives an infinity or NaN, which is always detected. A number too small, or a distance
+//! too large, gives a zero, and the force is wrong without a sign of it. Therefore positions and velocities are
+//! bounded, and the error by terms that may underflow to zero is compared with the acceleration.
 
 use super::precision::Precision;
 use super::{Evaluation, Targets};
@@ -10,39 +10,39 @@ use crate::particles::{Particles, Vec3, components};
 use crate::units::{Dimension, Scale};
 use rayon::prelude::*;
 
-/// A thread gets at least so many targets to look at.
+/// Minimum number of targets that a thread checks.
 const SHARE: usize = 1024;
 
-/// Least and largest acceleration: step criteria, whatever the mode, square it and its derivatives in f64.
+/// Smallest and largest acceleration: step criteria square it and its derivatives in f64 in every mode.
 const ACCELERATION: [f64; 2] = [two_to(-250), two_to(250)];
 
-/// What the pair arithmetic of a mode holds, in internal units.
+/// Range of the pair arithmetic of a mode, in internal units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// The type of the pair arithmetic.
+    /// Name of the type of the pair arithmetic.
     pub name: &'static str,
-    /// Largest coordinate: squares of distances stay finite, and no particle gets to where the engines put the lanes that
-    /// have none ([`super::real::Real::NOWHERE`]).
+    /// Largest coordinate: squares of distances stay finite, and no particle reaches the place of the lanes that have
+    /// no source ([`super::real::Real::NOWHERE`]).
     pub coordinate: f64,
     /// Largest component of a velocity: products with distances stay finite.
     pub speed: f64,
-    /// Least mass but none, and largest.
+    /// Smallest mass above zero, and largest mass.
     pub mass: [f64; 2],
-    /// Least softening but none: its square is a normal number.
+    /// Smallest softening above zero: its square is a normal number.
     pub softening: f64,
-    /// Least normal number. A GPU takes what is smaller for zero.
+    /// Smallest normal number. A GPU flushes smaller ones to zero.
     pub least: f64,
-    /// Rounding of one operation.
+    /// Relative rounding error of one operation.
     pub rounding: f64,
 }
 
-/// A power of two, exactly.
+/// Returns 2^`power`, exactly.
 const fn two_to(power: i64) -> f64 {
     f64::from_bits(((power + 1023) as u64) << 52)
 }
 
 impl Range {
-    /// Of modes with pairs in f32.
+    /// Range of modes with pairs in f32.
     pub const F32: Self = Self {
         name: "f32",
         coordinate: two_to(49),
@@ -53,7 +53,7 @@ impl Range {
         rounding: two_to(-23),
     };
 
-    /// Of modes with pairs in f64. Energies and squares of angular momenta are to be numbers too.
+    /// Range of modes with pairs in f64. Energies and squares of angular momenta stay finite too.
     pub const F64: Self = Self {
         name: "f64",
         coordinate: two_to(166),
@@ -64,31 +64,32 @@ impl Range {
         rounding: two_to(-52),
     };
 
-    /// That of a mode.
+    /// Returns the range of a mode.
     #[must_use]
-    pub const fn of(precision: Precision) -> Self {
+    pub const fn for_precision(precision: Precision) -> Self {
         if precision.in_f64() { Self::F64 } else { Self::F32 }
     }
 
-    /// What to do about numbers that are outside.
+    /// Returns advice for a system with numbers out of range.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         if *self == Self::F64 {
-            return "no mode holds such numbers: write the system in units nearer to its own masses and lengths";
+            return "no mode represents such numbers: choose units closer to the masses and lengths of the system";
         }
-        "take force.precision = \"f64\", whose numbers reach further"
+        "use force.precision = \"f64\", which has a wider range"
     }
 
-    /// What more to say where a force is not a finite number: a mode in f32 has pairs that are too close for it alone.
+    /// Returns an addition to the message about a force that is not finite, since pairs may be too close for modes in
+    /// f32 alone; empty in f64.
     #[must_use]
     pub fn too_close(&self) -> &'static str {
         if *self == Self::F64 {
             return "";
         }
-        "; or a pair that is too close for the numbers of this mode, in f32: take force.precision = \"f64\""
+        "; or a pair that is too close for this mode, whose pair arithmetic is in f32: use force.precision = \"f64\""
     }
 
-    /// Whether a system is within at its start: its softening, masses, positions, velocities.
+    /// Checks a system at its start: softening, masses, positions, velocities.
     ///
     /// # Errors
     /// The first number that is out of range.
@@ -108,7 +109,7 @@ impl Range {
         }
     }
 
-    /// Most softening for a system: m / ε³ of no mass is below the least number.
+    /// Returns the largest softening for a system: m / ε³ of no mass is below the smallest normal number.
     fn most_softening(&self, p: &Particles) -> f64 {
         (least_mass(&p.mass) / (16.0 * self.least)).cbrt().min(self.coordinate)
     }
@@ -124,20 +125,20 @@ impl Range {
     }
 }
 
-/// A number that a mode cannot hold, in internal units; particles by their index.
+/// Number that a mode cannot represent, in internal units, with the index of the particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OutOfRange {
-    /// The softening, and the most there may be for these masses.
+    /// Softening, and the largest value for these masses.
     Softening(f64, f64),
-    /// The mass of a particle.
+    /// Mass of a particle.
     Mass(usize, f64),
-    /// The position of a particle.
+    /// Position of a particle.
     Position(usize, Vec3),
-    /// The velocity of a particle.
+    /// Velocity of a particle.
     Velocity(usize, Vec3),
-    /// The acceleration of a particle, from which more may be lost than by rounding.
+    /// Acceleration of a particle whose error by underflow may exceed its rounding error.
     Coarse(usize, Vec3),
-    /// The acceleration of a particle, of which step criteria cannot be computed.
+    /// Acceleration of a particle that is too small or too large for step criteria.
     Acceleration(usize, Vec3),
 }
 
@@ -147,42 +148,42 @@ impl OutOfRange {
     pub fn describe(&self, p: &Particles, range: &Range, scale: &Scale) -> String {
         let vector = |v: &Vec3, unit: f64| <[f64; 3]>::from(v * unit);
         let id = |i: &usize| p.id[*i];
-        let unit = scale.of(Dimension::ACCELERATION);
+        let unit = scale.factor(Dimension::ACCELERATION);
         let arithmetic = format!("the pair arithmetic of this mode, in {},", range.name);
         match self {
             Self::Softening(epsilon, most) => format!(
-                "{arithmetic} holds for these masses a softening of 0 or from {:.3e} to {:.3e}, found {:.3e}",
+                "{arithmetic} allows for these masses a softening of 0 or from {:.3e} to {:.3e}, found {:.3e}",
                 range.softening * scale.length,
                 most * scale.length,
                 epsilon * scale.length
             ),
             Self::Mass(i, mass) => format!(
-                "{arithmetic} holds masses of 0 or from {:.3e} to {:.3e}, and particle {} has {:.3e}",
+                "{arithmetic} represents masses of 0 or from {:.3e} to {:.3e}, and particle {} has {:.3e}",
                 range.mass[0] * scale.mass,
                 range.mass[1] * scale.mass,
                 id(i),
                 mass * scale.mass
             ),
             Self::Position(i, pos) => format!(
-                "{arithmetic} holds coordinates up to {:.3e}, and particle {} is at {:?}",
+                "{arithmetic} represents coordinates up to {:.3e}, and particle {} is at {:?}",
                 range.coordinate * scale.length,
                 id(i),
                 vector(pos, scale.length)
             ),
             Self::Velocity(i, vel) => format!(
-                "{arithmetic} holds velocities up to {:.3e}, and particle {} has {:?}",
+                "{arithmetic} represents velocities up to {:.3e}, and particle {} has {:?}",
                 range.speed * scale.velocity,
                 id(i),
                 vector(vel, scale.velocity)
             ),
             Self::Coarse(i, acc) => format!(
-                "{arithmetic} is too coarse for the small forces on particle {}: what is below its least number may be more than its \
-                 rounding of the acceleration {:?}",
+                "{arithmetic} is too coarse for the small forces on particle {}: the error by underflow may exceed \
+                 the rounding error of the acceleration {:?}",
                 id(i),
                 vector(acc, unit)
             ),
             Self::Acceleration(i, acc) => format!(
-                "steps can be computed for accelerations from {:.3e} to {:.3e}, and particle {} has {:?}",
+                "time steps can be computed for accelerations from {:.3e} to {:.3e}, and particle {} has {:?}",
                 ACCELERATION[0] * unit,
                 ACCELERATION[1] * unit,
                 id(i),
@@ -196,37 +197,37 @@ impl OutOfRange {
 #[derive(Clone, Debug)]
 pub struct RangeGuard {
     range: Range,
-    /// Longest step.
+    /// Longest time step.
     dt_max: f64,
-    /// Particles with a mass, the least such mass, and all together.
+    /// Number of particles with mass, the smallest of their masses, and the total mass.
     massive: usize,
     least_mass: f64,
     total_mass: f64,
-    /// Largest coordinate seen, of what was loaded and of targets since.
+    /// Largest coordinate seen, of the loaded particles and of targets since then.
     reach: f64,
 }
 
 impl RangeGuard {
-    /// Creates a guard that knows no particles yet; steps are at most `dt_max`.
+    /// Creates a guard without particles; steps are at most `dt_max`.
     #[must_use]
     pub const fn new(range: Range, dt_max: f64) -> Self {
         Self { range, dt_max, massive: 0, least_mass: f64::INFINITY, total_mass: 0.0, reach: 0.0 }
     }
 
-    /// Range of the mode.
+    /// Returns the range of the mode.
     #[must_use]
     pub const fn range(&self) -> &Range {
         &self.range
     }
 
-    /// Takes the masses and the extent of all particles.
+    /// Records the masses and the extent of all particles.
     pub fn load(&mut self, p: &Particles) {
         self.massive = p.mass.iter().filter(|m| **m != 0.0).count();
         (self.least_mass, self.total_mass) = (least_mass(&p.mass), p.mass.iter().sum());
         self.reach = reach(&p.pos);
     }
 
-    /// Checks targets and what was evaluated on them.
+    /// Checks targets and the forces evaluated on them.
     ///
     /// # Errors
     /// The first number that is out of range.
@@ -235,10 +236,11 @@ impl RangeGuard {
         if !each(pos, |x| within(x, self.reach)) {
             self.reach = reach(pos).max(self.reach);
         }
-        // As if the whole system were as far away as anything is, and twice that, since particles end their steps a little farther out
-        // than they were seen as targets: an acceleration above this has nothing to fear.
+        // Bound for the whole system at the largest distance of any particle, doubled because particles end their steps
+        // a little farther out than they were seen as targets. An acceleration above it cannot lose more than its
+        // rounding error.
         let clear = (self.lost(self.massive, 8.0 * self.reach) / self.range.rounding).max(ACCELERATION[0]);
-        // Of most blocks this is all that is looked at.
+        // For most blocks this is the only check.
         let fine = each(pos, |x| within(x, self.range.coordinate))
             && each(vel, |v| within(v, self.range.speed))
             && each(acc, |a| {
@@ -247,7 +249,7 @@ impl RangeGuard {
         if fine {
             return Ok(());
         }
-        // From the state alone, not from what was seen before: a resumed run must come to the same.
+        // From the state alone and not from earlier targets: a resumed run must give the same answer.
         let out_to = reach(&p.pos);
         let first = (0..pos.len()).find_map(|k| {
             let (i, pot) = (index[k] as usize, found.pot().map(|pot| pot[k]));
@@ -257,16 +259,17 @@ impl RangeGuard {
         first.map_or(Ok(()), Err)
     }
 
-    /// Most that `sources` can lose of an acceleration to a target up to `far` away in each coordinate. Each source: the rounding of
-    /// its term near zero, the same of the jerk over a step, and, where m / s³ may be below the least number, all of it.
+    /// Returns the largest error by underflow of an acceleration by `sources` sources on a target up to `far` away in
+    /// each coordinate. For each source: the rounding of its term near zero, the same of the jerk over a step, and,
+    /// where m / s³ may be below the smallest normal number, the whole term.
     fn lost(&self, sources: usize, far: f64) -> f64 {
         let whole = if self.least_mass / far.powi(3) < 2.0 * self.range.least { 8.0 * far } else { 0.0 };
         sources as f64 * self.range.least * (1.0 + self.dt_max + whole)
     }
 
-    /// Holds what may be lost against the larger of |a| and φ² / M, as the noise of the step criterion is: the latter for
-    /// particles on which forces cancel. Where there is no potential, that of all the mass at the far end takes its place: `out_to`
-    /// is the largest coordinate of all particles.
+    /// Compares the possible error by underflow with the larger of |a| and φ² / M, as the noise of the step criterion
+    /// is; the latter is for particles on which forces cancel. Without a potential, that of the whole mass at the far
+    /// end takes its place; `out_to` is the largest coordinate of all particles.
     fn acceleration(
         &self,
         p: &Particles,
@@ -275,7 +278,7 @@ impl RangeGuard {
         out_to: f64,
     ) -> Option<OutOfRange> {
         let sources = self.massive - usize::from(p.mass[i] != 0.0);
-        // Nothing attracts it, or what does not hold is a number that is not finite: others look for those.
+        // No other particle has mass, or a number is not finite: the latter is reported by the integrator.
         if sources == 0 || !acc.iter().chain(&pot).all(|x| x.is_finite()) {
             return None;
         }
@@ -290,23 +293,24 @@ impl RangeGuard {
     }
 }
 
-/// The least mass but zero; infinite if there is none.
+/// Returns the smallest mass above zero; infinite if there is none.
 fn least_mass(mass: &[f64]) -> f64 {
     mass.iter().copied().filter(|m| *m != 0.0).fold(f64::INFINITY, f64::min)
 }
 
-/// The largest coordinate. NaN counts for nothing here: a position that is not a number is outside anyway.
+/// Returns the largest coordinate. NaN is ignored here: a position that is not a number fails the range check anyway.
 fn reach(pos: &[Vec3]) -> f64 {
     components(pos).iter().fold(0.0f64, |most, x| most.max(x.abs()))
 }
 
-/// Whether no component is above a limit, nor NaN.
+/// Returns true if no component is above a limit or NaN.
 #[inline(always)]
 fn within(v: &Vec3, limit: f64) -> bool {
     (v[0].abs() <= limit) & (v[1].abs() <= limit) & (v[2].abs() <= limit)
 }
 
-/// Whether something holds of each vector: of all in a share without a branch, which is quicker than to stop at the first.
+/// Returns true if a condition holds for all vectors. Within a share all are tested without a branch, which is faster
+/// than to stop at the first.
 #[inline(always)]
 fn each(vectors: &[Vec3], holds: impl Fn(&Vec3) -> bool + Sync) -> bool {
     let share = |v: &[Vec3]| v.iter().fold(true, |all, x| all & holds(x));

@@ -1,27 +1,27 @@
-//! Real numbers in lanes: what the pair arithmetic of a mode is written in, for any vector unit.
+//! Real numbers in lanes: the operations that the pair arithmetic of a mode is written in, for any vector unit.
 
 use bytemuck::Pod;
 use num_traits::Float;
 use pulp::Simd;
 
-/// A real type in lanes.
+/// Real type with vector operations.
 pub trait Real: Float + Pod + Send + Sync {
-    /// Lanes of the widest vector unit: bags that lie side by side in the engine's memory.
+    /// Number of lanes of the widest vector unit: the number of bags that lie interleaved in the engine's memory.
     const WIDTH: usize;
-    /// Where a lane without a source stands: so far away that with mass 0 it adds exact zeros, near enough that no square
-    /// overflows.
+    /// Coordinate of a lane without a source: so far away that with mass 0 it adds exact zeros, near enough that no
+    /// square overflows.
     const NOWHERE: f64;
-    /// A vector.
+    /// Vector of this type.
     type Lanes<S: Simd>: Copy + Pod;
-    /// A choice for each lane.
+    /// Boolean for each lane.
     type Mask<S: Simd>: Copy;
-    /// The nearest number of this type.
-    fn of(x: f64) -> Self;
-    /// x as the sum of two numbers of this type, the nearest and what it leaves.
+    /// Returns the number of this type nearest to `x`.
+    fn from_f64(x: f64) -> Self;
+    /// Returns x as the sum of two numbers of this type: the nearest, and the one nearest to the remainder.
     fn split(x: f64) -> [Self; 2];
-    /// The number in the only lane of a one-lane vector.
+    /// Returns the number in the only lane of a one-lane vector.
     fn single(x: Self::Lanes<pulp::Scalar>) -> Self;
-    /// The same number in every lane.
+    /// Returns a vector with the same number in every lane.
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Lanes<S>;
     /// a + b
     fn add<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
@@ -44,15 +44,15 @@ pub trait Real: Float + Pod + Send + Sync {
 }
 
 macro_rules! real {
-    ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident,
-     $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $select:ident) => {
+    ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident,
+     $mul:ident, $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $select:ident) => {
         impl Real for $real {
             const WIDTH: usize = $width;
             const NOWHERE: f64 = $nowhere;
             type Lanes<S: Simd> = S::$lanes;
             type Mask<S: Simd> = S::$mask;
             #[inline(always)]
-            fn of(x: f64) -> Self {
+            fn from_f64(x: f64) -> Self {
                 x as Self
             }
             #[inline(always)]

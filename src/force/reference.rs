@@ -1,4 +1,4 @@
-//! The reference engine: scalar, clear, slow. The oracle that every other engine is held against, in every mode.
+//! The reference engine: scalar, clear, slow. All other engines are checked against it, in every mode.
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
 use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
@@ -6,13 +6,13 @@ use super::precision::Precision;
 use super::real::Real;
 use super::{Accelerations, ForceEngine, Forces, Targets};
 use crate::error::Result;
-use crate::gravity::{Pull, acceleration_from_sums, attraction, pair, predict};
+use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use pulp::Scalar;
 use std::marker::PhantomData;
 
-/// Scalar engine for the precision mode `M`; see [`super::canonical`] for the order of summation.
+/// Scalar engine for the precision mode `M`. For the order of summation see [`super::canonical`].
 pub struct ReferenceEngine<M> {
     mode: PhantomData<M>,
     bag: usize,
@@ -23,13 +23,15 @@ pub struct ReferenceEngine<M> {
     vel: Vec<Vec3>,
 }
 
-/// The reference engine for a precision mode.
+/// Creates the reference engine for a precision mode. `epsilon` is the Plummer softening, `clock` the run's time axis
+/// (internal units).
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn ForceEngine> {
     engine_with_bags(precision, epsilon, clock, BAG)
 }
 
-/// The same with bags of another size than the canonical one, to study what bags do to the error. At least 1.
+/// Creates the reference engine with bags of `bag` sources (at least 1) instead of the canonical number, to study the
+/// effect of bags on the error.
 #[must_use]
 pub fn engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
     let bag = bag.max(1);
@@ -37,7 +39,8 @@ pub fn engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: u
 }
 
 impl<M: Mode> ReferenceEngine<M> {
-    /// An engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal units).
+    /// Creates an engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal
+    /// units).
     #[must_use]
     pub fn new(epsilon: f64, clock: Clock) -> Self {
         Self {
@@ -63,23 +66,23 @@ impl<M: Mode> ReferenceEngine<M> {
         }
     }
 
-    fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Pull {
-        let eps2 = M::Real::of(self.eps2);
+    fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Force {
+        let eps2 = M::Real::from_f64(self.eps2);
         let total = total::<M, SUMS>((self.sources.len(), self.bag), i, |sums, j| {
             let r = relative::<M>(self.pos[j], pos);
-            let v = [0, 1, 2].map(|k| M::Real::of(self.vel[j][k]) - M::Real::of(vel[k]));
-            let pair = pair(M::Real::of(self.sources.mass[j]), r, v, eps2);
+            let v = [0, 1, 2].map(|k| M::Real::from_f64(self.vel[j][k]) - M::Real::from_f64(vel[k]));
+            let pair = pair(M::Real::from_f64(self.sources.mass[j]), r, v, eps2);
             for k in 0..3 {
                 add::<M>(&mut sums[k], pair.m_s3, r[k]);
                 add::<M>(&mut sums[3 + k], pair.m_s3, pair.d[k]);
             }
             subtract::<M>(&mut sums[6], pair.m_s);
         });
-        Pull::from_sums(total)
+        Force::from_sums(total)
     }
 }
 
-/// The position `source` relative to `target`, in the mode's numbers.
+/// Returns the position `source` relative to `target`, in the mode's numbers.
 fn relative<M: Mode>(source: Vec3, target: Vec3) -> [M::Real; 3] {
     [0, 1, 2].map(|k| {
         let (source, target) = (M::Real::split(source[k]), M::Real::split(target[k]));
@@ -88,7 +91,8 @@ fn relative<M: Mode>(source: Vec3, target: Vec3) -> [M::Real; 3] {
     })
 }
 
-/// The sums over all of `n` sources but `own`, in the canonical order, in bags of `bag`; `add` adds a source to the sums of its bag.
+/// Returns the sums over all of `n` sources but `own`, in the canonical order, in bags of `bag`. `add` adds a source to
+/// the sums of its bag.
 fn total<M: Mode, const K: usize>(
     (n, bag): (usize, usize),
     own: usize,
@@ -114,35 +118,36 @@ fn total<M: Mode, const K: usize>(
     total.map(|sum| sum.value())
 }
 
-/// Adds a · b to a sum. A number is a vector of one lane, so the mode's own sums serve here too.
+/// Adds a · b to a sum. A number is treated as a vector of one lane, so that the mode's own sums serve here too.
 fn add<M: Mode>(sum: &mut [M::Real; 2], a: M::Real, b: M::Real) {
     let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
     M::add_product(Scalar, &mut lanes, M::Real::splat(Scalar, a), M::Real::splat(Scalar, b));
     *sum = lanes.map(M::Real::single);
 }
 
-/// Takes x off a sum.
+/// Subtracts x from a sum.
 fn subtract<M: Mode>(sum: &mut [M::Real; 2], x: M::Real) {
     let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
     M::subtract(Scalar, &mut lanes, M::Real::splat(Scalar, x));
     *sum = lanes.map(M::Real::single);
 }
 
-/// Scalar engine of accelerations for the precision mode `M`; the bits are those of a [`ReferenceEngine`] of the mode.
+/// Scalar engine of accelerations for the precision mode `M`, with the bits of a [`ReferenceEngine`] of the mode.
 pub struct ReferenceAccelerations<M> {
     mode: PhantomData<M>,
     eps2: f64,
     mass: Vec<f64>,
 }
 
-/// The reference engine of accelerations for a precision mode.
+/// Creates the reference engine of accelerations for a precision mode. `epsilon` is the Plummer softening (internal
+/// units).
 #[must_use]
 pub fn accelerations(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine<Accelerations>> {
     with_mode!(precision, M => Box::new(ReferenceAccelerations::<M>::new(epsilon)))
 }
 
 impl<M: Mode> ReferenceAccelerations<M> {
-    /// An engine without sources. `epsilon` is the Plummer softening (internal units).
+    /// Creates an engine without sources. `epsilon` is the Plummer softening (internal units).
     #[must_use]
     pub fn new(epsilon: f64) -> Self {
         Self { mode: PhantomData, eps2: epsilon * epsilon, mass: Vec::new() }
@@ -161,12 +166,12 @@ impl<M: Mode> ForceEngine<Accelerations> for ReferenceAccelerations<M> {
 
     fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
         targets.check_all(self.mass.len())?;
-        let (mass, pos, eps2) = (&self.mass, targets.pos, M::Real::of(self.eps2));
+        let (mass, pos, eps2) = (&self.mass, targets.pos, M::Real::from_f64(self.eps2));
         out.acc.clear();
         out.acc.extend((0..pos.len()).map(|i| {
             acceleration_from_sums(total::<M, ACC_SUMS>((mass.len(), BAG), i, |sums, j| {
                 let r = relative::<M>(pos[j], pos[i]);
-                let m_s3 = attraction(M::Real::of(mass[j]), r, eps2);
+                let m_s3 = attraction(M::Real::from_f64(mass[j]), r, eps2);
                 (0..3).for_each(|k| add::<M>(&mut sums[k], m_s3, r[k]));
             }))
         }));

@@ -1,4 +1,4 @@
-//! Primordial binaries: who is paired with whom, and on what orbits.
+//! Primordial binaries: the pairing of stars, and their orbits.
 
 use super::kepler::Elements;
 use super::masses::{invert, kroupa_periods, log_normal_periods};
@@ -8,45 +8,47 @@ use libm::{acos, exp, exp10, log, log10};
 use std::collections::BTreeSet;
 use std::f64::consts::{PI, TAU};
 
-/// Who is paired with whom. No mass is changed, so that the stars keep their mass function.
+/// Pairing of stars. No mass is changed, so that the stars keep their mass function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pairing {
-    /// Anyone with anyone.
+    /// Random pairing.
     Random,
-    /// Stars above a mass by mass: the heaviest with the second, the third with the fourth (Oh, Kroupa & Pflamm-Altenburg
-    /// 2015, ApJ 805, 92); the others at random.
+    /// Ordered pairing of the stars above a mass: the heaviest with the second, the third with the fourth (Oh, Kroupa &
+    /// Pflamm-Altenburg 2015, ApJ 805, 92); the others at random.
     Ordered(f64),
-    /// Stars above a mass from the heaviest down, each with the star whose mass is nearest to a share of its own that is
-    /// uniform from 0.1 to 1 (Sana et al. 2012, Science 337, 444), of those still single; the others at random.
+    /// Pairing of the stars above a mass with uniform mass ratios: from the heaviest down, each with the single star
+    /// whose mass is nearest to a fraction of its own that is uniform from 0.1 to 1 (Sana et al. 2012, Science 337,
+    /// 444); the others at random.
     UniformRatio(f64),
 }
 
-/// The systems that stars form.
+/// Binaries and single stars.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Systems {
+pub struct PairedStars {
     /// Binaries by the indices of their stars, the heavier first.
     pub binaries: Vec<[usize; 2]>,
     /// Stars that are single.
     pub singles: Vec<usize>,
 }
 
-/// Number of binaries among `stars` stars such that they are the share `fraction` of all systems, as near as possible:
-/// B = f S and stars = S + B.
+/// Returns the number of binaries among `stars` stars such that they are the fraction `fraction` of all systems, as
+/// nearly as possible: B = f S and stars = S + B.
 #[must_use]
-pub fn number(stars: usize, fraction: f64) -> usize {
+pub fn count(stars: usize, fraction: f64) -> usize {
     ((stars as f64 * fraction / (1.0 + fraction)).round() as usize).min(stars / 2)
 }
 
-/// Pairs `binaries` times two of the stars. First the random order of all (Fisher & Yates), then a deviate for each mass
-/// ratio. Where stars are paired by mass they come first, so that the massive are in binaries as long as there are any.
+/// Pairs stars in `binaries` binaries. The random numbers are those of a random order of all stars (Fisher & Yates),
+/// then one for each mass ratio. Stars that are paired by mass come first, so that the massive ones are in binaries as
+/// long as there are any.
 ///
 /// # Panics
 /// If there are fewer than two stars for each binary.
 #[must_use]
-pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> Systems {
+pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> PairedStars {
     assert!(2 * binaries <= masses.len(), "{binaries} binaries of {} stars", masses.len());
-    let mut random = Uniform::of(seed, Purpose::Binaries);
-    let order = random.order(masses.len());
+    let mut random = Uniform::for_purpose(seed, Purpose::Binaries);
+    let order = random.permutation(masses.len());
     let (mut found, mut single) = (Vec::with_capacity(binaries), vec![true; masses.len()]);
     let heaviest_first = |above: f64| {
         let mut massive: Vec<usize> = (0..masses.len()).filter(|&i| masses[i] > above).collect();
@@ -63,7 +65,7 @@ pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> Sys
             }
         }
         Pairing::UniformRatio(above) => {
-            // Positive numbers are in the order of their bits.
+            // Positive numbers have the order of their bits.
             let mut by_mass: BTreeSet<(u64, usize)> =
                 masses.iter().enumerate().map(|(i, m)| (m.to_bits(), i)).collect();
             for primary in heaviest_first(above) {
@@ -93,28 +95,28 @@ pub fn pair(masses: &[f64], binaries: usize, pairing: Pairing, seed: u64) -> Sys
             .chunks_exact(2)
             .map(|pair| if masses[pair[0]] >= masses[pair[1]] { [pair[0], pair[1]] } else { [pair[1], pair[0]] }),
     );
-    Systems { binaries: found, singles: singles.to_vec() }
+    PairedStars { binaries: found, singles: singles.to_vec() }
 }
 
-/// A law of semi-major axes; lengths in the unit of length.
+/// Distribution of semi-major axes; lengths in the unit of length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SemiMajorAxes {
     /// Uniform in log a between two lengths (Öpik 1924, Tartu Obs. Publ. 25, 6).
     Opik(f64, f64),
     /// Uniform in a between two lengths.
     Uniform(f64, f64),
-    /// From a law of periods.
+    /// Semi-major axes from a distribution of periods.
     Periods {
-        /// The law.
+        /// Distribution of periods.
         law: PeriodLaw,
-        /// A day in units of length/velocity.
+        /// One day in units of length/velocity.
         day: f64,
-        /// Smallest and largest semi-major axis: the law is cut off there.
+        /// Smallest and largest semi-major axis, at which the distribution is cut off.
         limits: (f64, f64),
     },
 }
 
-/// A law of periods.
+/// Distribution of periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeriodLaw {
     /// Birth periods of Kroupa (1995, MNRAS 277, 1507), from 10 to 10^8.43 days, before any eigenevolution.
@@ -123,19 +125,20 @@ pub enum PeriodLaw {
     DuquennoyMayor,
 }
 
-/// A law of eccentricities.
+/// Distribution of eccentricities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Eccentricities {
     /// Density 2e (Jeans 1919, MNRAS 79, 408).
     Thermal,
     /// Uniform from 0 to 1.
     Uniform,
-    /// All the same.
+    /// The same eccentricity for all.
     Fixed(f64),
 }
 
 impl SemiMajorAxes {
-    /// A semi-major axis for a binary with `mu` = G (m₁ + m₂); [`None`] if the limits leave no period.
+    /// Returns the semi-major axis of a binary with `mu` = G (m₁ + m₂) for the random number `u`; [`None`] if the
+    /// limits leave no period.
     fn draw(&self, u: f64, mu: f64) -> Option<f64> {
         match *self {
             Self::Opik(from, to) => Some((from * exp(u * log(to / from))).clamp(from, to)),
@@ -148,7 +151,7 @@ impl SemiMajorAxes {
         }
     }
 
-    /// Share of the binaries with `mu` = G (m₁ + m₂) whose semi-major axis is below `a`.
+    /// Returns the fraction of the binaries with `mu` = G (m₁ + m₂) whose semi-major axis is below `a`.
     #[must_use]
     pub fn cumulative(&self, a: f64, mu: f64) -> f64 {
         let share = match *self {
@@ -164,13 +167,13 @@ impl SemiMajorAxes {
     }
 }
 
-/// Kepler's third law, P² = 4π² a³/μ: log₁₀ of the period in days.
+/// Returns log₁₀ of the period in days, from Kepler's third law, P² = 4π² a³/μ.
 fn log10_period(a: f64, mu: f64, day: f64) -> f64 {
     log10(TAU * (a * a * a / mu).sqrt() / day)
 }
 
 impl PeriodLaw {
-    /// Share below x = log₁₀(P/day).
+    /// Returns the cumulative distribution of x = log₁₀(P/day).
     const fn cumulative(self) -> fn(f64) -> f64 {
         match self {
             Self::Kroupa => kroupa_periods,
@@ -178,7 +181,7 @@ impl PeriodLaw {
         }
     }
 
-    /// From where to where log₁₀(P/day) goes between two semi-major axes.
+    /// Returns the range of log₁₀(P/day) between two semi-major axes.
     fn range(self, day: f64, limits: (f64, f64), mu: f64) -> (f64, f64) {
         let (least, most) = match self {
             Self::Kroupa => (1.0, 8.43),
@@ -189,7 +192,7 @@ impl PeriodLaw {
 }
 
 impl Eccentricities {
-    /// Share below `e`.
+    /// Returns the fraction of the eccentricities up to `e`.
     #[must_use]
     pub fn cumulative(self, e: f64) -> f64 {
         match self {
@@ -200,11 +203,12 @@ impl Eccentricities {
     }
 }
 
-/// Orbits for binaries with the given `mu` = G (m₁ + m₂), in random orientation and phase. Deviates for each: semi-major
-/// axis, eccentricity, inclination, node, pericentre, mean anomaly, from a stream of their own. [`None`] if the limits of the semi-major axes leave no period to one of them.
+/// Draws orbits for binaries with the given `mu` = G (m₁ + m₂), in random orientation and phase. The random numbers for
+/// each are semi-major axis, eccentricity, inclination, node, pericentre, mean anomaly, from a stream of their own.
+/// Returns [`None`] if the limits of the semi-major axes leave no period to one of them.
 #[must_use]
 pub fn orbits(mu: &[f64], axes: &SemiMajorAxes, eccentricities: Eccentricities, seed: u64) -> Option<Vec<Elements>> {
-    let mut random = Uniform::of(seed, Purpose::Orientations);
+    let mut random = Uniform::for_purpose(seed, Purpose::Orientations);
     let draw = |mu: &f64| {
         let semi_major_axis = axes.draw(random.next(), *mu)?;
         let u = random.next();
@@ -220,8 +224,8 @@ pub fn orbits(mu: &[f64], axes: &SemiMajorAxes, eccentricities: Eccentricities, 
     mu.iter().map(draw).collect()
 }
 
-/// Positions and velocities of the two stars of a binary whose centre of mass is at `pos` and moves with `vel`; `g` is the
-/// gravitational constant.
+/// Returns positions and velocities of the two stars of a binary whose centre of mass is at `pos` and moves with `vel`;
+/// `g` is the gravitational constant.
 #[must_use]
 pub fn members([m1, m2]: [f64; 2], orbit: &Elements, g: f64, pos: Vec3, vel: Vec3) -> [(Vec3, Vec3); 2] {
     let (x, v) = orbit.relative_state(g * (m1 + m2));

@@ -1,20 +1,20 @@
-//! A massive body in the centre of a cluster.
+//! Massive body in the centre of a cluster.
 
 use crate::particles::Particles;
 
-/// Multiplies each velocity by the factor by which a body of mass `body` at rest at the origin raises the dispersion at that
-/// radius: with σ² = (1/ρ) ∫ ρ M/r² dr from r outwards (Jeans' equation without anisotropy, Binney & Tremaine 2008,
-/// eq. 4.216) and ρ dr ∝ dM/r², the factor is (1 + Σ m body/r⁴ / Σ m M(r)/r⁴)^(1/2) with sums over the particles farther
-/// out. The dispersions are those of equilibrium at every radius, the shape of the distribution stays; the density has no
-/// cusp about the body.
-pub fn heat(p: &mut Particles, body: f64) {
+/// Multiplies each velocity by the factor by which a body of mass `body` at rest at the origin raises the velocity
+/// dispersion at that radius. With σ² = (1/ρ) ∫ ρ M/r² dr from r outwards (Jeans' equation without anisotropy, Binney &
+/// Tremaine 2008, eq. 4.216) and ρ dr ∝ dM/r², the factor is (1 + Σ m body/r⁴ / Σ m M(r)/r⁴)^(1/2) with sums over the
+/// particles farther out. The dispersions are those of equilibrium at every radius, and the shape of the velocity
+/// distribution is unchanged; the density has no cusp about the body.
+pub fn raise_dispersions(p: &mut Particles, body: f64) {
     let r: Vec<f64> = p.pos.iter().map(|x| x.norm().max(f64::MIN_POSITIVE)).collect();
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| r[a].total_cmp(&r[b]));
     let mut inside = vec![0.0; p.len()];
     let mut mass = 0.0;
     for &i in &order {
-        // A particle counts half for itself.
+        // A particle contributes half its mass at its own radius.
         inside[i] = mass + 0.5 * p.mass[i];
         mass += p.mass[i];
     }

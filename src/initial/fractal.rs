@@ -5,18 +5,19 @@ use crate::particles::{Particles, Vec3};
 use libm::exp2;
 use std::f64::consts::PI;
 
-/// Leaves of the tree inside the sphere for each particle wanted, on the mean: enough that the choice among them is free.
+/// Mean number of leaves of the tree inside the sphere for each particle wanted, enough for a free choice among them.
 const LEAVES_PER_PARTICLE: f64 = 8.0;
 
-/// A random sample of `n` equal masses 1/n from a fractal of the given dimension inside a sphere of radius 1 (Goodwin &
-/// Whitworth 2004, A&A 413, 929; velocities as Allison et al. 2010, MNRAS 407, 1098), as drawn: velocities have no unit, to
-/// be brought to a virial ratio by [`super::scaling`].
+/// Returns a random sample of `n` equal masses 1/n from a fractal of the given dimension inside a sphere of radius 1
+/// (Goodwin & Whitworth 2004, A&A 413, 929; velocities as in Allison et al. 2010, MNRAS 407, 1098). Velocities have no
+/// unit and have to be brought to a virial ratio by [`super::scaling`].
 ///
 /// A cube of side 2 is divided into eight, each of which survives with the probability 2^(D − 3), and so on for every
-/// survivor, down to about eight times as many cubes as particles. A cube has the velocity of the one that it lies in plus
-/// a Maxwellian one of dispersion 2^(−g) in generation g. A particle lies anywhere in its last cube, in the place of noise
-/// on the corners of a grid. What is outside the sphere is cut off, and of the rest `n` are chosen at random (reservoir
-/// sampling: Vitter 1985, ACM TOMS 11, 37). A tree that bears too few is given up for the next one of the stream.
+/// survivor, down to about eight times as many cubes as particles. A cube has the velocity of its parent plus a
+/// Maxwellian one of dispersion 2^(−g) in generation g. A particle lies anywhere in its last cube, which replaces the
+/// noise on the corners of a grid. Particles outside the sphere are removed, and of the rest `n` are chosen at random
+/// (reservoir sampling: Vitter 1985, ACM TOMS 11, 37). A tree with too few leaves is followed by the next one of the
+/// stream.
 ///
 /// # Panics
 /// Unless 1 ≤ `dimension` ≤ 3.
@@ -48,7 +49,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// The eight parts of a cube, which are of this generation, in the order of z, y, x.
+    /// Divides a cube into eight parts of the given generation, in the order of z, y, x.
     fn grow(&mut self, centre: Vec3, velocity: Vec3, generation: u32) {
         let half = exp2(-f64::from(generation));
         for part in 0..8 {
@@ -67,7 +68,7 @@ impl Tree {
         }
     }
 
-    /// Every leaf inside the sphere has the same chance to be among the `n`.
+    /// Adds a leaf to the sample: every leaf inside the sphere has the same chance to be among the `n`.
     fn offer(&mut self, pos: Vec3, vel: Vec3) {
         if pos.norm_squared() > 1.0 {
             return;

@@ -21,8 +21,8 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Position and velocity relative to the other body; `mu` = G (m₁ + m₂) in the units of the semi-major axis and of the
-    /// velocity wanted. Murray & Dermott (1999), Solar System Dynamics, eqs 2.41, 2.52 and 2.119–2.122.
+    /// Returns position and velocity relative to the other body; `mu` = G (m₁ + m₂) in the units of the semi-major axis
+    /// and of the velocity. Murray & Dermott (1999), Solar System Dynamics, eqs 2.41, 2.52 and 2.119–2.122.
     ///
     /// # Panics
     /// Unless 0 ≤ `eccentricity` < 1.
@@ -38,7 +38,7 @@ impl Elements {
         (in_space(a * (c - e), a * minor * s), in_space(-rate * s, rate * minor * c))
     }
 
-    /// Unit vectors to the pericentre and, in the plane of the orbit, a right angle ahead of it.
+    /// Returns unit vectors to the pericentre and, in the plane of the orbit, to the point 90° ahead of it.
     fn axes(&self) -> (Vec3, Vec3) {
         let (cn, sn) = (cos(self.node), sin(self.node));
         let (cp, sp) = (cos(self.pericentre), sin(self.pericentre));
@@ -53,7 +53,8 @@ impl Elements {
 fn eccentric_anomaly(mean_anomaly: f64, e: f64) -> f64 {
     let turn = std::f64::consts::TAU;
     let m = mean_anomaly - turn * (mean_anomaly / turn).round();
-    // From ±π Newton's iteration is monotonic for every e < 1 (the equation is convex on that side), so it always ends.
+    // From ±π Newton's iteration is monotonic for every e < 1 (the equation is convex on that side), so that it always
+    // ends.
     let mut anomaly = std::f64::consts::PI.copysign(m);
     for _ in 0..100 {
         let change = (anomaly - e * sin(anomaly) - m) / (1.0 - e * cos(anomaly));

@@ -1,28 +1,28 @@
 //! The King (1966) model.
 
-use super::numerics::{between, locate, solve};
+use super::numerics::{bisect, interpolate, locate};
 use super::random::{Uniform, isotropic_sample};
 use crate::particles::Particles;
 
-/// Steps of the integration for a factor e in radius.
+/// Number of integration steps for a factor e in radius.
 const STEPS_PER_E: f64 = 256.0;
-/// Steps of the last stretch, from the last point inside to the edge.
+/// Number of integration steps from the last point inside to the edge.
 const LAST_STEPS: usize = 64;
 
-/// A King model (King 1966, AJ 71, 64): the lowered Maxwellian f(ε) ∝ exp(ε/σ²) − 1 for ε = Ψ − v²/2 > 0, where Ψ is the
+/// King model (King 1966, AJ 71, 64): the lowered Maxwellian f(ε) ∝ exp(ε/σ²) − 1 for ε = Ψ − v²/2 > 0, where Ψ is the
 /// potential relative to that at the edge. In units of King's core radius r₀ = (9σ²/(4πGρ₀))^(1/2), with W = Ψ/σ².
 #[derive(Clone, Debug)]
 pub struct King {
     radius: Vec<f64>,
-    /// W at the radius.
+    /// W at each radius.
     depth: Vec<f64>,
-    /// G M(r)/(σ² r₀).
+    /// G M(r)/(σ² r₀) at each radius.
     mass: Vec<f64>,
 }
 
-/// Density of the lowered Maxwellian at a potential depth W, in units of 2√2 π^(3/2) σ³ f's factor: e^W erf(√W) −
-/// (4W/π)^(1/2) (1 + 2W/3) (King 1966, eq. 12), as its power series Σ W^(k+1/2)/Γ(k+3/2) from k = 2, which loses no digits
-/// near the edge.
+/// Returns the density of the lowered Maxwellian at a potential depth W, in units of 2√2 π^(3/2) σ³ times the factor of
+/// f: e^W erf(√W) − (4W/π)^(1/2) (1 + 2W/3) (King 1966, eq. 12). It is computed as the power series Σ
+/// W^(k+1/2)/Γ(k+3/2) from k = 2, which loses no digits near the edge.
 #[must_use]
 pub fn density(w: f64) -> f64 {
     if w <= 0.0 {
@@ -41,8 +41,8 @@ pub fn density(w: f64) -> f64 {
 
 impl King {
     /// Integrates Poisson's equation d²W/dR² + (2/R) dW/dR = −9 ρ(W)/ρ(W₀) (King 1966, eq. 22; Binney & Tremaine 2008,
-    /// eq. 4.112) from the centre to the edge with the Runge-Kutta scheme of fourth order: in ln R while W > 0, and from the
-    /// last such point in W itself, which ends at the edge exactly.
+    /// eq. 4.112) from the centre to the edge with the Runge-Kutta scheme of fourth order: in ln R while W > 0, and
+    /// from the last such point in W itself, which ends exactly at the edge.
     ///
     /// # Panics
     /// Unless 0 < `w0` ≤ 20.
@@ -85,39 +85,39 @@ impl King {
         self.mass.push(m);
     }
 
-    /// Radius at which the density falls to zero, in core radii.
+    /// Returns the radius at which the density falls to zero, in core radii.
     #[must_use]
     pub fn tidal_radius(&self) -> f64 {
         self.radius.last().copied().unwrap_or_default()
     }
 
-    /// Total mass in σ² r₀/G.
+    /// Returns the total mass in σ² r₀/G.
     #[must_use]
     pub fn total_mass(&self) -> f64 {
         self.mass.last().copied().unwrap_or_default()
     }
 
-    /// Concentration c = log₁₀(tidal radius/core radius).
+    /// Returns the concentration c = log₁₀(tidal radius/core radius).
     #[must_use]
     pub fn concentration(&self) -> f64 {
         libm::log10(self.tidal_radius())
     }
 
-    /// Share of the mass inside a radius (in core radii).
+    /// Returns the fraction of the mass inside a radius (in core radii).
     #[must_use]
     pub fn enclosed(&self, radius: f64) -> f64 {
-        between(&self.mass, locate(&self.radius, radius)) / self.total_mass()
+        interpolate(&self.mass, locate(&self.radius, radius)) / self.total_mass()
     }
 
-    /// Potential depth W at a radius (in core radii).
+    /// Returns the potential depth W at a radius (in core radii).
     #[must_use]
     pub fn depth(&self, radius: f64) -> f64 {
-        between(&self.depth, locate(&self.radius, radius))
+        interpolate(&self.depth, locate(&self.radius, radius))
     }
 
-    /// A random sample of `n` equal masses 1/n in units in which G, the mass and the core radius are 1, as drawn. For each
-    /// particle: radius from the enclosed mass (one deviate), direction (two), speed by rejection from v² (e^(W − v²/2) − 1)
-    /// (pairs of deviates), direction (two).
+    /// Returns a random sample of `n` equal masses 1/n in units in which G, the mass and the core radius are 1, without
+    /// further scaling. The random numbers for each particle are radius from the enclosed mass (one), direction (two),
+    /// speed by rejection from v² (e^(W − v²/2) − 1) (pairs), direction (two).
     #[must_use]
     pub fn sample(&self, n: usize, seed: u64) -> Particles {
         let sigma = 1.0 / self.total_mass().sqrt();
@@ -128,7 +128,8 @@ impl King {
         isotropic_sample(n, seed, |random| self.radius(random.next()), speed)
     }
 
-    /// The radius inside which the share `enclosed` of the mass lies. Between two rows the density is taken as constant.
+    /// Returns the radius inside which the fraction `enclosed` of the mass lies. Between two rows the density is taken
+    /// as constant.
     fn radius(&self, enclosed: f64) -> f64 {
         let (row, share) = locate(&self.mass, enclosed * self.total_mass());
         let cube = |r: f64| r * r * r;
@@ -137,11 +138,11 @@ impl King {
     }
 }
 
-/// Speed over escape speed at a potential depth W.
+/// Draws the ratio of speed to escape speed at a potential depth W.
 fn speed_fraction(random: &mut Uniform, w: f64) -> f64 {
     let g = |q: f64| q * q * libm::expm1(w * (1.0 - q * q));
     // dg/dq = 0 where 1 − exp(−W(1 − q²)) = W q².
-    let peak = solve(|u| w * u + libm::expm1(-w * (1.0 - u)), 0.0, 0.0, 1.0).sqrt();
+    let peak = bisect(|u| w * u + libm::expm1(-w * (1.0 - u)), 0.0, 0.0, 1.0).sqrt();
     let bound = g(peak) * (1.0 + 1e-9);
     loop {
         let q = random.next();
@@ -151,7 +152,7 @@ fn speed_fraction(random: &mut Uniform, w: f64) -> f64 {
     }
 }
 
-/// One step `h` of the classical Runge-Kutta scheme.
+/// Returns `y` after one step `h` of the classical Runge-Kutta scheme.
 fn runge_kutta(f: impl Fn(f64, [f64; 2]) -> [f64; 2], x: f64, h: f64, y: [f64; 2]) -> [f64; 2] {
     let along = |k: [f64; 2], h: f64| [y[0] + h * k[0], y[1] + h * k[1]];
     let k1 = f(x, y);

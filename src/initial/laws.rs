@@ -1,18 +1,20 @@
-//! What a sample is drawn from, as curves that it can be held against.
+//! Distributions that a sample is drawn from, as curves for comparison.
 
 use crate::particles::Vec3;
 
-/// A law as points: a value, and the share of the stars (or the mass) that lies below it; both rise.
+/// Cumulative distribution as points: a value, and the fraction of the stars (or the mass) below it; both ascend.
 pub type Curve = Vec<(f64, f64)>;
 
-/// The laws behind a sampled model, in the units of the configuration. A curve is empty where there is no law.
+/// Distributions of a sampled model, in the units of the configuration. A curve is empty if there is no such
+/// distribution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Laws {
-    /// Centre of the model, when the centre of mass of the sample is at the origin.
+    /// Centre of the model, if the centre of mass of the sample is at the origin.
     pub centre: Vec3,
-    /// Distance from there, and mass of the stars within it. May reach beyond the sample.
+    /// Distance from the centre, and mass of the stars within it. May extend beyond the sample.
     pub enclosed: Curve,
-    /// Where velocities are isotropic and solve Jeans' equation: the factor that the virial ratio puts on their squares.
+    /// Factor that the virial ratio applies to squared velocities, if velocities are isotropic and solve Jeans'
+    /// equation.
     pub jeans: Option<f64>,
     /// Mass of the central body, which is the last particle.
     pub central: Option<f64>,
@@ -24,7 +26,7 @@ pub struct Laws {
     pub eccentricities: Curve,
 }
 
-/// Points of a law over a range in steps of equal ratios.
+/// Returns points of a distribution over a range in steps of equal ratios.
 #[must_use]
 pub fn logarithmic(law: impl Fn(f64) -> f64, (from, to): (f64, f64)) -> Curve {
     const STEPS: u32 = 400;

@@ -1,34 +1,34 @@
 //! Mass functions.
 
-use super::numerics::solve;
+use super::numerics::bisect;
 use super::random::{Purpose, Uniform};
 use libm::{exp, log, pow};
 
-/// A distribution of stellar masses between two limits.
+/// Distribution of stellar masses between two limits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MassFunction {
-    /// A power law of one or more slopes, continuous at its breaks.
+    /// Power law of one or more slopes, continuous at its breaks.
     PowerLaw(Vec<Segment>),
-    /// Maschberger's L3.
+    /// Maschberger's function L3.
     Maschberger(L3),
 }
 
-/// One slope of a power law.
+/// Segment of a power law with one slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     from: f64,
     to: f64,
-    /// The a of dN/dm ∝ m^(−a).
+    /// Slope a of dN/dm ∝ m^(−a).
     slope: f64,
-    /// dN/dm = factor · (m/from)^(−a).
+    /// Factor of dN/dm = factor · (m/from)^(−a).
     factor: f64,
-    /// Share of the stars below `from`.
+    /// Fraction of the stars below `from`.
     below: f64,
-    /// Share of the stars within.
+    /// Fraction of the stars within the segment.
     share: f64,
 }
 
-/// The L3 mass function: dN/dm ∝ (m/μ)^(−α) (1 + (m/μ)^(1−α))^(−β).
+/// L3 mass function: dN/dm ∝ (m/μ)^(−α) (1 + (m/μ)^(1−α))^(−β).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct L3 {
     from: f64,
@@ -39,10 +39,10 @@ pub struct L3 {
 impl L3 {
     const ALPHA: f64 = 2.3;
     const BETA: f64 = 1.4;
-    /// In solar masses.
+    /// Scale μ in solar masses.
     const MU: f64 = 0.2;
 
-    /// The auxiliary function G (Maschberger 2013, eq. 2).
+    /// Returns the auxiliary function G (Maschberger 2013, eq. 2).
     fn g(m: f64) -> f64 {
         pow(1.0 + pow(m / Self::MU, 1.0 - Self::ALPHA), 1.0 - Self::BETA)
     }
@@ -54,7 +54,8 @@ impl L3 {
 }
 
 impl Segment {
-    /// ∫ (m/from)^(power − slope) dm · from^power over the segment up to `m`: the number (power 0) or mass (power 1) of stars.
+    /// Returns ∫ (m/from)^(power − slope) dm · from^power over the segment up to `m`: the number (power 0) or mass
+    /// (power 1) of stars.
     fn integral(&self, m: f64, power: f64) -> f64 {
         let exponent = power - self.slope + 1.0;
         let ratio = log(m / self.from);
@@ -63,7 +64,7 @@ impl Segment {
         self.factor * integral * self.from * if power > 0.0 { self.from } else { 1.0 }
     }
 
-    /// The mass below which the share `share` of the segment's stars lies.
+    /// Returns the mass below which the fraction `share` of the segment's stars lies.
     fn quantile(&self, share: f64) -> f64 {
         let exponent = 1.0 - self.slope;
         let ratio = log(self.to / self.from);
@@ -74,8 +75,8 @@ impl Segment {
 }
 
 impl MassFunction {
-    /// Power law dN/dm ∝ m^(−a) with the slopes a from the smallest masses up; `limits` are the smallest mass, the breaks, the
-    /// largest mass.
+    /// Creates a power law dN/dm ∝ m^(−a) with the slopes a from the smallest masses up; `limits` are the smallest
+    /// mass, the breaks, the largest mass.
     ///
     /// # Panics
     /// Unless there is one more limit than slopes and limits ascend from above zero.
@@ -103,13 +104,14 @@ impl MassFunction {
         Self::PowerLaw(segments)
     }
 
-    /// Salpeter (1955, ApJ 121, 161): slope 2.35.
+    /// Creates the mass function of Salpeter (1955, ApJ 121, 161): slope 2.35.
     #[must_use]
     pub fn salpeter(least: f64, most: f64) -> Self {
         Self::power_law(&[2.35], &[least, most])
     }
 
-    /// Kroupa (2001, MNRAS 322, 231, eq. 2): slopes 0.3, 1.3, 2.3 with breaks at 0.08 and 0.5 solar masses.
+    /// Creates the mass function of Kroupa (2001, MNRAS 322, 231, eq. 2): slopes 0.3, 1.3, 2.3 with breaks at 0.08 and
+    /// 0.5 solar masses.
     #[must_use]
     pub fn kroupa(least: f64, most: f64) -> Self {
         let (mut slopes, mut limits) = (Vec::new(), vec![least]);
@@ -123,7 +125,8 @@ impl MassFunction {
         Self::power_law(&slopes, &limits)
     }
 
-    /// Maschberger (2013, MNRAS 429, 1725): the function L3 with his α = 2.3, β = 1.4 and μ = 0.2 solar masses.
+    /// Creates the mass function of Maschberger (2013, MNRAS 429, 1725): the function L3 with α = 2.3, β = 1.4 and μ =
+    /// 0.2 solar masses.
     ///
     /// # Panics
     /// Unless 0 < `least` < `most`.
@@ -144,7 +147,7 @@ impl MassFunction {
         Self::Maschberger(L3 { from: least, to: most, mean: moment(1) / moment(0) })
     }
 
-    /// The mass below which the share `u` of the stars lies.
+    /// Returns the mass below which the fraction `u` of the stars lies.
     #[must_use]
     pub fn quantile(&self, u: f64) -> f64 {
         match self {
@@ -163,7 +166,7 @@ impl MassFunction {
         }
     }
 
-    /// Share of the stars below a mass.
+    /// Returns the fraction of the stars below a mass.
     #[must_use]
     pub fn cumulative(&self, m: f64) -> f64 {
         match self {
@@ -179,7 +182,7 @@ impl MassFunction {
         }
     }
 
-    /// Mean mass.
+    /// Returns the mean mass.
     #[must_use]
     pub fn mean(&self) -> f64 {
         match self {
@@ -188,18 +191,18 @@ impl MassFunction {
         }
     }
 
-    /// `n` masses: one deviate each.
+    /// Draws `n` masses, with one random number each.
     #[must_use]
     pub fn draw(&self, n: usize, seed: u64) -> Vec<f64> {
-        let mut random = Uniform::of(seed, Purpose::Masses);
+        let mut random = Uniform::for_purpose(seed, Purpose::Masses);
         (0..n).map(|_| self.quantile(random.next())).collect()
     }
 
-    /// As many masses as make up `total`: the first ones of [`draw`](Self::draw), up to the one that brings the sum nearest to
-    /// the total; at least one.
+    /// Draws masses with the sum `total`: the first ones of [`draw`](Self::draw), up to the one that brings the sum
+    /// nearest to the total; at least one.
     #[must_use]
-    pub fn fill(&self, total: f64, seed: u64) -> Vec<f64> {
-        let mut random = Uniform::of(seed, Purpose::Masses);
+    pub fn draw_total(&self, total: f64, seed: u64) -> Vec<f64> {
+        let mut random = Uniform::for_purpose(seed, Purpose::Masses);
         let (mut masses, mut sum) = (Vec::new(), 0.0);
         loop {
             let mass = self.quantile(random.next());
@@ -216,8 +219,8 @@ impl MassFunction {
     }
 }
 
-/// The period law of Kroupa (1995, MNRAS 277, 1507) in x = log₁₀(P/day): share of the birth periods below x, from 1
-/// to 8.43.
+/// Returns the fraction of the birth periods below x = log₁₀(P/day) in the period law of Kroupa (1995, MNRAS 277,
+/// 1507), for x from 1 to 8.43.
 pub(crate) fn kroupa_periods(x: f64) -> f64 {
     const ETA: f64 = 2.5;
     const DELTA: f64 = 45.0;
@@ -225,12 +228,13 @@ pub(crate) fn kroupa_periods(x: f64) -> f64 {
     0.5 * ETA * libm::log1p(above * above / DELTA)
 }
 
-/// The log-normal law of Duquennoy & Mayor (1991, A&A 248, 485): mean 4.8 and dispersion 2.3 of x = log₁₀(P/day).
+/// Returns the fraction of the periods below x = log₁₀(P/day) in the log-normal law of Duquennoy & Mayor (1991, A&A
+/// 248, 485): mean 4.8 and dispersion 2.3 of x.
 pub(crate) fn log_normal_periods(x: f64) -> f64 {
     0.5 * libm::erfc((4.8 - x) / (2.3 * std::f64::consts::SQRT_2))
 }
 
-/// The value x between two limits at which a cumulative law has gone the share `u` of its way.
+/// Returns the value x between two limits below which the fraction `u` of a cumulative law between the limits lies.
 pub(crate) fn invert(law: fn(f64) -> f64, (from, to): (f64, f64), u: f64) -> f64 {
-    solve(law, law(from) + u * (law(to) - law(from)), from, to)
+    bisect(law, law(from) + u * (law(to) - law(from)), from, to)
 }

@@ -1,9 +1,9 @@
-//! Initial conditions: one file a model, and one for each thing that goes with a sampled one: masses, binaries, segregation,
-//! rotation, a central body. Every model is made of plain arithmetic, square roots and the `libm` crate, so
-//! that the same arguments give the same bits on any machine.
+//! Initial conditions: one file for each model, and one for each extension of a sampled model: masses, binaries,
+//! segregation, rotation, a central body. Every model uses plain arithmetic, square roots and the `libm` crate, so that
+//! the same arguments give the same bits on any machine.
 //!
-//! Arguments are checked by the configuration, where a mistake can be told with its key; here a wrong one is a programming
-//! error and panics as documented.
+//! Arguments are checked by the configuration, which reports a mistake with its key. Here an invalid argument is a
+//! programming error and panics as documented.
 
 pub mod binaries;
 pub mod central_body;
@@ -32,33 +32,33 @@ use crate::particles::Particles;
 use laws::Laws;
 use std::cmp::Ordering;
 
-/// What a run starts from.
+/// Initial state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitialState {
-    /// The particles: columns `mass`, `pos`, `vel`, `id` are set, the rest is zero. In the units of the model or file.
+    /// Particles: columns `mass`, `pos`, `vel`, `id` are set, the rest is zero. In the units of the model or file.
     pub particles: Particles,
     /// Time of this state, in the same units.
     pub time: f64,
-    /// Where it came from, as one line for logs.
+    /// Origin of the state, as one line for logs.
     pub source: String,
-    /// What else is to be told about it: a name and what there is to say.
+    /// Further properties for reports, as names and texts.
     pub about: Vec<(String, String)>,
-    /// The first of the two stars of each primordial binary, as an index; the second follows it.
+    /// Index of the first of the two stars of each primordial binary; the second follows it.
     pub binaries: Vec<usize>,
-    /// What a sampled model is drawn from.
+    /// Distributions that a sampled model is drawn from.
     pub laws: Laws,
 }
 
 impl InitialState {
-    /// Particles at time 0, with nothing else to tell.
+    /// Creates a state of particles at time 0, without further properties.
     #[must_use]
-    pub fn of(particles: Particles, source: &str) -> Self {
+    pub fn new(particles: Particles, source: &str) -> Self {
         Self { particles, source: source.into(), ..Self::default() }
     }
 }
 
-/// Two particles at exactly the same position, by storage index with the smaller first, or [`None`]. Without softening
-/// their mutual force does not exist, whatever their masses. O(N log N).
+/// Returns two particles at exactly the same position, by storage index with the smaller first, or [`None`]. Without
+/// softening their mutual force is undefined, whatever their masses. O(N log N).
 #[must_use]
 pub fn coincident_pair(particles: &Particles) -> Option<(usize, usize)> {
     // Adding zero turns −0 into +0: equal numbers must be neighbours in the total order too.

@@ -1,9 +1,10 @@
-//! The little numerical analysis that the models need, in plain arithmetic.
+//! Numerical methods for the models, in plain arithmetic.
 
-/// Greatest value of a function with one maximum on [`a`, `b`], by golden section (Kiefer 1953).
+/// Returns the largest value of a function with one maximum on [`a`, `b`], by golden-section search (Kiefer 1953).
 pub(crate) fn maximum(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
     const SECTION: f64 = 0.618_033_988_749_894_9;
-    /// 0.618^60 of the interval is below 1e-12 of it; at a smooth maximum the value is right to the last digit by then.
+    /// Number of steps. 0.618^60 of the interval is below 1e-12 of it; at a smooth maximum the value is then exact to
+    /// the last digit.
     const STEPS: usize = 60;
     let (mut x, mut y) = (b - SECTION * (b - a), a + SECTION * (b - a));
     let (mut fx, mut fy) = (f(x), f(y));
@@ -21,9 +22,9 @@ pub(crate) fn maximum(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
     fx.max(fy)
 }
 
-/// Where an increasing function takes the value `wanted` between `a` and `b`, by halving the interval down to neighbouring
-/// numbers; an end where it does not.
-pub(crate) fn solve(f: impl Fn(f64) -> f64, wanted: f64, mut a: f64, mut b: f64) -> f64 {
+/// Returns the argument between `a` and `b` at which an increasing function has the value `wanted`, by bisection down
+/// to adjacent numbers; an end of the interval if there is none.
+pub(crate) fn bisect(f: impl Fn(f64) -> f64, wanted: f64, mut a: f64, mut b: f64) -> f64 {
     loop {
         let middle = 0.5 * (a + b);
         if !(middle > a && middle < b) {
@@ -37,15 +38,16 @@ pub(crate) fn solve(f: impl Fn(f64) -> f64, wanted: f64, mut a: f64, mut b: f64)
     }
 }
 
-/// Where `value` lies in an ascending column: the row before it, and the share of the way to the next row.
+/// Returns the position of `value` in an ascending column: the row before it, and the fraction of the distance to the
+/// next row.
 pub(crate) fn locate(column: &[f64], value: f64) -> (usize, f64) {
     let next = column.partition_point(|x| *x <= value).clamp(1, column.len() - 1);
     let (low, high) = (column[next - 1], column[next]);
     (next - 1, ((value - low) / (high - low)).clamp(0.0, 1.0))
 }
 
-/// A column at the place that [`locate`] found in another.
-pub(crate) fn between(column: &[f64], (row, share): (usize, f64)) -> f64 {
+/// Returns the value of a column at a position that [`locate`] found in another column, by linear interpolation.
+pub(crate) fn interpolate(column: &[f64], (row, share): (usize, f64)) -> f64 {
     column[row] + share * (column[row + 1] - column[row])
 }
 
@@ -57,12 +59,12 @@ mod tests {
     fn maxima_roots_and_tables() {
         assert!((maximum(|x| x * (2.0 - x), 0.0, 5.0) - 1.0).abs() < 1e-15);
         assert!((maximum(|x| 1.0 - x, 0.0, 1.0) - 1.0).abs() < 1e-12, "at an end");
-        assert!((solve(|x| x * x, 2.0, 0.0, 2.0) - 2f64.sqrt()).abs() < 1e-15);
-        assert_eq!(solve(|x| x, 2.0, 0.0, 1.0), 1.0_f64.next_down());
+        assert!((bisect(|x| x * x, 2.0, 0.0, 2.0) - 2f64.sqrt()).abs() < 1e-15);
+        assert_eq!(bisect(|x| x, 2.0, 0.0, 1.0), 1.0_f64.next_down());
         let column = [0.0, 1.0, 4.0];
         assert_eq!(locate(&column, 2.5), (1, 0.5));
         assert_eq!(locate(&column, -1.0), (0, 0.0));
         assert_eq!(locate(&column, 9.0), (1, 1.0));
-        assert_eq!(between(&column, (1, 0.5)), 2.5);
+        assert_eq!(interpolate(&column, (1, 0.5)), 2.5);
     }
 }

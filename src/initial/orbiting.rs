@@ -1,11 +1,11 @@
-//! Bodies on Kepler orbits about a central one.
+//! Bodies on Kepler orbits about a central body.
 
 use super::kepler::Elements;
 use super::scaling;
 use crate::particles::{Particles, Vec3};
 
-/// The central body, particle 0, and one body on each orbit about it, as if the others were not there; the centre of mass is at
-/// rest at the origin. Masses of the bodies may be zero. `g` is the gravitational constant.
+/// Returns the central body, particle 0, and one body on each orbit about it, as if the others did not exist; the
+/// centre of mass is at rest at the origin. Masses of the bodies may be zero. `g` is the gravitational constant.
 ///
 /// # Panics
 /// If the numbers of orbits and masses differ.

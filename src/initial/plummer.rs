@@ -8,12 +8,13 @@ use std::f64::consts::PI;
 /// Structural length of the Plummer model in Hénon units: E = −3π/64 · M²/a = −1/4 gives a = 3π/16.
 pub const STRUCTURAL_LENGTH: f64 = 3.0 * PI / 16.0;
 
-/// A random sample of `n` equal masses 1/n from the isotropic Plummer model in Hénon units (G = M = 1, E = −1/4 of the
-/// whole model), positions and velocities as drawn: centre of mass and energy still scatter by 1/√n, see [`scaling`].
+/// Returns a random sample of `n` equal masses 1/n from the isotropic Plummer model in Hénon units (G = M = 1, E = −1/4
+/// of the whole model), without further scaling: centre of mass and energy scatter by 1/√n; see [`scaling`].
 ///
-/// The recipe of Aarseth, Hénon & Wielen (1974, A&A 37, 183), appendix: enclosed mass X uniform in (0, `mass_fraction`],
-/// r = (X^(−2/3) − 1)^(−1/2); isotropic direction; speed q v_esc with q by rejection from g(q) = q² (1 − q²)^(7/2);
-/// isotropic direction. `mass_fraction` < 1 leaves out the halo beyond the radius that holds it (0.999: 22.8).
+/// The method is that of Aarseth, Hénon & Wielen (1974, A&A 37, 183), appendix: enclosed mass X uniform in (0,
+/// `mass_fraction`], r = (X^(−2/3) − 1)^(−1/2); isotropic direction; speed q v_esc with q by rejection from g(q) = q²
+/// (1 − q²)^(7/2); isotropic direction. `mass_fraction` < 1 leaves out the halo beyond the radius that encloses it
+/// (0.999: 22.8).
 ///
 /// # Panics
 /// If `mass_fraction` is not in (0, 1].
@@ -27,22 +28,22 @@ pub fn sample(n: usize, seed: u64, mass_fraction: f64) -> Particles {
     particles
 }
 
-/// A radius in structural lengths.
+/// Draws a radius in structural lengths.
 fn radius(random: &mut Uniform, mass_fraction: f64) -> f64 {
     loop {
         let enclosed = mass_fraction * (1.0 - random.next());
         let root = libm::cbrt(enclosed);
         let r = 1.0 / (1.0 / (root * root) - 1.0).sqrt();
-        // The whole mass is enclosed at infinity only: a draw of exactly 1 is repeated.
+        // The whole mass is enclosed at infinity only, so that a draw of exactly 1 is repeated.
         if r.is_finite() {
             return r;
         }
     }
 }
 
-/// Speed over escape speed.
+/// Draws the ratio of speed to escape speed.
 fn speed_fraction(random: &mut Uniform) -> f64 {
-    /// Above the maximum of g, 0.0922 at q = √2/3.
+    /// Bound above the maximum of g, 0.0922 at q = √2/3.
     const BOUND: f64 = 0.1;
     loop {
         let q = random.next();

@@ -5,11 +5,11 @@ use super::scaling::kinetic_energy;
 use crate::compensated_sum::sum;
 use crate::particles::Particles;
 
-/// Turns the azimuthal velocity round for the share `fraction` of the particles that move backwards (L_z < 0): Lynden-Bell's
-/// demon (Lynden-Bell 1960, MNRAS 120, 204). Density and energies stay as they are, so that a spherical equilibrium stays
-/// one. One deviate for each particle.
+/// Reverses the azimuthal velocity of the fraction `fraction` of the particles that move backwards (L_z < 0):
+/// Lynden-Bell's demon (Lynden-Bell 1960, MNRAS 120, 204). Density and energies are unchanged, so that a spherical
+/// equilibrium remains one. One random number for each particle.
 pub fn flip(p: &mut Particles, fraction: f64, seed: u64) {
-    let mut random = Uniform::of(seed, Purpose::Rotation);
+    let mut random = Uniform::for_purpose(seed, Purpose::Rotation);
     for (x, v) in p.pos.iter().zip(&mut p.vel) {
         let chosen = random.next() < fraction;
         let (turning, rho2) = (x.xy().perp(&v.xy()), x.xy().norm_squared());
@@ -22,7 +22,7 @@ pub fn flip(p: &mut Particles, fraction: f64, seed: u64) {
     }
 }
 
-/// Moment of inertia about the z axis and angular momentum along it.
+/// Returns the moment of inertia about the z axis and the angular momentum along it.
 fn about_axis(p: &Particles) -> (f64, f64) {
     let each = || p.mass.iter().zip(p.pos.iter().zip(&p.vel));
     let inertia = sum(each().map(|(m, (x, _))| m * x.xy().norm_squared()));
@@ -30,15 +30,15 @@ fn about_axis(p: &Particles) -> (f64, f64) {
     (inertia, turning)
 }
 
-/// Mean angular velocity L_z/I_z; NaN where all particles are on the axis.
+/// Returns the mean angular velocity L_z/I_z; NaN if all particles are on the axis.
 #[must_use]
 pub fn angular_velocity(p: &Particles) -> f64 {
     let (inertia, turning) = about_axis(p);
     turning / inertia
 }
 
-/// Adds a rotation as a solid body such that it holds the share `share` of the kinetic energy, after the rotation that the
-/// sample has by chance is taken off. Does nothing where all particles are on the axis.
+/// Adds a rigid rotation that has the fraction `share` of the kinetic energy, after removing the net rotation of the
+/// sample. Does nothing if all particles are on the axis.
 ///
 /// # Panics
 /// Unless 0 ≤ `share` < 1.
@@ -47,13 +47,13 @@ pub fn solid_body(p: &mut Particles, share: f64) {
     let (inertia, turning) = about_axis(p);
     if inertia > 0.0 {
         turn(p, -turning / inertia);
-        // Without angular momentum the energies of the random motion and of the rotation add up.
+        // Without net rotation the energies of the random motion and of the rotation add up.
         let omega = (2.0 * share / (1.0 - share) * kinetic_energy(p) / inertia).sqrt();
         turn(p, omega);
     }
 }
 
-/// Adds the velocities of an angular velocity about the z axis.
+/// Adds a rigid rotation with an angular velocity about the z axis.
 fn turn(p: &mut Particles, omega: f64) {
     for (x, v) in p.pos.iter().zip(&mut p.vel) {
         v[0] -= omega * x[1];

@@ -12,7 +12,7 @@ pub fn to_centre_of_mass(particles: &mut Particles) {
     }
 }
 
-/// Takes the mass-weighted mean off a column of vectors.
+/// Subtracts the mass-weighted mean from a column of vectors.
 fn remove_mean(mass: &[f64], column: &mut [Vec3], total: f64) {
     let mean = sum3(mass.iter().zip(column.iter()).map(|(m, v)| v * *m)) / total;
     for v in column {
@@ -21,13 +21,13 @@ fn remove_mean(mass: &[f64], column: &mut [Vec3], total: f64) {
 }
 
 /// Scales positions and velocities so that T = Q |U| and T + U = `energy`, with Q = `virial_ratio` and T the kinetic
-/// energy in the frame of the coordinates (so [`to_centre_of_mass`] comes first; it survives). `potential_energy` is U of
-/// the current positions *without softening*, which alone scales as 1/length. Heggie & Mathieu (1986) standard units are
-/// Q = ½, E = −¼: then U = −½ and T = ¼.
+/// energy in the frame of the coordinates (so [`to_centre_of_mass`] has to be called before; scaling preserves it).
+/// `potential_energy` is U of the current positions *without softening*, which alone scales as 1/length. Heggie &
+/// Mathieu (1986) standard units are Q = ½, E = −¼: then U = −½ and T = ¼.
 ///
-/// Returns false, with the particles as they were, where there is nothing to scale or no such scaling: U not negative
-/// (a single particle, massless particles), a target not bound (`energy` ≥ 0, Q ≥ 1 or Q < 0), or all particles at rest
-/// while Q > 0.
+/// Returns false and leaves the particles unchanged if there is nothing to scale or no such scaling: U not negative (a
+/// single particle, massless particles), a target that is not bound (`energy` ≥ 0, Q ≥ 1 or Q < 0), or all particles at
+/// rest while Q > 0.
 #[must_use = "false means that nothing was scaled"]
 pub fn to_virial(particles: &mut Particles, potential_energy: f64, virial_ratio: f64, energy: f64) -> bool {
     let kinetic = kinetic_energy(particles);
@@ -46,8 +46,8 @@ pub fn to_virial(particles: &mut Particles, potential_energy: f64, virial_ratio:
 
 /// Scales velocities alone so that T = Q |U| with Q = `virial_ratio`; `potential_energy` is U of the current positions.
 ///
-/// Returns false, with the particles as they were, where there is no such scaling: U not negative, Q < 0, or all particles at
-/// rest while Q > 0.
+/// Returns false and leaves the particles unchanged if there is no such scaling: U not negative, Q < 0, or all
+/// particles at rest while Q > 0.
 #[must_use = "false means that nothing was scaled"]
 pub fn to_virial_ratio(particles: &mut Particles, potential_energy: f64, virial_ratio: f64) -> bool {
     let target = virial_ratio * potential_energy.abs();
@@ -59,13 +59,13 @@ pub fn to_virial_ratio(particles: &mut Particles, potential_energy: f64, virial_
     possible
 }
 
-/// Kinetic energy ½ Σ m v², compensated.
+/// Returns the kinetic energy ½ Σ m v², by a compensated sum.
 pub(crate) fn kinetic_energy(particles: &Particles) -> f64 {
     let terms = particles.mass.iter().zip(&particles.vel);
     0.5 * sum(terms.map(|(m, v)| m * v.norm_squared()))
 }
 
-/// Multiplies masses, positions and velocities by a factor each: another total mass, another radius, other units.
+/// Multiplies masses, positions and velocities by one factor each.
 pub fn rescale(particles: &mut Particles, mass: f64, length: f64, velocity: f64) {
     particles.mass.iter_mut().for_each(|m| *m *= mass);
     particles.pos.iter_mut().for_each(|x| *x *= length);

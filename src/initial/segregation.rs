@@ -3,11 +3,12 @@
 use super::random::{Purpose, Uniform};
 use crate::particles::Particles;
 
-/// Most orbits that are drawn for each star.
+/// Largest number of orbits that are drawn for each star.
 const MOST_ORBITS: f64 = 32.0;
 
-/// Number of orbits from which stars of these masses are to choose: ⟨m⟩/m_min for each star (Baumgardt, De Marchi & Kroupa
-/// 2008, ApJ 685, 247, appendix), so that the lightest too has one of its own; at most 32 for each.
+/// Returns the number of orbits from which stars of these masses are to choose: ⟨m⟩/m_min for each star (Baumgardt, De
+/// Marchi & Kroupa 2008, ApJ 685, 247, appendix), so that the lightest star too has one of its own; at most 32 for
+/// each.
 #[must_use]
 pub fn orbits(masses: &[f64]) -> usize {
     let n = masses.len() as f64;
@@ -17,14 +18,15 @@ pub fn orbits(masses: &[f64]) -> usize {
     if n > 0.0 { (n * each).ceil() as usize } else { 0 }
 }
 
-/// The orbit of each star, as an index into `orbits` (equal masses about the origin; at least as many as stars).
+/// Returns the orbit of each star, as an index into `orbits` (equal masses about the origin; at least as many as
+/// stars).
 ///
-/// The stars are put in an order from the centre outwards: strictly by mass for the `degree` S = 1, at random for 0, and in
-/// between as Küpper et al. (2011, MNRAS 417, 2300, sect. 2.3): the stars from the heaviest down choose of the places that
-/// are left the one with the number (left) (1 − X^(1−S)), X uniform. Then, as Baumgardt et al. do, the orbits are sorted by
-/// specific energy, and each star gets one out of those between the shares of the mass before and behind it: with the
-/// whole cluster the profile of the *mass* is the model's at every degree. The energy is that in the potential of the
-/// sampled orbits, taken as spherical.
+/// The stars are ordered from the centre outwards: strictly by mass for the `degree` S = 1, at random for 0, and in
+/// between as in Küpper et al. (2011, MNRAS 417, 2300, sect. 2.3): the stars from the heaviest down take, of the places
+/// that are left, the one with the number (left) (1 − X^(1−S)), X uniform. Then, as in Baumgardt et al., the orbits are
+/// sorted by specific energy, and each star gets one of those between the fractions of the mass before and behind it,
+/// so that the profile of the *mass* of the whole cluster is the model's at every degree. The energy is that in the
+/// potential of the sampled orbits, taken as spherical.
 ///
 /// # Panics
 /// If there are fewer orbits than stars.
@@ -32,7 +34,7 @@ pub fn orbits(masses: &[f64]) -> usize {
 pub fn assign(masses: &[f64], orbits: &Particles, degree: f64, seed: u64) -> Vec<usize> {
     let (n, total) = (masses.len(), masses.iter().sum::<f64>());
     assert!(orbits.len() >= n, "{} orbits for {n} stars", orbits.len());
-    let mut random = Uniform::of(seed, Purpose::Segregation);
+    let mut random = Uniform::for_purpose(seed, Purpose::Segregation);
     let order = order(masses, degree, &mut random);
     let energy = energies(orbits);
     let mut sorted: Vec<usize> = (0..orbits.len()).collect();
@@ -44,7 +46,7 @@ pub fn assign(masses: &[f64], orbits: &Particles, degree: f64, seed: u64) -> Vec
         inside += masses[star];
         let to = inside / total * orbits.len() as f64;
         let wanted = from.ceil() + random.next() * (to.ceil() - from.ceil());
-        // Every star one of its own, and enough left for those behind it.
+        // Every star gets an orbit of its own, and enough remain for the stars behind it.
         let choice = (wanted as usize).clamp(next, orbits.len() - (n - place));
         orbit[star] = sorted[choice];
         next = choice + 1;
@@ -52,7 +54,7 @@ pub fn assign(masses: &[f64], orbits: &Particles, degree: f64, seed: u64) -> Vec
     orbit
 }
 
-/// The stars from the centre outwards.
+/// Returns the stars in order from the centre outwards.
 fn order(masses: &[f64], degree: f64, random: &mut Uniform) -> Vec<usize> {
     let n = masses.len();
     let mut heaviest: Vec<usize> = (0..n).collect();
@@ -67,7 +69,7 @@ fn order(masses: &[f64], degree: f64, random: &mut Uniform) -> Vec<usize> {
     order
 }
 
-/// v²/2 + Φ(r) of each particle, Φ that of all the others spread over spheres, G = 1.
+/// Returns v²/2 + Φ(r) of each particle, with Φ of all others spread over spheres, G = 1.
 fn energies(p: &Particles) -> Vec<f64> {
     let radius: Vec<f64> = p.pos.iter().map(|x| x.norm()).collect();
     let mut order: Vec<usize> = (0..p.len()).collect();
@@ -86,7 +88,7 @@ fn energies(p: &Particles) -> Vec<f64> {
     energy
 }
 
-/// Places of which the k-th that is free can be found and taken in log n steps (Fenwick 1994).
+/// Set of free places, of which the k-th can be found and taken in log n steps (Fenwick 1994).
 struct Free {
     counts: Vec<usize>,
 }
@@ -97,7 +99,7 @@ impl Free {
         Self { counts: (0..=n).map(|k| k & k.wrapping_neg()).collect() }
     }
 
-    /// Takes the free place number `k`, from 0.
+    /// Takes the free place number `k`, counted from 0, and returns it.
     fn take(&mut self, k: usize) -> usize {
         let n = self.counts.len() - 1;
         let (mut place, mut left, mut step) = (0, k, n.next_power_of_two());

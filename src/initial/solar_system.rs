@@ -4,11 +4,11 @@ use super::kepler::Elements;
 use super::orbiting;
 use crate::particles::Particles;
 
-/// One planet: its mean elements and its mass.
+/// Planet with its mean elements and its mass.
 struct Planet {
-    /// a (au), e, I, L, ϖ, Ω (degrees) at J2000.
+    /// Elements a (au), e, I, L, ϖ, Ω (degrees) at J2000.
     elements: [f64; 6],
-    /// Mass of the Sun over the mass of the planet with its moons.
+    /// Ratio of the mass of the Sun to that of the planet with its moons.
     sun_over_planet: f64,
 }
 
@@ -59,12 +59,12 @@ const PLANETS: [Planet; 8] = [
     },
 ];
 
-/// The Sun (id 0) and the planets Mercury to Neptune (ids 1 to 8; 3 is the Earth-Moon barycentre) at J2000.0 (JD 2451545.0
-/// TT), barycentre at rest at the origin, mean ecliptic and equinox of J2000. Masses in solar masses, lengths in au,
-/// velocities in the unit in which `g` is the gravitational constant (au · velocity² / solar mass).
+/// Returns the Sun (id 0) and the planets Mercury to Neptune (ids 1 to 8; 3 is the Earth-Moon barycentre) at J2000.0
+/// (JD 2451545.0 TT), barycentre at rest at the origin, mean ecliptic and equinox of J2000. Masses in solar masses,
+/// lengths in au, velocities in the unit in which `g` is the gravitational constant (au · velocity² / solar mass).
 ///
-/// Each planet stands on its own mean heliocentric ellipse: good to the minutes of arc that Standish gives, for
-/// studies of the method and not an ephemeris.
+/// Each planet is on its own mean heliocentric ellipse, accurate to the minutes of arc that Standish gives: for studies
+/// of the method, not an ephemeris.
 ///
 /// # Panics
 /// Unless `g` is positive and finite.
@@ -76,7 +76,7 @@ pub fn planets(g: f64) -> Particles {
 }
 
 impl Planet {
-    /// The classical elements: ω = ϖ − Ω, M = L − ϖ.
+    /// Returns the classical elements: ω = ϖ − Ω, M = L − ϖ.
     fn elements(&self) -> Elements {
         let [semi_major_axis, eccentricity, inclination, longitude, perihelion, node] = self.elements;
         Elements {

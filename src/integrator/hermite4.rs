@@ -1,5 +1,5 @@
-//! The 4th-order Hermite scheme with individual block time steps (Makino & Aarseth 1992, PASJ 44, 141; Portegies Zwart et
-//! al. 2007, eqs 2–9). Predict, evaluate, correct; the corrector may be iterated, P(EC)ⁿ.
+//! The 4th-order Hermite scheme with individual block time steps (Makino & Aarseth 1992, PASJ 44, 141; Portegies Zwart
+//! et al. 2007, eqs 2–9): predict, evaluate, correct. The corrector may be iterated, P(EC)ⁿ.
 
 mod settings;
 
@@ -7,7 +7,7 @@ pub use settings::Hermite4Settings;
 
 use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
-use super::timestep::{aarseth, first, next_level};
+use super::timestep::{aarseth, initial, next_level};
 use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
@@ -20,14 +20,14 @@ use crate::units::nearest_power_of_two;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Most targets that are evaluated at a time, which bounds the memory for them.
+/// Largest number of targets that are evaluated at a time, which bounds the memory for them.
 const TILE: usize = 1 << 14;
-/// A thread gets at least so many particles to predict or correct: waking it costs as much as some hundred of them.
+/// Minimum number of particles that a thread predicts or corrects: waking it costs as much as some hundred of them.
 const SHARE: usize = 1024;
-/// Particles whose new steps are worked out together, so that square roots and divisions go through the vector unit.
+/// Number of particles whose new steps are computed together, so that square roots and divisions use the vector unit.
 const LANES: usize = 16;
 
-/// What to do where a particle wants a step below `dt_min`.
+/// Treatment of a particle that needs a step below `dt_min`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -36,26 +36,26 @@ pub enum OnFloor {
     /// Stop the run and name the particle and its partner.
     #[default]
     Stop,
-    /// Go on with dt_min and count how often.
+    /// Continue with dt_min and count such steps.
     Clamp,
 }
 
 /// Parameters of the scheme, in internal units.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters {
-    /// Accuracy ν of Aarseth's criterion.
+    /// Accuracy parameter ν of Aarseth's criterion.
     pub nu: f64,
-    /// Accuracy of the first step.
+    /// Accuracy parameter of the first step.
     pub nu_start: f64,
-    /// Evaluations and corrections a step: the n of P(EC)ⁿ.
+    /// Number of evaluations and corrections a step: the n of P(EC)ⁿ.
     pub iterations: u32,
-    /// Deepest level, that is the shortest step, allowed.
+    /// Deepest level allowed: that of the shortest step.
     pub floor: Level,
-    /// What to do below it.
+    /// Treatment of particles that need a shorter step.
     pub on_floor: OnFloor,
     /// Rounding error of an acceleration, relative to the larger of |a| and φ²/M: 0 for forces in f64.
     pub noise: f64,
-    /// What the pair arithmetic of the forces holds.
+    /// Range of the pair arithmetic of the forces.
     pub range: range::Range,
 }
 
@@ -71,12 +71,12 @@ impl Parameters {
             floor: Level(23),
             on_floor: OnFloor::Stop,
             noise: precision.noise(),
-            range: range::Range::of(precision),
+            range: range::Range::for_precision(precision),
         }
     }
 }
 
-/// The integrator.
+/// Hermite integrator.
 #[derive(Debug)]
 pub struct Hermite4 {
     parameters: Parameters,
@@ -87,11 +87,11 @@ pub struct Hermite4 {
     predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
     guard: RangeGuard,
-    /// 1/M to the nearest power of two, by which nothing is rounded.
+    /// 1/M rounded to a power of two, so that products with it are exact.
     per_mass: f64,
 }
 
-/// A particle after the corrector: position, velocity, and the scaled derivatives `a⁽²⁾ dt²` and `a⁽³⁾ dt³` at the end of
+/// Particle after the corrector: position, velocity, and the scaled derivatives `a⁽²⁾ dt²` and `a⁽³⁾ dt³` at the end of
 /// the step, so that no power of a short step over- or underflows.
 struct Corrected {
     pos: Vec3,
@@ -100,7 +100,8 @@ struct Corrected {
     crackle: Vec3,
 }
 
-/// The corrector (Portegies Zwart et al. 2007, eqs 5–8). `old` and `new` are (acc, jerk) at both ends of the step.
+/// Corrects a predicted position and velocity (Portegies Zwart et al. 2007, eqs 5–8). `old` and `new` are (acc, jerk)
+/// at both ends of the step of length `dt`.
 #[inline(always)]
 fn correct(dt: f64, (pos, vel): (Vec3, Vec3), old: (Vec3, Vec3), new: (Vec3, Vec3)) -> Corrected {
     let difference = old.0 - new.0;
@@ -114,7 +115,7 @@ fn correct(dt: f64, (pos, vel): (Vec3, Vec3), old: (Vec3, Vec3), new: (Vec3, Vec
     }
 }
 
-/// What the new steps of some particles depend on, in columns: squares of norms.
+/// Arguments of the step criterion for some particles, in columns: squares of norms.
 #[derive(Clone, Copy, Default)]
 struct Lanes {
     dt: [f64; LANES],
@@ -125,8 +126,9 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// Of the derivatives only what stands out of the `noise` of the acceleration counts, which the corrector multiplies by 6
-    /// and by 12: or the step would shrink to resolve rounding errors, and see nothing but them.
+    /// Stores the arguments of one particle. Only the part of the derivatives above the `noise` of the acceleration
+    /// counts, which the corrector multiplies by 6 and by 12; otherwise the step would shrink to resolve rounding
+    /// errors.
     #[inline(always)]
     fn set(&mut self, lane: usize, dt: f64, noise: f64, [acc, jerk, snap, crackle]: [Vec3; 4]) {
         self.dt[lane] = dt;
@@ -141,7 +143,7 @@ impl Lanes {
         }
     }
 
-    /// The steps that the particles want. A function of its own, so that the compiler sees the loop and vectorises it.
+    /// Computes the steps that the criterion gives. A function of its own, so that the compiler vectorises the loop.
     #[inline(never)]
     fn wanted(&self, nu: f64, wanted: &mut [f64; LANES]) {
         for (lane, wanted) in wanted.iter_mut().enumerate() {
@@ -152,22 +154,22 @@ impl Lanes {
     }
 }
 
-/// How moving a part of a block went.
+/// Result of moving a part of a block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moved {
-    /// Particles held at the floor.
+    /// Number of particles clamped to the floor.
     clamped: u64,
-    /// The first target that cannot go on, and the step it wants.
+    /// First target that cannot continue, and the step that it needs.
     refused: Option<(usize, f64)>,
 }
 
 impl Moved {
-    /// Both together: `self` comes first in the block.
+    /// Combines two results; `self` comes first in the block.
     fn and(self, later: Self) -> Self {
         Self { clamped: self.clamped + later.clamped, refused: self.refused.or(later.refused) }
     }
 
-    /// Gives target `k` the level it may have, if any.
+    /// Returns the allowed level of target `k`, if any, and records clamping or refusal.
     #[inline(always)]
     fn level(&mut self, k: usize, wanted: f64, allowed: Option<(Level, bool)>) -> Option<Level> {
         match allowed {
@@ -183,13 +185,13 @@ impl Moved {
     }
 }
 
-/// How many particles each thread gets of `n`.
+/// Returns the number of particles for each thread, of `n`.
 fn share(n: usize) -> usize {
     n.div_ceil((n / SHARE).clamp(1, rayon::current_num_threads()))
 }
 
 impl Hermite4 {
-    /// An integrator for a run on the time axis `clock`, in internal units.
+    /// Creates an integrator for a run on the time axis `clock`, in internal units.
     #[must_use]
     pub fn new(parameters: Parameters, clock: Clock) -> Self {
         Self {
@@ -205,7 +207,7 @@ impl Hermite4 {
         }
     }
 
-    /// Takes note of all particles.
+    /// Loads all particles into the guard and the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.guard.load(p);
         self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
@@ -235,7 +237,8 @@ impl Hermite4 {
         }
     }
 
-    /// Forces on the targets, all of numbers that the engine's arithmetic holds.
+    /// Evaluates the forces on the targets, and checks that their numbers are within the range of the engine's
+    /// arithmetic.
     fn evaluate(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
         f.evaluate(now, self.targets.view(), &mut self.forces)?;
         let checked = self.guard.check(p, self.targets.view(), &self.forces);
@@ -254,29 +257,30 @@ impl Hermite4 {
         });
     }
 
-    /// Moves the targets' particles to `now`: corrects, and gives each its new step.
+    /// Moves the targets' particles to `now`: corrects them, and gives each its new step. Returns the number of clamped
+    /// particles.
     fn move_particles(&self, p: &mut Particles, now: Time) -> Result<u64> {
         let n = self.targets.len();
         let all = ParticleSlices::all(p);
         let moved = match share(n) {
             share if share == n => self.move_part(all, 0..n, now),
             share => {
-                let stretches = all.for_chunks(&self.targets.index, share).into_par_iter().enumerate();
-                let part = |(k, stretch)| self.move_part(stretch, k * share..n.min((k + 1) * share), now);
-                stretches.map(part).reduce(Moved::default, Moved::and)
+                let slices = all.for_chunks(&self.targets.index, share).into_par_iter().enumerate();
+                let part = |(k, slice)| self.move_part(slice, k * share..n.min((k + 1) * share), now);
+                slices.map(part).reduce(Moved::default, Moved::and)
             }
         };
         self.check(p, now, moved)
     }
 
-    /// Moves the targets `part`, whose particles lie in the stretch `p`.
+    /// Moves the targets `part`, whose particles lie in the slice `p`.
     fn move_part(&self, p: ParticleSlices, part: Range<usize>, now: Time) -> Moved {
         let Self { clock, forces, targets, parameters, per_mass, .. } = self;
         let predicted = match parameters.iterations {
             1 => (&targets.pos, &targets.vel),
             _ => (&self.predicted.0, &self.predicted.1),
         };
-        // Slices of one length each: then one check of an index does for all columns.
+        // Slices of equal length, so that one bounds check of an index serves all columns.
         let (n, len) = (part.len(), p.step.len());
         let (index, predicted) =
             (&targets.index[part.clone()], (&predicted.0[part.clone()], &predicted.1[part.clone()]));
@@ -315,8 +319,8 @@ impl Hermite4 {
         moved
     }
 
-    /// The level for a wanted step, `ratio` times dt_max, and whether it is held at the floor; none for NaN, or if the run
-    /// has to stop.
+    /// Returns the level for a wanted step, `ratio` times dt_max, and true if it is clamped to the floor; [`None`] for
+    /// NaN, or if the run has to stop.
     #[inline(always)]
     fn allowed(&self, wanted: f64, ratio: f64) -> Option<(Level, bool)> {
         match Level::not_longer_than(ratio) {
@@ -326,15 +330,15 @@ impl Hermite4 {
         }
     }
 
-    /// True if all numbers of the force on target `k` are finite.
+    /// Returns true if all numbers of the force on target `k` are finite.
     fn is_finite(&self, k: usize) -> bool {
         let Forces { acc, jerk, pot } = &self.forces;
         acc[k].iter().chain(&jerk[k]).chain([&pot[k]]).all(|x| x.is_finite())
     }
 
-    /// Moves the particles of the block to `now`; returns how many of them are held at the floor.
+    /// Moves the particles of the block to `now`; returns the number of clamped particles.
     fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
-        // Iterated targets see each other corrected, so then the block must stay in one piece.
+        // Iterated targets act on each other as corrected, so that the block must stay in one piece.
         let tile = if self.parameters.iterations == 1 { TILE } else { usize::MAX };
         let (n, dt_max, mut clamped) = (self.block.len(), self.clock.dt_max, 0);
         for begin in (0..n).step_by(tile) {
@@ -355,7 +359,7 @@ impl Hermite4 {
         Ok(clamped)
     }
 
-    /// Returns the number of particles held at the floor, or the reason why the run has to end.
+    /// Returns the number of particles clamped to the floor, or the error that ends the run.
     fn check(&self, p: &Particles, now: Time, moved: Moved) -> Result<u64> {
         let Some((k, wanted)) = moved.refused else { return Ok(moved.clamped) };
         let i = self.targets.index[k] as usize;
@@ -365,7 +369,7 @@ impl Hermite4 {
         Err(self.below_floor(p, i, now, wanted))
     }
 
-    /// Names the particle that wants too short a step, and its nearest neighbour at that moment.
+    /// Returns the error that names the particle that needs too short a step, and its nearest neighbour at that moment.
     fn below_floor(&self, p: &Particles, i: usize, now: Time, wanted: f64) -> Error {
         let at = |j: usize| predict(p.pos[j], p.vel[j], p.acc[j], p.jerk[j], self.clock.between(p.time[j], now)).0;
         let here = at(i);
@@ -385,15 +389,16 @@ impl Hermite4 {
 fn not_finite(p: &Particles, i: usize, time: f64, range: &range::Range) -> Error {
     Error::Integration {
         problem: format!(
-            "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, jerk {:?}, potential {:?})",
+            "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, \
+             jerk {:?}, potential {:?})",
             p.id[i],
             p.acc[i].as_slice(),
             p.jerk[i].as_slice(),
             p.pot[i]
         ),
         help: Some(format!(
-            "a collision without softening, or a close pair that a longer first step jumped over: lower nu_start and nu, or set \
-             softening.epsilon{}",
+            "a collision without softening, or a close pair that was not resolved by the first step: lower nu_start \
+             and nu, or set softening.epsilon{}",
             range.too_close()
         )),
     }
@@ -419,7 +424,7 @@ impl Integrator for Hermite4 {
             p.time[tile.clone()].fill(now);
             let mut moved = Moved::default();
             for (k, i) in tile.enumerate() {
-                let wanted = first(self.parameters.nu_start, p.acc[i].norm(), p.jerk[i].norm(), p.pot[i]);
+                let wanted = initial(self.parameters.nu_start, p.acc[i].norm(), p.jerk[i].norm(), p.pot[i]);
                 let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
                 p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
             }

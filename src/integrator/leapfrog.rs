@@ -1,6 +1,6 @@
-//! The leapfrog in its kick-drift-kick form, with one fixed step for all particles: the leapfrog-Verlet of the papers on
-//! direct summation (Hamada & Iitaka 2007; Verlet 1967). Of 2nd order, symplectic and time-reversible: its energy error does
-//! not grow.
+//! The leapfrog in its kick-drift-kick form, with one fixed step for all particles: the leapfrog-Verlet of the papers
+//! on direct summation (Hamada & Iitaka 2007; Verlet 1967). It is of 2nd order, symplectic and time-reversible, so that
+//! its energy error does not grow.
 
 mod settings;
 
@@ -14,41 +14,42 @@ use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
 
-/// A thread gets at least so many particles to move: waking it costs as much as some hundred of them.
+/// Minimum number of particles that a thread moves: waking it costs as much as some hundred of them.
 const SHARE: usize = 1024;
 
-/// The integrator. Its step is the `dt_max` of the clock, level 0 of the block steps; all particles always stand at the same
-/// time. The last kick of a step and the first of the next use the same acceleration, which the particles keep between steps:
-/// one evaluation a step. Jerk and potential stay zero.
+/// Leapfrog integrator. Its step is the `dt_max` of the clock, level 0 of the block steps; all particles are always at
+/// the same time. The last kick of a step and the first of the next use the same acceleration, which the particles keep
+/// between steps: one evaluation a step. Jerk and potential stay zero.
 #[derive(Debug)]
 pub struct Leapfrog {
     clock: Clock,
     now: Time,
-    /// 0 … N−1.
-    everyone: Vec<u32>,
+    /// Indices of all particles, 0 … N−1.
+    all: Vec<u32>,
     found: Accelerations,
     guard: RangeGuard,
 }
 
 impl Leapfrog {
-    /// An integrator with the step `clock.dt_max`, in internal units, for accelerations by an arithmetic with this range.
+    /// Creates an integrator with the step `clock.dt_max`, in internal units, for accelerations by an arithmetic with
+    /// this range.
     #[must_use]
     pub fn new(clock: Clock, range: Range) -> Self {
-        let (everyone, found) = (Vec::new(), Accelerations::default());
-        Self { clock, now: Time::default(), everyone, found, guard: RangeGuard::new(range, clock.dt_max) }
+        let (all, found) = (Vec::new(), Accelerations::default());
+        Self { clock, now: Time::default(), all, found, guard: RangeGuard::new(range, clock.dt_max) }
     }
 
-    /// Hands all particles to the engine.
+    /// Loads all particles into the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine<Accelerations>) -> Result<()> {
         self.guard.load(p);
-        self.everyone = (0..p.len() as u32).collect();
+        self.all = (0..p.len() as u32).collect();
         f.load(p)
     }
 
-    /// Evaluates the accelerations of all particles where they stand, and checks that they are finite and within the
+    /// Evaluates the accelerations of all particles at their positions, and checks that they are finite and within the
     /// range of the engine's arithmetic.
     fn accelerate(&mut self, p: &Particles, f: &mut dyn ForceEngine<Accelerations>, now: Time) -> Result<()> {
-        let targets = Targets::all(p, &self.everyone);
+        let targets = Targets::all(p, &self.all);
         f.evaluate(now, targets, &mut self.found)?;
         let checked = self.guard.check(p, targets, &self.found);
         checked.map_err(|what| out_of_range(p, what, self.guard.range(), self.clock.time(now)))?;
@@ -60,7 +61,7 @@ impl Leapfrog {
         }
     }
 
-    /// The first half kick of a step and the drift.
+    /// Applies the first half kick of a step, and the drift.
     fn kick_and_drift(&self, p: &mut Particles) {
         let (dt, half) = (self.clock.dt_max, 0.5 * self.clock.dt_max);
         let Particles { pos, vel, acc, .. } = p;
@@ -71,7 +72,7 @@ impl Leapfrog {
         });
     }
 
-    /// The last half kick, by the new accelerations, which the particles keep.
+    /// Applies the last half kick, by the new accelerations, which the particles keep.
     fn kick(&self, p: &mut Particles, now: Time) {
         let half = 0.5 * self.clock.dt_max;
         let Particles { vel, acc, time, .. } = p;
@@ -92,7 +93,7 @@ impl Leapfrog {
     }
 }
 
-/// Pairs of an evaluation of `n` particles.
+/// Returns the number of pairs in an evaluation of `n` particles.
 fn pairs(n: usize) -> u64 {
     n as u64 * (n as u64).saturating_sub(1)
 }
@@ -100,15 +101,15 @@ fn pairs(n: usize) -> u64 {
 fn not_finite(p: &Particles, i: usize, acc: Vec3, (time, range): (f64, &Range)) -> Error {
     Error::Integration {
         problem: format!(
-            "the acceleration of particle {} is not a finite number (time {time} in internal units, acceleration {:?}, position \
-             {:?})",
+            "the acceleration of particle {} is not a finite number (time {time} in internal units, acceleration {:?}, \
+             position {:?})",
             p.id[i],
             acc.as_slice(),
             p.pos[i].as_slice()
         ),
         help: Some(format!(
-            "a collision without softening, or a step that is too long for a close pair: set softening.epsilon, or lower \
-             integrator.leapfrog.dt{}",
+            "a collision without softening, or a step that is too long for a close pair: set softening.epsilon, or \
+             lower integrator.leapfrog.dt{}",
             range.too_close()
         )),
     }
@@ -152,7 +153,7 @@ impl Integrator for Leapfrog {
         Ok(done)
     }
 
-    /// The particles keep the accelerations of the last step, where they stand: there is nothing to evaluate.
+    /// Returns the accelerations of the last step, which the particles keep: nothing has to be evaluated.
     fn forces(
         &mut self,
         p: &Particles,

@@ -7,7 +7,7 @@ pub mod scheduler;
 mod settings;
 pub mod timestep;
 
-pub use settings::{AnyIntegrator, BlockSteps, Mistake, Scheme, SchemeInfo};
+pub use settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo};
 
 settings::schemes! {
     /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
@@ -28,42 +28,43 @@ use crate::units::Scale;
 pub struct Progress {
     /// Moment reached by the particles that moved last.
     pub now: Time,
-    /// Block steps.
+    /// Number of block steps.
     pub block_steps: u64,
-    /// Particle steps: the sizes of all blocks.
+    /// Number of particle steps: the sum of the sizes of all blocks.
     pub particle_steps: u64,
-    /// Pairs evaluated, self pairs not counted.
+    /// Number of pairs evaluated, self pairs not counted.
     pub pairs: u64,
-    /// Particle steps that would have been below the floor and were held at it.
+    /// Number of particle steps that would have been below the floor and were clamped to it.
     pub clamped: u64,
 }
 
-/// A scheme that advances a system by block steps.
+/// Scheme that advances a system by block steps.
 pub trait Integrator: Send {
     /// Quantities that the scheme needs from its engine.
     type Evaluation: Evaluation;
 
-    /// Prepares a system whose particles all stand at time zero of the axis: loads the engine, computes the first forces
+    /// Prepares a system whose particles are all at time zero of the axis: loads the engine, computes the first forces
     /// and step lengths. Takes no step.
     ///
     /// # Errors
     /// If the engine fails or a particle cannot be given a step.
     fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<Progress>;
 
-    /// Takes up a system in mid-flight as it was after a step that reached `now`: changes nothing in it.
+    /// Continues a system from its state after a step that reached `now`. Loads the engine and changes nothing in the
+    /// system.
     ///
     /// # Errors
     /// If the engine fails.
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<()>;
 
-    /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each, the particles
-    /// that are due next move. The state is whole afterwards: every particle stands at its own time, and the bits do
-    /// not depend on how the steps are divided among calls. No block step was taken if the next one would pass `until`:
-    /// a multiple of dt_max, where all particles are synchronised, is always reached exactly.
+    /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each step the particles
+    /// that are due next move. The state is complete afterwards: every particle stands at its own time, and the bits do
+    /// not depend on the division of the steps among calls. A call takes no step if the next one would pass `until`; a
+    /// multiple of dt_max, where all particles are synchronised, is always reached exactly.
     ///
     /// # Errors
-    /// If the engine fails, a number is not finite, or a particle needs a step below the floor: in the block step that
-    /// failed, after those before it.
+    /// If in a block step the engine fails, a number is not finite, or a particle needs a step below the floor. The
+    /// steps before it are done.
     fn advance(
         &mut self,
         p: &mut Particles,
@@ -73,7 +74,7 @@ pub trait Integrator: Send {
     ) -> Result<Progress>;
 
     /// Returns the forces that the scheme uses, on some particles of a system that is synchronised at `now`, for an
-    /// audit. Columns that it does not use are empty.
+    /// audit. Columns that the scheme does not use are empty.
     ///
     /// # Errors
     /// If the engine fails.
@@ -86,7 +87,7 @@ pub trait Integrator: Send {
     ) -> Result<Forces>;
 }
 
-/// A boxed scheme is the scheme.
+/// Delegates to the scheme in the box.
 impl<I: Integrator + ?Sized> Integrator for Box<I> {
     type Evaluation = I::Evaluation;
 
@@ -119,10 +120,10 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
     }
 }
 
-/// Error of a run whose numbers leave the range of the arithmetic of its forces.
+/// Returns the error of a run whose numbers leave the range of the arithmetic of its forces.
 fn out_of_range(p: &Particles, what: OutOfRange, range: &Range, time: f64) -> Error {
     Error::Integration {
         problem: format!("{} (time {time}; internal units)", what.describe(p, range, &Scale::IDENTITY)),
-        help: Some(format!("{}: in a new run, which may begin from the last snapshot", range.advice())),
+        help: Some(format!("{}; this takes a new run, which may start from the last snapshot", range.advice())),
     }
 }

@@ -1,9 +1,9 @@
-//! Stretches of the particles' columns, so that threads can move the parts of a block at the same time.
+//! Slices of the particles' columns, so that threads can move the parts of a block at the same time.
 
 use crate::particles::{Particles, Vec3};
 use crate::time::{Level, Time};
 
-/// What a step changes of the particles from `first` on.
+/// Columns that a step changes, of consecutive particles from `first` on.
 #[derive(Debug)]
 pub struct ParticleSlices<'a> {
     /// Index of the first particle.
@@ -19,13 +19,13 @@ pub struct ParticleSlices<'a> {
 }
 
 impl<'a> ParticleSlices<'a> {
-    /// All particles.
+    /// Returns one slice of all particles.
     pub fn all(p: &'a mut Particles) -> Self {
         let Particles { id: _, mass: _, pos, vel, acc, jerk, pot, time, step } = p;
         Self { first: 0, pos, vel, acc, jerk, pot, time, step }
     }
 
-    /// The particles before the one of index `i`, and the others.
+    /// Splits into the particles before index `i`, and the others.
     fn split(self, i: usize) -> (Self, Self) {
         let at = i - self.first;
         let (pos, vel) = (self.pos.split_at_mut(at), self.vel.split_at_mut(at));
@@ -46,16 +46,16 @@ impl<'a> ParticleSlices<'a> {
         )
     }
 
-    /// One stretch for each `size` entries of the ascending list `index`, which holds them.
+    /// Splits into one slice for each `size` entries of the ascending list `index`, which contains their particles.
     pub fn for_chunks(self, index: &[u32], size: usize) -> Vec<Self> {
-        let (mut rest, mut stretches) = (self, Vec::with_capacity(index.len().div_ceil(size)));
+        let (mut rest, mut slices) = (self, Vec::with_capacity(index.len().div_ceil(size)));
         for chunk in index.chunks(size) {
             let end = chunk.last().map_or(rest.first, |&i| i as usize + 1);
-            let (stretch, after) = rest.split(end);
-            stretches.push(stretch);
+            let (slice, after) = rest.split(end);
+            slices.push(slice);
             rest = after;
         }
-        stretches
+        slices
     }
 }
 
@@ -69,14 +69,14 @@ mod tests {
         (0..50).for_each(|i| p.pot[i] = i as f64);
         let index = [0, 3, 4, 20, 21, 30, 49];
         for size in 1..9 {
-            let stretches = ParticleSlices::all(&mut p).for_chunks(&index, size);
-            assert_eq!(stretches.len(), index.len().div_ceil(size));
+            let slices = ParticleSlices::all(&mut p).for_chunks(&index, size);
+            assert_eq!(slices.len(), index.len().div_ceil(size));
             let mut end = 0;
-            for (stretch, chunk) in stretches.iter().zip(index.chunks(size)) {
-                assert_eq!(stretch.first, end);
-                end = stretch.first + stretch.step.len();
+            for (slice, chunk) in slices.iter().zip(index.chunks(size)) {
+                assert_eq!(slice.first, end);
+                end = slice.first + slice.step.len();
                 for i in chunk.iter().map(|&i| i as usize) {
-                    assert_eq!(stretch.pot[i - stretch.first], i as f64);
+                    assert_eq!(slice.pot[i - slice.first], i as f64);
                 }
             }
         }

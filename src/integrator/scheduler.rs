@@ -1,16 +1,17 @@
-//! Who moves next. No physics.
+//! Scheduler of block steps: the particles that move next.
 //!
-//! A particle of level `l` always stands at the last multiple of `dt_max / 2^l`, so at a moment `t` exactly those particles
-//! are due whose step divides `t`: their level is enough to tell. The levels are the particles' own column; to find those
-//! who are due, in order, it is looked through. The deepest level of every 64 particles is kept, and looked through first,
-//! so that a small block of a large system is found at the price of a small block.
+//! A particle of level `l` always stands at the last multiple of `dt_max / 2^l`, so that at a moment `t` exactly those
+//! particles are due whose step divides `t`: their level determines it. The levels are the particles' own column, which
+//! is searched in order for those that are due. The deepest level of every 64 particles is kept and searched first, so
+//! that a small block of a large system costs no more than a small block.
 
 use crate::time::{Level, Time};
 
-/// Particles in a group whose deepest level is kept, and levels that are compared at a time, one bit of a word each.
+/// Number of particles in a group whose deepest level is kept, and of levels that are compared at a time, one bit of a
+/// word each.
 const GROUP: usize = u64::BITS as usize;
 
-/// The moment of the last block, and the deepest level of every group of particles.
+/// Moment of the last block, and deepest level of every group of particles.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     now: Time,
@@ -18,21 +19,21 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A schedule for particles with the given levels, at the moment `now` of the last block.
+    /// Creates a scheduler for particles with the given levels, at the moment `now` of the last block.
     #[must_use]
     pub fn new(now: Time, steps: &[Level]) -> Self {
         Self { now, deepest: steps.chunks(GROUP).map(deepest).collect() }
     }
 
-    /// The moment of the last block.
+    /// Returns the moment of the last block.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Moves on to the next moment at which particles are due, lists them in `block`, ascending, and returns the
-    /// moment. If it is after `until`, returns none and changes nothing. `steps` are the levels of all particles; where
-    /// they change, [`Self::reschedule`] must be called before the next block.
+    /// Advances to the next moment at which particles are due, lists them in `block`, ascending, and returns the
+    /// moment. If it is after `until`, returns [`None`] and changes nothing. `steps` are the levels of all particles;
+    /// where they change, [`Self::reschedule`] must be called before the next block.
     pub fn next_block(&mut self, steps: &[Level], until: Time, block: &mut Vec<u32>) -> Option<Time> {
         let step = deepest(&self.deepest).ticks();
         let next = Time((self.now.0 / step + 1) * step);
@@ -52,7 +53,7 @@ impl Scheduler {
         Some(self.now)
     }
 
-    /// Takes note of the new levels of the particles in `block`, which ascends.
+    /// Records the new levels of the particles in `block`, which is in ascending order.
     pub fn reschedule(&mut self, steps: &[Level], block: &[u32]) {
         if block.len() >= self.deepest.len() {
             // Most groups have changed.
@@ -72,21 +73,21 @@ impl Scheduler {
     }
 }
 
-/// Places of the set bits, ascending.
+/// Returns the places of the set bits, ascending.
 fn ones(bits: u64) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)))
         .take_while(|&bits| bits != 0)
         .map(u64::trailing_zeros)
 }
 
-/// The deepest of some levels.
+/// Returns the deepest of some levels.
 fn deepest(levels: &[Level]) -> Level {
     Level(levels.iter().map(|level| level.0).fold(0, u8::max))
 }
 
-/// One bit for each of up to 64 levels: set if it is `due` or deeper.
+/// Returns one bit for each of up to 64 levels, set if the level is `due` or deeper.
 fn at_least(due: Level, levels: &[Level]) -> u64 {
-    /// A byte of one in each place.
+    /// Word whose bytes are all one.
     const ONES: u64 = 0x0101_0101_0101_0101;
     // Levels stay far below 128: adding 128 − due to each of eight bytes sets the top bit of those that are due, and a
     // product gathers the eight top bits in one byte.

@@ -1,6 +1,8 @@
-//! Settings of the integrators as users write them, and all that the rest of the program asks of a scheme.
+//! Settings of the integrators as users write them, and everything that the rest of the program needs to know about a
+//! scheme.
 //!
-//! A scheme is one file with the scheme, its settings and their [`Scheme`], and one line in the list of [`IntegratorKind`].
+//! A scheme is one file with the scheme, its settings and their [`Scheme`], and one line in the list of
+//! [`IntegratorKind`](super::IntegratorKind).
 
 use super::Integrator;
 use crate::force::precision::Precision;
@@ -8,16 +10,16 @@ use crate::force::{Accelerations, Forces};
 use crate::time::{Clock, TICKS_PER_DT_MAX};
 use crate::units::Real;
 
-/// Properties of a scheme that no setting changes.
+/// Properties of a scheme that do not depend on settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemeInfo {
     /// Section of the configuration: `integrator.` and the name.
     pub section: &'static str,
-    /// Name within a sentence, with its article.
+    /// Name with its article, for use in a sentence.
     pub title: &'static str,
-    /// Order p of the scheme: the error of the energy goes as the p-th power of the step.
+    /// Order p of the scheme: the energy error is proportional to the p-th power of the step.
     pub order: u32,
-    /// Key that trades accuracy for time.
+    /// Key of the accuracy parameter.
     pub accuracy_key: &'static str,
     /// Key of the longest step.
     pub dt_max_key: &'static str,
@@ -40,32 +42,32 @@ pub struct BlockSteps {
     pub nu: f64,
     /// Shortest and longest step; unit: time.
     pub range: [f64; 2],
-    /// Evaluations of the forces in each step.
+    /// Number of evaluations of the forces in each step.
     pub evaluations: u32,
 }
 
-/// A mistake in the settings of a scheme, at a key of its section.
+/// Invalid setting of a scheme, at a key of its section.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Mistake {
-    /// The key has a default in Hénon units only, and was left out.
+pub enum InvalidSetting {
+    /// Missing key that has a default in Hénon units only.
     Missing(&'static str),
-    /// The value should be above zero.
+    /// Value that must be above zero.
     NotPositive(&'static str, Real),
-    /// The value is wrong for the reason given.
+    /// Value that is wrong for the reason given.
     Wrong(&'static str, String),
 }
 
-/// An integrator by the kind of engine that it needs.
+/// Integrator by the kind of engine that it needs.
 pub enum AnyIntegrator {
-    /// Needs acceleration, jerk and potential of a block of targets.
+    /// Integrator that needs acceleration, jerk and potential of a block of targets.
     Forces(Box<dyn Integrator<Evaluation = Forces>>),
-    /// Needs the accelerations of all particles.
+    /// Integrator that needs the accelerations of all particles.
     Accelerations(Box<dyn Integrator<Evaluation = Accelerations>>),
 }
 
-/// The settings of a scheme. Lengths of steps are in the unit of time of the user.
+/// Settings of a scheme. Lengths of steps are in the user's unit of time.
 pub trait Scheme {
-    /// Returns what no setting changes.
+    /// Returns the properties that do not depend on settings.
     fn info() -> SchemeInfo
     where
         Self: Sized;
@@ -73,32 +75,33 @@ pub trait Scheme {
     /// Returns the longest step. All particles are synchronised at its multiples.
     fn dt_max(&self) -> f64;
 
-    /// Returns the time between outputs where the user does not say.
+    /// Returns the default time between outputs.
     fn output_interval(&self) -> f64 {
         self.dt_max()
     }
 
-    /// Returns the settings of block steps; [`None`] for a scheme with one step for all.
+    /// Returns the settings of block steps; [`None`] for a scheme with one step for all particles.
     fn block_steps(&self) -> Option<BlockSteps> {
         None
     }
 
-    /// Returns the scheme and the lengths of its steps in words.
+    /// Returns descriptions of the scheme and of the lengths of its steps.
     fn describe(&self) -> [String; 2];
 
-    /// Writes every default into its key.
+    /// Writes the defaults into all keys that are not set.
     fn resolve(&mut self) {}
 
-    /// Adds the mistakes in the values; true if [`Scheme::dt_max`] can be relied on. `physical` units have no default step.
-    fn check(&self, physical: bool, found: &mut Vec<Mistake>) -> bool;
+    /// Adds the invalid settings to `found`. Returns true if [`Scheme::dt_max`] is valid. `physical` units have no
+    /// default step.
+    fn check(&self, physical: bool, found: &mut Vec<InvalidSetting>) -> bool;
 
     /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;
 }
 
-/// Adds a mistake for a value that is not above zero.
-pub(super) fn positive(found: &mut Vec<Mistake>, key: &'static str, value: Option<Real>) {
-    found.extend(value.filter(|value| value.get() <= 0.0).map(|value| Mistake::NotPositive(key, value)));
+/// Adds an invalid setting for a value that is not above zero.
+pub(super) fn positive(found: &mut Vec<InvalidSetting>, key: &'static str, value: Option<Real>) {
+    found.extend(value.filter(|value| value.get() <= 0.0).map(|value| InvalidSetting::NotPositive(key, value)));
 }
 
 /// Returns the length of a tick where the longest step is `dt_max`.
@@ -106,14 +109,14 @@ pub(super) fn tick(dt_max: f64) -> f64 {
     dt_max / TICKS_PER_DT_MAX as f64
 }
 
-/// Declares [`IntegratorKind`] and [`IntegratorSettings`] from one line a scheme: its description, its name in camel case and the type of
-/// its settings. The first is the default.
+/// Declares `IntegratorKind` and `IntegratorSettings` from one line a scheme: its description, its name in camel case
+/// and the type of its settings. The first scheme is the default.
 macro_rules! schemes {
     (
         $(#[$($first_doc:tt)*])* $First:ident: $first:ty,
         $($(#[$($doc:tt)*])* $Kind:ident: $settings:ty,)*
     ) => {
-        /// The schemes that there are.
+        /// Available schemes.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum IntegratorKind {
             $(#[$($first_doc)*])*
@@ -126,7 +129,7 @@ macro_rules! schemes {
             /// All schemes.
             pub const ALL: &[Self] = &[Self::$First, $(Self::$Kind,)*];
 
-            /// Returns what no setting changes.
+            /// Returns the properties that do not depend on settings.
             #[must_use]
             pub fn info(self) -> SchemeInfo {
                 match self {
@@ -136,7 +139,7 @@ macro_rules! schemes {
             }
         }
 
-        /// How particles are moved.
+        /// Scheme that moves the particles, with its settings.
         #[derive(Clone, Debug, PartialEq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
         #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -163,7 +166,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// Returns the settings as what all schemes have.
+            /// Returns the settings as [`Scheme`].
             #[must_use]
             pub const fn scheme(&self) -> &dyn Scheme {
                 match self {
@@ -172,7 +175,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// Returns the settings, to be changed.
+            /// Returns the settings as [`Scheme`], mutably.
             pub const fn scheme_mut(&mut self) -> &mut dyn Scheme {
                 match self {
                     Self::$First(settings) => settings,
@@ -185,7 +188,7 @@ macro_rules! schemes {
 pub(super) use schemes;
 
 impl super::IntegratorSettings {
-    /// Returns what no setting changes.
+    /// Returns the properties that do not depend on settings.
     #[must_use]
     pub fn info(&self) -> SchemeInfo {
         self.kind().info()

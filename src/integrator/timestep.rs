@@ -1,30 +1,31 @@
-//! Time-step criteria: pure functions of a particle's derivatives, and the block-step rule.
+//! Time-step criteria, as pure functions of a particle's derivatives, and the rule of block steps.
 
 use crate::time::{Level, Time};
 
-/// Aarseth's criterion, `sqrt(ν (|a||a⁽²⁾| + |k|²) / (|k||a⁽³⁾| + |a⁽²⁾|²))` (Aarseth 1985; Portegies Zwart et al. 2007,
-/// eq. 9), from the derivatives at the end of a step of length `dt`, given as `|a⁽²⁾| dt²` and `|a⁽³⁾| dt³`: so no power of
-/// a short step can overflow. Infinite for a free particle; NaN if a derivative is.
+/// Returns the step of Aarseth's criterion, `sqrt(ν (|a||a⁽²⁾| + |k|²) / (|k||a⁽³⁾| + |a⁽²⁾|²))` (Aarseth 1985;
+/// Portegies Zwart et al. 2007, eq. 9), from the derivatives at the end of a step of length `dt`. They are given as
+/// `|a⁽²⁾| dt²` and `|a⁽³⁾| dt³`, so that no power of a short step can overflow. Infinite for a free particle; NaN if a
+/// derivative is.
 #[inline(always)]
 #[must_use]
 pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3: f64) -> f64 {
     let jerk_dt = jerk * dt;
     let above = acc * snap_dt2 + jerk_dt * jerk_dt;
     let below = jerk_dt * crackle_dt3 + snap_dt2 * snap_dt2;
-    // Not in the branch, so that loops over this can be vectorised.
+    // Outside the branch, so that loops over this function can be vectorised.
     let step = dt * (nu * above / below).sqrt();
     if below == 0.0 { f64::INFINITY } else { step }
 }
 
-/// The first step, `ν |a| / |k|` (Portegies Zwart et al. 2007, eq. 2), no longer than `sqrt(ν |φ|) / |a|` and no shorter
-/// than `2⁻¹⁰ ν sqrt(sqrt|φ| / |k|)`. Infinite for a free particle; NaN if an argument is.
+/// Returns the first step, `ν |a| / |k|` (Portegies Zwart et al. 2007, eq. 2), no longer than `sqrt(ν |φ|) / |a|` and
+/// no shorter than `2⁻¹⁰ ν sqrt(sqrt|φ| / |k|)`. Infinite for a free particle; NaN if an argument is.
 ///
-/// The bounds are tisane's own, each about an orbital time, and act where eq. 2 has no meaning. A particle (nearly) at rest
-/// has no jerk, and eq. 2 would let it leap. A particle at which the forces cancel (the middle body of the figure-eight) has
-/// no acceleration, and eq. 2 would stop it.
+/// The bounds are tisane's own, each about an orbital time, and take effect where eq. 2 has no meaning. A particle
+/// (nearly) at rest has no jerk, and eq. 2 would give it too long a step. A particle at which the forces cancel (the
+/// middle body of the figure-eight) has no acceleration, and eq. 2 would give it a step of zero.
 #[inline]
 #[must_use]
-pub fn first(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
+pub fn initial(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
     if acc == 0.0 && jerk == 0.0 {
         return f64::INFINITY;
     }
@@ -37,9 +38,10 @@ pub fn first(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
     by_jerk.max(shortest).min(longest)
 }
 
-/// The level after a step that ended at `now`, for a wanted level: shorten at once and as far as wanted, lengthen by one
-/// level at most and only if `now` is a multiple of the longer step (McMillan 1986; Makino 1991). `now`, as the end of a
-/// step, is a multiple of the current one: so it is of the longer one if that is no longer than its shallowest level.
+/// Returns the level after a step that ended at `now`, for a wanted level: shorten at once and by any number of levels,
+/// lengthen by one level at most and only if `now` is a multiple of the longer step (McMillan 1986; Makino 1991). As
+/// the end of a step, `now` is a multiple of the current step; it is one of the longer step if that level is not above
+/// its shallowest level.
 #[inline]
 #[must_use]
 pub fn next_level(current: Level, wanted: Level, now: Time) -> Level {
@@ -64,12 +66,12 @@ mod tests {
 
     #[test]
     fn the_first_step_is_bounded_where_motion_or_force_vanish() {
-        assert_eq!(first(0.01, 2.0, 4.0, -1.0), 0.005);
-        assert_eq!(first(0.01, 2.0, 0.0, -1.0), 0.05);
-        assert_eq!(first(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
-        assert_eq!(first(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
-        assert_eq!(first(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
-        assert!(first(0.01, 1.0, f64::NAN, -1.0).is_nan() && first(0.01, f64::NAN, 1.0, -1.0).is_nan());
+        assert_eq!(initial(0.01, 2.0, 4.0, -1.0), 0.005);
+        assert_eq!(initial(0.01, 2.0, 0.0, -1.0), 0.05);
+        assert_eq!(initial(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
+        assert_eq!(initial(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
+        assert_eq!(initial(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
+        assert!(initial(0.01, 1.0, f64::NAN, -1.0).is_nan() && initial(0.01, f64::NAN, 1.0, -1.0).is_nan());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Names of units that a user may write, with their cgs values and the sources of the constants.
+//! Names of units, with their cgs values and the sources of the constants.
 //!
 //! Sources: IAU 2015 Resolution B3 (nominal solar, terrestrial and jovian mass parameters), IAU 2012 Resolution B2
 //! (astronomical unit), IAU 2015 Resolution B2 (parsec = 648000/π au), CODATA 2018 (G; unchanged in CODATA 2022),
@@ -32,10 +32,10 @@ macro_rules! unit_names {
         }
 
         impl $enum {
-            /// Every name.
+            /// All units.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// The name as users write it.
+            /// Returns the name as users write it.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }

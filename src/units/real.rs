@@ -1,13 +1,13 @@
-//! Finite numbers as people write them: `0.01`, `"1/256"`, `"2^-26"`, `"3/2^10"`.
+//! Finite numbers as users write them: `0.01`, `"1/256"`, `"2^-26"`, `"3/2^10"`.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// A finite number, written in TOML as an integer, a float, or a string holding a decimal, a quotient or a power.
+/// Finite number, written in TOML as an integer, a float, or a string with a decimal, a quotient or a power.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Real(f64);
 
-/// Makes a [`Real`] of a constant. The program does not compile if the constant is not finite.
+/// Creates a [`Real`](crate::units::Real) from a constant. Does not compile if the constant is not finite.
 #[macro_export]
 macro_rules! real {
     ($value:expr) => {
@@ -20,37 +20,38 @@ macro_rules! real {
     };
 }
 
-/// What a [`Real`] may look like, for messages.
+/// Forms of a [`Real`], for messages.
 const REAL_EXPECTED: &str = "a finite number such as 0.01, 1e-3, \"1/256\", \"2^-26\" or \"3/2^10\"";
-/// An unsigned decimal, perhaps raised to a whole power, as a regular expression.
+/// Regular expression of an unsigned decimal with an optional whole power.
 #[cfg(feature = "serde")]
 const TERM: &str = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?(\s*\^\s*[+-]?[0-9]+)?";
-/// The largest power that may be written: beyond it `2^n` or its inverse leaves the range of an f64.
+/// Largest power that may be written: beyond it `2^n` or its inverse leaves the range of an f64.
 const MAX_POWER: u32 = 1023;
 
 impl Real {
-    /// Returns the number, or [`None`] if it is infinite or not a number.
+    /// Creates a number; [`None`] if the value is infinite or NaN.
     #[must_use]
     pub const fn new(value: f64) -> Option<Self> {
         if value.is_finite() { Some(Self(value)) } else { None }
     }
 
-    /// Returns this number divided by a whole one, which is finite too.
+    /// Returns this number divided by a whole number, which is finite too.
     #[must_use]
     pub fn divided_by(self, divisor: NonZeroU32) -> Self {
         Self(self.0 / f64::from(divisor.get()))
     }
 
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
     }
 
-    /// Reads `decimal[^power][/decimal[^power]]`; rounded once per operation, so exact where the result is.
+    /// Parses `decimal[^power][/decimal[^power]]`. Rounded once per operation, so exact where the result is
+    /// representable.
     ///
     /// # Errors
-    /// Says what is wrong with the text.
+    /// A message that describes what is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| format!("\"{text}\" {why}: expected {REAL_EXPECTED}");
         let (negative, unsigned) = match text.trim() {
@@ -73,7 +74,7 @@ impl Real {
     }
 }
 
-/// An unsigned decimal, perhaps raised to a whole power; [`None`] if the text is not one.
+/// Parses an unsigned decimal with an optional whole power; [`None`] if the text is not one.
 fn term(text: &str) -> Option<f64> {
     match text.split_once('^') {
         None => decimal(text),
@@ -81,13 +82,15 @@ fn term(text: &str) -> Option<f64> {
     }
 }
 
-/// An unsigned decimal. The first character is checked here because Rust's own parser takes `inf` and signs too.
+/// Parses an unsigned decimal. The first character is checked here because Rust's own parser accepts `inf` and signs
+/// too.
 fn decimal(text: &str) -> Option<f64> {
     let text = text.trim();
     if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') { text.parse().ok() } else { None }
 }
 
-/// Integer power by multiplication, inverted at the end where negative: exact wherever the product is.
+/// Returns an integer power by multiplication, inverted at the end if negative: exact wherever the product is; [`None`]
+/// if the power is too large.
 fn raise(base: f64, power: i32) -> Option<f64> {
     let times = power.unsigned_abs();
     if times > MAX_POWER {

@@ -54,7 +54,7 @@ pub fn shapes(engine: &CudaEngine) -> Vec<LaunchShape> {
     let few = few_shapes();
     let whole_of: &[_] = if few { &[(4, 2)] } else { &[(1, 1), (4, 1), (8, 1), (2, 4), (1, 128)] };
     let tiles_of: &[_] = if few { &[(64, 4)] } else { &[(32, 4), (128, 16), (256, 1024)] };
-    let [whole, tiles] = engine.choices();
+    let [whole, tiles] = engine.compiled_targets();
     let whole = whole
         .into_iter()
         .flat_map(|targets| whole_of.iter().map(move |&(warps, bags)| LaunchShape::Whole { targets, warps, bags }));
@@ -64,7 +64,7 @@ pub fn shapes(engine: &CudaEngine) -> Vec<LaunchShape> {
     whole.chain(tiles).collect()
 }
 
-/// TuningTable with one, several and very many spans, for each number of targets a thread that there is a kernel for.
+/// Launch shapes with one, several and very many spans, for each number of targets a thread that there is a kernel for.
 #[cfg(feature = "cuda")]
 pub fn acceleration_shapes(precision: Precision, engine: &CudaAccelerations) -> Vec<AccelerationShape> {
     let of: &[_] = if few_shapes() {
@@ -73,5 +73,5 @@ pub fn acceleration_shapes(precision: Precision, engine: &CudaAccelerations) -> 
         &[(32, 1), (64, 8), (64, 2048), (96, 2), (128, 16), (256, 64), (256, 2048)]
     };
     let each = |targets| of.iter().map(move |&(threads, span_bags)| AccelerationShape { targets, threads, span_bags });
-    engine.choices().into_iter().flat_map(each).filter(|shape| shape.fits(precision)).collect()
+    engine.compiled_targets().into_iter().flat_map(each).filter(|shape| shape.is_valid(precision)).collect()
 }

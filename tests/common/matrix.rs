@@ -166,7 +166,7 @@ impl Job {
             floor: Level::DEEPEST,
             on_floor: OnFloor::Clamp,
             noise: self.precision.noise(),
-            range: Range::of(self.precision),
+            range: Range::for_precision(self.precision),
         };
         let integrator = Hermite4::new(parameters, self.clock());
         match f64_engine {
@@ -181,7 +181,7 @@ impl Job {
         engine: Box<dyn ForceEngine<Accelerations>>,
         f64_engine: Box<dyn ForceEngine>,
     ) -> Propagator {
-        Propagator::new(Leapfrog::new(self.clock(), Range::of(self.precision)), engine, f64_engine)
+        Propagator::new(Leapfrog::new(self.clock(), Range::for_precision(self.precision)), engine, f64_engine)
     }
 
     /// What computes on the CPU: vectorised, or with `None` the reference.

@@ -82,19 +82,19 @@ fn snapshots(dir: &Path) -> BTreeMap<String, Vec<u64>> {
     all
 }
 
-/// Length of the seal at the end of a file.
-const SEAL: usize = 80;
+/// Length of the checksum at the end of a file, in bytes.
+const TRAILER: usize = 80;
 /// Length of a time in a file, as in `2026-11-21T22:10:05Z`.
 const TIME: usize = 20;
 
 /// Asserts that two HDF5 files are the same byte for byte, but for the time at which they were written and what follows from it:
-/// HDF5's own checksums of the blocks that hold it, of four bytes each, and the seal.
+/// HDF5's own checksums of the blocks that hold it, of four bytes each, and the checksum at the end.
 #[track_caller]
 pub fn assert_same_bytes_but_for_the_time(one: &Path, other: &Path) {
     let [mut a, mut b] = [one, other].map(|path| fs::read(path).unwrap());
     assert_eq!(a.len(), b.len(), "{} and {}", one.display(), other.display());
     for bytes in [&mut a, &mut b] {
-        bytes.truncate(bytes.len() - SEAL);
+        bytes.truncate(bytes.len() - TRAILER);
         assert_eq!(without_times(bytes), 1, "the times in {}", one.display());
     }
     let differ: Vec<usize> = (0..a.len()).filter(|&i| a[i] != b[i]).collect();

@@ -71,7 +71,7 @@ fn validate_mean_masses_of_published_functions() {
 fn a_mass_is_filled_to_the_nearest_star() {
     let function = MassFunction::kroupa(0.08, 100.0);
     for (total, seed) in [(1000.0, 1), (1000.0, 2), (50.0, 3), (0.01, 4)] {
-        let masses = function.fill(total, seed);
+        let masses = function.draw_total(total, seed);
         assert_eq!(masses, function.draw(masses.len(), seed), "the first stars of the seed");
         let next = function.draw(masses.len() + 1, seed)[masses.len()];
         let sum: f64 = masses.iter().sum();
@@ -99,7 +99,7 @@ fn pairing_keeps_every_star_once() {
     }
     // B/(S + B) systems are binaries; all stars are paired at fraction 1.
     for (stars, fraction, expected) in [(1000, 0.0, 0), (1000, 1.0, 500), (1500, 0.5, 500), (1001, 1.0, 500)] {
-        assert_eq!(binaries::number(stars, fraction), expected);
+        assert_eq!(binaries::count(stars, fraction), expected);
     }
 }
 
@@ -327,7 +327,7 @@ fn verify_a_central_body_raises_dispersions_to_equilibrium() {
     let mut p = plummer::sample(n, 3, 1.0);
     let a = plummer::STRUCTURAL_LENGTH;
     tisane::initial::scaling::rescale(&mut p, 1.0, 1.0 / a, a.sqrt());
-    central_body::heat(&mut p, body);
+    central_body::raise_dispersions(&mut p, body);
     let rho = |r: f64| (1.0 + r * r).powf(-2.5);
     let pressure = |r: f64, body: f64| {
         // In ln r, out to where nothing is left.

@@ -18,7 +18,8 @@ fn steps(mode: Precision, noise: f64, enough: u64) -> u64 {
     let mut p = plummer::sample(256, 1, 0.999);
     scaling::to_centre_of_mass(&mut p);
     let mut engine = cpu::engine(mode, 1.0 / 256.0, CLOCK, Width::choose().unwrap());
-    let mut integrator = Hermite4::new(Parameters { noise, range: Range::of(mode), ..parameters(2e-5) }, CLOCK);
+    let mut integrator =
+        Hermite4::new(Parameters { noise, range: Range::for_precision(mode), ..parameters(2e-5) }, CLOCK);
     let mut now = integrator.start(&mut p, &mut *engine).unwrap().now;
     let mut steps = 0;
     while now < Time::from_dt_max(2) && steps < enough {

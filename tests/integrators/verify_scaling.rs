@@ -43,12 +43,12 @@ fn end(scale: [i32; 2], mode: Precision, leapfrog: bool) -> (Vec<[u64; 6]>, Vec<
     let end = Time::from_dt_max(4);
     let steps = if leapfrog {
         let mut engine = cpu::accelerations(mode, epsilon, width);
-        let mut integrator = Leapfrog::new(clock, Range::of(mode));
+        let mut integrator = Leapfrog::new(clock, Range::for_precision(mode));
         integrator.start(&mut p, &mut *engine).unwrap();
         common::advance(&mut p, &mut integrator, &mut *engine, end)
     } else {
         let mut engine = cpu::engine(mode, epsilon, clock, width);
-        let parameters = Parameters { noise: mode.noise(), range: Range::of(mode), ..parameters(0.002) };
+        let parameters = Parameters { noise: mode.noise(), range: Range::for_precision(mode), ..parameters(0.002) };
         let mut integrator = Hermite4::new(parameters, clock);
         integrator.start(&mut p, &mut *engine).unwrap();
         common::advance(&mut p, &mut integrator, &mut *engine, end)

@@ -70,7 +70,7 @@ fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
     let orbits = setup.binaries.iter().map(|&i| {
         let p = &setup.particles;
         let between = |of: &[Vec3]| of[i + 1] - of[i];
-        Orbit::of(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
+        Orbit::from_state(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
     });
     let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
         orbits.map(|orbit| (orbit.semi_major_axis * scale.length, orbit.eccentricity)).unzip();
@@ -128,7 +128,7 @@ struct Scales {
 
 impl Scales {
     fn of(p: &Particles, potential: f64) -> Self {
-        let conserved = Conserved { potential, ..Conserved::of(p, &p.pot) };
+        let conserved = Conserved { potential, ..Conserved::from_particles(p, &p.pot) };
         let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
         Self {
             conserved,
@@ -162,7 +162,7 @@ fn disk(setup: &Setup) -> u64 {
 
 fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
-    let value = |x: f64, d: Dimension| with_unit(x * scale.of(d), d, &units);
+    let value = |x: f64, d: Dimension| with_unit(x * scale.factor(d), d, &units);
     let [integrator, steps] = config.integrator.scheme().describe();
     let c = &scales.conserved;
     let snapshots = outputs(setup.steps_to_end, config.snapshot_every());

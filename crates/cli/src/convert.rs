@@ -88,7 +88,7 @@ fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<V
     match (&args.units, &state.units) {
         (Some(given), None) => state.units = Some(given.clone()),
         (Some(given), Some(found)) if given != found => {
-            let (found, given) = (found.told(), given.told());
+            let (found, given) = (found.describe(), given.describe());
             let problem = format!("the file says its units itself ({found}), and --units says others ({given})");
             return Err(refused(problem).with_help("leave --units out; --to-units says the units of OUT"));
         }
@@ -99,7 +99,7 @@ fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<V
         _ => None,
     });
     if let (Some(_), Some(units)) = (&args.to_units, &only) {
-        let problem = format!("a {to} file is in {}: --to-units cannot change that", units.told());
+        let problem = format!("a {to} file is in {}: --to-units cannot change that", units.describe());
         return Err(Error::input(&args.output, problem));
     }
     if let Some(wanted) = args.to_units.clone().or(only) {

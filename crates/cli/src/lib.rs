@@ -28,7 +28,7 @@ use clap::{Args, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tisane::error::{Error, Result, shown};
+use tisane::error::{Error, Result, printable};
 use tisane::force::precision::Precision;
 use tisane::spin_pool::on_threads;
 use tisane_io::formats::FORMATS;
@@ -283,7 +283,7 @@ pub fn dispatch(cli: Cli) -> Result<u8> {
 /// (`tisane init | head`) is no error.
 fn print(text: &str) -> Result<u8> {
     use std::io::ErrorKind;
-    let written = std::io::stdout().write_all(shown(text).as_bytes()).and_then(|()| std::io::stdout().flush());
+    let written = std::io::stdout().write_all(printable(text).as_bytes()).and_then(|()| std::io::stdout().flush());
     match written {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::storage("standard output", e)),
         _ => Ok(0),
@@ -292,7 +292,7 @@ fn print(text: &str) -> Result<u8> {
 
 /// Prints a line on standard error; a closed pipe must not end the work.
 fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", shown(line));
+    let _ = writeln!(std::io::stderr(), "{}", printable(line));
 }
 
 /// Returns a parser of one of several names, which help and completions list.

@@ -296,7 +296,7 @@ fn go(
     let mut progress = RunProgress::new(verbosity, simulation.plan(), &simulation.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut progress)?;
     let reason = match simulation.engine() {
-        EngineKind::Cuda => spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), || {
+        EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {
             simulation.run(&mut series, &mut progress)
         })?,
         EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut progress),
@@ -311,7 +311,7 @@ fn go(
         summary.relative_energy_error
     );
     if let Some(profile) = &summary.profile {
-        tracing::info!("profile of {:.3} s: {}", profile.total.all(), profile.total.shares());
+        tracing::info!("profile of {:.3} s: {}", profile.total.total_seconds(), profile.total.shares());
     }
     if !verbosity.quiet {
         print(&table(&summary, simulation, &unit))?;
@@ -354,7 +354,7 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         threads = s.threads,
         choice = s.engine_choice,
         profile = s.profile.as_ref().map_or_else(String::new, |profile| {
-            format!("\x20 profile          {:.3} s: {}\n", profile.total.all(), profile.total.shares())
+            format!("\x20 profile          {:.3} s: {}\n", profile.total.total_seconds(), profile.total.shares())
         }),
         hash = s.state_sha256,
     )

@@ -15,8 +15,9 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&Path) -> Result<()>) ->
     PendingFile::write(path, write)?.commit()
 }
 
-/// Checks the path of a file to be written, as given by the user: it must not exist, or be a regular file other than the input
-/// file `read`. A device or a pipe would be replaced by a file; for a link it would be ambiguous which file is meant.
+/// Checks the path of a file to be written, as given by the user: it must not exist, or be a regular file other than
+/// the input file `read`. A device or a pipe would be replaced by a file; for a link it would be ambiguous which file
+/// is meant.
 ///
 /// # Errors
 /// [`Error::Input`] if the path is a link, a directory, a device, a pipe, a socket or the input file.
@@ -62,14 +63,15 @@ impl PendingFile {
     /// Writes the temporary file and flushes it to the disk. Replaces a temporary file left by a killed process.
     ///
     /// # Errors
-    /// The error of `write`, and [`Error::Storage`] if the file cannot be flushed, or if `path` exists and is not a file.
+    /// The error of `write`, and [`Error::Storage`] if the file cannot be flushed, or if `path` exists and is not a
+    /// file.
     pub fn write(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         if let Some(what) = fs::symlink_metadata(path).ok().as_ref().and_then(special_kind) {
             return Err(Error::storage(path, format!("this is {what}")));
         }
         let pending = Self { temporary: temporary_name(path)?, path: path.to_owned(), committed: false };
         remove_if_present(&pending.temporary).map_err(|e| Error::storage(&pending.temporary, e))?;
-        write(&pending.temporary).map_err(|e| e.about(&pending.temporary, path))?;
+        write(&pending.temporary).map_err(|e| e.with_path(&pending.temporary, path))?;
         flush_file(&pending.temporary).map_err(|e| Error::storage(path, e))?;
         Ok(pending)
     }

@@ -1,7 +1,7 @@
 //! Checkpoints: the state of a run after a block step, from which it continues with the same bits.
 //!
-//! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two is
-//! complete: see [`write()`].
+//! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two
+//! is complete: see [`write()`].
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
 use super::checksum::{self, ChecksumStatus, Digest};
@@ -135,7 +135,7 @@ pub struct References {
 }
 
 /// Visitor of the numbers of a run, so that one list of names serves writing and reading.
-trait Numbers<E> {
+trait StateVisitor<E> {
     fn count(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
     /// Visits a count that checkpoints of format version 1 do not have.
     fn count_since_2(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
@@ -146,7 +146,7 @@ trait Numbers<E> {
 }
 
 /// Visits every number of a run, under its name in the file.
-fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<(), E> {
+fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
     v.count("now_ticks", &mut run.now.0)?;
     v.float("clock_start", &mut run.clock.start)?;
     v.float("clock_dt_max", &mut run.clock.dt_max)?;
@@ -177,7 +177,7 @@ fn visit<E>(run: &mut RunState, v: &mut impl Numbers<E>) -> std::result::Result<
     v.float("wall_seconds", &mut run.wall_seconds)
 }
 
-fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl Numbers<E>) -> std::result::Result<(), E> {
+fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
     v.count(&format!("{prefix}block_steps"), &mut c.block_steps)?;
     v.count(&format!("{prefix}particle_steps"), &mut c.particle_steps)?;
     v.count(&format!("{prefix}pair_interactions"), &mut c.pair_interactions)?;
@@ -187,7 +187,7 @@ fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl Numbers<E>) ->
 /// Visitor that writes the numbers as attributes of a group.
 struct ToFile<'a>(&'a Group);
 
-impl Numbers<hdf5::Error> for ToFile<'_> {
+impl StateVisitor<hdf5::Error> for ToFile<'_> {
     fn count(&mut self, name: &str, value: &mut u64) -> H5Result {
         put(self.0, name, value)
     }
@@ -215,7 +215,7 @@ impl FromFile<'_> {
     }
 }
 
-impl Numbers<Error> for FromFile<'_> {
+impl StateVisitor<Error> for FromFile<'_> {
     fn count(&mut self, name: &str, value: &mut u64) -> Result<()> {
         *value = self.0.get(name)?;
         Ok(())
@@ -242,9 +242,9 @@ impl Numbers<Error> for FromFile<'_> {
 
 /// Writes `checkpoint.hdf5` in `dir` and keeps the previous one as `checkpoint.previous.hdf5`.
 ///
-/// One of the two names holds a complete checkpoint at any instant: the new checkpoint is written and flushed under a temporary
-/// name; the present `checkpoint.hdf5`, if it is intact, replaces the previous one by a hard link and a rename; then the new one
-/// replaces `checkpoint.hdf5` by a rename. A damaged checkpoint never replaces an intact one.
+/// One of the two names holds a complete checkpoint at any instant: the new checkpoint is written and flushed under a
+/// temporary name; the present `checkpoint.hdf5`, if it is intact, replaces the previous one by a hard link and a
+/// rename; then the new one replaces `checkpoint.hdf5` by a rename. A damaged checkpoint never replaces an intact one.
 ///
 /// # Errors
 /// [`Error::Storage`] if it cannot be written; the existing checkpoints are kept.
@@ -293,7 +293,8 @@ fn fill(root: &Group, c: CheckpointRef<'_>) -> H5Result {
 /// Reads a checkpoint and checks that it is complete and consistent.
 ///
 /// # Errors
-/// [`Error::Input`] if it is missing, truncated, damaged, of another kind or a newer version, or has values that no run produces.
+/// [`Error::Input`] if it is missing, truncated, damaged, of another kind or a newer version, or has values that no run
+/// produces.
 pub fn read(path: &Path) -> Result<Checkpoint> {
     let tree = TisaneFile::open(path, &[FileKind::Checkpoint], true)?;
     let mut run = RunState {
@@ -351,18 +352,15 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
 fn check_times(path: &Path, p: &Particles, now: Time) -> Result<()> {
     let bad = p.time.iter().zip(&p.step).position(|(time, step)| *time > now || !time.is_multiple_of(*step));
     match bad.and_then(|i| p.id.get(i)) {
-        Some(id) => Err(Error::input(
-            path,
-            format!(
-                "/Particles/time_ticks: the time of particle {id} is not a multiple of its step, or later than the run's"
-            ),
-        )),
+        Some(id) => {
+            Err(Error::input(path, format!("/Particles/time_ticks: particle {id} is not at a multiple of its step")))
+        }
         None => Ok(()),
     }
 }
 
-/// Reads the newest valid checkpoint of an output directory: `checkpoint.hdf5`, or the previous one if that is missing or damaged.
-/// The text then gives the reason.
+/// Reads the newest valid checkpoint of an output directory: `checkpoint.hdf5`, or the previous one if that is missing
+/// or damaged. The text then gives the reason.
 ///
 /// # Errors
 /// [`Error::Input`] with both reasons if neither is valid.

@@ -1,8 +1,9 @@
 //! Checksum of an HDF5 file: a trailer of 80 bytes after the HDF5 data with the SHA-256 of all bytes before it.
 //!
-//! The checksums of HDF5 itself do not cover superblock padding and unallocated space, and its C parser is not robust against
-//! damaged files. The trailer covers every byte and is verified before the library opens the file. HDF5 readers ignore
-//! bytes after the end of file stated in the superblock; the library drops them when it modifies a file in place.
+//! The checksums of HDF5 itself do not cover superblock padding and unallocated space, and its C parser is not robust
+//! against damaged files. The trailer covers every byte and is verified before the library opens the file. HDF5 readers
+//! ignore bytes after the end of file stated in the superblock; the library drops them when it modifies a file in
+//! place.
 
 use crate::regular_file;
 use sha2::{Digest as _, Sha256};

@@ -23,7 +23,8 @@ pub const PLOTS: &str = "plots";
 /// Directory of the film.
 pub const MOVIE: &str = "movie";
 
-/// Returns the name of a file that identifies a directory as that of a run. Results of `tisane analyze` alone have no such file.
+/// Returns the name of a file that identifies a directory as that of a run. Results of `tisane analyze` alone have no
+/// such file.
 #[must_use]
 pub fn run_marker(dir: &Path) -> Option<&'static str> {
     let diagnostics = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
@@ -37,8 +38,8 @@ pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
     dir.join(SNAPSHOTS).join(format!("snapshot_{number:04}.hdf5"))
 }
 
-/// Returns the paths of the snapshots of a run, in order of their numbers. `dir` is the directory of the run, or that of its
-/// snapshots.
+/// Returns the paths of the snapshots of a run, in order of their numbers. `dir` is the directory of the run, or that
+/// of its snapshots.
 ///
 /// # Errors
 /// [`Error::Input`] if there are none.
@@ -98,12 +99,13 @@ fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Creates the directory of a new run, takes the lock on it and writes `config` into it, after checking that `needed` bytes are
-/// free. An existing run is replaced only if `overwrite` is set; then only the files that a run writes are removed.
+/// Creates the directory of a new run, takes the lock on it and writes `config` into it, after checking that `needed`
+/// bytes are free. An existing run is replaced only if `overwrite` is set; then only the files that a run writes are
+/// removed.
 ///
 /// # Errors
-/// [`Error::Input`] if the directory is not empty, is used by another process, cannot be created, or has too little space;
-/// [`Error::Storage`] if it cannot be written.
+/// [`Error::Input`] if the directory is not empty, is used by another process, cannot be created, or has too little
+/// space; [`Error::Storage`] if it cannot be written.
 pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<Lock> {
     check_free(dir, overwrite)?;
     check_space(dir, needed)?;
@@ -123,7 +125,8 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
     Ok(lock)
 }
 
-/// Checks that a directory is empty or missing. With `overwrite`, checks instead that the files to be replaced are those of a run.
+/// Checks that a directory is empty or missing. With `overwrite`, checks instead that the files to be replaced are
+/// those of a run.
 fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
     if !dir.exists() {
         return Ok(());
@@ -143,8 +146,8 @@ fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
     Err(Error::input(dir, "the output directory already holds files").with_help(help))
 }
 
-/// Checks that files with the names of a run's files come with a log, which a run creates first and removes last: without it they
-/// may be the user's own.
+/// Checks that files with the names of a run's files come with a log, which a run creates first and removes last:
+/// without it they may be the user's own.
 fn check_log(dir: &Path) -> Result<()> {
     if dir.join(LOG).exists() {
         return Ok(());

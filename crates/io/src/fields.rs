@@ -1,4 +1,5 @@
-//! Output quantities, each declared once with name, dimension and description. Writers, readers and the guide use these tables.
+//! Output quantities, each declared once with name, dimension and description. Writers, readers and the guide use these
+//! tables.
 
 mod cluster;
 mod rows;

@@ -9,7 +9,7 @@ use tisane::units::{Dimension, Scale, Unit, Units};
 /// Units in which the files of a run are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileUnits {
-    /// The user's units, in which the values are.
+    /// Units of the user, in which the values are given.
     pub units: Units,
     /// Size of the internal units in the user's units: `user = internal × scale`.
     pub scale: Scale,
@@ -20,8 +20,8 @@ const HENON: &str = "henon";
 /// Value of `system` for units with a physical size.
 const PHYSICAL: &str = "physical";
 
-/// Attributes of the units: the one with the name and the one with the size in cgs. `UnitTime_in_s` is not among them: for
-/// readers of Gadget files it is `UnitLength / UnitVelocity`, the unit of `Time` in the header.
+/// Attributes of the units: the one with the name and the one with the size in cgs. `UnitTime_in_s` is not among them:
+/// for readers of Gadget files it is `UnitLength / UnitVelocity`, the unit of `Time` in the header.
 const NAMES: [(&str, &str); 4] = [
     ("mass", "UnitMass_in_g"),
     ("length", "UnitLength_in_cm"),
@@ -29,7 +29,8 @@ const NAMES: [(&str, &str); 4] = [
     ("time", "time_in_s"),
 ];
 
-/// Writes the units as attributes of a group: names, and sizes in cgs under the names that readers of Gadget files expect.
+/// Writes the units as attributes of a group: names, and sizes in cgs under the names that readers of Gadget files
+/// expect.
 pub(super) fn write(file_units: &FileUnits, group: &Group) -> H5Result {
     let units = &file_units.units;
     for ((name, size), unit) in NAMES.into_iter().zip([&units.mass, &units.length, &units.velocity, &units.time]) {
@@ -67,7 +68,7 @@ pub(super) fn read(node: &TisaneGroup<'_>) -> Result<FileUnits> {
 fn read_physical(node: &TisaneGroup<'_>) -> Result<Units> {
     let unit = |(name, size)| Ok::<_, tisane::Error>(Unit { name: node.text(name)?, cgs: node.get(size)? });
     let [mass, length, velocity, time] = NAMES;
-    let stated = Units::stated([unit(mass)?, unit(length)?, unit(velocity)?, unit(time)?], node.get("G")?);
+    let stated = Units::from_sizes([unit(mass)?, unit(length)?, unit(velocity)?, unit(time)?], node.get("G")?);
     stated.ok_or_else(|| node.error("", "expected positive, finite sizes of units"))
 }
 
@@ -78,9 +79,9 @@ pub(super) fn describe(at: &hdf5::Dataset, units: &Units, dimension: Dimension, 
     put_text(at, "description", text)
 }
 
-/// Writes the attributes from which readers of Gadget files (pynbody) derive the unit of a dataset: powers of `U_M`, `U_L`, `U_V`
-/// as given in `/Units`, and no cosmological factors. `U_T` is length / velocity for them: a quantity in another unit of time
-/// gets no such attributes.
+/// Writes the attributes from which readers of Gadget files (pynbody) derive the unit of a dataset: powers of `U_M`,
+/// `U_L`, `U_V` as given in `/Units`, and no cosmological factors. `U_T` is length / velocity for them: a quantity in
+/// another unit of time gets no such attributes.
 pub(super) fn describe_for_gadget(at: &hdf5::Dataset, units: &Units, dimension: Dimension, text: &str) -> H5Result {
     let own_time = (units.time.cgs * units.velocity.cgs / units.length.cgs - 1.0).abs() > 1e-9;
     if dimension.time != 0 && own_time {

@@ -16,8 +16,9 @@ use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Units};
 
-/// Describes a snapshot, a checkpoint, a journal (CSV or HDF5) or a file of particles in one of the [`formats`], after checking all
-/// of it: kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance, datasets, as far as present.
+/// Describes a snapshot, a checkpoint, a journal (CSV or HDF5) or a file of particles in one of the [`formats`], after
+/// checking all of it: kind, versions, N, time, units, masses, extent, velocities, energies, hashes, provenance,
+/// datasets, as far as present.
 ///
 /// # Errors
 /// [`Error::Input`] if the file is missing, damaged, or not readable by tisane.
@@ -191,7 +192,7 @@ fn describe_checkpoint(page: &mut Page, path: &Path, tree: &TisaneFile) -> Resul
     let c = checkpoint::read(path)?;
     let (p, run) = (&c.particles, &c.run);
     page.line("particles", p.len());
-    let time = run.clock.time(run.now) * run.scale.of(Dimension::TIME);
+    let time = run.clock.time(run.now) * run.scale.factor(Dimension::TIME);
     let synchronised = if run.now.is_synchronised() { "synchronised" } else { "between synchronised times" };
     page.line("time", format!("{time} in the user's unit, {synchronised}"));
     page.line("initial energy", format!("{} in internal units (G = 1)", run.references.energy));

@@ -1,5 +1,5 @@
-//! Journals of a run, such as its diagnostics: a CSV file that grows by one line a row, and an HDF5 file with the same columns,
-//! their units and descriptions, rewritten from the CSV from time to time and at the end.
+//! Journals of a run, such as its diagnostics: a CSV file that grows by one line a row, and an HDF5 file with the same
+//! columns, their units and descriptions, rewritten from the CSV from time to time and at the end.
 
 mod resume;
 pub mod tail;
@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 
-/// Pause between two rewrites of the HDF5 file, in durations of the last rewrite: rewriting takes at most 0.5 % of the run.
+/// Pause between two rewrites of the HDF5 file, in durations of the last rewrite: rewriting takes at most 0.5 % of the
+/// run.
 const PAUSE_PER_COST: u32 = 200;
 /// Number of rows that a rewrite holds in memory at a time, and of the rows of an HDF5 chunk.
 const BLOCK_ROWS: usize = 4096;
@@ -102,7 +103,8 @@ impl<R: JournalRow> JournalWriter<R> {
     /// Appends a row, given in internal units, in one write.
     ///
     /// # Errors
-    /// [`Error::Storage`] if it cannot be written. A row that was written in part is truncated: a journal has whole rows only.
+    /// [`Error::Storage`] if it cannot be written. A row that was written in part is truncated: a journal has whole
+    /// rows only.
     pub fn append(&mut self, row: &R) -> Result<()> {
         let line = line(&row.values(&self.units.scale));
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
@@ -137,11 +139,12 @@ impl<R: JournalRow> JournalWriter<R> {
         if Instant::now() >= self.next_rewrite { self.rewrite(&provenance()) } else { Ok(()) }
     }
 
-    /// Flushes the journal to the disk. Called before a checkpoint that counts its rows: a power cut could leave fewer otherwise.
+    /// Flushes the journal to the disk. Called before a checkpoint that counts its rows: a power cut could leave fewer
+    /// otherwise.
     ///
     /// # Errors
-    /// [`Error::Storage`] if that fails. Must not be retried: the operating system may have dropped the data that it could not
-    /// write, and reports that once.
+    /// [`Error::Storage`] if that fails. Must not be retried: the operating system may have dropped the data that it
+    /// could not write, and reports that once.
     pub fn sync(&self) -> Result<()> {
         self.csv.sync_data().map_err(|e| Error::storage(&self.csv_path, e))
     }
@@ -176,24 +179,25 @@ impl<R: JournalRow> JournalWriter<R> {
             file_units::describe(&dataset, &self.units.units, spec.dimension, &spec.description)?;
             datasets.push(dataset);
         }
-        let trouble = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());
-        let mut journal = csv::Reader::from_path(&self.csv_path).map_err(|e| trouble(&e))?;
+        let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", self.csv_path.display());
+        let mut journal = csv::Reader::from_path(&self.csv_path).map_err(|e| failed(&e))?;
         let mut done = 0;
         for (row, record) in journal.records().take(rows).enumerate() {
-            let record = record.map_err(|e| trouble(&e))?;
-            block.push_row(&record).map_err(|e| trouble(&e))?;
+            let record = record.map_err(|e| failed(&e))?;
+            block.push_row(&record).map_err(|e| failed(&e))?;
             if (row + 1) % BLOCK_ROWS == 0 {
                 done = flush_block(&datasets, &mut block, done)?;
             }
         }
         if flush_block(&datasets, &mut block, done)? != rows {
-            return Err(trouble(&"rows are missing from the journal").into());
+            return Err(failed(&"rows are missing from the journal").into());
         }
         Ok(())
     }
 }
 
-/// Writes the rows of a block after the first `done` rows of the datasets and empties it. Returns the number of rows written.
+/// Writes the rows of a block after the first `done` rows of the datasets and empties it. Returns the number of rows
+/// written.
 fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result<usize> {
     let mut next = done;
     for (dataset, column) in datasets.iter().zip(&mut block.columns) {

@@ -1,4 +1,5 @@
-//! Files of tisane: the snapshots, checkpoints and journals of a run, their provenance, and the file formats of other programs.
+//! Files of tisane: the snapshots, checkpoints and journals of a run, their provenance, and the file formats of other
+//! programs.
 //!
 //! | module | content |
 //! |---|---|
@@ -11,10 +12,10 @@
 //! | [`directory`], [`lock`] | the output directory of a run, and the lock of the process that writes it |
 //! | [`inspect`] | a one-page description of any of these files |
 //!
-//! Every file is written under a temporary name, flushed to the disk and renamed ([`atomic`]), so that a kill or a power cut
-//! never leaves half a file. Every HDF5 file ends in a SHA-256 of all its bytes ([`checksum`]), which readers verify before the
-//! HDF5 library parses the file. Readers bound the memory they allocate by the length of the file, and report errors as
-//! [`tisane::Error`] with the file, the place in it, the expected and the found value.
+//! Every file is written under a temporary name, flushed to the disk and renamed ([`atomic`]), so that a kill or a
+//! power cut never leaves half a file. Every HDF5 file ends in a SHA-256 of all its bytes ([`checksum`]), which readers
+//! verify before the HDF5 library parses the file. Readers bound the memory they allocate by the length of the file,
+//! and report errors as [`tisane::Error`] with the file, the place in it, the expected and the found value.
 //!
 //! # Example
 //!

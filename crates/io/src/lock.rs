@@ -1,15 +1,15 @@
 //! Lock file of a directory, so that only one process writes to it.
 //!
-//! `tisane.lock` exists while a process writes to the directory. The process holds a lock on it (`flock`), and its text names the
-//! process. The operating system releases the lock when the process ends, however it ends; a lock file without a lock is
-//! therefore stale.
+//! `tisane.lock` exists while a process writes to the directory. The process holds a lock on it (`flock`), and its text
+//! names the process. The operating system releases the lock when the process ends, however it ends; a lock file
+//! without a lock is therefore stale.
 //!
 //! Two cases need more than one call of `flock`:
-//! - The lock may be held briefly by a process that does not write: one that calls [`check`], or a child process between fork and
-//!   exec, which still has the descriptors of its parent. The attempt is repeated for a bounded time, which is long only if the
-//!   process named in the text has ended.
-//! - A file system may refuse locks (Lustre mounted with `noflock`, NFS without a lock manager). Then the text alone decides, and
-//!   [`Lock::warning`] returns a warning.
+//! - The lock may be held briefly by a process that does not write: one that calls [`check`], or a child process
+//!   between fork and exec, which still has the descriptors of its parent. The attempt is repeated for a bounded time,
+//!   which is long only if the process named in the text has ended.
+//! - A file system may refuse locks (Lustre mounted with `noflock`, NFS without a lock manager). Then the text alone
+//!   decides, and [`Lock::warning`] returns a warning.
 
 use super::machine;
 use super::provenance::now_utc;
@@ -47,8 +47,8 @@ impl Lock {
     /// Takes the lock on a directory.
     ///
     /// # Errors
-    /// [`Error::Input`] if another process uses the directory, with its process number and machine, or if the directory is not
-    /// writable.
+    /// [`Error::Input`] if another process uses the directory, with its process number and machine, or if the directory
+    /// is not writable.
     pub fn take(dir: &Path) -> Result<Self> {
         let path = dir.join(LOCK_FILE);
         let cannot = |e: io::Error| Error::input(dir, format!("cannot take the lock {LOCK_FILE}: {e}"));
@@ -82,7 +82,8 @@ impl Lock {
         }
     }
 
-    /// Writes the text that names this process into a lock file that it has locked, or that the file system refuses to lock.
+    /// Writes the text that names this process into a lock file that it has locked, or that the file system refuses to
+    /// lock.
     fn hold(path: PathBuf, mut file: File, stale_owner: String, refused: Option<String>) -> io::Result<Self> {
         let own = format!("process {} on {}, since {}\n", std::process::id(), machine::host(), now_utc());
         let written = file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(own.as_bytes()));
@@ -98,8 +99,9 @@ impl Lock {
     pub fn warning(&self) -> Option<String> {
         let system = self.refused.as_ref()?;
         Some(format!(
-            "{}: this file system refuses locks ({system}), so that only the text of the file keeps other processes out: do not \
-             start two at the same moment, and remove the file by hand if the machine of its process went down",
+            "{}: this file system refuses locks ({system}), so that only the text of the file keeps other processes \
+             out: do not start two at the same moment, and remove the file by hand if the machine of its process \
+             went down",
             self.path.display()
         ))
     }
@@ -107,7 +109,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while the lock is still held. The directory may have been removed and another one created under its name.
+        // Removed while the lock is still held. The directory may have been removed and another one created under its
+        // name.
         if same_file(&self.path, &self.file) {
             let _ = fs::remove_file(&self.path);
         }

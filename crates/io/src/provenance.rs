@@ -13,8 +13,8 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 use tisane::error::Result;
 
-/// Record of the program, machine and input that produced a file, sufficient to reproduce it. Text is empty if unknown or not
-/// applicable.
+/// Record of the program, machine and input that produced a file, sufficient to reproduce it. Text is empty if unknown
+/// or not applicable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
@@ -79,8 +79,8 @@ pub struct InputFile {
 }
 
 impl Provenance {
-    /// Returns the provenance of this program: version, build, machine and the present time. The fields that describe the run are
-    /// empty.
+    /// Returns the provenance of this program: version, build, machine and the present time. The fields that describe
+    /// the run are empty.
     #[must_use]
     pub fn current() -> Self {
         let build = build();

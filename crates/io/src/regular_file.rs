@@ -7,8 +7,8 @@ use std::path::Path;
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// The error of the operating system, and [`io::ErrorKind::InvalidInput`] for a device, a pipe or a socket. A directory is opened;
-/// reading it then fails with [`io::ErrorKind::IsADirectory`].
+/// The error of the operating system, and [`io::ErrorKind::InvalidInput`] for a device, a pipe or a socket. A directory
+/// is opened; reading it then fails with [`io::ErrorKind::IsADirectory`].
 pub fn open(path: &Path) -> io::Result<File> {
     let kind = fs::metadata(path)?.file_type();
     if kind.is_file() || kind.is_dir() {

@@ -83,7 +83,7 @@ pub fn write(path: &Path, snapshot: &Snapshot<'_>) -> Result<()> {
 
 fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     let time = s.clock.time(s.now);
-    let user_time = time * s.units.scale.of(Dimension::TIME);
+    let user_time = time * s.units.scale.factor(Dimension::TIME);
     put(root, "time", &user_time)?;
     put_text(root, "time_unit", &s.units.units.label(Dimension::TIME))?;
     let header_time = time * s.units.scale.length / s.units.scale.velocity;
@@ -104,7 +104,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
                 put_dataset(&group, field.name, field.width, &values)?
             }
             FieldValues::Floats(mut values) => {
-                let scale = s.units.scale.of(field.dimension);
+                let scale = s.units.scale.factor(field.dimension);
                 values.iter_mut().for_each(|v| *v *= scale);
                 hash.add(field, values.iter().map(|v| v.to_le_bytes()));
                 put_dataset(&group, field.name, field.width, &values)?
@@ -163,7 +163,8 @@ impl ContentHash {
     }
 }
 
-/// Reads a snapshot written by tisane. Verifies the SHA-256 of the bytes, if the file still has it, and that of the values.
+/// Reads a snapshot written by tisane. Verifies the SHA-256 of the bytes, if the file still has it, and that of the
+/// values.
 ///
 /// # Errors
 /// [`Error::Input`](tisane::Error::Input) with the file and the dataset if it is missing, damaged or of another kind.

@@ -1,5 +1,5 @@
-//! Tables: named columns of equal length, each with a unit and a description. Journals of runs, results of studies and other CSV
-//! files are read as tables; results are written as tables, in CSV and HDF5.
+//! Tables: named columns of equal length, each with a unit and a description. Journals of runs, results of studies and
+//! other CSV files are read as tables; results are written as tables, in CSV and HDF5.
 
 mod csv_file;
 mod hdf5_file;
@@ -274,8 +274,8 @@ impl<'a> Numbers<'a> {
 }
 
 /// Reads a table: HDF5 written by tisane, or CSV. In a CSV file, lines that begin with `#` are the title and remarks
-/// (`# name: value`); the first other line names the columns, with units in brackets (`time [Myr]`). A column holds numbers if
-/// each of its cells is a number or empty, and text otherwise.
+/// (`# name: value`); the first other line names the columns, with units in brackets (`time [Myr]`). A column holds
+/// numbers if each of its cells is a number or empty, and text otherwise.
 ///
 /// # Errors
 /// [`Error::Input`] with the line or dataset if the file is missing, damaged or not a table.
@@ -283,8 +283,8 @@ pub fn read(path: &Path) -> Result<Table> {
     if formats::head(path)?.starts_with(SIGNATURE) { read_hdf5(path) } else { csv_file::read_any(path) }
 }
 
-/// Reads a journal of a run, which may be in progress: all whole lines of the file `csv`, with units, descriptions and remarks
-/// from the file `hdf5` if it exists; only `hdf5` if there is no `csv`.
+/// Reads a journal of a run, which may be in progress: all whole lines of the file `csv`, with units, descriptions and
+/// remarks from the file `hdf5` if it exists; only `hdf5` if there is no `csv`.
 ///
 /// # Errors
 /// As [`read`].

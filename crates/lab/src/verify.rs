@@ -252,7 +252,7 @@ fn accelerations(p: &Particles, mut engine: Box<dyn ForceEngine<Accelerations>>)
 
 /// Returns the instructions that every machine has: the energy does not rest on those under test.
 fn baseline() -> Width {
-    Width::by_name("baseline").unwrap_or_else(Width::widest)
+    Width::from_name("baseline").unwrap_or_else(Width::widest)
 }
 
 /// Returns the total energy in f64, independent of the engine that moved the particles.
@@ -260,7 +260,7 @@ fn energy(p: &Particles) -> Result<f64> {
     let mut engine = cpu::engine(Precision::F64, EPSILON, CLOCK, baseline());
     engine.load(p)?;
     let now = p.time.first().copied().unwrap_or_default();
-    Ok(Conserved::of(p, &Field::from_engine(p, &mut *engine, now)?.pot).energy())
+    Ok(Conserved::from_particles(p, &Field::from_engine(p, &mut *engine, now)?.pot).energy())
 }
 
 fn outcome(

@@ -8,7 +8,7 @@ use tisane::compensated_sum::{sum, sum3};
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::density::core;
 use tisane::diagnostics::cluster::neighbours::Neighbours;
-use tisane::diagnostics::cluster::spheres::Outwards;
+use tisane::diagnostics::cluster::spheres::RadialOrder;
 use tisane::diagnostics::cluster::systems;
 use tisane::error::Result;
 use tisane::particles::{Particles, Vec3};
@@ -50,8 +50,8 @@ impl Look {
     pub fn read(path: &Path) -> Result<Self> {
         let data = snapshot::read(path)?;
         let scale = data.units.scale;
-        let floats = |column: Vec<f64>, d| column.into_iter().map(|x| x / scale.of(d)).collect();
-        let vectors = |column: Vec<Vec3>, d| column.into_iter().map(|v| v / scale.of(d)).collect();
+        let floats = |column: Vec<f64>, d| column.into_iter().map(|x| x / scale.factor(d)).collect();
+        let vectors = |column: Vec<Vec3>, d| column.into_iter().map(|v| v / scale.factor(d)).collect();
         let stars = Stars {
             id: data.id,
             mass: floats(data.mass, Dimension::MASS),
@@ -59,7 +59,7 @@ impl Look {
             vel: vectors(data.vel, Dimension::VELOCITY),
             pot: floats(data.pot, Dimension::POTENTIAL),
         };
-        let centre = core(&stars, &Neighbours::of(&stars, NEIGHBOURS)).centre * scale.length;
+        let centre = core(&stars, &Neighbours::new(&stars, NEIGHBOURS)).centre * scale.length;
         Ok(Self { time: data.time, units: data.units, stars, content: data.content_sha256, centre })
     }
 
@@ -78,12 +78,12 @@ impl Look {
             if total > 0.0 { moment / total } else { Vec3::zeros() }
         };
         let centre = self.centre / scale.length;
-        let outwards = Outwards::of(&stars.id, &stars.pos, centre, 0..stars.len() as u32);
-        let [half] = outwards.spheres(&stars.mass, [0.5]);
-        let inner = outwards.order[..half].iter().map(|&i| (stars.mass[i as usize], stars.vel[i as usize]));
+        let radial = RadialOrder::new(&stars.id, &stars.pos, centre, 0..stars.len() as u32);
+        let [half] = radial.spheres(&stars.mass, [0.5]);
+        let inner = radial.order[..half].iter().map(|&i| (stars.mass[i as usize], stars.vel[i as usize]));
         let (mass, vel): (Vec<f64>, Vec<Vec3>) = inner.unzip();
         let velocity = mean(&mass, &vel);
-        let found = systems::find(stars, &Neighbours::of(stars, NEIGHBOURS), velocity, 0.0, HARDNESS);
+        let found = systems::find(stars, &Neighbours::new(stars, NEIGHBOURS), velocity, 0.0, HARDNESS);
         let (mut mass, mut pos, mut vel) = (Vec::new(), Vec::new(), Vec::new());
         for &body in &found.outermost {
             let (m, x, v) = match (body as usize).checked_sub(stars.len()) {

@@ -88,7 +88,7 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     let start = loaded.config.t_start().unwrap_or(state.time);
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     check_coincidence(&loaded, &particles)?;
-    let centre = Conserved::of(&particles, &particles.pot).centre_of_mass;
+    let centre = Conserved::from_particles(&particles, &particles.pot).centre_of_mass;
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     check_range(&loaded, &particles, &scale)?;
@@ -158,7 +158,7 @@ fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>
     warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
     let n = state.particles.len();
     let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
-    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::of(state.particles, &source) })
+    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
 }
 
 /// Without softening, particles at the same place have no finite force.
@@ -183,7 +183,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
 
 /// The mode must hold the system, whose particles are in internal units.
 fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
-    let range = Range::of(loaded.config.force.precision());
+    let range = Range::for_precision(loaded.config.force.precision());
     let epsilon = loaded.config.softening.epsilon.get() / scale.length;
     range.check_start(p, epsilon).map_err(|what| {
         let key = if matches!(what, OutOfRange::Softening(..)) { "softening.epsilon" } else { "force.precision" };
@@ -200,7 +200,7 @@ pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
     let mut engine = cpu::engine(Precision::F64, epsilon, clock, width()?);
     engine.load(p)?;
     let field = Field::from_engine(p, &mut *engine, Time::default())?;
-    Ok(Conserved::of(p, &field.pot).potential)
+    Ok(Conserved::from_particles(p, &field.pot).potential)
 }
 
 fn width() -> Result<Width> {

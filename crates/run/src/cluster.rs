@@ -43,7 +43,7 @@ impl Seen {
     /// The particles of a run with the potentials `pot`, as its snapshot would hold them.
     #[must_use]
     pub fn stars(p: &Particles, pot: &[f64], scale: &Scale) -> Stars {
-        let there_and_back = |x: f64, d: Dimension| x * scale.of(d) / scale.of(d);
+        let there_and_back = |x: f64, d: Dimension| x * scale.factor(d) / scale.factor(d);
         let vectors = |column: &[Vec3], d| column.iter().map(|v| v.map(|x| there_and_back(x, d))).collect();
         let floats = |column: &[f64], d| column.iter().map(|x| there_and_back(*x, d)).collect();
         Stars {
@@ -59,7 +59,7 @@ impl Seen {
     #[must_use]
     pub fn in_snapshot(data: SnapshotData, settings: &Settings) -> Self {
         let scale = data.units.scale;
-        let back = |x: &mut f64, d: Dimension| *x /= scale.of(d);
+        let back = |x: &mut f64, d: Dimension| *x /= scale.factor(d);
         let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, .. } = data;
         mass.iter_mut().for_each(|x| back(x, Dimension::MASS));
         components_mut(&mut pos).iter_mut().for_each(|x| back(x, Dimension::LENGTH));
@@ -71,7 +71,10 @@ impl Seen {
     /// Looks at particles at `time`, in the user's unit.
     #[must_use]
     pub fn of(stars: &Stars, time: f64, settings: &Settings) -> Self {
-        Self { time, survey: Survey::of(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)) }
+        Self {
+            time,
+            survey: Survey::new(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)),
+        }
     }
 
     /// The row about the cluster's structure.

@@ -169,7 +169,7 @@ impl Simulation {
         self.count(done);
         let mut outputs = self.insist(|| Outputs::create(&self.plan, &self.units))?;
         let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
-        let conserved = Conserved::of(&self.particles, &measured.pot);
+        let conserved = Conserved::from_particles(&self.particles, &measured.pot);
         let references = &mut self.state.references;
         references.energy = conserved.energy();
         references.previous_energy = conserved.energy();
@@ -303,7 +303,7 @@ impl Simulation {
             Some(auditor) => auditor.audit(&self.particles, self.state.now, propagator)?,
             None => None,
         };
-        let conserved = Conserved::of(&self.particles, &measured.pot);
+        let conserved = Conserved::from_particles(&self.particles, &measured.pot);
         Ok((row::of(&self.particles, &self.state, &conserved, audit.as_ref()), audit))
     }
 

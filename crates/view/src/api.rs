@@ -1,4 +1,4 @@
-//! What a view answers: the files of the page, the state of the run, its snapshots, the rows of its journals.
+//! Responses of a view: files of the page, state of the run, snapshots, rows of journals.
 
 use super::directory::RunDirectory;
 use super::http::{Request, Response};
@@ -10,22 +10,22 @@ use tisane::error::{Error, Result};
 use tisane_io::journal::tail::TailRows;
 use tisane_io::snapshot;
 
-/// Most rows in an answer; the page asks on.
-const MOST_ROWS: usize = 8192;
-/// Most particles in a frame, unless the page wants fewer.
-const MOST_PARTICLES: usize = 1 << 20;
+/// Maximum number of rows in a response; the page requests the following ones.
+const MAX_ROWS: usize = 8192;
+/// Maximum number of particles in a frame.
+const MAX_PARTICLES: usize = 1 << 20;
 
 const JSON: &str = "application/json";
 const BINARY: &str = "application/octet-stream";
 
-/// The answers about one directory.
+/// Responses about the directory of one run.
 #[derive(Debug)]
 pub struct Api {
     directory: Mutex<RunDirectory>,
 }
 
 impl Api {
-    /// Of a run's directory.
+    /// Creates the responses for the directory of a run.
     ///
     /// # Errors
     /// [`Error::Input`] if it is not the directory of a run.
@@ -33,8 +33,8 @@ impl Api {
         Ok(Self { directory: Mutex::new(RunDirectory::open(dir)?) })
     }
 
-    /// The answer to a request for `place`, a path below that of the view. Places are matched with names known here; none
-    /// becomes a path of the file system.
+    /// Answers a request for `place`, a path below that of the view. Places are matched with known names and never used
+    /// as a path of the file system.
     pub fn answer(&self, place: &str, request: &Request) -> Response {
         let answer = match place.split_once('/') {
             Some(("api", "state")) => self.state(request),
@@ -52,19 +52,21 @@ impl Api {
         })
     }
 
-    /// Whatever a thread that failed left: each answer brings it up to date first.
+    /// Locks the directory, also after a panic of another thread: each response refreshes it first.
     fn directory(&self) -> MutexGuard<'_, RunDirectory> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the state of the run as JSON.
     fn state(&self, request: &Request) -> Result<Response, ApiError> {
         let from = number(request, "from", 0)?;
         Ok(json_response(&self.directory().state(from)?))
     }
 
+    /// Returns a snapshot as a frame.
     fn snapshot(&self, text: &str, request: &Request) -> Result<Response, ApiError> {
-        let asked = text.parse().map_err(|_| ApiError::Request("the number of a snapshot is a whole number"))?;
-        let most = number(request, "most", MOST_PARTICLES)?;
+        let asked = text.parse().map_err(|_| ApiError::Request("expected the number of a snapshot, a whole number"))?;
+        let most = number(request, "most", MAX_PARTICLES)?;
         let path = {
             let mut directory = self.directory();
             if directory.snapshot(asked).is_none() {
@@ -72,26 +74,30 @@ impl Api {
             }
             directory.snapshot(asked).ok_or(ApiError::Missing)?
         };
-        // Read without holding up other answers.
+        // Reads the snapshot without holding the lock.
         let read = snapshot::read(&path)?;
-        Ok(Response::ok(BINARY, frame::bytes(&read, most.min(MOST_PARTICLES))))
+        Ok(Response::ok(BINARY, frame::bytes(&read, most.min(MAX_PARTICLES))))
     }
 
+    /// Returns rows of a journal as JSON.
     fn series(&self, name: &str, request: &Request) -> Result<Response, ApiError> {
         let from: u64 = number(request, "from", 0)?;
         let every: u64 = number(request, "every", 1)?;
         let wanted: Vec<&str> = request.parameter("columns").unwrap_or("*").split(',').collect();
         let mut directory = self.directory();
         let journal = directory.journal(name)?.ok_or(ApiError::Missing)?;
-        let rows = journal.read(from, every, MOST_ROWS, |column| wanted.iter().any(|wanted| fits(column, wanted)))?;
+        let rows = journal.read(from, every, MAX_ROWS, |column| wanted.iter().any(|wanted| matches(column, wanted)))?;
         Ok(json_response(&rows_json(&rows, journal.generation(), journal.rows())))
     }
 }
 
-/// Why there is no answer.
+/// Reason for an error response.
 enum ApiError {
+    /// Invalid parameter.
     Request(&'static str),
+    /// No such snapshot or journal.
     Missing,
+    /// Unreadable file.
     File(Error),
 }
 
@@ -101,22 +107,23 @@ impl From<Error> for ApiError {
     }
 }
 
-/// A whole number in the query.
+/// Parses a whole number from the query.
 fn number<T: std::str::FromStr>(request: &Request, name: &str, default: T) -> Result<T, ApiError> {
     let given = request.parameter(name);
-    given.map_or(Ok(default), |text| text.parse().map_err(|_| ApiError::Request("a whole number was expected")))
+    given.map_or(Ok(default), |text| text.parse().map_err(|_| ApiError::Request("expected a whole number")))
 }
 
-/// A column's name, or the beginning of one before a `*`.
-fn fits(column: &str, wanted: &str) -> bool {
+/// Returns true if `wanted` is the name of the column, or the beginning of its name followed by `*`.
+fn matches(column: &str, wanted: &str) -> bool {
     wanted.strip_suffix('*').map_or_else(|| column == wanted, |start| column.starts_with(start))
 }
 
+/// Returns a JSON response.
 fn json_response(value: &Value) -> Response {
     Response::ok(JSON, value.to_string())
 }
 
-/// TailRows by columns; `null` for what is not a finite number: JSON has none.
+/// Returns rows by columns as JSON, with `null` for NaN and infinity.
 fn rows_json(rows: &TailRows, generation: u64, all: u64) -> Value {
     let columns: serde_json::Map<_, _> =
         rows.table.columns.iter().map(|column| (column.name.clone(), json!(column.values))).collect();

@@ -1,12 +1,13 @@
-//! Who may see a view: whoever has its token. Any user of this machine can reach a port of the loopback interface.
+//! Access to a view by a secret token: any user of this machine can connect to a port of the loopback interface.
 
 use super::http::Request;
 use subtle::ConstantTimeEq;
 use tisane::particles::hexadecimal;
 
-/// The guard of one view. A random token of 128 bits comes once in the address that the program prints; from then on the browser
-/// shows it as a cookie that no script can read and no other site can have sent. The page's path is random too, so that the
-/// cookie goes to this view and to no other server on the machine: cookies do not look at ports.
+/// Token of one view, and the check of requests against it. The random token of 128 bits is in the address that the
+/// program prints; afterwards the browser sends it as a cookie that scripts cannot read and other sites cannot send.
+/// The path of the page is random too, so that the cookie is sent to this view and to no other server on the machine:
+/// cookies do not distinguish ports.
 #[derive(Clone, Debug)]
 pub struct TokenGuard {
     id: String,
@@ -16,20 +17,20 @@ pub struct TokenGuard {
 /// Name of the cookie.
 const COOKIE: &str = "tisane";
 
-/// How a request came in.
+/// Credential of an authorized request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential {
-    /// With the token in the address: give the cookie.
+    /// Token in the address: the response sets the cookie.
     Token,
-    /// With the cookie.
+    /// Cookie.
     Cookie,
 }
 
 impl TokenGuard {
-    /// A guard with a new token, from the system's source of random numbers.
+    /// Creates a random token with the random number generator of the operating system.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the operating system.
     pub fn new() -> Result<Self, getrandom::Error> {
         let (mut id, mut token) = ([0u8; 4], [0u8; 16]);
         getrandom::fill(&mut id)?;
@@ -37,19 +38,20 @@ impl TokenGuard {
         Ok(Self { id: hexadecimal(&id), token: hexadecimal(&token) })
     }
 
-    /// What follows host and port in the address of the view.
+    /// Returns the path and query of the address of the view, with the token.
     #[must_use]
     pub fn address(&self) -> String {
         format!("/{}/?token={}", self.id, self.token)
     }
 
-    /// The cookie to set for who came with the token.
+    /// Returns the cookie to set after a request with the token.
     #[must_use]
     pub fn cookie(&self) -> String {
         format!("{COOKIE}={}; Path=/{}/; HttpOnly; SameSite=Strict", self.token, self.id)
     }
 
-    /// Whether a request may come in, and the path below this view that it asks for.
+    /// Returns the credential of an authorized request and the requested path below that of the view; [`None`] for
+    /// other requests.
     #[must_use]
     pub fn authorize<'a>(&self, request: &'a Request) -> Option<(Credential, &'a str)> {
         let place = request.path.strip_prefix('/')?.strip_prefix(self.id.as_str())?.strip_prefix('/')?;
@@ -64,14 +66,14 @@ impl TokenGuard {
         ours.any(|(_, value)| self.is_token(value.trim())).then_some((Credential::Cookie, place))
     }
 
-    /// In a time that does not tell how much of it is right.
+    /// Compares in constant time, so that the duration does not reveal how many bytes match.
     fn is_token(&self, given: &str) -> bool {
         self.token.as_bytes().ct_eq(given.as_bytes()).into()
     }
 }
 
-/// True for the names of this machine. Another name that leads here is a page elsewhere that has its name resolved to this
-/// machine (DNS rebinding). The port may be any: ssh forwards to another.
+/// Returns true for the names of the loopback interface. Any other name is that of a foreign page resolved to this
+/// machine (DNS rebinding). Any port is allowed: an ssh tunnel has another one.
 fn is_loopback(host: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"].into_iter().any(|name| {
         let rest = host.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name)).map(|_| &host[name.len()..]);
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_the_host() {
+    fn only_loopback_names_are_accepted() {
         for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8765", "[::1]:65535", "127.0.0.1"] {
             assert!(is_loopback(host), "{host}");
         }

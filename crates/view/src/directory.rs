@@ -1,4 +1,4 @@
-//! A run's directory as it is now: which snapshots it holds and when they were taken, which rows its journals have.
+//! Current content of the directory of a run: snapshots with their times, and rows of the journals.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -11,10 +11,10 @@ use tisane_io::lock;
 use tisane_io::regular_file;
 use tisane_io::snapshot::{self, SnapshotHeader};
 
-/// The journals that a page may ask for.
+/// Journals that the page can request.
 pub const SERIES: [&str; 2] = ["diagnostics", "cluster"];
 
-/// What is known of a directory; brought up to date before each answer.
+/// Content of a directory; refreshed before each response.
 #[derive(Debug)]
 pub struct RunDirectory {
     dir: PathBuf,
@@ -24,21 +24,21 @@ pub struct RunDirectory {
     journals: Vec<JournalTail>,
 }
 
-/// A snapshot that has been looked at.
+/// Snapshot whose metadata was read.
 #[derive(Clone, Debug, PartialEq)]
 struct SnapshotEntry {
     number: u64,
-    /// Time, in the user's unit; none of one that cannot be read.
+    /// Time in the user's unit; [`None`] if the snapshot cannot be read.
     time: Option<f64>,
-    /// Tells another file under the same name.
+    /// Length and modification time, to notice a replaced file.
     stamp: Option<(u64, SystemTime)>,
 }
 
 impl RunDirectory {
-    /// A directory of a run.
+    /// Opens the directory of a run.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is none.
+    /// [`Error::Input`] if it is not the directory of a run.
     pub fn open(dir: &Path) -> Result<Self> {
         if !dir.is_dir() {
             return Err(Error::input(dir, "there is no such directory").with_help("give the output directory of a run"));
@@ -51,14 +51,14 @@ impl RunDirectory {
         Ok(Self { dir: dir.to_owned(), snapshots: Vec::new(), generation: 0, newest: None, journals })
     }
 
-    /// Path of a snapshot, if there is one of that number.
+    /// Returns the path of a snapshot, if it exists.
     #[must_use]
     pub fn snapshot(&self, number: u64) -> Option<PathBuf> {
         let known = self.snapshots.binary_search_by_key(&number, |known| known.number).is_ok();
         known.then(|| directory::snapshot(&self.dir, number))
     }
 
-    /// The journal of a series, followed to its end; none if there is no such series.
+    /// Returns the journal of a series, read to its end; [`None`] if there is no such series.
     ///
     /// # Errors
     /// [`Error::Input`] if its file cannot be read.
@@ -69,14 +69,14 @@ impl RunDirectory {
         Ok(Some(journal))
     }
 
-    /// Looks which snapshots there are now.
+    /// Updates the list of snapshots.
     ///
     /// # Errors
-    /// [`Error::Input`] if their folder cannot be read.
+    /// [`Error::Input`] if their directory cannot be read.
     pub fn refresh(&mut self) -> Result<()> {
         let numbers = directory::snapshot_numbers(&self.dir)?;
         let same = self.snapshots.iter().zip(&numbers).take_while(|(known, number)| known.number == **number).count();
-        // A run done anew writes its first snapshot again, a resumed one those after its checkpoint.
+        // A new run replaces the first snapshot, a resumed one those after its checkpoint.
         let ends = [self.snapshots.first(), self.snapshots.last()];
         let replaced = ends.into_iter().flatten().any(|known| known.stamp != stamp(&self.path(known.number)));
         if same < self.snapshots.len() || replaced {
@@ -98,8 +98,8 @@ impl RunDirectory {
         directory::snapshot(&self.dir, number)
     }
 
-    /// What the page asks for again and again: what the run is, how far it has come, and the snapshots from the one with
-    /// place `from` in the list on.
+    /// Returns the state that the page polls: properties of the run, its progress, and the snapshots from index `from`
+    /// on.
     ///
     /// # Errors
     /// As [`refresh`](Self::refresh).
@@ -113,7 +113,7 @@ impl RunDirectory {
             rows.insert((*name).to_owned(), json!([journal.generation(), journal.rows()]));
         }
         let (name, end) = self.name_and_end();
-        // A run that is resumed has the summary of the session before until it has been taken up.
+        // A running simulation may still have the summary of its previous session.
         let ended = if running { None } else { self.exit_reason() };
         Ok(json!({
             "name": name,
@@ -128,7 +128,7 @@ impl RunDirectory {
         }))
     }
 
-    /// The name of the run and the time at which it ends, as its configuration says now.
+    /// Returns the name and the end time of the run from its configuration.
     fn name_and_end(&self) -> (String, Option<f64>) {
         let config = regular_file::read_to_string(&self.dir.join(CONFIG)).unwrap_or_default();
         let config: toml::Table = toml::from_str(&config).unwrap_or_default();
@@ -137,19 +137,20 @@ impl RunDirectory {
         (name, run.and_then(|run| run.get("t_end")?.as_float()))
     }
 
+    /// Returns the reason for the end of the run from its summary.
     fn exit_reason(&self) -> Option<String> {
         let summary: Value = serde_json::from_slice(&regular_file::read(&self.dir.join(SUMMARY)).ok()?).ok()?;
         summary.get("exit_reason")?.as_str().map(str::to_owned)
     }
 }
 
-/// Length and time of change of a file.
+/// Returns the length and modification time of a file.
 fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
-    let about = fs::metadata(path).ok()?;
-    Some((about.len(), about.modified().ok()?))
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
 }
 
-/// What the newest snapshot says of the run.
+/// Returns the properties of the run from its newest snapshot.
 fn run_info(heading: &SnapshotHeader) -> Value {
     let units = &heading.units.units;
     let scale = &heading.units.scale;
@@ -164,7 +165,7 @@ fn run_info(heading: &SnapshotHeader) -> Value {
             "time": units.time.name,
             "henon": units.is_henon(),
         },
-        // The length that a particle of velocity 1 goes in a time of 1, in the run's units.
+        // Distance that a particle of velocity 1 moves in a time of 1, in the units of the run.
         "length_of_velocity_time": scale.length / (scale.velocity * scale.time),
     })
 }

@@ -1,21 +1,21 @@
-//! A snapshot as the page draws it: bytes that a browser takes as typed arrays without looking at each.
+//! Binary frame of a snapshot for the page, which a browser maps to typed arrays without copying.
 //!
 //! Little-endian throughout:
 //!
-//! | offset | what |
+//! | offset | content |
 //! |---|---|
 //! | 0 | `tisane01` |
-//! | 8 | u32 n, number of particles in this frame |
-//! | 12 | u32 every: particle 0, every, 2 every, … of the file's rows are here |
+//! | 8 | u32 n, number of particles in the frame |
+//! | 12 | u32 every: the frame has the rows 0, every, 2 every, … of the file |
 //! | 16 | f64 time |
 //! | 24 | 3 f64 centre of mass of all particles |
-//! | 48 | 3 f64 its velocity |
+//! | 48 | 3 f64 velocity of the centre of mass |
 //! | 72 | n u64 ids |
-//! | … | 3 n f32 positions, from the centre of mass |
-//! | … | 3 n f32 velocities, from its velocity |
+//! | … | 3 n f32 positions relative to the centre of mass |
+//! | … | 3 n f32 velocities relative to that of the centre of mass |
 //! | … | n f32 masses |
 //!
-//! From the centre of mass, because f32 has 7 digits and a cluster may be far from the origin.
+//! Positions are relative to the centre of mass because f32 has 7 digits and a cluster may be far from the origin.
 
 use tisane::compensated_sum::{sum, sum3};
 use tisane::particles::Vec3;
@@ -23,7 +23,7 @@ use tisane_io::snapshot::SnapshotData;
 
 const MAGIC: &[u8; 8] = b"tisane01";
 
-/// The bytes of a frame of at most about `most` particles (at least one), evenly taken in the order of the file.
+/// Returns a frame of at most `most` particles (at least one), taken at equal intervals in the order of the file.
 #[must_use]
 pub fn bytes(snapshot: &SnapshotData, most: usize) -> Vec<u8> {
     let every = snapshot.id.len().div_ceil(most.max(1)).max(1);
@@ -48,7 +48,7 @@ pub fn bytes(snapshot: &SnapshotData, most: usize) -> Vec<u8> {
     out
 }
 
-/// The mean by mass; the plain one where there is no mass.
+/// Returns the mass-weighted mean of vectors; the plain mean if the total mass is zero.
 fn mean(mass: &[f64], column: &[Vec3]) -> Vec3 {
     let total = sum(mass.iter().copied());
     let massive = total > 0.0;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_is_as_told() {
+    fn the_layout_is_as_documented() {
         let all = bytes(&snapshot(2), 100);
         assert_eq!(all.len(), 72 + 2 * (8 + 12 + 12 + 4));
         assert_eq!((&all[..8], &all[8..16]), (&b"tisane01"[..], &[2, 0, 0, 0, 1, 0, 0, 0][..]));

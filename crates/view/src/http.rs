@@ -1,79 +1,83 @@
-//! As much of HTTP/1.1 as a page on this machine needs: one GET a connection, its head bounded in size and time.
+//! Minimal HTTP/1.1 for a local page: one GET request for each connection, with a head of bounded size and duration.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Longest head of a request, in bytes.
+/// Maximum length of the head of a request, in bytes.
 const HEAD_BYTES: usize = 8192;
-/// Most header lines.
+/// Maximum number of header lines.
 const HEADERS: usize = 64;
-/// Time for the whole head to come: browsers open connections ahead of what they ask for.
+/// Maximum time to receive the head. Browsers open connections before they need them.
 const HEAD_TIME: Duration = Duration::from_secs(5);
-/// Time in which some of the response must be taken.
+/// Timeout of a write of the response.
 const WRITE_TIME: Duration = Duration::from_secs(20);
-/// What is read after an answer, and for how long, so that the answer is not lost with the connection.
+/// Maximum number of bytes read after a response, so that it is not lost with the connection.
 const DRAINED: usize = 1 << 16;
+/// Maximum time spent on that.
 const DRAIN_TIME: Duration = Duration::from_millis(200);
 
-/// A request, as far as the view looks at it.
+/// Request, as far as the view uses it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The method.
+    /// Method.
     pub method: String,
-    /// The path, as it came: nothing decoded.
+    /// Path as received, not decoded.
     pub path: String,
-    /// What follows the first `?`.
+    /// Query after the first `?`, not decoded.
     pub query: String,
-    /// `Host`, if it was there once.
+    /// Value of `Host`, if it occurs exactly once.
     pub host: Option<String>,
-    /// Every `Cookie`.
+    /// Values of all `Cookie` headers.
     pub cookies: Vec<String>,
 }
 
-/// Why there is no request.
+/// Reason for the failure to read a request.
 #[derive(Debug)]
 pub enum RequestError {
-    /// The connection ended, failed or said nothing in time: there is nobody to answer.
+    /// The connection was closed, failed or timed out: no response is possible.
     Disconnected,
     /// Not HTTP/1.
     Malformed,
-    /// A head beyond the bounds.
+    /// The head exceeds the limits.
     TooLong,
 }
 
-/// An answer.
+/// HTTP response.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// Status code.
     pub status: u16,
     /// Media type.
     pub kind: &'static str,
-    /// The cookie to set, if any.
+    /// Cookie to set, if any.
     pub cookie: Option<String>,
-    /// The content.
+    /// Content.
     pub body: Vec<u8>,
 }
 
 impl Response {
-    /// Content found.
+    /// Creates a response with status 200.
     pub fn ok(kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
         Self { status: 200, kind, cookie: None, body: body.into() }
     }
 
-    /// A status without content.
+    /// Creates a response without content.
     pub const fn empty(status: u16) -> Self {
         Self { status, kind: "text/plain; charset=utf-8", cookie: None, body: Vec::new() }
     }
 
-    /// A status with a sentence for people.
+    /// Creates a response with a message as plain text.
     pub fn text(status: u16, text: &str) -> Self {
         Self { body: text.as_bytes().to_vec(), ..Self::empty(status) }
     }
 }
 
 impl Request {
-    /// Reads a request. The stream must be blocking.
+    /// Reads a request from a blocking stream.
+    ///
+    /// # Errors
+    /// [`RequestError`] if the connection ends or the request is malformed or too long.
     pub fn read(mut stream: &TcpStream) -> Result<Self, RequestError> {
         let deadline = Instant::now() + HEAD_TIME;
         let mut head = Vec::new();
@@ -99,7 +103,10 @@ impl Request {
         }
     }
 
-    /// The request in a head; [`None`] if that is not whole yet.
+    /// Parses the head of a request; [`None`] if it is incomplete.
+    ///
+    /// # Errors
+    /// [`RequestError`] if the head is malformed or too long.
     pub fn parse(head: &[u8]) -> Result<Option<Self>, RequestError> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
@@ -126,14 +133,15 @@ impl Request {
         }))
     }
 
-    /// A parameter of the query, as it came; the first of that name.
+    /// Returns the first parameter of this name in the query, not decoded.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 }
 
-/// What every answer says: nothing of the page comes from elsewhere, goes elsewhere, is kept, or is shown inside another page.
+/// Headers of every response: the page loads nothing from and sends nothing to other servers, is not cached, and cannot
+/// be embedded.
 const SECURITY_HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
                       X-Content-Type-Options: nosniff\r\n\
@@ -145,10 +153,10 @@ const SECURITY_HEADERS: &str = "Content-Security-Policy: default-src 'none'; scr
                       Connection: close\r\n";
 
 impl Response {
-    /// Sends it and ends the connection.
+    /// Sends the response and closes the connection.
     ///
     /// # Errors
-    /// What the system says, also where the reader has gone.
+    /// The error of the operating system, also if the client has closed the connection.
     pub fn send(&self, mut stream: &TcpStream) -> io::Result<()> {
         let cookie = self.cookie.as_ref().map_or_else(String::new, |cookie| format!("Set-Cookie: {cookie}\r\n"));
         let head = format!(
@@ -166,7 +174,7 @@ impl Response {
     }
 }
 
-/// Reads what is left of a request: closing with something unread would reset the connection, and the answer might be lost.
+/// Reads the rest of a request: closing a connection with unread data resets it, and the response might be lost.
 fn drain(mut stream: &TcpStream) -> io::Result<()> {
     let deadline = Instant::now() + DRAIN_TIME;
     let (mut part, mut drained) = ([0u8; 2048], 0);
@@ -184,6 +192,7 @@ fn drain(mut stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the reason phrase of a status code.
 const fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

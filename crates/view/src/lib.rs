@@ -1,9 +1,29 @@
-//! The live view: a page for a browser that shows a run's particles in three dimensions and its diagnostics, while the run goes
-//! on or afterwards. The page is embedded in the program and served on the loopback interface of this machine alone.
+//! Live view of a run: a web page that shows the particles in three dimensions and the diagnostics, during a run or
+//! afterwards. The page is embedded in the program and served on the loopback interface of this machine only.
 //!
-//! A request goes through `http` (one request of bounded size and duration a connection), the `door` (which lets in who
-//! has the token of this view) and `api` (the page, and a run's directory as data). The view only reads: the run's files are
-//! whole at every instant, and the journals that grow are taken up to their last whole line.
+//! A request passes three stages:
+//!
+//! 1. [`http`] reads one request for each connection, of bounded size and duration.
+//! 2. [`auth`] accepts only requests with the token of the view.
+//! 3. [`api`] answers with a file of the page, or with data from the directory of the run.
+//!
+//! The view only reads files. Snapshots are complete at any time, and journals are read up to their last whole line.
+//!
+//! # Example
+//!
+//! Serve a run on any free port until Enter is pressed:
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use tisane_view::{Port, View};
+//!
+//! fn main() -> tisane::Result<()> {
+//!     let view = View::start(Path::new("runs/plummer"), Port::bind(0)?)?;
+//!     println!("open {}", view.address());
+//!     let _ = std::io::stdin().read_line(&mut String::new());
+//!     Ok(())
+//! }
+//! ```
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,4 +1,4 @@
-//! The files of the page, embedded in the program.
+//! Files of the page, embedded in the program.
 
 use super::http::Response;
 
@@ -32,7 +32,7 @@ files! {
     "trails.js": SCRIPT;
 }
 
-/// A file of the page by its name; the page itself by none.
+/// Returns a file of the page by its name; the page itself for an empty name.
 pub fn file(name: &str) -> Option<Response> {
     let name = if name.is_empty() { "index.html" } else { name };
     let (_, kind, content) = FILES.iter().find(|(known, ..)| *known == name)?;
@@ -57,7 +57,7 @@ mod tests {
         for (name, _, content) in FILES {
             let addresses =
                 content.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://"));
-            // The name of a language, which nobody asks for anything.
+            // An XML namespace, which is not a request.
             let others = addresses.filter(|rest| !rest.starts_with("://www.w3.org/2000/svg"));
             assert_eq!(others.count(), 0, "{name}");
         }

@@ -1,4 +1,4 @@
-//! The server: a thread that accepts connections on the loopback interface, and a thread for each of them.
+//! Server of a view: a thread that accepts connections on the loopback interface, and a thread for each connection.
 
 use super::api::Api;
 use super::auth::{Credential, TokenGuard};
@@ -12,21 +12,23 @@ use std::thread;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 
-/// Most connections that have not been let in yet. Any user of this machine can open one and say nothing: where there are so
-/// many, the oldest makes way for a new one.
+/// Maximum number of connections that are not authorized yet. Any user of this machine can open connections and send
+/// nothing; at the maximum the oldest one is closed for a new one.
 const MAX_PENDING: usize = 64;
-/// Most requests that are answered at a time. A browser opens six connections to a server, and some ahead of need.
+/// Maximum number of requests answered at a time. A browser opens six connections to a server, and some more in
+/// advance.
 const MAX_ACTIVE: usize = 32;
-/// Pause after a failure to accept, as where the process has too many files open.
+/// Pause after a failure to accept a connection, for example with too many open files.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// A live view of a run's directory, served until it is dropped.
+/// Live view of the directory of a run, served until it is dropped.
 #[derive(Debug)]
 pub struct View {
     shared: Arc<Shared>,
     at: SocketAddr,
 }
 
+/// State shared by the threads of the server.
 #[derive(Debug)]
 struct Shared {
     api: Api,
@@ -36,7 +38,8 @@ struct Shared {
     ended: AtomicBool,
 }
 
-/// A port of 127.0.0.1 that is ours. Taken before a run's directory is made: whoever cannot have it has lost nothing.
+/// Bound port of 127.0.0.1. It is bound before the directory of a run is created, so that a failure leaves nothing
+/// behind.
 #[derive(Debug)]
 pub struct Port {
     listener: TcpListener,
@@ -44,14 +47,14 @@ pub struct Port {
 }
 
 impl Port {
-    /// Takes a port; any free one if it is 0.
+    /// Binds a port of 127.0.0.1; any free one for 0.
     ///
     /// # Errors
-    /// [`Error::Input`] if it cannot be had.
+    /// [`Error::Input`] if the port cannot be bound.
     pub fn bind(port: u16) -> Result<Self> {
         let place = format!("127.0.0.1:{port}");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
-            Error::input(&place, format!("cannot serve the view there: {e}"))
+            Error::input(&place, format!("cannot serve the view at this address: {e}"))
                 .with_help("give another port, or 0 for any free one")
         })?;
         let at = listener.local_addr().map_err(|e| Error::input(&place, e))?;
@@ -60,10 +63,11 @@ impl Port {
 }
 
 impl View {
-    /// Serves the directory of a run at a port. The run need not have written anything.
+    /// Serves the directory of a run at a port. The directory must have a configuration; other files may be missing.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no such directory.
+    /// [`Error::Input`] if it is not the directory of a run, or if there are no random numbers or no thread for the
+    /// server.
     pub fn start(dir: &Path, Port { listener, at }: Port) -> Result<Self> {
         let shared = Arc::new(Shared {
             api: Api::new(dir)?,
@@ -79,13 +83,13 @@ impl View {
         Ok(Self { shared, at })
     }
 
-    /// The address to open, with the token.
+    /// Returns the address to open in a browser, with the token.
     #[must_use]
     pub fn address(&self) -> String {
         format!("http://{}{}", self.at, self.shared.guard.address())
     }
 
-    /// The port.
+    /// Returns the port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.at.port()
@@ -95,11 +99,12 @@ impl View {
 impl Drop for View {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Release);
-        // Wakes the thread that waits for connections, which then gives the port back.
+        // Wakes the accepting thread, which then releases the port.
         let _ = TcpStream::connect(self.at);
     }
 }
 
+/// Accepts connections until the view is dropped.
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     for stream in listener.incoming() {
         if shared.ended.load(Ordering::Acquire) {
@@ -110,18 +115,19 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             continue;
         };
         let pending = PendingConnection::register(shared, stream);
-        // Without a thread the connection is dropped; the page asks again.
+        // Without a thread the connection is closed; the page retries.
         let _ = thread::Builder::new().name("view".into()).spawn(move || pending.serve());
     }
 }
 
-/// A connection that has not been let in, in the list of those as long as it lives, also through a panic.
+/// Connection that is not authorized yet. It is listed until it is dropped, also by a panic.
 struct PendingConnection {
     shared: Arc<Shared>,
     stream: Arc<TcpStream>,
 }
 
 impl PendingConnection {
+    /// Adds a connection to the list and closes the oldest one if there are too many.
     fn register(shared: &Arc<Shared>, stream: TcpStream) -> Self {
         let stream = Arc::new(stream);
         let mut pending = shared.pending();
@@ -129,13 +135,14 @@ impl PendingConnection {
         if pending.len() > MAX_PENDING
             && let Some(oldest) = pending.pop_front()
         {
-            // Its thread sees the connection end. One that has ended by itself cannot be ended.
+            // Its thread sees the end of the connection. Fails if the connection is closed already.
             let _ = oldest.shutdown(Shutdown::Both);
         }
         drop(pending);
         Self { shared: Arc::clone(shared), stream }
     }
 
+    /// Reads the request and answers it.
     fn serve(self) {
         let (shared, stream) = (Arc::clone(&self.shared), Arc::clone(&self.stream));
         let response = match Request::read(&stream) {
@@ -150,7 +157,7 @@ impl PendingConnection {
             Err(RequestError::TooLong) => Response::empty(431),
             Err(RequestError::Disconnected) => return,
         };
-        // A reader that has gone is no trouble of ours.
+        // The client may have closed the connection.
         let _ = response.send(&stream);
     }
 }
@@ -161,13 +168,14 @@ impl Drop for PendingConnection {
     }
 }
 
-/// A request that was let in, counted as long as it is being answered, also through a panic.
+/// Authorized request, counted until it is dropped, also by a panic.
 struct ActiveRequest<'a> {
     shared: &'a Shared,
     number: usize,
 }
 
 impl<'a> ActiveRequest<'a> {
+    /// Counts a request.
     fn new(shared: &'a Shared) -> Self {
         Self { shared, number: shared.active.fetch_add(1, Ordering::AcqRel) + 1 }
     }
@@ -180,15 +188,16 @@ impl Drop for ActiveRequest<'_> {
 }
 
 impl Shared {
+    /// Locks the list of connections that are not authorized yet.
     fn pending(&self) -> MutexGuard<'_, VecDeque<Arc<TcpStream>>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a request that the guard has let in.
+    /// Answers an authorized request.
     fn answer(&self, stream: &TcpStream, request: &Request, (entry, place): (Credential, &str)) {
         let active = ActiveRequest::new(self);
         if active.number > MAX_ACTIVE {
-            // The page asks again.
+            // The page retries.
             return;
         }
         let mut response = match request.method.as_str() {
@@ -196,7 +205,7 @@ impl Shared {
             _ => Response::empty(405),
         };
         response.cookie = (entry == Credential::Token && response.status != 405).then(|| self.guard.cookie());
-        // A reader that has gone is no trouble of ours.
+        // The client may have closed the connection.
         let _ = response.send(stream);
     }
 }

@@ -281,7 +281,7 @@ def test_a_damaged_snapshot_is_named_and_left_out(browser, small, tmp_path):
     with served("view", copy) as view, page_of(browser, view.address) as page:
         page.trouble = Ignored()
         go(page, 0.375)
-        until(lambda: "snapshot 3 is left out" in page.inner_text("#notice"))
+        until(lambda: "snapshot 3 is skipped" in page.inner_text("#notice"))
         go(page, 0.5)
         assert drawn_part(scene(page)) > 0.02
 

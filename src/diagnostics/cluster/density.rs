@@ -6,7 +6,7 @@ use crate::compensated_sum::{sum, sum3};
 use crate::particles::Vec3;
 use std::f64::consts::PI;
 
-/// The centre and the core of a cluster.
+/// Centre and core of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
     /// Density centre.
@@ -17,10 +17,11 @@ pub struct Core {
     pub radius: f64,
 }
 
-/// Density centre, core density and core radius of Casertano & Hut (1985): at each particle the mass of its neighbours but the
-/// last, over the volume out to the last, which is free of bias; the centre is the mean position with these weights, the
-/// core radius the mean distance from it, the core's density their mean. Where neighbours coincide the density is infinite
-/// and those particles alone count. Without densities, for fewer than 3 particles, the centre is the centre of mass, the rest NaN.
+/// Computes density centre, core density and core radius of Casertano & Hut (1985). The density at each particle is the
+/// mass of its neighbours but the last, over the volume out to the last, which is unbiased. The centre is the mean
+/// position with these weights, the core radius the mean distance from it, the core density their mean. Where
+/// neighbours coincide the density is infinite and only those particles count. Without densities, for fewer than 3
+/// particles, the centre is the centre of mass and the rest NaN.
 #[must_use]
 pub fn core(stars: &Stars, neighbours: &Neighbours<'_>) -> Core {
     let density: Vec<f64> = (0..stars.len()).map(|i| density_at(stars, neighbours, i)).collect();
@@ -39,9 +40,9 @@ pub fn core(stars: &Stars, neighbours: &Neighbours<'_>) -> Core {
     Core { centre, density: densest * (sum(weight.iter().map(|w| w * w)) / total), radius }
 }
 
-/// The density at a particle; NaN with fewer than two neighbours.
+/// Returns the density at a particle; NaN with fewer than two neighbours.
 fn density_at(stars: &Stars, neighbours: &Neighbours<'_>, i: usize) -> f64 {
-    match neighbours.near(i) {
+    match neighbours.nearest(i) {
         [nearer @ .., last] if !nearer.is_empty() => {
             let mass: f64 = nearer.iter().map(|neighbour| stars.mass[neighbour.index as usize]).sum();
             if mass == 0.0 { 0.0 } else { mass / (4.0 / 3.0 * PI * last.distance.powi(3)) }
@@ -50,7 +51,7 @@ fn density_at(stars: &Stars, neighbours: &Neighbours<'_>, i: usize) -> f64 {
     }
 }
 
-/// Mean of some vectors; zero without any weight.
+/// Returns the weighted mean of some vectors; zero if the total weight is.
 pub(super) fn centre_of(weight: &[f64], vectors: &[Vec3]) -> Vec3 {
     let total = sum(weight.iter().copied());
     let moment = sum3(weight.iter().zip(vectors).map(|(w, x)| x * *w));

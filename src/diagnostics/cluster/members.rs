@@ -1,25 +1,25 @@
-//! Which particles a binary or hierarchy is made of.
+//! Particles of a binary or hierarchy.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A particle, or two components that are bound to each other.
+/// A particle, or two components that are bound to each other. Written as `7`, `(3+7)`, `((3+7)+12)`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Members {
-    /// A particle, by its id.
+    /// Particle, by its id.
     One(u64),
     /// Two components, the one with the smallest id first.
     Two(Box<[Members; 2]>),
 }
 
 impl Members {
-    /// Two components together.
+    /// Creates a pair of two components.
     #[must_use]
     pub fn two(a: Self, b: Self) -> Self {
         Self::Two(Box::new(if a.first() <= b.first() { [a, b] } else { [b, a] }))
     }
 
-    /// The smallest id.
+    /// Returns the smallest id.
     #[must_use]
     pub fn first(&self) -> u64 {
         match self {
@@ -28,7 +28,7 @@ impl Members {
         }
     }
 
-    /// All ids, in the order in which they are written.
+    /// Returns all ids, in the order in which they are written.
     #[must_use]
     pub fn ids(&self) -> Vec<u64> {
         match self {
@@ -37,7 +37,7 @@ impl Members {
         }
     }
 
-    /// The ids, if these are two particles.
+    /// Returns the ids, if the components are two particles.
     #[must_use]
     pub fn binary(&self) -> Option<[u64; 2]> {
         match self {
@@ -62,7 +62,7 @@ impl fmt::Display for Members {
 impl FromStr for Members {
     type Err = String;
 
-    /// Reads what [`Display`](fmt::Display) wrote.
+    /// Parses the text written by [`Display`](fmt::Display).
     fn from_str(text: &str) -> Result<Self, String> {
         match parse(text, 0)? {
             (members, "") => Ok(members),
@@ -71,16 +71,16 @@ impl FromStr for Members {
     }
 }
 
-/// Deepest brackets that are read.
+/// Deepest nesting of brackets that is accepted.
 const DEEPEST: u32 = 64;
 
 fn parse(text: &str, depth: u32) -> Result<(Members, &str), String> {
     let Some(inside) = text.strip_prefix('(') else {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (digits, rest) = text.split_at(end);
-        return digits.parse().map(|id| (Members::One(id), rest)).map_err(|_| format!("an id expected at '{text}'"));
+        return digits.parse().map(|id| (Members::One(id), rest)).map_err(|_| format!("expected an id at '{text}'"));
     };
-    let expected = |what: &str, found: &str| format!("'{what}' expected at '{found}'");
+    let expected = |what: &str, found: &str| format!("expected '{what}' at '{found}'");
     if depth == DEEPEST {
         return Err("too many brackets".into());
     }

@@ -1,6 +1,6 @@
-//! What a cluster is like at a moment: its centre and core, its Lagrangian radii and shells, who is bound, binaries and
-//! hierarchies, escapers, close encounters. Everything is a function of the particles alone, and the same to the bit on any
-//! number of threads.
+//! Analysis of a star cluster at a moment: its centre and core, Lagrangian radii and shells, bound particles, binaries
+//! and hierarchies, escapers, close encounters. Everything is a function of the particles alone, with the same bits on
+//! any number of threads.
 
 pub mod density;
 pub mod members;
@@ -17,16 +17,16 @@ use density::Core;
 use members::Members;
 use neighbours::Neighbours;
 use pair::{Body, Pair};
-use spheres::{Frame, Outwards, Shell};
+use spheres::{Frame, RadialOrder, Shell};
 use systems::{System, Systems};
 
-/// How often the choice of bound particles is repeated at most, until it gives the same again.
+/// Largest number of iterations of the choice of bound particles, which ends when the choice repeats.
 const MOST_ROUNDS: usize = 20;
 
 /// The particles of a cluster, all at one time, as columns in internal units (G = 1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stars {
-    /// Identity, unique.
+    /// Unique identity.
     pub id: Vec<u64>,
     /// Mass.
     pub mass: Vec<f64>,
@@ -39,13 +39,13 @@ pub struct Stars {
 }
 
 impl Stars {
-    /// How many.
+    /// Returns the number of particles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.mass.len()
     }
 
-    /// True if there are none.
+    /// Returns true if there are no particles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mass.is_empty()
@@ -57,39 +57,39 @@ impl Stars {
     }
 }
 
-/// Of whose mass Lagrangian radii hold fractions.
+/// Mass of which Lagrangian radii hold fractions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LagrangianMass {
-    /// Of all particles: the initial mass, for no particle loses any.
+    /// Mass of all particles: the initial mass, as particles lose none.
     #[default]
     Initial,
-    /// Of the particles that are bound now.
+    /// Mass of the particles that are bound now.
     Current,
 }
 
-/// What to look for.
+/// Settings of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Neighbours for the density, the last of them at the edge of the volume.
+    /// Number of neighbours for the density, the last of them at the edge of the volume.
     pub neighbours: usize,
-    /// Of whose mass Lagrangian radii hold fractions.
+    /// Mass of which Lagrangian radii hold fractions.
     pub lagrangian_mass: LagrangianMass,
-    /// Least binding energy of a binary, in kT.
+    /// Smallest binding energy of a binary, in kT.
     pub binary_hardness: f64,
-    /// Half-mass radii beyond which an unbound particle has escaped.
+    /// Distance beyond which an unbound particle has escaped, in half-mass radii.
     pub escape_radius: f64,
-    /// Separation of a close encounter, in 4 r_h / N.
+    /// Largest separation of a close encounter, in 4 r_h / N.
     pub encounter_radius: f64,
     /// Softening of the run, in internal units.
     pub epsilon: f64,
 }
 
-/// A cluster at a moment, for `F` mass fractions.
+/// Properties of a cluster at a moment, for `F` mass fractions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey<const F: usize> {
-    /// How many particles there are.
+    /// Number of particles.
     pub number: u64,
     /// Density centre and core.
     pub core: Core,
@@ -101,17 +101,17 @@ pub struct Survey<const F: usize> {
     pub bound: (f64, u64),
     /// Kinetic and potential energy of the bound bodies.
     pub energies: [f64; 2],
-    /// kT.
+    /// Thermal energy kT of the bound bodies.
     pub thermal_energy: f64,
     /// Angular momentum of the bound particles.
     pub angular_momentum: Vec3,
     /// Anisotropy of the bound particles.
     pub anisotropy: f64,
-    /// Λ_MSR and its error.
+    /// Mass segregation ratio Λ_MSR and its standard error.
     pub mass_segregation: [f64; 2],
-    /// Lagrangian radii.
+    /// Lagrangian radii of the mass fractions.
     pub lagrangian: [f64; F],
-    /// The shells between them.
+    /// Shells between the Lagrangian radii.
     pub shells: [Shell; F],
     /// Half-mass radius.
     pub half_mass_radius: f64,
@@ -119,49 +119,49 @@ pub struct Survey<const F: usize> {
     pub relaxation_time: f64,
     /// Binaries and hierarchies, each after its components.
     pub systems: Vec<System>,
-    /// Escapers.
+    /// Particles and systems that have escaped.
     pub escapers: Vec<Escaper>,
-    /// Particles that have escaped.
+    /// Number of particles that have escaped.
     pub escaped: u64,
     /// Close encounters.
     pub encounters: Vec<Encounter>,
 }
 
-/// A particle or system that has escaped.
+/// Particle or system that has escaped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Escaper {
-    /// Who.
+    /// Particles that it consists of.
     pub members: Members,
-    /// Its centre of mass.
+    /// Centre of mass.
     pub body: Body,
-    /// Energy per unit mass of its centre of mass.
+    /// Energy of the centre of mass per unit mass.
     pub energy: f64,
-    /// The orbit of its components, and its hardness, if it is a system.
+    /// Orbit of the components, and hardness, if it is a system.
     pub orbit: Option<(Pair, f64)>,
 }
 
-/// Two particles close to each other and not in one system.
+/// Two particles that are close to each other and not in one system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encounter {
-    /// Their ids, the smaller one first.
+    /// Ids, the smaller one first.
     pub ids: [u64; 2],
-    /// Their orbit.
+    /// Relative orbit.
     pub pair: Pair,
     /// Energy of that orbit in kT, negative.
     pub hardness: f64,
 }
 
 impl<const F: usize> Survey<F> {
-    /// Looks at a cluster; `fractions` of the mass are ascending.
+    /// Analyses a cluster; the `fractions` of the mass are ascending.
     #[must_use]
-    pub fn of(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
-        let neighbours = Neighbours::of(stars, settings.neighbours);
+    pub fn new(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
+        let neighbours = Neighbours::new(stars, settings.neighbours);
         let core = density::core(stars, &neighbours);
         let velocity = velocity_of_bound(stars);
         let systems = systems::find(stars, &neighbours, velocity, settings.epsilon, settings.binary_hardness);
-        let members = Bound::of(stars, &systems, velocity);
-        let all = Outwards::of(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
-        let bound = Outwards {
+        let members = Bound::new(stars, &systems, velocity);
+        let all = RadialOrder::new(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
+        let bound = RadialOrder {
             order: all.order.iter().copied().filter(|&i| members.is_bound[i as usize]).collect(),
             radius: all
                 .order
@@ -176,10 +176,10 @@ impl<const F: usize> Survey<F> {
         let counted = if settings.lagrangian_mass == LagrangianMass::Initial { &all } else { &bound };
         let spheres = counted.spheres(&stars.mass, fractions);
         let [half] = counted.spheres(&stars.mass, [0.5]);
-        let half_mass_radius = counted.radius_of(half);
+        let half_mass_radius = counted.radius_enclosing(half);
         let shells = std::array::from_fn(|k| {
             let inside = if k == 0 { 0 } else { spheres[k - 1] };
-            Shell::of(stars, counted, inside..spheres[k], &frame)
+            Shell::new(stars, counted, inside..spheres[k], &frame)
         });
         let beyond = settings.escape_radius * half_mass_radius;
         let (escapers, escaped) = escapers(stars, &systems, &frame, beyond);
@@ -194,9 +194,9 @@ impl<const F: usize> Survey<F> {
             energies: members.energies,
             thermal_energy: systems.thermal_energy,
             angular_momentum,
-            anisotropy: Shell::of(stars, &bound, 0..bound.order.len(), &frame).anisotropy(),
+            anisotropy: Shell::new(stars, &bound, 0..bound.order.len(), &frame).anisotropy(),
             mass_segregation: segregation::mass_segregation(stars, &bound.order),
-            lagrangian: spheres.map(|held| counted.radius_of(held)),
+            lagrangian: spheres.map(|held| counted.radius_enclosing(held)),
             shells,
             half_mass_radius,
             relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), members.mass, half_mass_radius),
@@ -209,15 +209,15 @@ impl<const F: usize> Survey<F> {
 }
 
 impl<const F: usize> Survey<F> {
-    /// Distance of a body from the density centre, and its speed relative to the bound particles.
+    /// Returns the distance of a body from the density centre, and its speed relative to the bound particles.
     #[must_use]
     pub fn from_centre(&self, body: &Body) -> [f64; 2] {
         [(body.pos - self.core.centre).norm(), (body.vel - self.velocity).norm()]
     }
 }
 
-/// Mean velocity of the bound particles: chosen by the velocity of the centre of mass first, then by the mean of those chosen,
-/// until they are the same again.
+/// Returns the mean velocity of the bound particles. They are chosen by the velocity of the centre of mass first, then
+/// by the mean of those chosen, until the choice repeats.
 fn velocity_of_bound(stars: &Stars) -> Vec3 {
     let mut velocity = density::centre_of(&stars.mass, &stars.vel);
     let mut before = Vec::new();
@@ -235,7 +235,7 @@ fn velocity_of_bound(stars: &Stars) -> Vec3 {
     velocity
 }
 
-/// Who is bound to the cluster, and what the bound ones are like together.
+/// Particles bound to the cluster, and their total mass and energies.
 struct Bound {
     is_bound: Vec<bool>,
     mass: f64,
@@ -243,7 +243,7 @@ struct Bound {
 }
 
 impl Bound {
-    fn of(stars: &Stars, systems: &Systems, velocity: Vec3) -> Self {
+    fn new(stars: &Stars, systems: &Systems, velocity: Vec3) -> Self {
         let mut is_bound = vec![false; stars.len()];
         let (mut masses, mut kinetic, mut potential) = (Vec::new(), Vec::new(), Vec::new());
         for &body in &systems.outermost {
@@ -255,7 +255,7 @@ impl Bound {
                 of.iter().for_each(|&i| is_bound[i as usize] = true);
                 masses.push(point.mass);
                 kinetic.push(0.5 * point.mass * (point.vel - velocity).norm_squared());
-                potential.push(0.5 * in_all + system.map_or(0.0, System::inside));
+                potential.push(0.5 * in_all + system.map_or(0.0, System::internal_potential));
             }
         }
         let [mass, kinetic, potential] = [masses, kinetic, potential].map(|terms| sum(terms.into_iter()));
@@ -270,14 +270,14 @@ fn angular_momentum(stars: &Stars, which: &[u32], centre: Vec3, velocity: Vec3) 
     }))
 }
 
-/// Direction of a vector; the z axis where it has none.
+/// Returns the direction of a vector; the z axis for a zero vector.
 fn unit(v: Vec3) -> Vec3 {
     let l = v.norm();
     if l > 0.0 && l.is_finite() { v / l } else { Vec3::z() }
 }
 
-/// Mass, number, and velocity dispersion in one dimension within a radius.
-fn within_core(stars: &Stars, all: &Outwards, radius: f64) -> (f64, u64, f64) {
+/// Returns mass, number, and velocity dispersion in one dimension of the particles within a radius.
+fn within_core(stars: &Stars, all: &RadialOrder, radius: f64) -> (f64, u64, f64) {
     let held = all.radius.partition_point(|r| *r <= radius);
     let inside = &all.order[..held];
     let mass: Vec<f64> = inside.iter().map(|&i| stars.mass[i as usize]).collect();
@@ -288,7 +288,7 @@ fn within_core(stars: &Stars, all: &Outwards, radius: f64) -> (f64, u64, f64) {
     (total, held as u64, if held < 2 { f64::NAN } else { (squares / (3.0 * total)).sqrt() })
 }
 
-/// Unbound bodies beyond a radius, by id, and how many particles they are.
+/// Returns the unbound bodies beyond a radius, by id, and the number of their particles.
 fn escapers(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f64) -> (Vec<Escaper>, u64) {
     let (mut found, mut number) = (Vec::new(), 0);
     for &at in &systems.outermost {
@@ -305,7 +305,7 @@ fn escapers(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f64) -> (Ve
     (found, number)
 }
 
-/// Pairs of neighbours within a distance that are not in one system, by their ids.
+/// Returns the pairs of neighbours within a distance that are not in one system, by their ids.
 fn encounters(
     stars: &Stars,
     neighbours: &Neighbours<'_>,
@@ -315,15 +315,15 @@ fn encounters(
 ) -> Vec<Encounter> {
     let mut found = Vec::new();
     for i in 0..stars.len() as u32 {
-        for neighbour in neighbours.near(i as usize).iter().take_while(|neighbour| neighbour.distance < within) {
+        for neighbour in neighbours.nearest(i as usize).iter().take_while(|neighbour| neighbour.distance < within) {
             let j = neighbour.index;
             let (a, b) = (stars.id[i as usize], stars.id[j as usize]);
             let together = systems.part_of[i as usize] == systems.part_of[j as usize];
-            // Of two that have each other on their lists the one with the smaller id tells.
-            let told = a > b && neighbours.near(j as usize).iter().any(|other| other.index == i);
-            if !together && !told {
+            // Two particles on each other's lists are recorded once, by the smaller id.
+            let recorded = a > b && neighbours.nearest(j as usize).iter().any(|other| other.index == i);
+            if !together && !recorded {
                 let (i, j) = if a < b { (i, j) } else { (j, i) };
-                let pair = Pair::of(&stars.body(i), &stars.body(j), epsilon);
+                let pair = Pair::new(&stars.body(i), &stars.body(j), epsilon);
                 let hardness = pair.binding_energy() / systems.thermal_energy;
                 found.push(Encounter { ids: [a.min(b), a.max(b)], pair, hardness });
             }

@@ -5,14 +5,14 @@ use crate::particles::Vec3;
 use nabo::{CandidateContainer, KDTree, NotNan, Parameters, Point};
 use rayon::prelude::*;
 
-/// Cells of the grid that the tree stands on, as a power of two, from the origin to the outermost coordinate. On a grid the
-/// middle between two coordinates is a number of its own, without which the tree could not split two that are next to each
-/// other; it is as fine as f64 allows that.
+/// Number of cells of the tree's grid, as a power of two, from the origin to the outermost coordinate. On a grid the
+/// middle between two coordinates is a number of its own, without which the tree could not separate two adjacent ones;
+/// the grid is as fine as f64 allows.
 const LOG2_CELLS: i32 = 51;
-/// Fewer queries are not worth handing to another thread.
+/// Minimum number of queries for a thread.
 const LEAST: usize = 256;
 
-/// A place on the grid.
+/// Point on the grid.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place([NotNan<f64>; 3]);
 
@@ -26,16 +26,16 @@ impl Point<f64> for Place {
     }
 }
 
-/// A neighbour.
+/// Neighbour of a particle or point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Neighbour {
-    /// Its index.
+    /// Index of the neighbour.
     pub index: u32,
-    /// Its distance.
+    /// Distance to the neighbour.
     pub distance: f64,
 }
 
-/// The nearest neighbours of every particle, nearest first, of equally near ones the smaller id first.
+/// Nearest neighbours of every particle, in order of distance, of equally distant ones the smaller id first.
 pub struct Neighbours<'a> {
     stars: &'a Stars,
     tree: Option<(KDTree<f64, Place>, f64)>,
@@ -44,10 +44,10 @@ pub struct Neighbours<'a> {
 }
 
 impl<'a> Neighbours<'a> {
-    /// Finds the `count` nearest neighbours of each particle, or all others if there are fewer. Where a position is not a
-    /// finite number there are none.
+    /// Finds the `count` nearest neighbours of each particle, or all others if there are fewer. There are none if a
+    /// position is not finite.
     #[must_use]
-    pub fn of(stars: &'a Stars, count: usize) -> Self {
+    pub fn new(stars: &'a Stars, count: usize) -> Self {
         let n = stars.len();
         let widest = stars
             .pos
@@ -63,7 +63,7 @@ impl<'a> Neighbours<'a> {
         if each > 0 {
             let mut near = vec![Neighbour::default(); n * each];
             near.par_chunks_mut(each).with_min_len(LEAST).enumerate().for_each(|(i, near)| {
-                let found = all.around(stars.pos[i], each + 1);
+                let found = all.nearest_to(stars.pos[i], each + 1);
                 let others = found.into_iter().filter(|neighbour| neighbour.index as usize != i);
                 near.iter_mut().zip(others).for_each(|(near, neighbour)| *near = neighbour);
             });
@@ -72,21 +72,21 @@ impl<'a> Neighbours<'a> {
         all
     }
 
-    /// How many neighbours each particle has.
+    /// Returns the number of neighbours of each particle.
     #[must_use]
-    pub const fn each(&self) -> usize {
+    pub const fn count(&self) -> usize {
         self.each
     }
 
-    /// The neighbours of particle `i`.
+    /// Returns the neighbours of particle `i`.
     #[must_use]
-    pub fn near(&self, i: usize) -> &[Neighbour] {
+    pub fn nearest(&self, i: usize) -> &[Neighbour] {
         &self.near[i * self.each..(i + 1) * self.each]
     }
 
-    /// The `count` particles nearest to a point, or all.
+    /// Returns the `count` particles nearest to a point, or all if there are fewer.
     #[must_use]
-    pub fn around(&self, point: Vec3, count: usize) -> Vec<Neighbour> {
+    pub fn nearest_to(&self, point: Vec3, count: usize) -> Vec<Neighbour> {
         let Some((tree, cell)) = &self.tree else { return Vec::new() };
         let Some(place) = place(point, *cell) else { return Vec::new() };
         let search =
@@ -103,7 +103,7 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// Size of a cell of the grid for coordinates up to `widest`: a power of two.
+/// Returns the size of a cell of the grid for coordinates up to `widest`: a power of two.
 fn cell(widest: f64) -> f64 {
     if !widest.is_normal() {
         return 1.0;
@@ -112,7 +112,7 @@ fn cell(widest: f64) -> f64 {
     (power_of_two * 2f64.powi(1 - LOG2_CELLS)).max(f64::MIN_POSITIVE)
 }
 
-/// The place of a point on the grid, in cells; [`None`] if it has none.
+/// Returns the grid point of a position, in cells; [`None`] if a coordinate is not finite.
 fn place(x: Vec3, cell: f64) -> Option<Place> {
     let axis = |x: f64| NotNan::new((x / cell).round()).ok().filter(|x| x.is_finite());
     Some(Place([axis(x[0])?, axis(x[1])?, axis(x[2])?]))
@@ -135,14 +135,14 @@ mod tests {
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
         let stars = stars((0..500).map(|_| Vec3::from([0; 3].map(|_| random().powi(4) - 0.2))).collect());
-        let found = Neighbours::of(&stars, 6);
+        let found = Neighbours::new(&stars, 6);
         for i in 0..stars.len() {
             let distance = |j: usize| (stars.pos[j] - stars.pos[i]).norm();
             let mut all: Vec<usize> = (0..stars.len()).filter(|&j| j != i).collect();
             all.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-            let near: Vec<usize> = found.near(i).iter().map(|n| n.index as usize).collect();
+            let near: Vec<usize> = found.nearest(i).iter().map(|n| n.index as usize).collect();
             assert_eq!(near, all[..6], "particle {i}");
-            assert!(found.near(i).iter().all(|n| n.distance == distance(n.index as usize)));
+            assert!(found.nearest(i).iter().all(|n| n.distance == distance(n.index as usize)));
         }
     }
 
@@ -164,9 +164,9 @@ mod tests {
             ("not finite", (0..100).map(|i| Vec3::new(f64::NAN, f64::from(i), 0.0)).collect()),
         ] {
             let stars = stars(pos);
-            let found = Neighbours::of(&stars, 6);
+            let found = Neighbours::new(&stars, 6);
             for i in 0..stars.len() {
-                let near = found.near(i);
+                let near = found.nearest(i);
                 let expected = if what == "not finite" { 0 } else { 6.min(stars.len() - 1) };
                 assert_eq!(near.len(), expected, "{what}");
                 assert!(near.iter().all(|n| n.index as usize != i), "{what}: {i} is its own neighbour");

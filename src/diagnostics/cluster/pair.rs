@@ -1,9 +1,9 @@
-//! The orbit of two bodies about each other, in the softened potential of the run.
+//! Relative orbit of two bodies in the softened potential of the run.
 
 use crate::particles::Vec3;
 use std::f64::consts::TAU;
 
-/// A body that moves as a point: a particle, or the centre of mass of a binary.
+/// Point mass: a particle, or the centre of mass of a binary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
     /// Mass.
@@ -15,18 +15,18 @@ pub struct Body {
 }
 
 impl Body {
-    /// Two bodies as one at their centre of mass.
+    /// Returns two bodies as one at their centre of mass.
     #[must_use]
-    pub fn together(a: &Self, b: &Self) -> Self {
+    pub fn merged(a: &Self, b: &Self) -> Self {
         let mass = a.mass + b.mass;
-        // Massless bodies have no centre of mass; the point between them stands for it.
+        // Massless bodies have no centre of mass; the midpoint stands for it.
         let share = if mass > 0.0 { b.mass / mass } else { 0.5 };
         let between = |a: Vec3, b: Vec3| a + share * (b - a);
         Self { mass, pos: between(a.pos, b.pos), vel: between(a.vel, b.vel) }
     }
 }
 
-/// The relative orbit of two bodies at a moment. G = 1.
+/// Relative orbit of two bodies at a moment. G = 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// Masses.
@@ -35,9 +35,9 @@ pub struct Pair {
     pub distance: f64,
     /// Relative speed.
     pub speed: f64,
-    /// Energy per unit reduced mass, v²/2 − G (m₁ + m₂) / sqrt(r² + ε²); negative where the two are bound.
+    /// Energy per unit reduced mass, v²/2 − G (m₁ + m₂) / sqrt(r² + ε²); negative if the two are bound.
     pub energy: f64,
-    /// Semi-major axis of the Kepler orbit with this energy; negative where the two are not bound.
+    /// Semi-major axis of the Kepler orbit with this energy; negative if the two are not bound.
     pub semi_major_axis: f64,
     /// Eccentricity of the Kepler orbit with this energy and angular momentum.
     pub eccentricity: f64,
@@ -46,11 +46,11 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The orbit of `b` about `a` with softening `epsilon`. Without softening it is the Kepler orbit; with it energy and
-    /// angular momentum are still those of the motion, and the elements are good where the two are much farther apart than
-    /// epsilon.
+    /// Computes the orbit of `b` about `a` with softening `epsilon`. Without softening it is the Kepler orbit. With
+    /// softening, energy and angular momentum are still those of the motion, and the elements are accurate if the two
+    /// are much farther apart than epsilon.
     #[must_use]
-    pub fn of(a: &Body, b: &Body, epsilon: f64) -> Self {
+    pub fn new(a: &Body, b: &Body, epsilon: f64) -> Self {
         let (x, v) = (b.pos - a.pos, b.vel - a.vel);
         let mu = a.mass + b.mass;
         let (r, v2) = (x.norm(), v.norm_squared());
@@ -73,26 +73,26 @@ impl Pair {
         }
     }
 
-    /// Binding energy, positive where the two are bound.
+    /// Returns the binding energy, positive if the two are bound.
     #[must_use]
     pub fn binding_energy(&self) -> f64 {
         let [a, b] = self.mass;
         -self.energy * (a * b / (a + b))
     }
 
-    /// Period; NaN where the two are not bound.
+    /// Returns the period; NaN if the two are not bound.
     #[must_use]
     pub fn period(&self) -> f64 {
         TAU * (self.semi_major_axis.powi(3) / (self.mass[0] + self.mass[1])).sqrt()
     }
 
-    /// Pericentre, h² / (μ (1 + e)): of a parabola too.
+    /// Returns the pericentre distance, h² / (μ (1 + e)), which holds for a parabola too.
     #[must_use]
     pub fn pericentre(&self) -> f64 {
         self.momentum.norm_squared() / ((self.mass[0] + self.mass[1]) * (1.0 + self.eccentricity))
     }
 
-    /// Angle between the planes of two orbits, in radians.
+    /// Returns the angle between the planes of two orbits, in radians.
     #[must_use]
     pub fn inclination_to(&self, other: &Self) -> f64 {
         let (a, b) = (self.momentum, other.momentum);
@@ -116,8 +116,8 @@ mod tests {
             ([0.3, 0.0, 2.0], [1.0, 2.0, 0.0]),
         ] {
             let (pos, vel) = (Vec3::from(pos), Vec3::from(vel));
-            let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos, vel }, 0.0);
-            let orbit = Orbit::of(pos, vel, 2.0);
+            let pair = Pair::new(&AT_ORIGIN, &Body { mass: 1.0, pos, vel }, 0.0);
+            let orbit = Orbit::from_state(pos, vel, 2.0);
             assert!((pair.semi_major_axis / orbit.semi_major_axis - 1.0).abs() < 1e-14, "{pair:?} {orbit:?}");
             assert!((pair.eccentricity - orbit.eccentricity).abs() < 1e-14, "{pair:?} {orbit:?}");
             let pericentre = orbit.semi_major_axis * (1.0 - orbit.eccentricity);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn energy_and_momentum_are_those_of_the_softened_motion() {
         let other = Body { mass: 3.0, pos: 3.0 * Vec3::x(), vel: Vec3::new(0.1, 0.5, 0.0) };
-        let pair = Pair::of(&AT_ORIGIN, &other, 4.0);
+        let pair = Pair::new(&AT_ORIGIN, &other, 4.0);
         assert_eq!(pair.energy, 0.5 * 0.26 - 4.0 / 5.0);
         assert!((pair.binding_energy() - 0.67 * 0.75).abs() < 1e-15);
         let e2 = 1.0 - 1.5f64.powi(2) / (4.0 * pair.semi_major_axis);
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_parabola_has_a_pericentre() {
-        let pair = Pair::of(&AT_ORIGIN, &Body { mass: 1.0, pos: Vec3::x(), vel: 2.0 * Vec3::y() }, 0.0);
+        let pair = Pair::new(&AT_ORIGIN, &Body { mass: 1.0, pos: Vec3::x(), vel: 2.0 * Vec3::y() }, 0.0);
         assert_eq!((pair.energy, pair.eccentricity, pair.pericentre()), (0.0, 1.0, 1.0));
         assert!(pair.period().is_nan() || pair.period().is_infinite());
     }

@@ -5,18 +5,18 @@ use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Most massive particles, and particles of a random set.
+/// Number of most massive particles, and of particles in a random set.
 const MASSIVE: usize = 10;
-/// Random sets.
+/// Number of random sets.
 const SETS: usize = 50;
-/// Fewer particles than this have no Λ: the sets would be much the same.
+/// Smallest number of particles for which Λ is defined: sets of fewer would be much the same.
 const FEWEST: usize = 2 * MASSIVE;
-/// The sets are the same in every row, so that it changes with the cluster alone.
+/// Seed of the random sets. They are the same at every moment, so that Λ changes with the cluster alone.
 const SEED: u64 = 1;
 
-/// Λ_MSR and its standard error (Allison et al. 2009, MNRAS 395, 1449, eq. 1): the mean length of the minimum spanning trees of
-/// random sets of particles, and the spread of these lengths, over the length for as many most massive particles. NaN for too
-/// few of them or equal masses. `which` are the particles that count, as indices.
+/// Returns Λ_MSR and its standard error (Allison et al. 2009, MNRAS 395, 1449, eq. 1): the mean length of the minimum
+/// spanning trees of random sets of particles, and the dispersion of these lengths, over the length for as many most
+/// massive particles. NaN for too few particles or equal masses. `which` are the indices of the particles that count.
 #[must_use]
 pub fn mass_segregation(stars: &Stars, which: &[u32]) -> [f64; 2] {
     let mut by_id = which.to_vec();
@@ -43,7 +43,7 @@ pub fn mass_segregation(stars: &Stars, which: &[u32]) -> [f64; 2] {
     [mean, spread].map(|x| x / spanning_tree(stars, &massive))
 }
 
-/// Length of the minimum spanning tree of some particles (Prim's algorithm).
+/// Returns the length of the minimum spanning tree of some particles (Prim's algorithm).
 fn spanning_tree(stars: &Stars, set: &[u32]) -> f64 {
     let distance = |i: u32, j: u32| (stars.pos[i as usize] - stars.pos[j as usize]).norm();
     let Some((first, rest)) = set.split_first() else { return 0.0 };
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::particles::Vec3;
 
-    /// A hundred along a line, a unit apart; ten of them heavy.
+    /// Returns a hundred along a line, a unit apart; ten of them heavy.
     fn line(heavy: impl Fn(usize) -> bool) -> Stars {
         let mass = (0..100).map(|i| if heavy(i) { 10.0 } else { 1.0 }).collect();
         let pos = (0..100).map(|i| i as f64 * Vec3::x()).collect();

@@ -1,26 +1,26 @@
-//! Spheres about a centre that hold fractions of the mass, and what moves in the shells between them.
+//! Spheres about a centre that hold fractions of the mass, and the kinematics of the shells between them.
 
 use super::Stars;
 use crate::compensated_sum::sum;
 use crate::particles::Vec3;
 use std::ops::Range;
 
-/// By how much the mass inside may fall short of a fraction, relative: sums of equal masses round.
+/// Relative amount by which the mass inside may fall short of a fraction: sums of equal masses are rounded.
 const ROUNDING: f64 = 1e-12;
 
-/// Some particles from the centre outwards; of equally distant ones the smaller id first.
+/// Particles in order of distance from a centre; of equally distant ones the smaller id first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outwards {
-    /// Their indices.
+pub struct RadialOrder {
+    /// Indices of the particles.
     pub order: Vec<u32>,
-    /// Their distances from the centre.
+    /// Distances from the centre.
     pub radius: Vec<f64>,
 }
 
-impl Outwards {
-    /// Sorts some particles.
+impl RadialOrder {
+    /// Sorts the particles `which` by distance from `centre`.
     #[must_use]
-    pub fn of(id: &[u64], pos: &[Vec3], centre: Vec3, which: impl Iterator<Item = u32>) -> Self {
+    pub fn new(id: &[u64], pos: &[Vec3], centre: Vec3, which: impl Iterator<Item = u32>) -> Self {
         let mut sorted: Vec<(f64, u64, u32)> =
             which.map(|i| ((pos[i as usize] - centre).norm(), id[i as usize], i)).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -30,15 +30,15 @@ impl Outwards {
         }
     }
 
-    /// For each mass fraction, ascending, how many particles the smallest sphere holds that has it; 0 where the innermost one
-    /// is more than that.
+    /// Returns for each mass fraction, ascending, the number of particles in the smallest sphere that holds it; 0 if
+    /// the innermost particle alone exceeds the fraction.
     #[must_use]
     pub fn spheres<const F: usize>(&self, mass: &[f64], fractions: [f64; F]) -> [usize; F] {
         let masses = || self.order.iter().map(|&i| mass[i as usize]);
         let total = sum(masses());
         let first = masses().next().unwrap_or(0.0);
         let mut spheres = [0; F];
-        // Compensated, so that a fraction of a million equal masses is met by the right particle.
+        // Compensated, so that the right one of a million equal masses completes a fraction.
         let (mut inside, mut lost, mut held) = (0.0f64, 0.0f64, 0);
         for (sphere, fraction) in spheres.iter_mut().zip(fractions) {
             let wanted = fraction * total * (1.0 - ROUNDING);
@@ -55,28 +55,28 @@ impl Outwards {
         spheres
     }
 
-    /// Radius of the sphere that holds so many; NaN for none.
+    /// Returns the radius of the sphere that holds the `held` innermost particles; NaN for none.
     #[must_use]
-    pub fn radius_of(&self, held: usize) -> f64 {
+    pub fn radius_enclosing(&self, held: usize) -> f64 {
         held.checked_sub(1).and_then(|last| self.radius.get(last)).copied().unwrap_or(f64::NAN)
     }
 }
 
-/// Where velocities are taken apart: the centre, its velocity, and the axis of rotation (a unit vector).
+/// Frame in which velocities are decomposed: a centre, its velocity, and an axis of rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// Centre.
     pub centre: Vec3,
-    /// Its velocity.
+    /// Velocity of the centre.
     pub velocity: Vec3,
-    /// Axis of rotation.
+    /// Axis of rotation, a unit vector.
     pub axis: Vec3,
 }
 
-/// What some particles are like together.
+/// Mean properties of some particles, such as those of a shell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shell {
-    /// How many.
+    /// Number of particles.
     pub number: u64,
     /// Mean mass; NaN for none.
     pub mean_mass: f64,
@@ -89,10 +89,10 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Of the particles at these places of an order.
+    /// Computes the properties of the particles at the places `range` of an order.
     #[must_use]
-    pub fn of(stars: &Stars, outwards: &Outwards, range: Range<usize>, frame: &Frame) -> Self {
-        let inside = &outwards.order[range];
+    pub fn new(stars: &Stars, radial: &RadialOrder, range: Range<usize>, frame: &Frame) -> Self {
+        let inside = &radial.order[range];
         let moved: Vec<(f64, [f64; 3])> =
             inside.iter().map(|&i| (stars.mass[i as usize], apart(stars, i, frame))).collect();
         let mass = sum(moved.iter().map(|(m, _)| *m));
@@ -111,14 +111,15 @@ impl Shell {
         }
     }
 
-    /// 1 − σ_t² / σ_r² with the dispersion σ_t in one dimension (Binney & Tremaine 2008, eq. 4.61).
+    /// Returns the anisotropy 1 − σ_t² / σ_r² with the dispersion σ_t in one dimension (Binney & Tremaine 2008, eq.
+    /// 4.61).
     #[must_use]
     pub fn anisotropy(&self) -> f64 {
         1.0 - (self.tangential / self.radial).powi(2)
     }
 }
 
-/// Radial velocity, square of the tangential velocity, and velocity about the axis of a particle.
+/// Returns the radial velocity, the square of the tangential velocity, and the velocity about the axis of a particle.
 fn apart(stars: &Stars, i: u32, frame: &Frame) -> [f64; 3] {
     let (d, v) = (stars.pos[i as usize] - frame.centre, stars.vel[i as usize] - frame.velocity);
     let r = d.norm();
@@ -138,21 +139,21 @@ mod tests {
         for n in [10usize, 1000, 4096] {
             let pos: Vec<Vec3> = (0..n).map(|i| (i as f64 + 1.0) * Vec3::x()).collect();
             let (id, mass) = ((0..n as u64).collect::<Vec<_>>(), vec![1.0 / n as f64; n]);
-            let outwards = Outwards::of(&id, &pos, Vec3::zeros(), 0..n as u32);
-            let spheres = outwards.spheres(&mass, [0.001, 0.1, 0.5, 0.9, 1.0]);
+            let radial = RadialOrder::new(&id, &pos, Vec3::zeros(), 0..n as u32);
+            let spheres = radial.spheres(&mass, [0.001, 0.1, 0.5, 0.9, 1.0]);
             let of = |thousandths: usize| if n * thousandths < 1000 { 0 } else { (n * thousandths).div_ceil(1000) };
             assert_eq!(spheres, [1, 100, 500, 900, 1000].map(of), "N = {n}");
-            assert_eq!(outwards.radius_of(spheres[4]), n as f64);
+            assert_eq!(radial.radius_enclosing(spheres[4]), n as f64);
         }
     }
 
     #[test]
     fn less_than_one_particle_has_no_radius() {
-        let outwards = Outwards::of(&[5, 4, 3], &[Vec3::repeat(1.0); 3], Vec3::zeros(), 0..3);
-        assert_eq!(outwards.order, [2, 1, 0], "equally far: by id");
-        let spheres = outwards.spheres(&[1.0, 1.0, 8.0], [0.5, 0.8, 0.85, 0.95]);
+        let radial = RadialOrder::new(&[5, 4, 3], &[Vec3::repeat(1.0); 3], Vec3::zeros(), 0..3);
+        assert_eq!(radial.order, [2, 1, 0], "equally far: by id");
+        let spheres = radial.spheres(&[1.0, 1.0, 8.0], [0.5, 0.8, 0.85, 0.95]);
         assert_eq!(spheres, [0, 1, 2, 3]);
-        assert!(outwards.radius_of(0).is_nan());
+        assert!(radial.radius_enclosing(0).is_nan());
     }
 
     #[test]
@@ -168,15 +169,15 @@ mod tests {
             pot: vec![0.0; 4],
         };
         let frame = Frame { centre: Vec3::zeros(), velocity: 10.0 * Vec3::x(), axis: Vec3::z() };
-        let outwards = Outwards::of(&stars.id, &stars.pos, frame.centre, 0..4);
-        let shell = Shell::of(&stars, &outwards, 0..4, &frame);
+        let radial = RadialOrder::new(&stars.id, &stars.pos, frame.centre, 0..4);
+        let shell = Shell::new(&stars, &radial, 0..4, &frame);
         assert_eq!((shell.number, shell.mean_mass, shell.rotation), (4, 1.0, 2.0));
         assert_eq!((shell.radial, shell.tangential), (0.0, 0.0), "streaming and rotation are no dispersion");
         let upwards = Stars {
             vel: [[10.0, 1.0], [10.0, -1.0], [11.0, 1.0], [9.0, -1.0]].map(|[x, z]| Vec3::new(x, 0.0, z)).to_vec(),
             ..stars
         };
-        let shell = Shell::of(&upwards, &outwards, 0..4, &frame);
+        let shell = Shell::new(&upwards, &radial, 0..4, &frame);
         // v_z² = 1 for all, v_phi = 0, 0, 0, 1 → in one dimension σ_t² = (1 + 1/4 − 1/16) / 2; v_r = 0, 0, −1, 0.
         assert!((shell.tangential.powi(2) - 0.5 * (1.0 + 0.25 - 0.0625)).abs() < 1e-15, "{shell:?}");
         assert!((shell.radial.powi(2) - (0.25 - 0.0625)).abs() < 1e-15, "{shell:?}");

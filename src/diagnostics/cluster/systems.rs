@@ -1,9 +1,10 @@
-//! Binaries and hierarchies: who is bound to whom.
+//! Binaries and hierarchies of particles that are bound to each other.
 //!
-//! A pair is two bodies of which each is the one that the other is bound to most strongly among its nearest neighbours. Pairs
-//! that are bound by at least the least hardness become one body at their centre of mass, and the search goes on with them:
-//! so come triples, quadruples and more. A hierarchy is a pair of which a component is itself a pair, on a wider orbit than that:
-//! what goes through a pair is no companion of it.
+//! A pair is two bodies each of which is, among the nearest neighbours, the one that the other is bound to most
+//! strongly. Pairs with at least the smallest hardness become one body at their centre of mass, and the search
+//! continues with these bodies, which gives triples, quadruples and more. A hierarchy is a pair one of whose components
+//! is itself a pair, on a wider orbit than that of the component: a body that passes through a pair is no companion of
+//! it.
 
 use super::Stars;
 use super::members::Members;
@@ -14,46 +15,46 @@ use crate::particles::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Most particles in a system: what is larger is a subcluster.
+/// Largest number of particles in a system; larger ones are subclusters.
 const MOST_MEMBERS: usize = 6;
-/// Fewer searches are not worth handing to another thread.
+/// Minimum number of searches for a thread.
 const LEAST: usize = 256;
 
-/// A binary or hierarchy.
+/// Binary or hierarchy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct System {
-    /// Who it is made of.
+    /// Particles that it consists of.
     pub members: Members,
-    /// The orbit of its two components, in the order of the members.
+    /// Relative orbit of its two components, in the order of the members.
     pub pair: Pair,
-    /// Its centre of mass.
+    /// Centre of mass.
     pub body: Body,
-    /// Binding energy / kT.
+    /// Binding energy of the orbit, in kT.
     pub hardness: f64,
-    /// Angle between outer and inner orbit of a hierarchy; NaN for a binary.
+    /// Angle between outer and inner orbit of a hierarchy, in radians; NaN for a binary.
     pub inclination: f64,
-    /// False if a hierarchy is not expected to last.
+    /// Flag that is false for a hierarchy that is not expected to be stable.
     pub stable: bool,
-    /// Energy of the centre of mass per unit mass in the potential of all others.
+    /// Energy of the centre of mass per unit mass in the potential of all other particles.
     pub energy: f64,
-    /// Its components, where they are systems themselves, as places in the list.
+    /// Indices in the list of the components that are systems themselves.
     inner: [Option<usize>; 2],
-    /// Its particles, as indices.
+    /// Indices of its particles.
     stars: Vec<u32>,
-    /// Potential of the particles on each other, Σ m m / s over pairs.
+    /// Sum of m m / s over the pairs of its particles.
     inside: f64,
 }
 
-/// What is found in a cluster.
+/// Binaries, hierarchies and single particles of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Systems {
     /// Binaries and hierarchies, each after its components.
     pub all: Vec<System>,
-    /// Particles and systems that are not part of a larger one: an index below N is a particle, beyond N a system.
+    /// Particles and systems that are not part of a larger one: an index below N is a particle, from N on a system.
     pub outermost: Vec<u32>,
-    /// The body that each particle belongs to at last.
+    /// Outermost body that each particle belongs to.
     pub part_of: Vec<u32>,
-    /// kT = 2/3 of the mean kinetic energy of the bound bodies; 0 where there are none.
+    /// Thermal energy kT: 2/3 of the mean kinetic energy of the bound bodies; 0 if there are none.
     pub thermal_energy: f64,
 }
 
@@ -71,7 +72,7 @@ pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, velocity: Vec3, epsilon:
     while !fresh.is_empty() {
         let mut next = Vec::new();
         for body in fresh {
-            // An earlier one of this round may have taken it in.
+            // An earlier body of this round may have taken it as a component.
             let Some(other) = search.is_outermost(body).then(|| search.partner(body)).flatten() else { continue };
             if search.partner(other) == Some(body) {
                 next.extend(search.join(body, other, thermal_energy, least));
@@ -93,7 +94,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The system that a body is; [`None`] for a particle.
+    /// Returns the system with the index of a body; [`None`] for a particle.
     fn system(&self, body: u32) -> Option<&System> {
         (body as usize).checked_sub(self.stars.len()).map(|at| &self.all[at])
     }
@@ -111,7 +112,7 @@ impl Search<'_> {
         self.part_of[a_star as usize] == body
     }
 
-    /// The body that a body is bound to most strongly, among those near it.
+    /// Returns the body that a body is bound to most strongly, among its neighbours.
     fn partner(&self, body: u32) -> Option<u32> {
         let own = self.body(body);
         let mut best: Option<(f64, u64, u32)> = None;
@@ -119,7 +120,7 @@ impl Search<'_> {
             if other == body {
                 return;
             }
-            let pair = Pair::of(&own, &self.body(other), self.epsilon);
+            let pair = Pair::new(&own, &self.body(other), self.epsilon);
             let key = (-pair.binding_energy(), self.first_id(other), other);
             if pair.energy < 0.0 && key.0.is_finite() && best.is_none_or(|best| key < best) {
                 best = Some(key);
@@ -127,18 +128,18 @@ impl Search<'_> {
         };
         match self.system(body) {
             None => {
-                let near = self.neighbours.near(body as usize);
+                let near = self.neighbours.nearest(body as usize);
                 near.iter().for_each(|neighbour| look(self.part_of[neighbour.index as usize]));
             }
             Some(system) => {
-                let near = self.neighbours.around(own.pos, self.neighbours.each() + system.stars.len());
+                let near = self.neighbours.nearest_to(own.pos, self.neighbours.count() + system.stars.len());
                 near.iter().for_each(|neighbour| look(self.part_of[neighbour.index as usize]));
             }
         }
         best.map(|(.., other)| other)
     }
 
-    /// kT with all these pairs as one body each.
+    /// Returns kT with each of these pairs as one body.
     fn thermal_energy(&self, pairs: &[(u32, u32)]) -> f64 {
         let mut partner = vec![None; self.stars.len()];
         pairs.iter().for_each(|&(i, j)| (partner[i as usize], partner[j as usize]) = (Some((i, j)), Some((i, j))));
@@ -148,7 +149,7 @@ impl Search<'_> {
                 Some((first, _)) if first != i => continue,
                 Some((_, j)) => {
                     let (a, b) = (self.stars.body(i), self.stars.body(j));
-                    (Body::together(&a, &b), self.attraction(&[i], &[j]))
+                    (Body::merged(&a, &b), self.attraction(&[i], &[j]))
                 }
                 None => (self.stars.body(i), 0.0),
             };
@@ -158,22 +159,22 @@ impl Search<'_> {
                 number += 1;
             }
         }
-        // Of no bound body the mean is zero.
+        // Without bound bodies the mean is zero.
         2.0 / 3.0 * sum(total.into_iter()) / number.max(1) as f64
     }
 
-    /// Energy per unit mass of the centre of mass of some particles in the potential of all others.
+    /// Returns the energy per unit mass of the centre of mass of some particles in the potential of all others.
     fn energy(&self, body: &Body, of: &[u32], inside: f64) -> f64 {
         let pot: f64 = of.iter().map(|&i| self.stars.mass[i as usize] * self.stars.pot[i as usize]).sum();
         let outside = match of {
-            // As it is in the file, and of a massless particle too.
+            // The potential as given, which holds for a massless particle too.
             [one] => self.stars.pot[*one as usize],
             _ => (pot + 2.0 * inside) / body.mass,
         };
         0.5 * (body.vel - self.velocity).norm_squared() + outside
     }
 
-    /// Σ m m / s over the pairs of one particle here and one there.
+    /// Returns Σ m m / s over the pairs of one particle of `here` and one of `there`.
     fn attraction(&self, here: &[u32], there: &[u32]) -> f64 {
         let of = |i: u32, j: u32| {
             let (a, b) = (self.stars.body(i), self.stars.body(j));
@@ -182,10 +183,10 @@ impl Search<'_> {
         here.iter().map(|&i| there.iter().map(|&j| of(i, j)).sum::<f64>()).sum()
     }
 
-    /// Makes two bodies a system, if they are bound so strongly; returns it as a body.
+    /// Joins two bodies to a system, if their hardness is at least `least`; returns its index as a body.
     fn join(&mut self, a: u32, b: u32, thermal_energy: f64, least: f64) -> Option<u32> {
         let (a, b) = if self.first_id(a) <= self.first_id(b) { (a, b) } else { (b, a) };
-        let pair = Pair::of(&self.body(a), &self.body(b), self.epsilon);
+        let pair = Pair::new(&self.body(a), &self.body(b), self.epsilon);
         let hardness = pair.binding_energy() / thermal_energy;
         let parts = [a, b].map(|body| self.system(body).map_or(vec![body], |system| system.stars.clone()));
         if hardness.is_nan() || hardness < least || parts[0].len() + parts[1].len() > MOST_MEMBERS {
@@ -201,7 +202,7 @@ impl Search<'_> {
         }
         let inside =
             self.attraction(&parts[0], &parts[1]) + inner.iter().flatten().map(|&at| self.all[at].inside).sum::<f64>();
-        let body = Body::together(&self.body(a), &self.body(b));
+        let body = Body::merged(&self.body(a), &self.body(b));
         let stars = parts.concat();
         let (inclination, stable) = self.hierarchy(&pair, inner);
         let system = System {
@@ -222,7 +223,7 @@ impl Search<'_> {
         Some(at)
     }
 
-    /// Inclination and stability of an outer orbit about inner ones.
+    /// Returns inclination and stability of an outer orbit about inner ones.
     fn hierarchy(&self, outer: &Pair, inner: [Option<usize>; 2]) -> (f64, bool) {
         let inside = |side: usize| inner[side].map(|at| (&self.all[at].pair, outer.mass[1 - side] / outer.mass[side]));
         let wider = [inside(0), inside(1)]
@@ -236,8 +237,9 @@ impl Search<'_> {
     }
 }
 
-/// Whether an inner orbit withstands an outer companion of `mass_ratio` times its mass: the outer pericentre is beyond
-/// 2.8 a_in [(1 + q) (1 + e_out) / sqrt(1 − e_out)]^(2/5) (1 − 0.3 i / 180°) (Mardling & Aarseth 2001, eq. 90).
+/// Returns true if an inner orbit is stable against an outer companion of `mass_ratio` times its mass: the outer
+/// pericentre is beyond 2.8 a_in [(1 + q) (1 + e_out) / sqrt(1 − e_out)]^(2/5) (1 − 0.3 i / 180°) (Mardling & Aarseth
+/// 2001, eq. 90).
 fn is_stable(outer: &Pair, inner: &Pair, mass_ratio: f64) -> bool {
     let e = outer.eccentricity;
     if e >= 1.0 {
@@ -249,7 +251,7 @@ fn is_stable(outer: &Pair, inner: &Pair, mass_ratio: f64) -> bool {
 }
 
 impl Systems {
-    /// Energy per unit mass of the centre of mass of a body, and the particles in it.
+    /// Returns the energy per unit mass of the centre of mass of a body.
     #[must_use]
     pub fn energy(&self, stars: &Stars, velocity: Vec3, body: u32) -> f64 {
         match (body as usize).checked_sub(stars.len()) {
@@ -258,7 +260,7 @@ impl Systems {
         }
     }
 
-    /// The system that a body is; [`None`] for a particle.
+    /// Returns the system with the index of a body; [`None`] for a particle.
     #[must_use]
     pub fn system(&self, stars: &Stars, body: u32) -> Option<&System> {
         (body as usize).checked_sub(stars.len()).map(|at| &self.all[at])
@@ -266,21 +268,21 @@ impl Systems {
 }
 
 impl System {
-    /// True if a component is itself a system.
+    /// Returns true if a component is itself a system.
     #[must_use]
     pub fn is_hierarchy(&self) -> bool {
         self.inner.iter().any(Option::is_some)
     }
 
-    /// Its particles, as indices.
+    /// Returns the indices of its particles.
     #[must_use]
     pub fn stars(&self) -> &[u32] {
         &self.stars
     }
 
-    /// Σ m m / s over the pairs of its particles.
+    /// Returns Σ m m / s over the pairs of its particles.
     #[must_use]
-    pub fn inside(&self) -> f64 {
+    pub fn internal_potential(&self) -> f64 {
         self.inside
     }
 }

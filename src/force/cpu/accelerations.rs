@@ -1,9 +1,9 @@
-//! Accelerations alone by the CPU's vector units: the lane body with three sums in the place of seven.
+//! Accelerations alone by the CPU's vector units: the loop body of the CPU engine with three sums instead of seven.
 
 use super::Width;
 use super::lanes::Partial;
 use super::sources::Slots;
-use super::sum::Sum;
+use super::sum::Summation;
 use crate::error::Result;
 use crate::force::mode::{ACC_SUMS, Mode, with_mode};
 use crate::force::precision::Precision;
@@ -12,8 +12,8 @@ use crate::gravity::acceleration_from_sums;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 
-/// Vectorised engine of accelerations for the precision mode `M`. Uses the threads of the rayon pool it is called in; neither
-/// their number nor the vector width changes a bit, and the bits are those of a [`super::CpuEngine`] of the mode.
+/// Vectorised engine of accelerations for the precision mode `M`. Uses the threads of the rayon pool it is called in;
+/// neither their number nor the vector width changes a bit. The bits are those of a [`super::CpuEngine`] of the mode.
 pub struct CpuAccelerations<M: Mode> {
     eps2: f64,
     width: Width,
@@ -21,14 +21,14 @@ pub struct CpuAccelerations<M: Mode> {
     partial: Vec<Partial<M, ACC_SUMS>>,
 }
 
-/// The CPU's engine of accelerations for a precision mode.
+/// Creates the CPU's engine of accelerations for a precision mode. `epsilon` is the Plummer softening (internal units).
 #[must_use]
 pub fn accelerations(precision: Precision, epsilon: f64, width: Width) -> Box<dyn ForceEngine<Accelerations>> {
     with_mode!(precision, M => Box::new(CpuAccelerations::<M>::new(epsilon, width)))
 }
 
 impl<M: Mode> CpuAccelerations<M> {
-    /// An engine without sources. `epsilon` is the Plummer softening (internal units).
+    /// Creates an engine without sources. `epsilon` is the Plummer softening (internal units).
     #[must_use]
     pub fn new(epsilon: f64, width: Width) -> Self {
         Self { eps2: epsilon * epsilon, width, sources: Slots::default(), partial: Vec::new() }
@@ -52,8 +52,8 @@ impl<M: Mode> ForceEngine<Accelerations> for CpuAccelerations<M> {
         }
         out.acc.resize(targets.len(), Vec3::zeros());
         let targets = Targets { vel: &[], ..targets };
-        let sum = Sum { sources: &self.sources, targets, eps2: self.eps2, width: self.width };
-        sum.all(&mut self.partial, |k, sums| out.acc[k] = acceleration_from_sums(sums));
+        let sum = Summation { sources: &self.sources, targets, eps2: self.eps2, width: self.width };
+        sum.run(&mut self.partial, |k, sums| out.acc[k] = acceleration_from_sums(sums));
         Ok(())
     }
 }

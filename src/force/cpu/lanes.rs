@@ -1,23 +1,24 @@
-//! The one lane body of the CPU engine, generic over vector width and precision mode, and the two ways of filling its lanes.
+//! The loop body of the CPU engine, generic over vector width and precision mode, and the two ways of filling its
+//! lanes.
 //!
-//! *Lanes over targets*: each lane is a target, each source is broadcast. *Lanes over bags*: each lane is a bag of the same
-//! target, and the lanes then merge as the lowest levels of the canonical tree. Both give the bits of
-//! [`crate::gravity::pair`] summed canonically, so which one runs is a matter of speed alone.
+//! *Lanes over targets*: each lane is a target, each source is broadcast. *Lanes over bags*: each lane is a bag of the
+//! same target, and the lanes are then merged as the lowest levels of the canonical tree. Both give the bits of
+//! [`crate::gravity::pair`] summed canonically, so the choice is a matter of speed alone.
 //!
-//! `K` says what is summed: all [`SUMS`] of a force, or only the [`ACC_SUMS`](crate::force::mode::ACC_SUMS) of an acceleration,
-//! which come out with the same bits.
+//! `K` is the number of sums: all [`SUMS`] of a force, or only the [`ACC_SUMS`](crate::force::mode::ACC_SUMS) of an
+//! acceleration, which have the same bits.
 //!
-//! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions, and
-//! every operation in it would become a call (ten times slower, measured).
+//! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions,
+//! and every operation in it would become a call (measured: ten times slower).
 
 use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
-use crate::force::mode::{MOST_LANES, Mode, Order, Row, Running, SUMS, Sum};
+use crate::force::mode::{MAX_LANES, Mode, NodeRow, Order, Running, SUMS, Sum};
 use crate::force::real::Real;
 use pulp::{Simd, WithSimd};
 use std::mem::size_of;
 
-/// The sums of as many targets or bags as there are lanes.
+/// Running sums of as many targets or bags as there are lanes.
 type Sums<M, S, const K: usize> = [Running<<M as Mode>::Real, S>; K];
 type V<M, S> = <<M as Mode>::Real as Real>::Lanes<S>;
 /// Partial sums of one target.
@@ -25,41 +26,42 @@ pub type Partial<M, const K: usize> = [<M as Mode>::Node; K];
 
 /// Depth of the tree over the bags of one work item.
 const ITEM_DEPTH: usize = 8;
-/// Most bags in a work item of a mode that sums by the tree.
+/// Largest number of bags in a work item of a mode that sums by the tree.
 pub const MAX_ITEM_BAGS: usize = 1 << (ITEM_DEPTH - 2);
 
-/// Forces of a run of consecutive bags on a tile of targets: what one worker computes at a time.
+/// Work item: forces of consecutive bags on a tile of targets, computed by one thread.
 pub struct Item<'a, M: Mode, const K: usize> {
-    /// The slots: see [`super::sources::Slots::numbers`].
+    /// Slots; see [`super::sources::Slots::numbers`].
     pub sources: &'a [M::Real],
     /// Number of sources.
     pub len: usize,
     /// First bag, a multiple of [`Real::WIDTH`].
     pub first_bag: usize,
-    /// Bags: at most [`MAX_ITEM_BAGS`], or all of them in a mode with another order than the tree.
+    /// Number of bags: at most [`MAX_ITEM_BAGS`], or all of them in a mode with another order than the tree.
     pub bags: usize,
     /// Source index of each target.
     pub index: &'a [u32],
     /// Position of each target.
     pub pos: &'a [[f64; 3]],
-    /// Velocity of each target; not looked at for an acceleration alone.
+    /// Velocity of each target; unused for an acceleration alone.
     pub vel: &'a [[f64; 3]],
     /// ε².
     pub eps2: f64,
-    /// Out: the partial sums over the bags, one a target.
+    /// Output: partial sums over the bags, one entry a target.
     pub out: &'a mut [Partial<M, K>],
 }
 
 impl<M: Mode, const K: usize> Item<'_, M, K> {
-    /// Position and velocity of target `k`.
+    /// Returns position and velocity of target `k`.
     #[inline(always)]
     fn state(&self, k: usize) -> ([f64; 3], [f64; 3]) {
         (self.pos[k], if is_whole(K) { self.vel[k] } else { [0.0; 3] })
     }
 }
 
-/// Targets that run with lanes over targets; the others run with lanes over bags. Counts vector iterations: a vector of
-/// targets costs one a source, a target alone one for every `lanes` bags and some for merging the lanes.
+/// Returns the number of targets that run with lanes over targets; the others run with lanes over bags. Counts vector
+/// iterations: a vector of targets costs one for each source; a single target costs one for every `lanes` bags, and the
+/// merging of the lanes.
 fn split(targets: usize, bags: usize, lanes: usize) -> usize {
     let rest = targets % lanes;
     let merging_percent = 110;
@@ -87,7 +89,7 @@ impl<M: Mode, const K: usize> WithSimd for Item<'_, M, K> {
     }
 }
 
-/// True if `k` sums are those of a whole force, to which velocities belong.
+/// Returns true if `k` sums are those of a whole force, which needs velocities.
 pub(super) const fn is_whole(k: usize) -> bool {
     k == SUMS
 }
@@ -97,7 +99,7 @@ const fn lanes<M: Mode, S: Simd>() -> usize {
     size_of::<V<M, S>>() / size_of::<M::Real>()
 }
 
-/// What the lane body needs of the targets in its lanes. `low` is used by split modes.
+/// State of the targets in the lanes. `low` is used by split modes.
 struct Lanes<M: Mode, S: Simd> {
     pos: [V<M, S>; 3],
     low: [V<M, S>; 3],
@@ -109,24 +111,24 @@ struct Lanes<M: Mode, S: Simd> {
 }
 
 impl<M: Mode, S: Simd> Lanes<M, S> {
-    /// `state` gives the position and velocity for each lane.
+    /// Creates lanes from the position and velocity for each of them.
     #[inline(always)]
-    fn new(simd: S, state: [([f64; 3], [f64; 3]); MOST_LANES], eps2: f64) -> Self {
+    fn new(simd: S, state: [([f64; 3], [f64; 3]); MAX_LANES], eps2: f64) -> Self {
         let splat = M::Real::splat::<S>;
         let mut lanes = Self {
-            pos: [splat(simd, M::Real::of(0.0)); 3],
-            low: [splat(simd, M::Real::of(0.0)); 3],
-            vel: [splat(simd, M::Real::of(0.0)); 3],
-            eps2: splat(simd, M::Real::of(eps2)),
-            one: splat(simd, M::Real::of(1.0)),
-            minus_three: splat(simd, M::Real::of(-3.0)),
-            infinity: splat(simd, M::Real::of(f64::INFINITY)),
+            pos: [splat(simd, M::Real::from_f64(0.0)); 3],
+            low: [splat(simd, M::Real::from_f64(0.0)); 3],
+            vel: [splat(simd, M::Real::from_f64(0.0)); 3],
+            eps2: splat(simd, M::Real::from_f64(eps2)),
+            one: splat(simd, M::Real::from_f64(1.0)),
+            minus_three: splat(simd, M::Real::from_f64(-3.0)),
+            infinity: splat(simd, M::Real::from_f64(f64::INFINITY)),
         };
         for k in 0..3 {
-            let mut values = [[M::Real::of(0.0); MOST_LANES]; 3];
+            let mut values = [[M::Real::from_f64(0.0); MAX_LANES]; 3];
             for (lane, (pos, vel)) in state.iter().enumerate() {
                 let [hi, lo] = M::Real::split(pos[k]);
-                (values[0][lane], values[1][lane], values[2][lane]) = (hi, lo, M::Real::of(vel[k]));
+                (values[0][lane], values[1][lane], values[2][lane]) = (hi, lo, M::Real::from_f64(vel[k]));
             }
             lanes.pos[k] = load::<M, S>(&values[0]);
             lanes.low[k] = load::<M, S>(&values[1]);
@@ -136,7 +138,7 @@ impl<M: Mode, S: Simd> Lanes<M, S> {
     }
 }
 
-/// A pair as far as its slow operations, root and quotient: what is still to be added to the sums.
+/// Pair after its slow operations, root and quotient, whose products are not yet added to the sums.
 struct Pair<M: Mode, S: Simd> {
     r: [V<M, S>; 3],
     v: [V<M, S>; 3],
@@ -144,8 +146,8 @@ struct Pair<M: Mode, S: Simd> {
     s_inv: V<M, S>,
 }
 
-/// The first half of [`crate::gravity::pair`], operation by operation, in lanes. `source` are the columns of a slot. Where
-/// `mask` is set the pair is left out: at an infinite distance every term is an exact zero.
+/// Computes the first half of [`crate::gravity::pair`], operation by operation, in lanes. `source` has the columns of a
+/// slot. Where `mask` is set the pair is left out: at an infinite distance every term is an exact zero.
 #[inline(always)]
 fn approach<M: Mode, S: Simd, const K: usize>(
     simd: S,
@@ -172,7 +174,7 @@ fn approach<M: Mode, S: Simd, const K: usize>(
     Pair { r, v, mass: source[columns::<M, K>() - 1], s_inv }
 }
 
-/// The second half: adds the pair to the sums.
+/// Computes the second half and adds the pair to the sums.
 #[inline(always)]
 fn add_pair<M: Mode, S: Simd, const K: usize>(
     simd: S,
@@ -204,7 +206,7 @@ fn add_pair<M: Mode, S: Simd, const K: usize>(
     }
 }
 
-/// Takes back the sums as they were before, where the mask is set.
+/// Restores the sums of `before` where the mask is set.
 #[inline(always)]
 fn restore<M: Mode, S: Simd, const K: usize>(
     simd: S,
@@ -220,45 +222,45 @@ fn restore<M: Mode, S: Simd, const K: usize>(
 }
 
 #[inline(always)]
-fn load<M: Mode, S: Simd>(values: &[M::Real; MOST_LANES]) -> V<M, S> {
+fn load<M: Mode, S: Simd>(values: &[M::Real; MAX_LANES]) -> V<M, S> {
     bytemuck::pod_read_unaligned(bytemuck::cast_slice(&values[..lanes::<M, S>()]))
 }
 
 #[inline(always)]
 fn zero<M: Mode, S: Simd, const K: usize>(simd: S) -> Sums<M, S, K> {
-    [[M::Real::splat(simd, M::Real::of(0.0)); 2]; K]
+    [[M::Real::splat(simd, M::Real::from_f64(0.0)); 2]; K]
 }
 
-/// The finished sums of each lane: those of one sum side by side.
+/// Returns the finished sums of each lane; those of one quantity lie adjacent.
 #[inline(always)]
-fn finish<M: Mode, S: Simd, const K: usize>(simd: S, sums: &Sums<M, S, K>) -> Row<M::Node, K> {
-    let zero = M::Real::splat(simd, M::Real::of(0.0));
+fn finish<M: Mode, S: Simd, const K: usize>(simd: S, sums: &Sums<M, S, K>) -> NodeRow<M::Node, K> {
+    let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
     let (mut first, mut second) = ([zero; K], [zero; K]);
     for k in 0..K {
         [first[k], second[k]] = sums[k];
     }
     let (first, second): (&[M::Real], &[M::Real]) = (bytemuck::cast_slice(&first), bytemuck::cast_slice(&second));
-    let mut row = Row::zero();
+    let mut row = NodeRow::zero();
     for k in 0..K * lanes::<M, S>() {
         row.put(k, M::node([first[k], second[k]]));
     }
     row
 }
 
-/// Forces of the item's bags on targets `first..last`, one a lane.
+/// Sums the forces of the item's bags on targets `first..last`, one target a lane.
 #[inline(always)]
 fn over_targets<M: Mode, S: Simd, const K: usize>(simd: S, item: &mut Item<'_, M, K>, first: usize, last: usize) {
-    // Lanes beyond the last target repeat it.
-    let (mut state, mut own) = ([([0.0; 3], [0.0; 3]); MOST_LANES], [0u32; MOST_LANES]);
-    for lane in 0..MOST_LANES {
+    // Lanes beyond the last target repeat that target.
+    let (mut state, mut own) = ([([0.0; 3], [0.0; 3]); MAX_LANES], [0u32; MAX_LANES]);
+    for lane in 0..MAX_LANES {
         let k = (first + lane).min(last - 1);
         state[lane] = item.state(k);
         own[lane] = item.index[k];
     }
     let target = Lanes::<M, S>::new(simd, state, item.eps2);
 
-    let mut tree = TreeSum::<Row<M::Node, K>, ITEM_DEPTH>::default();
-    let mut in_order = Row::zero();
+    let mut tree = TreeSum::<NodeRow<M::Node, K>, ITEM_DEPTH>::default();
+    let mut in_order = NodeRow::zero();
     let mut sums = zero::<M, S, K>(simd);
     for bag in item.first_bag..item.first_bag + item.bags {
         if M::ORDER != Order::Running {
@@ -294,25 +296,25 @@ fn bag_on_targets<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     item: &Item<'_, M, K>,
     bag: usize,
     target: &Lanes<M, S>,
-    own: &[u32; MOST_LANES],
+    own: &[u32; MAX_LANES],
     sums: &mut Sums<M, S, K>,
 ) {
     let (width, columns) = (<M::Real as Real>::WIDTH, columns::<M, K>());
     let lane = bag % width;
     let slots = &item.sources[bag / width * BAG * columns * width..][..BAG * columns * width];
     let in_bag = (item.len - bag * BAG).min(BAG);
-    // Each target's place in this bag, or −1: small numbers, exact in f32 too.
-    let mut places = [M::Real::of(-1.0); MOST_LANES];
+    // Place of each target in this bag, or −1: small numbers, exact in f32 too.
+    let mut places = [M::Real::from_f64(-1.0); MAX_LANES];
     if MASKED {
         for (place, &i) in places.iter_mut().zip(own) {
             if i as usize / BAG == bag {
-                *place = M::Real::of(f64::from(i % BAG as u32));
+                *place = M::Real::from_f64(f64::from(i % BAG as u32));
             }
         }
     }
     let places = load::<M, S>(&places);
     let slots = &slots[..in_bag * columns * width];
-    // One source ahead, so that its root and quotient are under way while the pair before is added to the sums. The modes
+    // One source ahead, so that its root and quotient are computed while the previous pair is added to the sums. Modes
     // with fewer operations a pair gain 2 % at most (measured).
     if !MASKED && M::SPLIT {
         let (first, later) = slots.split_at(columns * width);
@@ -327,34 +329,37 @@ fn bag_on_targets<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     }
     for (t, slot) in slots.chunks_exact(columns * width).enumerate() {
         let source = broadcast::<M, S, K>(simd, slot, lane);
-        let mask =
-            if MASKED { Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::of(t as f64)))) } else { None };
+        let mask = if MASKED {
+            Some(M::Real::equal(simd, places, M::Real::splat(simd, M::Real::from_f64(t as f64))))
+        } else {
+            None
+        };
         let pair = approach::<M, S, K>(simd, target, &source, mask);
         add_pair::<M, S, K>(simd, sums, target, &pair, mask);
     }
 }
 
-/// The columns of one source, the same in every lane.
+/// Returns the columns of one source, broadcast to every lane.
 #[inline(always)]
 fn broadcast<M: Mode, S: Simd, const K: usize>(simd: S, slot: &[M::Real], lane: usize) -> [V<M, S>; 10] {
-    let mut source = [M::Real::splat(simd, M::Real::of(0.0)); 10];
+    let mut source = [M::Real::splat(simd, M::Real::from_f64(0.0)); 10];
     for c in 0..columns::<M, K>() {
         source[c] = M::Real::splat(simd, slot[c * <M::Real as Real>::WIDTH + lane]);
     }
     source
 }
 
-/// Forces of the item's bags on target `k`, one bag a lane.
+/// Returns the forces of the item's bags on target `k`, computed with one bag a lane.
 #[inline(always)]
 fn over_bags<M: Mode, S: Simd, const K: usize>(simd: S, item: &Item<'_, M, K>, k: usize) -> Partial<M, K> {
-    let target = Lanes::<M, S>::new(simd, [item.state(k); MOST_LANES], item.eps2);
+    let target = Lanes::<M, S>::new(simd, [item.state(k); MAX_LANES], item.eps2);
     let (width, lanes) = (<M::Real as Real>::WIDTH, lanes::<M, S>());
     let own = item.index[k] as usize;
 
     let mut tree = TreeSum::<Partial<M, K>, ITEM_DEPTH>::default();
     for first in (item.first_bag..item.first_bag + item.bags).step_by(width) {
         // Bags that do not exist hold exact zeros, which change nothing in the tree.
-        let mut group = Row::zero();
+        let mut group = NodeRow::zero();
         for part in (0..width).step_by(lanes) {
             if first + part >= item.first_bag + item.bags {
                 break;
@@ -377,7 +382,7 @@ fn over_bags<M: Mode, S: Simd, const K: usize>(simd: S, item: &Item<'_, M, K>, k
     tree.root()
 }
 
-/// The sums over as many neighbouring bags as there are lanes, for one target.
+/// Returns the sums over as many consecutive bags as there are lanes, for one target.
 #[inline(always)]
 fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     simd: S,
@@ -385,22 +390,22 @@ fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     first_bag: usize,
     target: &Lanes<M, S>,
     own: usize,
-) -> Row<M::Node, K> {
+) -> NodeRow<M::Node, K> {
     let (width, columns, lanes) = (<M::Real as Real>::WIDTH, columns::<M, K>(), lanes::<M, S>());
     let part = first_bag % width / lanes;
     let slots = &item.sources[first_bag / width * BAG * columns * width..][..BAG * columns * width];
     let slots: &[V<M, S>] = bytemuck::cast_slice(slots);
-    // In the lane of the target's own bag: its place in the bag. No place equals −1.
-    let mut places = [M::Real::of(-1.0); MOST_LANES];
-    // How many sources each bag has.
-    let mut filled = [M::Real::of(BAG as f64); MOST_LANES];
+    // Place of the target in the lane of its own bag. No place equals −1.
+    let mut places = [M::Real::from_f64(-1.0); MAX_LANES];
+    // Number of sources in each bag.
+    let mut filled = [M::Real::from_f64(BAG as f64); MAX_LANES];
     if MASKED {
         for lane in 0..lanes {
             let bag = first_bag + lane;
             if bag == own / BAG {
-                places[lane] = M::Real::of((own % BAG) as f64);
+                places[lane] = M::Real::from_f64((own % BAG) as f64);
             }
-            filled[lane] = M::Real::of(item.len.saturating_sub(bag * BAG).min(BAG) as f64);
+            filled[lane] = M::Real::from_f64(item.len.saturating_sub(bag * BAG).min(BAG) as f64);
         }
     }
     let (places, filled) = (load::<M, S>(&places), load::<M, S>(&filled));
@@ -410,7 +415,7 @@ fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
         for c in 0..columns {
             source[c] = slot[c * (width / lanes) + part];
         }
-        let now = M::Real::splat(simd, M::Real::of(t as f64));
+        let now = M::Real::splat(simd, M::Real::from_f64(t as f64));
         let mask = if MASKED { Some(M::Real::equal(simd, places, now)) } else { None };
         let before = sums;
         let pair = approach::<M, S, K>(simd, target, &source, mask);
@@ -422,13 +427,13 @@ fn bags_on_target<M: Mode, S: Simd, const K: usize, const MASKED: bool>(
     finish::<M, S, K>(simd, &sums)
 }
 
-/// The canonical tree over the bags of a group.
+/// Returns the root of the canonical tree over the bags of a group.
 #[inline(always)]
-fn merge_group<M: Mode, const K: usize>(mut nodes: Row<M::Node, K>) -> Partial<M, K> {
+fn merge_group<M: Mode, const K: usize>(mut nodes: NodeRow<M::Node, K>) -> Partial<M, K> {
     let mut left = K * <M::Real as Real>::WIDTH;
     while left > K {
         left /= 2;
-        let mut merged = Row::zero();
+        let mut merged = NodeRow::zero();
         for k in 0..left {
             merged.put(k, nodes.get(2 * k).plus(&nodes.get(2 * k + 1)));
         }

@@ -1,4 +1,5 @@
-//! The CPU engine: vector units through one lane body, all cores through rayon, the reference's bits in every mode.
+//! The CPU engine: vector units through one generic loop body, all cores through rayon, the bits of the reference
+//! engine in every mode.
 
 mod accelerations;
 mod lanes;
@@ -13,19 +14,19 @@ use super::mode::{Mode, SUMS, with_mode};
 use super::precision::Precision;
 use super::{ForceEngine, Forces, Targets};
 use crate::error::Result;
-use crate::gravity::Pull;
+use crate::gravity::Force;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use lanes::Partial;
 use rayon::prelude::*;
-use sources::{Piece, Predict, Sources};
-use sum::Sum;
+use sources::{Predict, SlotChunk, Sources};
+use sum::Summation;
 
-/// Groups of sources that one thread predicts at a time.
+/// Number of groups of sources that one thread predicts at a time.
 const PREDICT_GROUPS: usize = 32;
 
-/// Vectorised engine for the precision mode `M`. Uses the threads of the rayon pool it is called in; neither their number nor the vector width
-/// changes a bit of the result.
+/// Vectorised engine for the precision mode `M`. Uses the threads of the rayon pool it is called in; neither their
+/// number nor the vector width changes a bit of the result.
 pub struct CpuEngine<M: Mode> {
     eps2: f64,
     clock: Clock,
@@ -34,14 +35,16 @@ pub struct CpuEngine<M: Mode> {
     partial: Vec<Partial<M, SUMS>>,
 }
 
-/// The CPU engine for a precision mode.
+/// Creates the CPU engine for a precision mode. `epsilon` is the Plummer softening, `clock` the run's time axis
+/// (internal units).
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) -> Box<dyn ForceEngine> {
     with_mode!(precision, M => Box::new(CpuEngine::<M>::new(epsilon, clock, width)))
 }
 
 impl<M: Mode> CpuEngine<M> {
-    /// An engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal units).
+    /// Creates an engine without sources. `epsilon` is the Plummer softening, `clock` the run's time axis (internal
+    /// units).
     #[must_use]
     pub fn new(epsilon: f64, clock: Clock, width: Width) -> Self {
         Self { eps2: epsilon * epsilon, clock, width, sources: Sources::default(), partial: Vec::new() }
@@ -49,11 +52,11 @@ impl<M: Mode> CpuEngine<M> {
 
     fn predict_sources(&mut self, now: Time, targets: Targets<'_>) {
         let (width, tick) = (self.width, self.clock.tick());
-        let predict = |piece: Piece<'_, M>| width.run(Predict { piece, now, tick });
+        let predict = |chunk: SlotChunk<'_, M>| width.run(Predict { chunk, now, tick });
         if self.sources.predicted().groups() <= PREDICT_GROUPS || rayon::current_num_threads() == 1 {
-            predict(self.sources.piece());
+            predict(self.sources.all_slots());
         } else {
-            self.sources.pieces(PREDICT_GROUPS).for_each(predict);
+            self.sources.chunks(PREDICT_GROUPS).for_each(predict);
         }
         for (k, &i) in targets.index.iter().enumerate() {
             self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
@@ -77,8 +80,8 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         self.predict_sources(now, targets);
         out.resize(targets.len());
-        let sum = Sum { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
-        sum.all(&mut self.partial, |k, sums| out.set(k, &Pull::from_sums(sums)));
+        let sum = Summation { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
+        sum.run(&mut self.partial, |k, sums| out.set(k, &Force::from_sums(sums)));
         Ok(())
     }
 }

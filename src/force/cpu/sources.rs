@@ -1,9 +1,9 @@
-//! How the CPU engine lays out its sources: bag-interleaved, as many neighbouring bags side by side as the widest vector unit
-//! has lanes.
+//! Memory layout of the CPU engine's sources: as many consecutive bags are interleaved as the widest vector unit has
+//! lanes.
 //!
-//! [`Real::WIDTH`] bags (8 of f64, 16 of f32) form a *group*. Slot `t` of a group holds source `t` of each of its bags, so
-//! that one vector load fetches the same element of neighbouring bags (lanes over bags), and one broadcast fetches a single
-//! source (lanes over targets). All columns of a slot are adjacent: a sweep is one stream.
+//! [`Real::WIDTH`] bags (8 of f64, 16 of f32) form a *group*. Slot `t` of a group holds source `t` of each of its bags,
+//! so that one vector load reads the same element of consecutive bags (lanes over bags), and one broadcast reads a
+//! single source (lanes over targets). All columns of a slot are adjacent, so that a sweep is one stream.
 
 use super::lanes::is_whole;
 use crate::force::canonical::{BAG, bags};
@@ -17,28 +17,29 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
-/// 64 bytes in one cache line: one column of a slot in f32 or f64, half a column of the held f64 of an f32 mode.
+/// Cache line of 64 bytes: one column of a slot in f32 or f64, or half a column of the held f64 of an f32 mode.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct Line([u64; 8]);
 
-/// f64 in a [`Line`].
+/// Number of f64 in a [`Line`].
 const LINE: usize = 8;
-/// Columns of the held state: position, velocity, acceleration, jerk, ticks.
+/// Number of columns of the held state: position, velocity, acceleration, jerk, ticks.
 const HELD: usize = 13;
 
-/// Columns of a slot, for `K` sums: position (hi and, in split modes, lo), velocity if a whole force is summed, mass.
+/// Returns the number of columns of a slot for `K` sums: position (hi and, in split modes, lo), velocity if a whole
+/// force is summed, mass.
 pub const fn columns<M: Mode, const K: usize>() -> usize {
     let pos = if M::SPLIT { 6 } else { 3 };
     pos + if is_whole(K) { 3 } else { 0 } + 1
 }
 
-/// Lines of held state in a slot.
+/// Returns the number of lines of held state in a slot.
 const fn held_lines<M: Mode>() -> usize {
     HELD * <M::Real as Real>::WIDTH / LINE
 }
 
-/// Sources where they stand, in the mode's numbers: what the lane body reads.
+/// Sources at their positions, in the mode's numbers, as the loop body reads them.
 pub struct Slots<M, const K: usize> {
     lines: Vec<Line>,
     len: usize,
@@ -51,7 +52,7 @@ impl<M, const K: usize> Default for Slots<M, K> {
     }
 }
 
-/// Slot and lane of source `i`.
+/// Returns slot and lane of source `i`.
 #[inline(always)]
 fn place(i: usize, width: usize) -> (usize, usize) {
     let bag = i / BAG;
@@ -60,31 +61,31 @@ fn place(i: usize, width: usize) -> (usize, usize) {
 
 impl<M: Mode, const K: usize> Slots<M, K> {
     const WIDTH: usize = <M::Real as Real>::WIDTH;
-    /// Lines of a group.
+    /// Number of lines of a group.
     const GROUP: usize = BAG * columns::<M, K>();
 
-    /// Number of sources.
+    /// Returns the number of sources.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Number of groups of bags.
+    /// Returns the number of groups of bags.
     pub fn groups(&self) -> usize {
         bags(self.len).div_ceil(Self::WIDTH)
     }
 
-    /// The slots as numbers: [`BAG`] slots a group, [`columns`] a slot, [`Real::WIDTH`] numbers a column.
+    /// Returns the slots as numbers: [`BAG`] slots a group, [`columns`] a slot, [`Real::WIDTH`] numbers a column.
     pub fn numbers(&self) -> &[M::Real] {
         bytemuck::cast_slice(&self.lines)
     }
 
-    /// Takes over the sources' masses; all places without a source are nowhere.
+    /// Stores the masses of the sources. Places without a source get mass 0 and the coordinate [`Real::NOWHERE`].
     pub fn load(&mut self, mass: &[f64]) {
         self.len = mass.len();
         self.lines = vec![Line::zeroed(); self.groups() * Self::GROUP];
         for i in 0..self.groups() * BAG * Self::WIDTH {
             match mass.get(i) {
-                Some(&mass) => self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::of(mass)),
+                Some(&mass) => self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::from_f64(mass)),
                 None => self.put(i, Vec3::repeat(<M::Real as Real>::NOWHERE), Vec3::zeros()),
             }
         }
@@ -96,7 +97,7 @@ impl<M: Mode, const K: usize> Slots<M, K> {
         numbers[(slot * columns::<M, K>() + column) * Self::WIDTH + lane] = value;
     }
 
-    /// Puts source `i` at a given state. For an acceleration alone the velocity is not looked at.
+    /// Stores position and velocity of source `i`. For an acceleration alone the velocity is unused.
     #[inline]
     pub fn put(&mut self, i: usize, pos: Vec3, vel: Vec3) {
         let place = place(i, Self::WIDTH);
@@ -107,13 +108,13 @@ impl<M: Mode, const K: usize> Slots<M, K> {
                 self.set(place, 3 + k, lo);
             }
             if is_whole(K) {
-                self.set(place, columns::<M, K>() - 4 + k, M::Real::of(vel[k]));
+                self.set(place, columns::<M, K>() - 4 + k, M::Real::from_f64(vel[k]));
             }
         }
     }
 }
 
-/// The sources of forces: held at their own times in f64, and predicted in the mode's numbers.
+/// Sources of forces: held at their own times in f64, and predicted in the mode's numbers.
 pub struct Sources<M> {
     held: Vec<Line>,
     predicted: Slots<M, SUMS>,
@@ -128,12 +129,12 @@ impl<M> Default for Sources<M> {
 impl<M: Mode> Sources<M> {
     const WIDTH: usize = <M::Real as Real>::WIDTH;
 
-    /// The sources as last predicted.
+    /// Returns the sources as last predicted.
     pub fn predicted(&self) -> &Slots<M, SUMS> {
         &self.predicted
     }
 
-    /// Takes over all particles.
+    /// Stores all particles.
     pub fn load(&mut self, p: &Particles) {
         self.predicted.load(&p.mass);
         let slots = self.predicted.groups() * BAG;
@@ -155,7 +156,7 @@ impl<M: Mode> Sources<M> {
         held[(slot * HELD + column) * Self::WIDTH + lane] = value;
     }
 
-    /// Takes over the state of particle `i`.
+    /// Stores the state of particle `i`.
     #[inline]
     pub fn store(&mut self, p: &Particles, i: usize) {
         let place = place(i, Self::WIDTH);
@@ -168,50 +169,50 @@ impl<M: Mode> Sources<M> {
         self.hold(place, 12, f64::from_bits(p.time[i].0));
     }
 
-    /// All slots, to be predicted at once.
-    pub fn piece(&mut self) -> Piece<'_, M> {
-        Piece { held: &self.held, predicted: &mut self.predicted.lines, mode: PhantomData }
+    /// Returns all slots, for one prediction.
+    pub fn all_slots(&mut self) -> SlotChunk<'_, M> {
+        SlotChunk { held: &self.held, predicted: &mut self.predicted.lines, mode: PhantomData }
     }
 
-    /// All slots in pieces of `groups` groups, to be predicted apart.
-    pub fn pieces(&mut self, groups: usize) -> impl ParallelIterator<Item = Piece<'_, M>> {
+    /// Returns all slots in chunks of `groups` groups, for predictions in parallel.
+    pub fn chunks(&mut self, groups: usize) -> impl ParallelIterator<Item = SlotChunk<'_, M>> {
         let held = self.held.par_chunks(groups * BAG * held_lines::<M>());
         let predicted = self.predicted.lines.par_chunks_mut(groups * Slots::<M, SUMS>::GROUP);
-        held.zip(predicted).map(|(held, predicted)| Piece { held, predicted, mode: PhantomData })
+        held.zip(predicted).map(|(held, predicted)| SlotChunk { held, predicted, mode: PhantomData })
     }
 
-    /// Puts the predicted source `i` at a given state.
+    /// Stores position and velocity of the predicted source `i`.
     #[inline]
     pub fn put(&mut self, i: usize, pos: Vec3, vel: Vec3) {
         self.predicted.put(i, pos, vel);
     }
 }
 
-/// Some slots, held and to be predicted.
-pub struct Piece<'a, M> {
+/// Some slots: the held state, and the predicted one to be written.
+pub struct SlotChunk<'a, M> {
     held: &'a [Line],
     predicted: &'a mut [Line],
     mode: PhantomData<M>,
 }
 
-/// Work for a vector unit: predicts every source of a piece to `now`.
+/// Vectorised work: predicts every source of a chunk to `now`.
 pub struct Predict<'a, M> {
-    pub piece: Piece<'a, M>,
+    pub chunk: SlotChunk<'a, M>,
     pub now: Time,
-    /// Length of a tick.
+    /// Length of a tick, in internal units.
     pub tick: f64,
 }
 
 impl<M: Mode> WithSimd for Predict<'_, M> {
     type Output = ();
 
-    /// [`predict_component`] on every lane. Plain loops over fixed arrays, which the compiler turns into vector code when
-    /// this is inlined into a function built for the wider instructions. No closures: see [`super::lanes`].
+    /// Runs [`predict_component`] on every lane. Plain loops over fixed arrays, which the compiler turns into vector
+    /// code when this is inlined into a function built for the wider instructions. No closures: see [`super::lanes`].
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let width = <M::Real as Real>::WIDTH;
-        let held: &[[f64; LINE]] = bytemuck::cast_slice(self.piece.held);
-        let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.piece.predicted);
+        let held: &[[f64; LINE]] = bytemuck::cast_slice(self.chunk.held);
+        let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.chunk.predicted);
         let parts = width / LINE;
         for (held, slot) in
             held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M, SUMS>() * width))
@@ -244,9 +245,9 @@ impl<M: Mode> WithSimd for Predict<'_, M> {
     }
 }
 
-/// Ticks from `then` to `now` as f64. A whole number below 2⁵² in the low bits of 2⁵² is that number added, the exact
-/// conversion that every vector unit has. No source is further back than dt_max, 2³⁶ ticks; the lanes without a source are
-/// cut to 52 bits and do not move anyway.
+/// Returns the ticks from `then` to `now` as f64. A whole number below 2⁵² in the low bits of 2⁵² is that number added,
+/// the exact conversion that every vector unit has. No source is further back than dt_max, 2³⁶ ticks; lanes without a
+/// source are cut to 52 bits, and do not move anyway.
 #[inline(always)]
 fn passed(now: Time, then: u64) -> f64 {
     let low_bits = now.0.wrapping_sub(then) & ((1 << 52) - 1);
@@ -256,7 +257,7 @@ fn passed(now: Time, then: u64) -> f64 {
 #[inline(always)]
 fn narrow<R: Real>(to: &mut [R], from: &[f64; LINE]) {
     for (to, from) in to.iter_mut().zip(from) {
-        *to = R::of(*from);
+        *to = R::from_f64(*from);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sums over all sources on many targets: cut into work items for threads, put together by the canonical tree.
+//! Sums over all sources on many targets: divided into work items for threads, and combined by the canonical tree.
 
 use super::Width;
 use super::lanes::{Item, MAX_ITEM_BAGS, Partial};
@@ -9,18 +9,18 @@ use crate::force::mode::{Mode, Node, Order, Sum as _};
 use crate::force::real::Real;
 use rayon::prelude::*;
 
-/// Targets in a work item.
+/// Number of targets in a work item.
 const TILE: usize = 64;
-/// Work items kept at a time (bounds the memory for partial sums: 8 bytes × sums × [`TILE`] each).
+/// Number of work items kept at a time, which bounds the memory for partial sums: 8 bytes × sums × [`TILE`] each.
 const MAX_ITEMS: usize = 512;
-/// Below so many pairs the sums are computed by the calling thread: waking another costs more.
+/// Number of pairs below which the calling thread computes the sums alone: waking another thread costs more.
 const SERIAL_PAIRS: usize = 1 << 15;
 
-/// `K` sums over all sources on each target.
-pub struct Sum<'a, M: Mode, const K: usize> {
-    /// The sources.
+/// Task of `K` sums over all sources on each target.
+pub struct Summation<'a, M: Mode, const K: usize> {
+    /// Sources.
     pub sources: &'a Slots<M, K>,
-    /// The targets; without velocities for an acceleration alone.
+    /// Targets; without velocities for an acceleration alone.
     pub targets: Targets<'a>,
     /// ε².
     pub eps2: f64,
@@ -28,8 +28,8 @@ pub struct Sum<'a, M: Mode, const K: usize> {
     pub width: Width,
 }
 
-/// Bags in one work item: as many as fit the cache, fewer if that would leave threads idle. A power of two, so that items
-/// are whole subtrees of the canonical tree.
+/// Returns the number of bags in one work item: as many as fit the cache, fewer if that would leave threads idle. A
+/// power of two, so that items are whole subtrees of the canonical tree.
 fn bags_per_item<M: Mode>(targets: usize, all_bags: usize, threads: usize) -> usize {
     if M::ORDER != Order::Tree {
         return all_bags.next_power_of_two();
@@ -44,10 +44,10 @@ fn bags_per_item<M: Mode>(targets: usize, all_bags: usize, threads: usize) -> us
     per_item
 }
 
-impl<M: Mode, const K: usize> Sum<'_, M, K> {
-    /// Computes the sums on the threads of the pool that this is called in, and hands them out target by target. `partial` is
-    /// room to work in.
-    pub fn all(&self, partial: &mut Vec<Partial<M, K>>, mut done: impl FnMut(usize, [f64; K])) {
+impl<M: Mode, const K: usize> Summation<'_, M, K> {
+    /// Computes the sums on the threads of the pool that this is called in, and passes them to `done` with the index of
+    /// the target, in order. `partial` is working memory.
+    pub fn run(&self, partial: &mut Vec<Partial<M, K>>, mut done: impl FnMut(usize, [f64; K])) {
         let (targets, n) = (self.targets.index.len(), self.sources.len());
         let serial = targets * n < SERIAL_PAIRS;
         let threads = if serial { 1 } else { rayon::current_num_threads() };
@@ -79,7 +79,7 @@ impl<M: Mode, const K: usize> Sum<'_, M, K> {
         }
     }
 
-    /// The partial sums over `bags` bags from `first_bag` on the targets `tile`.
+    /// Computes the partial sums over `bags` bags from `first_bag` on the targets `tile`.
     fn item(&self, tile: std::ops::Range<usize>, first_bag: usize, bags: usize, out: &mut [Partial<M, K>]) {
         let Targets { index, pos, vel } = self.targets;
         self.width.run(Item::<M, K> {

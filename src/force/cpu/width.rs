@@ -1,8 +1,8 @@
-//! Which vector instructions to use, chosen at run time.
+//! Vector instructions, chosen at run time.
 
 use pulp::{Scalar, Simd, WithSimd, x86::V3, x86::V4};
 
-/// A set of vector instructions that this machine has.
+/// Set of vector instructions that this machine supports.
 #[derive(Clone, Copy, Debug)]
 pub enum Width {
     /// AVX-512 (x86-64-v4): 8 lanes of f64.
@@ -14,20 +14,20 @@ pub enum Width {
 }
 
 impl Width {
-    /// The names by which a width can be forced.
+    /// Names by which a width can be forced.
     pub const NAMES: [&'static str; 3] = ["avx512", "avx2", "baseline"];
     /// Environment variable that forces a width.
     pub const VARIABLE: &'static str = "TISANE_SIMD";
 
-    /// The widths that this machine has, widest first.
+    /// Returns the widths that this machine supports, widest first.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        Self::NAMES.iter().filter_map(|name| Self::by_name(name)).collect()
+        Self::NAMES.iter().filter_map(|name| Self::from_name(name)).collect()
     }
 
-    /// The width of that name, if it is one and this machine has it.
+    /// Returns the width of that name; [`None`] if there is none or this machine does not support it.
     #[must_use]
-    pub fn by_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "avx512" => V4::try_new().map(Self::Avx512),
             "avx2" => V3::try_new().map(Self::Avx2),
@@ -42,21 +42,21 @@ impl Width {
         Self::available().first().copied().unwrap_or(Self::Baseline(Scalar))
     }
 
-    /// The widest there is, or the one that [`Self::VARIABLE`] forces.
+    /// Returns the widest width, or the one that [`Self::VARIABLE`] forces.
     ///
     /// # Errors
-    /// If the variable names no width of this machine: says which there are.
+    /// A message with the widths of this machine, if the variable names none of them.
     pub fn choose() -> Result<Self, String> {
         match std::env::var(Self::VARIABLE) {
             Err(_) => Ok(Self::widest()),
-            Ok(name) => Self::by_name(&name).ok_or_else(|| {
+            Ok(name) => Self::from_name(&name).ok_or_else(|| {
                 let here: Vec<_> = Self::available().iter().map(Self::name).collect();
                 format!("{}={name}: this machine has {}", Self::VARIABLE, here.join(", "))
             }),
         }
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
-//! Accelerations alone, of all particles on each other: for schemes with a shared step (leapfrog).
+//! Accelerations alone, of all particles on each other, for schemes with a shared step (leapfrog).
 //!
-//! Per evaluation the positions go up and the accelerations come down, read and written by the kernels where they lie in the
-//! host's pinned memory; masses go up once. The sums are those of [`super::CudaEngine`] in the same mode, bit for bit.
+//! Each evaluation reads the positions and writes the accelerations in the host's pinned memory, which the kernels
+//! access directly; masses are copied once. The sums are those of [`super::CudaEngine`] in the same mode, bit for bit.
 
 use super::acceleration_shape::AccelerationShape;
 use super::device::{Device, Memory, Pinned, Stopwatch};
-use super::launch::find;
+use super::launch::find_kernel;
 use super::launch_shape::node_bytes;
 use super::module::{Kernel, Module};
 use crate::error::{Error, Result};
@@ -18,17 +18,17 @@ use crate::time::Time;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
-/// Sums that make up an acceleration.
+/// Number of sums in an acceleration.
 pub const COMPONENTS: usize = 3;
-/// Threads in a block of `place`, one a source, and of `reduce_accelerations`, one a sum.
+/// Number of threads in a block of `place`, one a source, and of `reduce_accelerations`, one a sum.
 pub const THREADS: u32 = 128;
-/// A thread of the host gets at least so many numbers to copy.
+/// Minimum number of words that a host thread copies.
 const SHARE: usize = 1 << 14;
-/// What profiles call the phases of an evaluation: positions go up in the first, accelerations come down in the last.
+/// Names of the phases of an evaluation in profiles: the first reads the positions, the last writes the accelerations.
 const PHASE_NAMES: [&str; 3] = ["copy_up", "force", "reduce"];
 
-/// What a kernel is handed: mirrors `AccelerationCall` of kernels/acceleration.cuh, which says what each array holds. Change
-/// both. The arrays are borrowed for as long as the call is there.
+/// Argument of the kernels, with the layout of `AccelerationCall` in kernels/acceleration.cuh, which describes the
+/// arrays. Both must be changed together. The arrays are borrowed for the lifetime of the call.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct AccelerationCall<'a> {
@@ -46,7 +46,7 @@ pub struct AccelerationCall<'a> {
     arrays: PhantomData<&'a Memory>,
 }
 
-/// Units of 16 bytes that a source takes (`Place::UNITS` of kernels/acceleration.cuh).
+/// Returns the number of units of 16 bytes of a source (`Place::UNITS` of kernels/acceleration.cuh).
 const fn units(precision: Precision) -> usize {
     match precision.arithmetic() {
         Arithmetic { real_bytes: 4, split: false, .. } => 1,
@@ -54,17 +54,17 @@ const fn units(precision: Precision) -> usize {
     }
 }
 
-/// The kernels of a mode.
+/// Kernels of a mode.
 struct Kernels {
     place: Kernel<AccelerationCall<'static>>,
-    /// By targets a thread.
+    /// Kernels by number of targets a thread.
     accelerate: Vec<(usize, Kernel<AccelerationCall<'static>>)>,
     reduce: Kernel<AccelerationCall<'static>>,
-    // The others are good only as long as it is there.
+    // Keeps the kernels above loaded.
     _module: Module,
 }
 
-/// What is held for a number of particles.
+/// Memory for a number of particles.
 struct Buffers {
     mass: Memory,
     placed: Memory,
@@ -74,12 +74,12 @@ struct Buffers {
     slots: usize,
 }
 
-/// Engine on one NVIDIA GPU that computes accelerations alone.
+/// Engine on one NVIDIA GPU that evaluates accelerations alone.
 pub struct CudaAccelerations {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     kernels: Kernels,
     held: Option<Buffers>,
-    /// MemoryPlan for the sums over spans, and its bytes.
+    /// Memory for the sums over spans, and its size in bytes.
     partial: Option<(Memory, usize)>,
     watch: Option<Stopwatch<3>>,
     device: Device,
@@ -89,10 +89,11 @@ pub struct CudaAccelerations {
 }
 
 impl CudaAccelerations {
-    /// An engine without particles on device number `device`. `epsilon` is the Plummer softening.
+    /// Creates an engine without particles on device number `device`. `epsilon` is the Plummer softening (internal
+    /// units).
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no driver, no such device, or the kernels do not run on it: in one line, with advice.
+    /// [`Error::Input`] with advice if there is no driver or no such device, or if the kernels do not run on it.
     pub fn new(precision: Precision, epsilon: f64, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
         let module = Module::load(&device)?;
@@ -107,43 +108,43 @@ impl CudaAccelerations {
         Ok(Self { kernels, held: None, partial: None, watch: None, device, precision, eps2, shape: None })
     }
 
-    /// What the device calls itself.
+    /// Returns the name of the device.
     #[must_use]
     pub fn device_name(&self) -> String {
         self.device.name()
     }
 
-    /// Forces a launch shape, or leaves the choice to the engine again: for tuning, and for tests that no shape changes a
-    /// bit.
+    /// Forces a launch shape, or with [`None`] leaves the choice to the engine: for tuning, and for tests that no shape
+    /// changes a bit.
     pub fn set_shape(&mut self, shape: Option<AccelerationShape>) {
         self.shape = shape;
     }
 
-    /// The shape that an evaluation of `n` particles takes.
+    /// Returns the shape of an evaluation of `n` particles.
     #[must_use]
     pub fn shape(&self, n: usize) -> AccelerationShape {
         self.shape.unwrap_or_else(|| AccelerationShape::choose(self.precision, n, self.device.multiprocessors()))
     }
 
-    /// Numbers of targets a thread that there are kernels for in this mode.
+    /// Returns the numbers of targets a thread for which there are kernels in this mode.
     #[must_use]
-    pub fn choices(&self) -> Vec<usize> {
+    pub fn compiled_targets(&self) -> Vec<usize> {
         self.kernels.accelerate.iter().map(|(t, _)| *t).collect()
     }
 
-    /// Starts or stops taking the time of each phase.
+    /// Starts or stops measuring the time of each phase.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// If the driver fails.
     pub fn set_profile(&mut self, on: bool) -> Result<()> {
         self.watch = if on { Some(self.device.stopwatch()?) } else { None };
         Ok(())
     }
 
-    /// Memory for `n` particles, kept if it is there.
+    /// Allocates memory for `n` particles, or keeps that of the same size.
     ///
     /// # Errors
-    /// [`Error::Input`] with the numbers if there is too little.
+    /// [`Error::Input`] with the needed and the free memory if there is too little.
     pub fn reserve(&mut self, n: usize) -> Result<()> {
         if self.held.as_ref().is_some_and(|held| held.sources == n) {
             return Ok(());
@@ -151,7 +152,7 @@ impl CudaAccelerations {
         (self.held, self.partial) = (None, None);
         let slots = n.next_multiple_of(BAG);
         if u32::try_from(COMPONENTS * slots).is_err() {
-            return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
+            return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can index")));
         }
         let (mass, placed) = (8 * slots, 16 * units(self.precision) * slots);
         self.device.require(mass + placed + self.partial_bytes(n), n)?;
@@ -167,7 +168,7 @@ impl CudaAccelerations {
         Ok(())
     }
 
-    /// Spans of bags, or bags if the sums of each are handed on.
+    /// Returns the number of spans of bags, or of bags where the sums of each bag are passed on.
     fn spans(&self, n: usize) -> usize {
         let (all, span_bags) = (bags(n), self.shape(n).span_bags);
         match self.precision.arithmetic().order {
@@ -181,7 +182,7 @@ impl CudaAccelerations {
         self.spans(n) * COMPONENTS * n.next_multiple_of(BAG) * node_bytes(self.precision)
     }
 
-    /// Where the sums over spans go: grown where another shape was forced.
+    /// Returns the device address of the memory for sums over spans, enlarged if a forced shape needs more.
     fn partial(&mut self, n: usize) -> Result<u64> {
         let needed = self.partial_bytes(n);
         if self.partial.as_ref().is_none_or(|(_, there)| *there < needed) {
@@ -193,7 +194,7 @@ impl CudaAccelerations {
     }
 }
 
-/// Copies on all threads, where that is worth it.
+/// Copies on all threads if there are enough words.
 fn copy(to: &mut [u64], from: &[u64]) {
     if to.len() < 2 * SHARE {
         to.copy_from_slice(from);
@@ -202,8 +203,8 @@ fn copy(to: &mut [u64], from: &[u64]) {
     }
 }
 
-fn not_loaded(what: &str) -> Error {
-    let problem = format!("the CUDA engine was asked for accelerations {what}");
+fn not_loaded(when: &str) -> Error {
+    let problem = format!("the CUDA engine was asked for accelerations {when}");
     Error::Integration { problem, help: None }
 }
 
@@ -216,8 +217,8 @@ impl ForceEngine<Accelerations> for CudaAccelerations {
         }
         self.reserve(mass.len())?;
         self.partial(mass.len())?;
-        let held = self.held.as_mut().ok_or_else(|| not_loaded("before it had room"))?;
-        // Padding has no mass: the memory came as zeros, and nothing writes there.
+        let held = self.held.as_mut().ok_or_else(|| not_loaded("before memory was allocated"))?;
+        // Padding has no mass: the memory was allocated as zeros, and nothing is written there.
         copy(&mut held.up.words_mut()[..mass.len()], bytemuck::cast_slice(mass));
         self.device.bind()?;
         self.device.copy_up(&held.up, 0..mass.len(), &held.mass)?;
@@ -237,7 +238,7 @@ impl ForceEngine<Accelerations> for CudaAccelerations {
         }
         self.device.bind()?;
         let (partial, spans, shape) = (self.partial(n)?, self.spans(n), self.shape(n));
-        let held = self.held.as_mut().ok_or_else(|| not_loaded("before it was given masses"))?;
+        let held = self.held.as_mut().ok_or_else(|| not_loaded("before masses were loaded"))?;
         let words = COMPONENTS * n;
         copy(&mut held.up.words_mut()[..words], bytemuck::cast_slice(targets.pos));
         let all = bags(n);
@@ -260,7 +261,7 @@ impl ForceEngine<Accelerations> for CudaAccelerations {
         device.mark(watch, 0)?;
         kernels.place.launch(device, (call.slots.div_ceil(THREADS), 1), (THREADS, 1), 0, &call)?;
         device.mark(watch, 1)?;
-        let kernel = find(&kernels.accelerate, shape.targets, self.precision)?;
+        let kernel = find_kernel(&kernels.accelerate, shape.targets, self.precision)?;
         let grid = (n.div_ceil(shape.targets * shape.threads) as u32, all.div_ceil(span_bags) as u32);
         let block = (shape.threads as u32, shape.groups(self.precision) as u32);
         kernel.launch(device, grid, block, 0, &call)?;

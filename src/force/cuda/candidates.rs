@@ -1,24 +1,25 @@
-//! The launch shapes that may be the fastest: what `tisane bench force --tune` tries.
+//! Launch shapes that may be the fastest, which `tisane bench force --tune` measures.
 
 use super::launch_shape::{LaunchShape, MAX_SPAN_BAGS, MAX_WARP_BAGS, in_order};
 use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 
-/// Most targets for which [`LaunchShape::Whole`] is tried. Where bags are added in order there is nothing else to share out.
+/// Returns the largest number of targets for which [`LaunchShape::Whole`] is measured. Where bags are added in order no
+/// other shape divides the sources.
 const fn most_for_whole(precision: Precision) -> usize {
     if in_order(precision) { 1 << 14 } else { 1 << 12 }
 }
-/// Fewest targets for which [`LaunchShape::Tiles`] is tried, where there is something else.
+/// Smallest number of targets for which [`LaunchShape::Tiles`] is measured, where there is another shape.
 const FEWEST_FOR_TILES: usize = 256;
-/// Spans in a grid of [`LaunchShape::Whole`].
+/// Numbers of spans in a grid of [`LaunchShape::Whole`].
 const SPANS: std::ops::RangeInclusive<usize> = 8..=256;
-/// Fewest thread blocks of [`LaunchShape::Tiles`] that can keep a GPU busy.
+/// Smallest number of thread blocks of [`LaunchShape::Tiles`] that can keep a GPU busy.
 const FEWEST_BLOCKS: usize = 100;
-/// Most batches, where shorter spans than the longest are tried.
+/// Largest number of batches for which spans shorter than the longest are measured.
 const MOST_BATCHES: usize = 1;
 
-/// TuningTable worth trying for a block of `targets` among `sources`, of kernels that take these numbers of targets a lane and a
-/// thread ([`super::CudaEngine::choices`]).
+/// Returns the shapes worth measuring for a block of `targets` among `sources`, of the kernels with these numbers of
+/// targets a lane and a thread ([`super::CudaEngine::compiled_targets`]).
 #[must_use]
 pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usize, targets: usize) -> Vec<LaunchShape> {
     let [lanes, threads] = choices;
@@ -31,11 +32,11 @@ pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usiz
             found.extend(tiles(precision, thread, sources, targets));
         }
     }
-    found.retain(|shape| shape.fits(precision));
+    found.retain(|shape| shape.is_valid(precision));
     found
 }
 
-/// Whether a row of threads with so many targets each has work for all but a part of one target of each.
+/// Returns true if `threads` threads with `each` targets each all have work, except for a part of their last targets.
 fn worth(threads: usize, each: usize, targets: usize) -> bool {
     each == 1 || threads * (each - 1) < targets
 }
@@ -44,7 +45,7 @@ fn whole(lane: usize, sources: usize) -> Vec<LaunchShape> {
     let all = bags(sources);
     let mut found = Vec::new();
     for warps in [2, 4, 8] {
-        // Two warps a thread block leave much of a multiprocessor idle, unless there are bags for no more.
+        // Two warps a thread block leave most of a multiprocessor idle, unless there are bags for no more.
         if warps == 2 && all > 16 {
             continue;
         }
@@ -64,7 +65,7 @@ fn tiles(precision: Precision, thread: usize, sources: usize, targets: usize) ->
     let (shortest, longest) = (spans[0], 256);
     let mut found = Vec::new();
     for threads in [32, 64, 128, 256] {
-        // The smallest thread blocks are for small blocks of targets where nothing else shares out the work.
+        // The smallest thread blocks are for few targets where no other shape divides the work.
         let small = in_order(precision) && targets <= 1024;
         if !worth(threads, thread, targets) || (threads == 32 && !small) || (threads > 32 && threads / 2 >= targets) {
             continue;
@@ -74,7 +75,7 @@ fn tiles(precision: Precision, thread: usize, sources: usize, targets: usize) ->
             let blocks = targets.div_ceil(thread * threads) * all.div_ceil(span_bags);
             let batches = targets.div_ceil(shape.batch(precision, all));
             let busy = blocks >= FEWEST_BLOCKS || span_bags == shortest;
-            // As long as all sources, a span need not be longer.
+            // A span need not be longer than all sources.
             let needed = span_bags == shortest || span_bags < 2 * all;
             if busy && needed && (batches <= MOST_BATCHES || span_bags >= longest) {
                 found.push(shape);
@@ -101,7 +102,7 @@ mod tests {
                     // Beyond what one launch can hold there may be nothing to try.
                     assert!(!found.is_empty() || sources > 1 << 20, "{place}: nothing");
                     for (k, shape) in found.iter().enumerate() {
-                        assert!(shape.fits(precision) && !found[..k].contains(shape), "{place}: {shape:?}");
+                        assert!(shape.is_valid(precision) && !found[..k].contains(shape), "{place}: {shape:?}");
                     }
                 }
             }

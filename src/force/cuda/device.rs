@@ -6,28 +6,29 @@ use cudarc::driver::sys::{self, CUdevice_attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 use std::sync::Arc;
 
-/// What the user can do where there is no usable GPU.
-const INSTEAD: &str = r#"take force.engine = "cpu", or install NVIDIA's driver (580 or later) and look at nvidia-smi"#;
+/// Advice to a user without a usable GPU.
+const ADVICE: &str =
+    r#"use force.engine = "cpu", or install NVIDIA's driver (580 or later) and check it with nvidia-smi"#;
 
-/// The CUDA version that a driver must know at least: below it the driver lacks functions that this program calls.
-const LEAST_CUDA: i32 = 13_000;
+/// Oldest CUDA version that a driver must support: older drivers lack functions that this program calls.
+const MIN_CUDA: i32 = 13_000;
 
-/// A GPU of this machine, as its driver describes it.
+/// Properties of a GPU of this machine, as reported by its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
-    /// What it calls itself.
+pub struct DeviceInfo {
+    /// Name of the device.
     pub name: String,
-    /// Its compute capability.
+    /// Compute capability, major and minor.
     pub capability: (i32, i32),
-    /// Its multiprocessors.
+    /// Number of multiprocessors.
     pub multiprocessors: usize,
-    /// Bytes of its memory.
+    /// Size of its memory in bytes.
     pub memory: usize,
-    /// The newest CUDA that the driver knows, as 13000 for 13.0.
+    /// Newest CUDA version that the driver supports, as 13000 for 13.0.
     pub cuda: i32,
 }
 
-/// A GPU with one stream of work.
+/// GPU with one stream of work.
 pub struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
@@ -35,75 +36,73 @@ pub struct Device {
     multiprocessors: usize,
 }
 
-/// True if NVIDIA's driver library is on this machine.
+/// Returns true if NVIDIA's driver library is installed on this machine.
 fn has_driver() -> bool {
     // SAFETY: only tries to open the driver's library, whose initialisers do nothing harmful.
     unsafe { sys::is_culib_present() }
 }
 
-fn missing(problem: impl std::fmt::Display) -> Error {
-    Error::input("CUDA", problem).with_help(INSTEAD)
+fn unavailable(problem: impl std::fmt::Display) -> Error {
+    Error::input("CUDA", problem).with_help(ADVICE)
 }
 
-/// What the driver says, as an error of the run.
-pub fn failed(what: &'static str) -> impl Fn(DriverError) -> Error {
-    move |e| {
-        Error::Integration {
-            problem: format!("the GPU failed ({what}): {}", words(e)),
-            help: Some(
-                "the last checkpoint is whole: continue from it with `tisane resume DIR`, on another GPU with --device K, or \
-                 without one with --engine cpu"
-                    .into(),
-            ),
-        }
+/// Returns a conversion of errors of the driver into [`Error::Integration`]; `what` is the operation that failed.
+pub fn driver_error(what: &'static str) -> impl Fn(DriverError) -> Error {
+    move |e| Error::Integration {
+        problem: format!("the GPU failed ({what}): {}", driver_message(e)),
+        help: Some(
+            "the last checkpoint is whole: continue from it with `tisane resume DIR`, on another GPU with --device K, \
+                 or without a GPU with --engine cpu"
+                .into(),
+        ),
     }
 }
 
-/// What the driver says, in words.
-fn words(e: DriverError) -> String {
+/// Returns the driver's description of an error.
+fn driver_message(e: DriverError) -> String {
     e.error_string().map_or_else(|_| format!("{:?}", e.0), |text| text.to_string_lossy().into_owned())
 }
 
-/// The newest CUDA that the driver knows.
+/// Returns the newest CUDA version that the driver supports, as 13000 for 13.0.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no driver, or one too old for this program.
 fn cuda_version() -> Result<i32> {
     if !has_driver() {
-        return Err(missing("no NVIDIA driver on this machine (there is no libcuda)"));
+        return Err(unavailable("no NVIDIA driver on this machine (there is no libcuda)"));
     }
     let mut version = 0;
-    // SAFETY: writes one number. The only call that may come before the driver is known to be new enough: every driver has
-    // it, and needs no start for it.
+    // SAFETY: writes one number. This is the only call before the driver is known to be new enough: every driver has
+    // it, without prior initialisation.
     let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
-    asked.map_err(|e| missing(format!("the NVIDIA driver does not say its version: {}", words(e))))?;
-    if version < LEAST_CUDA {
-        let told = |v: i32| format!("{}.{}", v / 1000, v % 1000 / 10);
+    asked.map_err(|e| unavailable(format!("the NVIDIA driver does not report its version: {}", driver_message(e))))?;
+    if version < MIN_CUDA {
+        let version_text = |v: i32| format!("{}.{}", v / 1000, v % 1000 / 10);
         let problem = format!(
-            "the NVIDIA driver is too old: it knows CUDA {}, and this program needs {}",
-            told(version),
-            told(LEAST_CUDA)
+            "the NVIDIA driver is too old: it supports CUDA {}, and this program needs {}",
+            version_text(version),
+            version_text(MIN_CUDA)
         );
-        return Err(missing(problem));
+        return Err(unavailable(problem));
     }
     Ok(version)
 }
 
-/// The devices of this machine, in the driver's order. Asks the driver alone and takes no memory on any of them.
+/// Returns the devices of this machine, in the driver's order. Opens none of them and takes no memory on them.
 ///
 /// # Errors
 /// [`Error::Input`] if there is no driver or it does not start.
-pub fn list() -> Result<Vec<About>> {
+pub fn list() -> Result<Vec<DeviceInfo>> {
     let cuda = cuda_version()?;
     let count = match CudaContext::device_count() {
         Err(e) if e.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => 0,
-        count => count.map_err(|e| missing(format!("the NVIDIA driver does not start: {}", words(e))))?,
+        count => count.map_err(|e| unavailable(format!("the NVIDIA driver does not start: {}", driver_message(e))))?,
     };
-    let about = |ordinal: i32| -> Result<About, DriverError> {
+    let about = |ordinal: i32| -> Result<DeviceInfo, DriverError> {
         let device = result::device::get(ordinal)?;
-        // SAFETY: a device that `get` just gave.
+        // SAFETY: a device that `get` just returned.
         let ask = |attribute| unsafe { result::device::get_attribute(device, attribute) };
-        Ok(About {
+        Ok(DeviceInfo {
             name: result::device::get_name(device)?,
             capability: (
                 ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
@@ -115,66 +114,67 @@ pub fn list() -> Result<Vec<About>> {
             cuda,
         })
     };
-    let unusable = |ordinal, e| missing(format!("the driver says nothing about device {ordinal}: {}", words(e)));
+    let unusable =
+        |ordinal, e| unavailable(format!("the driver does not describe device {ordinal}: {}", driver_message(e)));
     (0..count).map(|ordinal| about(ordinal).map_err(|e| unusable(ordinal, e))).collect()
 }
 
-/// Device number `ordinal`, which is not opened.
+/// Returns the properties of device number `ordinal`, without opening it.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no driver or no such device: then with those that are there.
-pub fn find(ordinal: usize) -> Result<About> {
+/// [`Error::Input`] if there is no driver or no such device, with the list of devices.
+pub fn find(ordinal: usize) -> Result<DeviceInfo> {
     let mut there = list()?;
     if ordinal < there.len() {
         return Ok(there.swap_remove(ordinal));
     }
     if there.is_empty() {
-        return Err(missing("the NVIDIA driver finds no GPU on this machine"));
+        return Err(unavailable("the NVIDIA driver finds no GPU on this machine"));
     }
     let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
     let problem = format!("no device {ordinal}: this machine has {}", names.join(", "));
-    Err(Error::input("CUDA", problem).with_help("give one of them with --device or force.device"))
+    Err(Error::input("CUDA", problem).with_help("choose one of them with --device or force.device"))
 }
 
 impl Device {
     /// Opens device number `ordinal`.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is not there or cannot be used.
+    /// [`Error::Input`] if there is no such device or it cannot be used.
     pub fn open(ordinal: usize) -> Result<Self> {
         let multiprocessors = find(ordinal)?.multiprocessors;
-        let unusable = |e: DriverError| missing(format!("device {ordinal} cannot be used: {}", words(e)));
+        let unusable = |e: DriverError| unavailable(format!("device {ordinal} cannot be used: {}", driver_message(e)));
         let context = CudaContext::new(ordinal).map_err(unusable)?;
         let stream = context.new_stream().map_err(unusable)?;
         Ok(Self { context, stream, ordinal, multiprocessors })
     }
 
-    /// What it calls itself.
+    /// Returns the name of the device.
     #[must_use]
     pub fn name(&self) -> String {
         self.context.name().unwrap_or_else(|_| format!("device {}", self.ordinal))
     }
 
-    /// Its multiprocessors.
+    /// Returns the number of multiprocessors.
     #[must_use]
     pub const fn multiprocessors(&self) -> usize {
         self.multiprocessors
     }
 
-    /// Its compute capability.
+    /// Returns the compute capability, major and minor.
     ///
     /// # Errors
     /// If the device is lost.
     pub fn capability(&self) -> Result<(i32, i32)> {
-        self.context.compute_capability().map_err(failed("asking for its kind"))
+        self.context.compute_capability().map_err(driver_error("asking for its compute capability"))
     }
 
-    /// Makes this device the one that the calling thread's driver calls go to.
+    /// Makes this device the current one of the calling thread.
     ///
     /// # Errors
     /// If the device is lost.
     pub fn bind(&self) -> Result<()> {
-        self.context.bind_to_thread().map_err(failed("binding"))
+        self.context.bind_to_thread().map_err(driver_error("binding"))
     }
 
     /// Returns the handle of the stream, for calls of libraries that work on it.
@@ -183,13 +183,13 @@ impl Device {
         self.stream.cu_stream()
     }
 
-    /// Refuses to go on if `bytes` do not fit what is free.
+    /// Checks that `bytes` bytes are free on the device; `sources` is the number of particles, for the message.
     ///
     /// # Errors
-    /// [`Error::Input`] with the numbers.
+    /// [`Error::Input`] with the needed and the free memory if they are not.
     pub fn require(&self, bytes: usize, sources: usize) -> Result<()> {
         const MIB: usize = 1 << 20;
-        let (free, total) = self.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        let (free, total) = self.context.mem_get_info().map_err(driver_error("asking for free memory"))?;
         if bytes <= free {
             return Ok(());
         }
@@ -201,101 +201,106 @@ impl Device {
             free / MIB,
             total / MIB
         );
-        Err(Error::input("CUDA", problem).with_help("take fewer particles, another device or force.engine = \"cpu\""))
+        Err(Error::input("CUDA", problem).with_help("use fewer particles, another device or force.engine = \"cpu\""))
     }
 
-    /// Device memory of so many bytes, all zero.
+    /// Allocates `bytes` bytes of device memory, all zero.
     ///
     /// # Errors
     /// If there is too little.
     pub fn memory(&self, bytes: usize) -> Result<Memory> {
         self.bind()?;
-        // SAFETY: a plain allocation; it is freed once, by Memory's drop. A length of zero is not allowed.
-        let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(failed("allocating"))?;
+        // SAFETY: a plain allocation, freed once, by Memory's drop. A length of zero is not allowed.
+        let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(driver_error("allocating"))?;
         let memory = Memory { address, bytes, context: Arc::clone(&self.context) };
-        // On this stream: the driver's plain memset goes to another, and may come after what this stream writes there.
-        // SAFETY: writes within the allocation just made, whose drop waits for the device.
-        unsafe { result::memset_d8_async(address, 0, bytes, self.stream()) }.map_err(failed("clearing memory"))?;
+        // On this stream: the driver's plain memset uses another one, and may come after what this stream writes there.
+        unsafe { result::memset_d8_async(address, 0, bytes, self.stream()) }
+            .map_err(driver_error("clearing memory"))?;
         Ok(memory)
     }
 
-    /// Host memory of so many words, all zero, pinned so that copies need no help of the processor.
+    /// Allocates `words` words of pinned host memory, all zero.
     ///
     /// # Errors
     /// If there is too little.
     pub fn pinned(&self, words: usize) -> Result<Pinned> {
         self.bind()?;
-        // SAFETY: a plain allocation; it is freed once, by Pinned's drop. Flags 0: cached, so that the host may read it.
-        let address = unsafe { result::malloc_host(8 * words.max(1), 0) }.map_err(failed("pinning host memory"))?;
+        // SAFETY: a plain allocation, freed once, by Pinned's drop. Flags 0: cached, so that the host may read it.
+        let address =
+            unsafe { result::malloc_host(8 * words.max(1), 0) }.map_err(driver_error("pinning host memory"))?;
         let address = address.cast::<u64>();
         // SAFETY: within the allocation just made; afterwards every word is initialised.
         unsafe { address.write_bytes(0, words) };
         Ok(Pinned { address, words, context: Arc::clone(&self.context) })
     }
 
-    /// Starts copying the first words of `from` to the beginning of `to`.
+    /// Starts a copy of the `words` of `from` to the beginning of `to`.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn copy_up(&self, from: &Pinned, words: std::ops::Range<usize>, to: &Memory) -> Result<()> {
         let words = &from.words()[words];
         assert!(size_of_val(words) <= to.bytes, "a copy beyond the end of device memory");
-        // SAFETY: lengths checked; both live as long as the engine, which waits before it touches either again.
-        unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }.map_err(failed("copying to the device"))
+        // SAFETY: lengths checked; both live as long as the engine, which waits before it accesses either again.
+        unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }
+            .map_err(driver_error("copying to the device"))
     }
 
-    /// Starts copying all of `from` to the beginning of `to`.
+    /// Starts a copy of all of `from` to the beginning of `to`.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn copy_down(&self, from: &Memory, to: &mut Pinned) -> Result<()> {
         let words = &mut to.words_mut()[..from.bytes / 8];
-        // SAFETY: as many bytes as there are; both live as long as the engine, which waits before it touches either again.
+        // SAFETY: no more bytes than allocated; both live as long as the engine, which waits before it accesses either
+        // again.
         unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }
-            .map_err(failed("copying from the device"))
+            .map_err(driver_error("copying from the device"))
     }
 
-    /// A stop watch for this device's stream.
+    /// Creates a stopwatch for this device's stream.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn stopwatch<const PHASES: usize>(&self) -> Result<Stopwatch<PHASES>> {
         self.bind()?;
-        let event = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("making an event"));
+        let event =
+            || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver_error("making an event"));
         Ok(Stopwatch { events: (0..=PHASES).map(|_| event()).collect::<Result<_>>()? })
     }
 
-    /// Notes when the stream comes to mark number `mark`.
+    /// Records the time at which the stream reaches mark number `mark`; does nothing without a stopwatch.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn mark<const PHASES: usize>(&self, watch: Option<&Stopwatch<PHASES>>, mark: usize) -> Result<()> {
-        watch.map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(failed("recording an event")))
+        watch
+            .map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(driver_error("recording an event")))
     }
 
-    /// Waits until all work is done.
+    /// Waits until all work on the stream is done.
     ///
     /// # Errors
     /// If some of it failed, or the device is lost.
     pub fn wait(&self) -> Result<()> {
-        self.stream.synchronize().map_err(failed("computing"))
+        self.stream.synchronize().map_err(driver_error("computing"))
     }
 }
 
-/// Marks between so many phases.
+/// Stopwatch for `PHASES` phases of work on a stream, separated by marks.
 pub struct Stopwatch<const PHASES: usize> {
     events: Vec<CudaEvent>,
 }
 
 impl<const PHASES: usize> Stopwatch<PHASES> {
-    /// Microseconds between one mark and the next, once the device is done.
+    /// Returns the microseconds between consecutive marks, once the device is done.
     ///
     /// # Errors
-    /// If a mark was not passed.
+    /// If a mark was not reached.
     pub fn microseconds(&self) -> Result<[f64; PHASES]> {
         let mut phases = [0.0; PHASES];
         for (phase, marks) in phases.iter_mut().zip(self.events.windows(2)) {
-            *phase = 1e3 * f64::from(marks[0].elapsed_ms(&marks[1]).map_err(failed("reading an event"))?);
+            *phase = 1e3 * f64::from(marks[0].elapsed_ms(&marks[1]).map_err(driver_error("reading an event"))?);
         }
         Ok(phases)
     }
@@ -309,12 +314,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Where it is on the device.
+    /// Returns the address on the device.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// How long it is.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -323,8 +328,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         let _ = self.context.bind_to_thread();
-        // SAFETY: this allocation's only free, which waits for the device's work. An error means the device is lost, and
-        // its memory with it.
+        // SAFETY: the only free of this allocation, which waits for the device's work. An error means that the device
+        // is lost, and its memory with it.
         let _ = unsafe { result::free_sync(self.address) };
     }
 }
@@ -336,24 +341,24 @@ pub struct Pinned {
     context: Arc<CudaContext>,
 }
 
-// SAFETY: owns its allocation like a Vec; nothing about it belongs to a thread.
+// SAFETY: owns its allocation like a Vec; nothing about it is bound to a thread.
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    /// Where it is for the device, which has one address space with the host.
+    /// Returns the address for the device, which shares one address space with the host.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address as u64
     }
 
-    /// The words.
+    /// Returns the words.
     #[must_use]
     pub fn words(&self) -> &[u64] {
-        // SAFETY: so many initialised words belong to this alone.
+        // SAFETY: `words` initialised words that belong to `self` alone.
         unsafe { std::slice::from_raw_parts(self.address, self.words) }
     }
 
-    /// The words, to be written.
+    /// Returns the words, mutably.
     pub fn words_mut(&mut self) -> &mut [u64] {
         // SAFETY: as above, and borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.address, self.words) }
@@ -363,7 +368,7 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         let _ = self.context.bind_to_thread();
-        // SAFETY: this allocation's only free. An error means the driver is gone, and there is nothing left to do.
+        // SAFETY: the only free of this allocation. An error means that the driver is gone, and nothing is left to do.
         let _ = unsafe { result::free_host(self.address.cast()) };
     }
 }

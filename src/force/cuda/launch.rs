@@ -1,4 +1,4 @@
-//! The kernels for forces and their launches.
+//! Kernels for forces, and their launches.
 
 use super::device::{Device, Memory};
 use super::launch_shape::{self, LaunchShape};
@@ -8,8 +8,8 @@ use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 use std::marker::PhantomData;
 
-/// What a kernel is handed: mirrors `Call` of kernels/call.cuh, which says what each array holds. Change both. The arrays
-/// are borrowed for as long as the call is there.
+/// Argument of the kernels, with the layout of `Call` in kernels/call.cuh, which describes the arrays. Both must be
+/// changed together. The arrays are borrowed for the lifetime of the call.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Call<'a> {
@@ -38,62 +38,62 @@ pub struct Call<'a> {
     arrays: PhantomData<&'a Memory>,
 }
 
-/// The arrays on the device.
+/// Arrays on the device.
 pub struct Arrays {
-    /// 12 columns of `slots` f64.
+    /// Position, velocity, acceleration and jerk of the sources: 12 columns of `slots` f64.
     pub held: Memory,
-    /// `slots` u64.
+    /// Times of the sources in ticks: `slots` u64.
     pub ticks: Memory,
-    /// `slots` f64.
+    /// Masses of the sources: `slots` f64.
     pub mass: Memory,
-    /// `slots` predicted sources.
+    /// Predicted sources: `slots` entries.
     pub predicted: Memory,
-    /// MemoryPlan for partial sums.
+    /// Partial sums.
     pub partial: Memory,
-    /// `slots` u32, 0 between evaluations.
+    /// Counters of finished tiles: `slots` u32, 0 between evaluations.
     pub arrived: Memory,
-    /// What the host sends: see [`super::staging`].
+    /// Upload from the host; see [`super::staging`].
     pub upload: Memory,
 }
 
-/// The numbers of an evaluation that no kernel changes.
+/// Scalar arguments of an evaluation.
 #[derive(Clone, Copy)]
-pub struct Numbers {
-    /// Ticks of the moment.
+pub struct Scalars {
+    /// Moment of the evaluation in ticks.
     pub now: u64,
-    /// Length of a tick.
+    /// Length of a tick in internal units.
     pub tick: f64,
     /// ε².
     pub eps2: f64,
-    /// Sources.
+    /// Number of sources.
     pub sources: u32,
-    /// Sources and padding.
+    /// Number of sources and padding.
     pub slots: u32,
-    /// Corrected particles in the upload.
+    /// Number of corrected particles in the upload.
     pub changed: u32,
-    /// Targets in the upload.
+    /// Number of targets in the upload.
     pub targets: u32,
-    /// Words of the upload at which each column starts.
+    /// First words of the columns of the upload.
     pub columns: Columns,
-    /// Where it puts the forces: in the host's memory.
+    /// Address of the forces, in the host's pinned memory.
     pub out: u64,
 }
 
-/// Where the columns of the upload start, in words.
+/// First words of the columns of the upload.
 #[derive(Clone, Copy, Default)]
 pub struct Columns {
-    /// Corrected particles: places, records.
+    /// Corrected particles: indices, records.
     pub changed: [usize; 2],
-    /// Targets: places, records.
+    /// Targets: indices, records.
     pub targets: [usize; 2],
 }
 
 impl<'a> Call<'a> {
-    /// A call on these arrays.
-    pub fn new(arrays: &'a Arrays, numbers: &Numbers) -> Self {
+    /// Creates a call on these arrays.
+    pub fn new(arrays: &'a Arrays, scalars: &Scalars) -> Self {
         let column = |word: usize| arrays.upload.address() + 8 * word as u64;
         let ([changed_index, changed_state], [target_index, target_state]) =
-            (numbers.columns.changed.map(column), numbers.columns.targets.map(column));
+            (scalars.columns.changed.map(column), scalars.columns.targets.map(column));
         Self {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
@@ -101,18 +101,18 @@ impl<'a> Call<'a> {
             predicted: arrays.predicted.address(),
             partial: arrays.partial.address(),
             arrived: arrays.arrived.address(),
-            out: numbers.out,
+            out: scalars.out,
             changed_index,
             changed_state,
             target_index,
             target_state,
-            now: numbers.now,
-            tick: numbers.tick,
-            eps2: numbers.eps2,
-            sources: numbers.sources,
-            slots: numbers.slots,
-            changed: numbers.changed,
-            targets: numbers.targets,
+            now: scalars.now,
+            tick: scalars.tick,
+            eps2: scalars.eps2,
+            sources: scalars.sources,
+            slots: scalars.slots,
+            changed: scalars.changed,
+            targets: scalars.targets,
             first_target: 0,
             batch: 0,
             span_bags: 0,
@@ -121,7 +121,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The same for a batch of targets, with the bags cut into spans.
+    /// Returns the call for a batch of targets, with the bags divided into spans.
     #[must_use]
     pub fn batch(mut self, (first, batch): (usize, usize), (span_bags, spans): (usize, usize)) -> Self {
         (self.first_target, self.batch) = (first as u32, batch as u32);
@@ -130,22 +130,22 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The kernels of a precision mode, loaded on a device.
+/// Kernels of a precision mode, loaded on a device.
 pub struct Kernels {
-    // Dropped last: the others are good only as long as it is there.
+    // Keeps the kernels below loaded.
     _module: Module,
     precision: Precision,
     predict: Kernel<Call<'static>>,
-    /// By targets a lane.
+    /// Kernels of [`LaunchShape::Whole`] by number of targets a lane.
     whole: Vec<(usize, Kernel<Call<'static>>)>,
-    /// By targets a thread.
+    /// Kernels of [`LaunchShape::Tiles`] by number of targets a thread.
     tiles: Vec<(usize, Kernel<Call<'static>>)>,
     reduce: Kernel<Call<'static>>,
 }
 
-/// Warps, that is bags, in a block of `predict`.
+/// Number of warps, that is of bags, in a block of `predict`.
 const PREDICT_WARPS: u32 = 4;
-/// Threads in a block of `reduce`.
+/// Number of threads in a block of `reduce`.
 const REDUCE_THREADS: u32 = 128;
 
 impl Kernels {
@@ -166,36 +166,42 @@ impl Kernels {
         })
     }
 
-    /// Numbers of targets a lane, and a thread, that there are kernels for.
-    pub fn choices(&self) -> [Vec<usize>; 2] {
+    /// Returns the numbers of targets a lane, and a thread, for which there are kernels.
+    pub fn compiled_targets(&self) -> [Vec<usize>; 2] {
         [&self.whole, &self.tiles].map(|kernels| kernels.iter().map(|(t, _)| *t).collect())
     }
 
-    /// Takes over corrected particles and predicts all sources, for [`LaunchShape::Tiles`].
+    /// Stores corrected particles and predicts all sources, for [`LaunchShape::Tiles`].
     ///
     /// # Errors
-    /// If the driver refuses the launch.
+    /// If the driver fails.
     pub fn predict(&self, device: &Device, call: &Call<'_>) -> Result<()> {
         let bags = call.slots / BAG as u32;
         self.predict.launch(device, (bags.div_ceil(PREDICT_WARPS), 1), (32, PREDICT_WARPS), 0, call)
     }
 
-    /// Sums the forces on a batch over every span of bags; [`LaunchShape::Whole`] does everything else too.
+    /// Sums the forces on a batch over every span of bags; [`LaunchShape::Whole`] also predicts and reduces.
     ///
     /// # Errors
-    /// If the driver refuses the launch.
+    /// If the driver fails.
     pub fn force(&self, device: &Device, call: &Call<'_>, shape: LaunchShape) -> Result<()> {
         let bags = call.sources.div_ceil(BAG as u32);
         match shape {
             LaunchShape::Whole { targets, warps, .. } => {
                 let tiles = call.batch.div_ceil(32 * targets as u32);
-                let room = warps * launch_shape::room(self.precision, targets);
+                let shared = warps * launch_shape::shared_bytes(self.precision, targets);
                 let grid = (bags.div_ceil(call.span_bags), tiles);
-                find(&self.whole, targets, self.precision)?.launch(device, grid, (32, warps as u32), room as u32, call)
+                find_kernel(&self.whole, targets, self.precision)?.launch(
+                    device,
+                    grid,
+                    (32, warps as u32),
+                    shared as u32,
+                    call,
+                )
             }
             LaunchShape::Tiles { targets, threads, .. } => {
                 let tiles = call.batch.div_ceil((targets * threads) as u32);
-                let kernel = find(&self.tiles, targets, self.precision)?;
+                let kernel = find_kernel(&self.tiles, targets, self.precision)?;
                 kernel.launch(device, (tiles, call.spans), (threads as u32, 1), 0, call)
             }
         }
@@ -204,19 +210,19 @@ impl Kernels {
     /// Adds up the spans.
     ///
     /// # Errors
-    /// If the driver refuses the launch.
+    /// If the driver fails.
     pub fn reduce(&self, device: &Device, call: &Call<'_>) -> Result<()> {
         self.reduce.launch(device, ((7 * call.batch).div_ceil(REDUCE_THREADS), 1), (REDUCE_THREADS, 1), 0, call)
     }
 }
 
-/// The kernel for so many targets a thread.
+/// Returns the kernel for `targets` targets a thread.
 ///
 /// # Errors
 /// [`Error::Input`] if there is none.
-pub fn find<C>(kernels: &[(usize, Kernel<C>)], targets: usize, precision: Precision) -> Result<Kernel<C>> {
+pub fn find_kernel<C>(kernels: &[(usize, Kernel<C>)], targets: usize, precision: Precision) -> Result<Kernel<C>> {
     kernels.iter().find(|(t, _)| *t == targets).map(|(_, kernel)| *kernel).ok_or_else(|| {
-        let problem = format!("there is no kernel of {targets} targets a thread for {}", precision.name());
-        Error::input("CUDA", problem).with_help(format!("{VARIABLE} names a file without it"))
+        let problem = format!("there is no kernel for {targets} targets a thread in {}", precision.name());
+        Error::input("CUDA", problem).with_help(format!("{VARIABLE} names a file without this kernel"))
     })
 }

@@ -1,4 +1,4 @@
-//! The memory that a number of sources takes.
+//! Memory needed for a number of sources.
 
 use super::PARTIAL_BYTES;
 use super::launch_shape::units;
@@ -6,33 +6,34 @@ use super::staging::{FORCE, upload_words};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 
-/// Bytes for a number of sources, on the device and pinned on the host.
+/// Sizes in bytes of the arrays for a number of sources, on the device and pinned on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Sources and padding.
+    /// Number of sources and padding.
     pub slots: usize,
-    /// Bytes of the arrays with an entry a slot: held state, ticks, masses, predicted state, tiles that arrived.
+    /// Sizes of the arrays with one entry a slot: held state, ticks, masses, predicted state, counters of finished
+    /// tiles.
     pub arrays: [usize; 5],
-    /// Bytes of what the host sends.
+    /// Size of the upload from the host.
     pub upload: usize,
 }
 
 impl MemoryPlan {
-    /// MemoryPlan for `n` sources.
+    /// Creates the plan for `n` sources.
     #[must_use]
-    pub fn of(precision: Precision, n: usize) -> Self {
+    pub fn new(precision: Precision, n: usize) -> Self {
         let slots = n.next_multiple_of(BAG);
         let arrays = [96, 8, 8, 16 * units(precision), 4].map(|bytes| bytes * slots);
         Self { slots, arrays, upload: 8 * upload_words(slots) }
     }
 
-    /// Bytes on the device.
+    /// Returns the bytes on the device.
     #[must_use]
     pub fn on_device(&self) -> usize {
         self.arrays.iter().sum::<usize>() + PARTIAL_BYTES + self.upload
     }
 
-    /// Bytes of pinned memory on the host: the same way up, and the forces down.
+    /// Returns the bytes of pinned memory on the host: for the upload, and for the forces.
     #[must_use]
     pub fn pinned(&self) -> usize {
         self.upload + 8 * FORCE * self.slots
@@ -46,14 +47,14 @@ mod tests {
     #[test]
     fn memory_grows_with_the_particles_and_the_mode() {
         for precision in Precision::ALL {
-            let bytes = |n| MemoryPlan::of(precision, n).on_device() - PARTIAL_BYTES;
+            let bytes = |n| MemoryPlan::new(precision, n).on_device() - PARTIAL_BYTES;
             let (small, large) = (bytes(1 << 16), bytes(1 << 20));
             assert_eq!(large, 16 * small, "{}", precision.name());
             assert!((250..450).contains(&(large >> 20)), "{}: {} bytes a particle", precision.name(), large >> 20);
-            assert!(MemoryPlan::of(precision, 1).slots == BAG && MemoryPlan::of(precision, BAG + 1).slots == 2 * BAG);
+            assert!(MemoryPlan::new(precision, 1).slots == BAG && MemoryPlan::new(precision, BAG + 1).slots == 2 * BAG);
         }
-        let bytes = |precision| MemoryPlan::of(precision, 1 << 20).on_device();
+        let bytes = |precision| MemoryPlan::new(precision, 1 << 20).on_device();
         assert_eq!(bytes(Precision::F64) - bytes(Precision::F32Kahan), 32 << 20);
-        assert_eq!(MemoryPlan::of(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
+        assert_eq!(MemoryPlan::new(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests that the constants and the list of kernels in `kernels/` are those of the sources in Rust.
+//! Tests that the constants and the list of kernels in `kernels/` are equal to those in Rust.
 
 use super::acceleration::{COMPONENTS, THREADS};
 use super::acceleration_shape::{AccelerationShape, MAX_THREADS};

@@ -1,9 +1,11 @@
-//! The CUDA engine: the sources live on an NVIDIA GPU, which predicts them and sums the forces in the canonical order.
+//! The CUDA engine: the sources are held on an NVIDIA GPU, which predicts them and sums the forces in the canonical
+//! order.
 //!
-//! Per evaluation one copy goes up (the particles corrected since the last, and the block) and one comes down (the forces);
-//! between them a handful of kernels run on one stream, and nothing is allocated. In `f64` the bits are those of the
-//! reference engine; in the other modes every operation is the CPU's too, except that 1/√ is the hardware's approximation.
-//! The kernels are in `kernels/`, compiled ahead by `scripts/gpu/kernels`; the driver is looked for at run time.
+//! Each evaluation makes one copy to the device (the particles corrected since the last, and the block) and one back
+//! (the forces). Between them a few kernels run on one stream, and nothing is allocated. In `f64` the bits are those of
+//! the reference engine; in the other modes every operation is the CPU's too, except that 1/√ is the hardware's
+//! approximation. The kernels are in `kernels/`, compiled in advance by `scripts/gpu/kernels`; the driver is loaded at
+//! run time.
 
 mod acceleration;
 mod acceleration_shape;
@@ -25,12 +27,12 @@ mod tuning_table;
 pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
 pub use candidates::candidates;
-pub use device::{About, find, list};
+pub use device::{DeviceInfo, find, list};
 pub use launch_shape::{Compiled, LaunchShape, compiled};
 pub use memory_plan::MemoryPlan;
-pub use tuning_table::{HEADER, Row, TuningTable};
+pub use tuning_table::{HEADER, TuningRow, TuningTable};
 
-/// The driver as safe types: device, memory, modules and typed launches. For kernels of one's own beside the engine's.
+/// The driver as safe types: device, memory, modules and typed launches, for kernels other than the engine's.
 pub mod driver {
     pub use super::device::{Device, Memory, Pinned, Stopwatch};
     pub use super::module::{Image, Kernel, KernelArgument, Module};
@@ -43,17 +45,17 @@ use crate::error::{Error, Result};
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
-use launch::{Arrays, Call, Kernels, Numbers};
+use launch::{Arrays, Call, Kernels, Scalars};
 use staging::Staging;
 
-/// MemoryPlan for partial sums: larger blocks go in batches.
+/// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
 
-/// What profiles call the phases of [`CudaEngine::phases`]. For a small block all but the copy is one kernel, and counts as
-/// `force`; of a block in batches, only the last batch's reduction is told apart.
+/// Names of the phases of [`CudaEngine::phases`] in profiles. For a small block all phases but the copy are one kernel
+/// and count as `force`; for a block in batches, only the last batch's reduction counts as `reduce`.
 const PHASE_NAMES: [&str; 4] = ["copy_up", "predict", "force", "reduce"];
 
-/// Engine on one NVIDIA GPU.
+/// Engine of forces on one NVIDIA GPU.
 pub struct CudaEngine {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     kernels: Kernels,
@@ -67,7 +69,7 @@ pub struct CudaEngine {
     shape: Option<LaunchShape>,
 }
 
-/// What is held for a number of sources.
+/// Memory for a number of sources.
 struct Buffers {
     arrays: Arrays,
     staging: Staging,
@@ -76,16 +78,16 @@ struct Buffers {
 }
 
 impl CudaEngine {
-    /// An engine without sources on device number `device`. `epsilon` is the Plummer softening, `clock` the run's time axis
-    /// (internal units).
+    /// Creates an engine without sources on device number `device`. `epsilon` is the Plummer softening, `clock` the
+    /// run's time axis (internal units).
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no driver, no such device, or the kernels do not run on it: in one line, with advice;
-    /// and if `TISANE_SHAPES` names a table of shapes that cannot be read.
+    /// [`Error::Input`] with advice if there is no driver or no such device, if the kernels do not run on it, or if
+    /// `TISANE_SHAPES` names a table of launch shapes that cannot be read.
     pub fn new(precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
-        let shapes = TuningTable::of(precision, &kernels.choices())?;
+        let shapes = TuningTable::load(precision, &kernels.compiled_targets())?;
         Ok(Self {
             kernels,
             held: None,
@@ -99,64 +101,67 @@ impl CudaEngine {
         })
     }
 
-    /// What the device calls itself.
+    /// Returns the name of the device.
     #[must_use]
     pub fn device_name(&self) -> String {
         self.device.name()
     }
 
-    /// Forces a launch shape, or leaves the choice to the engine again: for tuning, and for tests that no shape changes a
-    /// bit.
+    /// Forces a launch shape, or with [`None`] leaves the choice to the engine: for tuning, and for tests that no shape
+    /// changes a bit.
     pub fn set_shape(&mut self, shape: Option<LaunchShape>) {
         self.shape = shape;
     }
 
-    /// The shape that the engine takes of itself for a block of `targets` among `sources`.
+    /// Returns the shape that the engine chooses for a block of `targets` among `sources`.
     #[must_use]
-    pub fn chosen(&self, sources: usize, targets: usize) -> LaunchShape {
+    pub fn shape_for(&self, sources: usize, targets: usize) -> LaunchShape {
         self.shapes.choose(sources, targets)
     }
 
-    /// Starts or stops taking the time of each phase.
+    /// Starts or stops measuring the time of each phase.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// If the driver fails.
     pub fn set_profile(&mut self, on: bool) -> Result<()> {
         self.watch = if on { Some(self.device.stopwatch()?) } else { None };
         Ok(())
     }
 
-    /// Microseconds of the last evaluation on the device: copy up, predict, force, reduce.
+    /// Returns the microseconds of the last evaluation on the device: copy up, predict, force, reduce; [`None`] unless
+    /// they are measured.
     ///
     /// # Errors
-    /// If the driver refuses, or nothing was evaluated since the profile was asked for.
+    /// If the driver fails, or nothing was evaluated since the measurement was started.
     pub fn phases(&self) -> Result<Option<[f64; 4]>> {
         self.watch.as_ref().map(Stopwatch::microseconds).transpose()
     }
 
-    /// Numbers of targets that [`LaunchShape::Whole`] and [`LaunchShape::Tiles`] may have in this mode.
+    /// Returns the numbers of targets for which there are kernels of [`LaunchShape::Whole`] and [`LaunchShape::Tiles`]
+    /// in this mode.
     #[must_use]
-    pub fn choices(&self) -> [Vec<usize>; 2] {
-        self.kernels.choices()
+    pub fn compiled_targets(&self) -> [Vec<usize>; 2] {
+        self.kernels.compiled_targets()
     }
 
-    /// Memory for `n` sources, kept if it is there: called before a run starts, it tells then what would not fit.
+    /// Allocates memory for `n` sources, or keeps that of the same size. Called before a run starts, it reports early
+    /// what would not fit.
     ///
     /// # Errors
-    /// [`Error::Input`] with the numbers if there is too little.
+    /// [`Error::Input`] with the needed and the free memory if there is too little.
     pub fn reserve(&mut self, n: usize) -> Result<()> {
         if self.held.as_ref().is_some_and(|held| held.sources == n) {
             return Ok(());
         }
         self.held = None;
-        let room = MemoryPlan::of(self.precision, n);
-        let slots = room.slots;
+        let plan = MemoryPlan::new(self.precision, n);
+        let slots = plan.slots;
         if u32::try_from(slots).is_err() {
-            return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can number")));
+            return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can index")));
         }
-        self.device.require(room.on_device(), n)?;
+        self.device.require(plan.on_device(), n)?;
         let memory = |bytes| self.device.memory(bytes);
-        let MemoryPlan { arrays: [held, ticks, mass, predicted, arrived], upload, .. } = room;
+        let MemoryPlan { arrays: [held, ticks, mass, predicted, arrived], upload, .. } = plan;
         let arrays = Arrays {
             held: memory(held)?,
             ticks: memory(ticks)?,
@@ -171,11 +176,11 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Sends the waiting particles and a block, has both taken over, and gives the numbers for what follows.
-    fn send(&mut self, now: Time, targets: Targets<'_>) -> Result<Numbers> {
+    /// Copies the staged particles and a block to the device, and returns the scalars for the kernels that follow.
+    fn send(&mut self, now: Time, targets: Targets<'_>) -> Result<Scalars> {
         self.device.bind()?;
         let held = held(&mut self.held)?;
-        let numbers = Numbers {
+        let scalars = Scalars {
             now: now.0,
             tick: self.clock.tick(),
             eps2: self.eps2,
@@ -184,26 +189,26 @@ impl CudaEngine {
             changed: held.staging.changed() as u32,
             targets: targets.len() as u32,
             columns: held.staging.columns(targets.len()),
-            out: held.staging.out(),
+            out: held.staging.out_address(),
         };
-        held.staging.add_block(targets, held.sources);
+        held.staging.stage_block(targets, held.sources);
         self.device.mark(self.watch.as_ref(), 0)?;
         held.staging.send(&self.device, targets.len(), &held.arrays.upload)?;
         self.device.mark(self.watch.as_ref(), 1)?;
-        Ok(numbers)
+        Ok(scalars)
     }
 
-    /// Sends the waiting particles alone.
+    /// Copies the staged particles alone to the device and stores them there.
     fn flush(&mut self) -> Result<()> {
-        let numbers = self.send(Time::default(), Targets::default())?;
+        let scalars = self.send(Time::default(), Targets::default())?;
         let held = held(&mut self.held)?;
-        self.kernels.predict(&self.device, &Call::new(&held.arrays, &numbers))?;
+        self.kernels.predict(&self.device, &Call::new(&held.arrays, &scalars))?;
         self.device.wait()
     }
 }
 
 fn held(held: &mut Option<Buffers>) -> Result<&mut Buffers> {
-    let problem = "the CUDA engine was asked for forces before it was given particles";
+    let problem = "the CUDA engine was asked for forces before particles were loaded";
     held.as_mut().ok_or_else(|| Error::Integration { problem: problem.into(), help: None })
 }
 
@@ -214,10 +219,11 @@ impl ForceEngine for CudaEngine {
             return Ok(());
         }
         self.reserve(all.len())?;
-        // So far away that without mass it adds exact zeros, near enough that no square overflows.
+        // Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square
+        // overflows.
         let nowhere = if self.precision.in_f64() { 1e150 } else { 1e15 };
         let held = held(&mut self.held)?;
-        held.staging.everyone(&self.device, all, nowhere, &held.arrays.mass)?;
+        held.staging.upload_all(&self.device, all, nowhere, &held.arrays.mass)?;
         self.device.wait()?;
         self.flush()
     }
@@ -229,7 +235,7 @@ impl ForceEngine for CudaEngine {
         if held(&mut self.held)?.staging.changed() > 0 {
             self.flush()?;
         }
-        held(&mut self.held)?.staging.change(all, changed);
+        held(&mut self.held)?.staging.stage_changed(all, changed);
         Ok(())
     }
 
@@ -238,14 +244,14 @@ impl ForceEngine for CudaEngine {
         if targets.is_empty() {
             return Ok(());
         }
-        let numbers = self.send(now, targets)?;
+        let scalars = self.send(now, targets)?;
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
         let held = held(&mut self.held)?;
         let all_bags = bags(held.sources);
         let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, targets.len()));
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
         let most = shape.batch(self.precision, all_bags);
-        let call = Call::new(&held.arrays, &numbers);
+        let call = Call::new(&held.arrays, &scalars);
         let tiles = matches!(shape, LaunchShape::Tiles { .. });
         if tiles {
             kernels.predict(device, &call)?;
@@ -261,7 +267,7 @@ impl ForceEngine for CudaEngine {
         }
         device.mark(watch, 4)?;
         device.wait()?;
-        held.staging.forces(out);
+        held.staging.read_forces(out);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Compiled kernels: loading, finding and launching them.
 
 use super::acceleration::AccelerationCall;
-use super::device::{Device, failed};
+use super::device::{Device, driver_error};
 use super::launch::Call;
 use super::nvrtc;
 use crate::error::{Error, Result};
@@ -18,16 +18,16 @@ pub struct Image<T: ?Sized>(pub T);
 
 static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/tisane.fatbin"));
 
-/// Environment variable that names a file with other kernels, compiled or (`.cu`) in source: for development.
+/// Environment variable that names a file with other kernels, compiled or (`.cu`) in source, for development.
 pub const VARIABLE: &str = "TISANE_KERNELS";
 
-/// The one argument of a kernel, handed over by value.
+/// Argument of a kernel, passed by value.
 ///
 /// # Safety
-/// A structure of the same layout is what the kernel takes, and every index that the kernel computes from it lies within the
-/// arrays that it points to.
+/// The kernel takes a structure of the same layout, and every index that it computes from the structure lies within the
+/// arrays that the structure points to.
 pub unsafe trait KernelArgument {
-    /// The same, with arrays borrowed for `'a`.
+    /// This type with arrays borrowed for `'a`.
     type For<'a>: Copy;
 }
 
@@ -47,16 +47,16 @@ pub struct Module {
     from_file: bool,
 }
 
-// SAFETY: a handle into the context, good in every thread that is bound to it.
+// SAFETY: a handle into the context, valid in every thread that is bound to it.
 unsafe impl Send for Module {}
 
-/// A kernel that takes one `C`; good for as long as its [`Module`] is there.
+/// Kernel that takes one `C`, valid as long as its [`Module`] exists.
 pub struct Kernel<C> {
     function: CUfunction,
     takes: PhantomData<fn(C)>,
 }
 
-// Not derived: that would ask the same of C.
+// Not derived: that would require C to be Clone too.
 impl<C> Clone for Kernel<C> {
     fn clone(&self) -> Self {
         *self
@@ -64,11 +64,11 @@ impl<C> Clone for Kernel<C> {
 }
 impl<C> Copy for Kernel<C> {}
 
-// SAFETY: a handle into the module, good in every thread that is bound to its context.
+// SAFETY: a handle into the module, valid in every thread that is bound to its context.
 unsafe impl<C> Send for Kernel<C> {}
 
 impl Module {
-    /// Loads the program's kernels, or those that [`VARIABLE`] names.
+    /// Loads the program's kernels, or those in the file that the environment variable `TISANE_KERNELS` names.
     ///
     /// # Errors
     /// [`Error::Input`] if they do not run on this device.
@@ -84,7 +84,7 @@ impl Module {
         Self::load_image(device, from_file.as_ref().map_or(&IMAGE.0, |file| file.as_slice()), from_file.is_some())
     }
 
-    /// Loads other kernels than the program's.
+    /// Loads the kernels of `image` instead of the program's.
     ///
     /// # Errors
     /// [`Error::Input`] if they do not run on this device.
@@ -96,28 +96,28 @@ impl Module {
     fn load_image(device: &Device, image: &[u8], from_file: bool) -> Result<Self> {
         // SAFETY: the image is a whole fatbin or cubin in memory; the driver copies it.
         let module = unsafe { module::load_data(image.as_ptr().cast()) }.map_err(|e| {
-            let help = r#"take force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;
+            let help = r#"use force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;
             Error::input("CUDA", format!("the kernels do not load on {}: {e}", device.name())).with_help(help)
         })?;
         Ok(Self { module, from_file })
     }
 
-    /// The kernel of this name, whose parameter must be a `C`.
+    /// Returns the kernel of this name, whose parameter must be a `C`.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such kernel.
     #[allow(clippy::expect_used, reason = "names of kernels are made in this crate, without NUL")]
     pub fn kernel<C: KernelArgument>(&self, name: &str) -> Result<Kernel<C>> {
         let name = CString::new(name).expect("a name without NUL");
         // SAFETY: the module is loaded, and unloaded only when it is dropped.
-        let function = unsafe { module::get_function(self.module, name) }.map_err(failed("finding a kernel"))?;
+        let function = unsafe { module::get_function(self.module, name) }.map_err(driver_error("finding a kernel"))?;
         Ok(Kernel { function, takes: PhantomData })
     }
 
-    /// The kernels `kind_T` for these numbers T of targets, as far as they are there.
+    /// Returns those of the kernels `kind_T`, for these numbers T of targets, that exist, with their T.
     pub fn by_targets<C: KernelArgument>(&self, kind: &str, choices: &[usize]) -> Vec<(usize, Kernel<C>)> {
         let load = |t: usize| self.kernel(&format!("{kind}_{t}")).ok().map(|kernel| (t, kernel));
-        // A file of one's own may hold more of them.
+        // Another file may have more of them.
         if self.from_file {
             (1..=8).filter_map(load).collect()
         } else {
@@ -134,10 +134,11 @@ impl Drop for Module {
 }
 
 impl<C: KernelArgument> Kernel<C> {
-    /// Starts it on a grid of thread blocks with so many bytes of shared memory each.
+    /// Launches the kernel on a grid of `blocks` × `rows` thread blocks of `threads` × `warps` threads, with
+    /// `shared_bytes` bytes of shared memory each.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// If the driver fails.
     pub fn launch(
         self,
         device: &Device,
@@ -147,9 +148,9 @@ impl<C: KernelArgument> Kernel<C> {
         call: &C::For<'_>,
     ) -> Result<()> {
         let mut parameters = [std::ptr::from_ref(call).cast_mut().cast::<c_void>()];
-        // SAFETY: the kernel takes one `C`, copied by the driver at once. Its arrays are borrowed from an engine's, which the
-        // engine keeps until the device is done, and every index into them is below their lengths (the engines check what the
-        // host sends).
+        // SAFETY: the kernel takes one `C`, which the driver copies at once. Its arrays are borrowed from an engine,
+        // which keeps them until the device is done, and every index into them is below their lengths (the engines
+        // check what the host sends).
         unsafe {
             result::launch_kernel(
                 self.function,
@@ -160,6 +161,6 @@ impl<C: KernelArgument> Kernel<C> {
                 &mut parameters,
             )
         }
-        .map_err(failed("launching a kernel"))
+        .map_err(driver_error("launching a kernel"))
     }
 }

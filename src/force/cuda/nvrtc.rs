@@ -1,5 +1,5 @@
-//! Kernels from source: compiled by NVRTC for the device at hand, for development (`TISANE_KERNELS=FILE.cu`). The library is
-//! looked for at run time, and only then.
+//! Kernels from source: compiled by NVRTC for the device in use, for development (`TISANE_KERNELS=FILE.cu`). The
+//! library is loaded at run time, and only then.
 
 use crate::error::{Error, Result};
 use cudarc::nvrtc::result::{self, NvrtcError};
@@ -8,27 +8,28 @@ use std::ffi::{CString, c_char};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Environment variable with more options for the compiler, separated by spaces.
+/// Environment variable with additional options for the compiler, separated by spaces.
 const VARIABLE: &str = "TISANE_NVRTC";
-/// The options of scripts/gpu/kernels, and one more: without it NVRTC, unlike nvcc, compiles a lambda in a kernel
-/// as a function of the host.
+/// Options of scripts/gpu/kernels, and one more, without which NVRTC, unlike nvcc, compiles a lambda in a kernel as a
+/// function of the host.
 const FLAGS: [&str; 5] =
     ["-std=c++17", "--fmad=false", "--ftz=true", "-diag-suppress=128,177", "--device-as-default-execution-space"];
 
-/// What was compiled last, by source and options: engines load their kernels one by one, and it takes seconds.
+/// Last source compiled, with its options and machine code: engines load their kernels one by one, and compiling takes
+/// seconds.
 static LAST: Mutex<Option<(Job, Arc<Vec<u8>>)>> = Mutex::new(None);
 
-/// A source, and the compiler's options.
+/// Source text and options of a compilation.
 #[derive(PartialEq)]
 struct Job {
     source: CString,
     options: Vec<String>,
 }
 
-/// The machine code that a source file compiles to; its folder is where it includes from.
+/// Compiles a source file and returns the machine code; the file's folder is on the include path.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no NVRTC, or with what it says about the source.
+/// [`Error::Input`] if there is no NVRTC, or with its messages about the source.
 pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> {
     let source = std::fs::read(path).map_err(|e| Error::input(path, e))?;
     let source = CString::new(source).map_err(|e| Error::input(path, e))?;
@@ -37,7 +38,7 @@ pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> 
     let mut options: Vec<String> = FLAGS.map(String::from).into();
     options.push(format!("--include-path={}", folder.display()));
     options.push(format!("--gpu-architecture=sm_{major}{minor}"));
-    // The last of two that disagree counts.
+    // Of two options that disagree the last one counts.
     options.extend(more.split_whitespace().map(String::from));
 
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +54,7 @@ pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> 
 fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
     // SAFETY: only tries to open the library, whose initialisers do nothing harmful.
     if !unsafe { sys::is_culib_present() } {
-        let problem = "this is a source, and there is no NVRTC on this machine to compile it (no libnvrtc)";
+        let problem = "this is source code, and this machine has no NVRTC to compile it (no libnvrtc)";
         let help = "give a file compiled by scripts/gpu/kernels, or set LD_LIBRARY_PATH to the folder of libnvrtc \
                     (of CUDA, or of the package nvidia-cuda-nvrtc, which scripts/gpu/kernels installs into .tools/cuda)";
         return Err(Error::input(path, problem).with_help(help));
@@ -72,7 +73,7 @@ fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
     // SAFETY: writes one number about a compiled program.
     unsafe { sys::nvrtcGetCUBINSize(program.0, &raw mut bytes) }.result().map_err(failed)?;
     let mut code = vec![0u8; bytes];
-    // SAFETY: writes as many bytes as it just said, and there is room for them.
+    // SAFETY: writes the number of bytes that it just returned, for which there is space.
     unsafe { sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()) }.result().map_err(failed)?;
     Ok(code)
 }

@@ -1,4 +1,4 @@
-//! What goes up to the device in one copy, and comes down: records of words in pinned memory.
+//! Staging of the data copied to the device and back: records of words in pinned memory.
 
 use super::device::{Device, Memory, Pinned};
 use super::launch::Columns;
@@ -7,30 +7,30 @@ use crate::force::{Forces, Targets};
 use crate::particles::{Particles, Vec3};
 use rayon::prelude::*;
 
-/// Words of a corrected particle: ticks, position, velocity, acceleration, jerk.
+/// Number of words of a corrected particle: ticks, position, velocity, acceleration, jerk.
 pub const STATE: usize = 13;
-/// Words of a target: position, velocity.
+/// Number of words of a target: position, velocity.
 pub const TARGET: usize = 6;
-/// f64 of a force.
+/// Number of f64 of a force.
 pub const FORCE: usize = 7;
-/// A thread gets at least so many records to copy.
+/// Minimum number of records that a thread copies.
 const SHARE: usize = 1024;
 
-/// Pinned memory on both ways.
+/// Pinned memory for both directions.
 pub struct Staging {
     up: Pinned,
     down: Pinned,
-    /// Particles of the upload that wait to be taken over.
+    /// Number of staged particles that are not yet on the device.
     changed: usize,
     slots: usize,
 }
 
-/// Words of a column of `n` u32.
+/// Returns the number of words of a column of `n` u32.
 const fn index_words(n: usize) -> usize {
     n.div_ceil(2)
 }
 
-/// Words of an upload for `slots` corrected particles and `slots` targets.
+/// Returns the number of words of an upload of `slots` corrected particles and `slots` targets.
 #[must_use]
 pub const fn upload_words(slots: usize) -> usize {
     2 * index_words(slots) + (STATE + TARGET) * slots
@@ -50,35 +50,35 @@ fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize
 }
 
 impl Staging {
-    /// MemoryPlan for `slots` particles and as many targets.
+    /// Allocates memory for `slots` particles and as many targets.
     ///
     /// # Errors
-    /// If there is too little memory that can be pinned.
+    /// If too little memory can be pinned.
     pub fn new(device: &Device, slots: usize) -> Result<Self> {
         let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots)?);
         Ok(Self { up, down, changed: 0, slots })
     }
 
-    /// Corrected particles that wait.
+    /// Returns the number of staged particles.
     pub fn changed(&self) -> usize {
         self.changed
     }
 
-    /// Where the columns start with `targets` targets behind the corrected particles.
+    /// Returns the first words of the columns, with `targets` targets behind the corrected particles.
     pub fn columns(&self, targets: usize) -> Columns {
         let state = index_words(self.changed);
         let block = state + STATE * self.changed;
         Columns { changed: [0, state], targets: [block, block + index_words(targets)] }
     }
 
-    /// Words up to the end of the block.
+    /// Returns the number of words up to the end of a block of `targets`.
     pub fn words(&self, targets: usize) -> usize {
         self.columns(targets).targets[1] + TARGET * targets
     }
 
-    /// Takes the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::everyone`] sends,
-    /// stand still at `nowhere`.
-    fn take(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
+    /// Stages the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::upload_all`]
+    /// sends, stand still at the coordinate `nowhere`.
+    fn stage(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
         self.changed = changed.len();
         write(self.up.words_mut(), changed, |_, i| {
             let i = i as usize;
@@ -91,27 +91,27 @@ impl Staging {
         });
     }
 
-    /// Takes the state of the particles `changed`, to be sent with the next block.
-    pub fn change(&mut self, all: &Particles, changed: &[u32]) {
+    /// Stages the state of the particles `changed`, to be sent with the next block.
+    pub fn stage_changed(&mut self, all: &Particles, changed: &[u32]) {
         assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
-        self.take(all, changed, 0.0);
+        self.stage(all, changed, 0.0);
     }
 
-    /// Takes everyone and the padding, and copies the masses to the device.
+    /// Stages all particles and the padding, and copies the masses to the device.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn everyone(&mut self, device: &Device, all: &Particles, nowhere: f64, mass: &Memory) -> Result<()> {
-        self.take(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
-        // The block's part of the upload is free: no block is on its way.
+    pub fn upload_all(&mut self, device: &Device, all: &Particles, nowhere: f64, mass: &Memory) -> Result<()> {
+        self.stage(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
+        // The block's part of the upload is free: no block is being copied.
         let first = self.columns(0).targets[0];
         let masses = &mut self.up.words_mut()[first..first + all.len()];
         bytemuck::cast_slice_mut::<_, f64>(masses).copy_from_slice(&all.mass);
         device.copy_up(&self.up, first..first + all.len(), mass)
     }
 
-    /// Puts a block behind the corrected particles.
-    pub fn add_block(&mut self, targets: Targets<'_>, sources: usize) {
+    /// Stages a block behind the corrected particles; `sources` is the number of all particles.
+    pub fn stage_block(&mut self, targets: Targets<'_>, sources: usize) {
         assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
         let first = self.columns(0).targets[0];
         write(&mut self.up.words_mut()[first..], targets.index, |k, _| {
@@ -119,7 +119,7 @@ impl Staging {
         });
     }
 
-    /// Starts the copy of the corrected particles and a block of `targets`.
+    /// Starts the copy of the corrected particles and a block of `targets` targets to the device.
     ///
     /// # Errors
     /// If the device fails.
@@ -129,13 +129,13 @@ impl Staging {
         Ok(())
     }
 
-    /// Where the device puts the forces.
-    pub fn out(&self) -> u64 {
+    /// Returns the address at which the device writes the forces.
+    pub fn out_address(&self) -> u64 {
         self.down.address()
     }
 
-    /// The forces, once they have come; `out` has room for them.
-    pub fn forces(&self, out: &mut Forces) {
+    /// Copies the forces to `out`, which has their number of entries, after the device is done.
+    pub fn read_forces(&self, out: &mut Forces) {
         let n = out.pot.len();
         let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * n]);
         let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {

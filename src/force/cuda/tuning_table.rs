@@ -1,4 +1,4 @@
-//! Which shape for how many sources and targets: a table, measured by `tisane bench force --tune`.
+//! Launch shapes by number of sources and targets: a table, measured by `tisane bench force --tune`.
 
 use super::launch_shape::LaunchShape;
 use crate::error::{Error, Result};
@@ -6,30 +6,30 @@ use crate::force::precision::Precision;
 use std::fmt;
 use std::path::Path;
 
-/// The table in the program.
+/// Built-in table.
 const BUILT_IN: &str = include_str!("shapes.csv");
-/// Environment variable that names a file with another.
+/// Environment variable that names a file with another table.
 const VARIABLE: &str = "TISANE_SHAPES";
-/// The first line of a table, after remarks: what its columns are.
+/// Header of a table, after comments: the names of its columns.
 pub const HEADER: &str = "precision,sources,targets,shape,targets_per_thread,threads,span_bags,microseconds";
 
-/// A row of a table: the fastest shape for a block of `targets` among `sources`.
+/// Row of a table: the fastest shape for a block of `targets` among `sources`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct TuningRow {
     /// Precision mode.
     pub precision: Precision,
-    /// Sources.
+    /// Number of sources.
     pub sources: usize,
-    /// Targets.
+    /// Number of targets.
     pub targets: usize,
-    /// The shape.
+    /// Fastest shape.
     pub shape: LaunchShape,
-    /// Microseconds that the evaluation took in this shape.
+    /// Time of the evaluation in this shape, in microseconds.
     pub microseconds: f64,
 }
 
-/// The row as a line of the table, under [`HEADER`].
-impl fmt::Display for Row {
+/// Writes the row as a line of the table, under [`HEADER`].
+impl fmt::Display for TuningRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, per_thread, threads, span_bags) = match self.shape {
             LaunchShape::Whole { targets, warps, bags } => ("whole", targets, 32 * warps, warps * bags),
@@ -40,8 +40,8 @@ impl fmt::Display for Row {
     }
 }
 
-impl Row {
-    /// Reads a line. The error says what was expected.
+impl TuningRow {
+    /// Parses a line of the table. The error says what was expected.
     fn read(line: &str) -> Result<Self, String> {
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
         let [mode, sources, targets, kind, per_thread, threads, span_bags, microseconds] = fields[..] else {
@@ -70,33 +70,34 @@ impl Row {
             "tiles" => (LaunchShape::Tiles { targets: per_thread, threads, span_bags }, true, TILES),
             _ => return Err(format!("shape: expected whole or tiles, found {kind:?}")),
         };
-        if !exact || !shape.fits(precision) {
-            return Err(format!("no kernel runs in this shape: expected for {kind} {expected}"));
+        if !exact || !shape.is_valid(precision) {
+            return Err(format!("no kernel can be launched in this shape: expected for {kind} {expected}"));
         }
         Ok(Self { precision, sources, targets, shape, microseconds })
     }
 }
 
-/// What [`LaunchShape::fits`] asks for, in the columns of a table.
-const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 of them span_bags that are a power of two up to 128, and no more \
-                     shared memory than 48 KiB";
+/// Requirements of [`LaunchShape::is_valid`], in the columns of a table.
+const WHOLE: &str = "32, 64, 128 or 256 threads, for each 32 threads span_bags a power of two up to \
+                     128, and at most 48 KiB of shared memory";
 const TILES: &str = "threads a multiple of 32 up to 256, and span_bags a power of two up to 2048";
 
-/// The shapes of a mode.
+/// Launch shapes of a mode.
 pub struct TuningTable {
-    /// In ascending order of sources and targets.
-    rows: Vec<Row>,
-    /// log2 of the sources and targets of each row.
+    /// Rows in ascending order of sources and targets.
+    rows: Vec<TuningRow>,
+    /// log2 of the numbers of sources and targets of each row.
     places: Vec<[f64; 2]>,
 }
 
 impl TuningTable {
-    /// The shapes of a mode, for kernels that take these numbers of targets ([`super::CudaEngine::choices`]): from the file
-    /// that `TISANE_SHAPES` names, or from the table in the program where there is none or the file is silent on the mode.
+    /// Loads the shapes of a mode, for kernels with these numbers of targets ([`super::CudaEngine::compiled_targets`]),
+    /// from the file that `TISANE_SHAPES` names, or from the built-in table if there is no such file or it has no row
+    /// of the mode.
     ///
     /// # Errors
     /// [`Error::Input`] if a table cannot be read, with the line and what was expected there.
-    pub fn of(precision: Precision, choices: &[Vec<usize>; 2]) -> Result<Self> {
+    pub fn load(precision: Precision, choices: &[Vec<usize>; 2]) -> Result<Self> {
         if let Some(path) = std::env::var_os(VARIABLE) {
             let text = std::fs::read_to_string(&path).map_err(|e| Error::input(&path, e).with_help(help()))?;
             if let Some(shapes) = Self::read(&text, path.as_ref(), precision, choices)? {
@@ -108,8 +109,8 @@ impl TuningTable {
         shapes.ok_or_else(|| Error::input(built_in, format!("no row for {}", precision.name())))
     }
 
-    /// The rows of a mode in a table, for kernels that take these numbers of targets; [`None`] if there are none. Every line is
-    /// looked at. `path` stands for the table in messages.
+    /// Parses the rows of a mode in a table, for kernels with these numbers of targets; [`None`] if there are none.
+    /// Checks every line. `path` stands for the table in messages.
     ///
     /// # Errors
     /// [`Error::Input`] with the line and what was expected there.
@@ -125,7 +126,7 @@ impl TuningTable {
             None => return wrong(1, format!("expected the header {HEADER}, found nothing")),
         }
         for (line, number) in lines {
-            let row = match Row::read(line) {
+            let row = match TuningRow::read(line) {
                 Ok(row) if row.precision != precision => continue,
                 Ok(row) => row,
                 Err(problem) => return wrong(number, problem),
@@ -135,8 +136,8 @@ impl TuningTable {
                 LaunchShape::Tiles { targets, .. } => (&choices[1], targets),
             };
             if !there.contains(&targets) {
-                let problem = "expected targets_per_thread to be one of those that there are kernels for";
-                return wrong(number, format!("{problem}: {there:?} for this shape and mode, found {targets}"));
+                let problem = "expected for targets_per_thread a number for which there are kernels";
+                return wrong(number, format!("{problem}, {there:?} for this shape and mode; found {targets}"));
             }
             rows.push(row);
         }
@@ -145,8 +146,8 @@ impl TuningTable {
         Ok((!rows.is_empty()).then_some(Self { rows, places }))
     }
 
-    /// The shape for a block of `targets` among `sources`: that of the nearest row by the sum of the differences of log2,
-    /// of equally near ones the smaller. For far more sources than the row's the spans grow.
+    /// Returns the shape for a block of `targets` among `sources`: that of the nearest row by the sum of the
+    /// differences of log2, of equally near rows the first. The spans grow for many more sources than the row's.
     #[must_use]
     pub fn choose(&self, sources: usize, targets: usize) -> LaunchShape {
         let [s, t] = place(sources, targets);
@@ -158,7 +159,7 @@ impl TuningTable {
             }
         }
         let row = &self.rows[nearest];
-        row.shape.stretched(sources / row.sources)
+        row.shape.with_more_sources(sources / row.sources)
     }
 }
 
@@ -168,8 +169,8 @@ fn place(sources: usize, targets: usize) -> [f64; 2] {
 
 fn help() -> String {
     format!(
-        "{VARIABLE} names a table of launch shapes, as `tisane bench force --engine cuda --tune FILE` writes it; without \
-         {VARIABLE} the built-in table is taken"
+        "{VARIABLE} names a table of launch shapes, as written by `tisane bench force --engine cuda --tune FILE`; \
+         without {VARIABLE} the built-in table is used"
     )
 }
 
@@ -199,7 +200,7 @@ mod tests {
                 for log2_targets in 0..=log2_sources {
                     let (sources, targets) = (1 << log2_sources, 1 << log2_targets);
                     let shape = shapes.choose(sources, targets);
-                    assert!(shape.fits(precision), "{} {sources} {targets}: {shape:?}", precision.name());
+                    assert!(shape.is_valid(precision), "{} {sources} {targets}: {shape:?}", precision.name());
                 }
             }
         }
@@ -212,8 +213,8 @@ mod tests {
             LaunchShape::Tiles { targets: 2, threads: 96, span_bags: 64 },
             LaunchShape::Whole { targets: 1, warps: 8, bags: 1 },
         ] {
-            let row = Row { precision: Precision::Mixed, sources: 4096, targets: 17, shape, microseconds: 12.25 };
-            assert_eq!(Row::read(&row.to_string()), Ok(row));
+            let row = TuningRow { precision: Precision::Mixed, sources: 4096, targets: 17, shape, microseconds: 12.25 };
+            assert_eq!(TuningRow::read(&row.to_string()), Ok(row));
         }
         assert_eq!(HEADER.split(',').count(), 8);
     }
@@ -222,7 +223,7 @@ mod tests {
     fn the_nearest_row_is_taken_and_of_two_the_smaller() {
         let row = |sources, targets, bags| {
             let shape = LaunchShape::Whole { targets: 1, warps: 1, bags };
-            Row { precision: Precision::Mixed, sources, targets, shape, microseconds: 1.0 }.to_string()
+            TuningRow { precision: Precision::Mixed, sources, targets, shape, microseconds: 1.0 }.to_string()
         };
         let text = [
             "# remarks".into(),

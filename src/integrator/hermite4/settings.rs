@@ -3,7 +3,7 @@
 use super::{Hermite4, OnFloor, Parameters};
 use crate::force::precision::Precision;
 use crate::force::range::Range;
-use crate::integrator::settings::{AnyIntegrator, BlockSteps, Mistake, Scheme, SchemeInfo, positive, tick};
+use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive, tick};
 use crate::real;
 use crate::time::{Clock, LOG2_TICKS_PER_DT_MAX, Level};
 use crate::units::Real;
@@ -29,7 +29,7 @@ pub struct Hermite4Settings {
     /// Evaluations and corrections in each step: the n of P(EC)^n.
     #[cfg_attr(feature = "serde", schemars(range(min = 1, max = 10)))]
     pub iterations: u32,
-    /// What to do where a particle wants a step below dt_min.
+    /// Treatment of a particle that needs a step below dt_min.
     pub on_dt_min: OnFloor,
 }
 
@@ -101,12 +101,12 @@ impl Scheme for Hermite4Settings {
         self.dt_min.get_or_insert(dt_max.divided_by(DT_MIN_PARTS));
     }
 
-    fn check(&self, physical: bool, found: &mut Vec<Mistake>) -> bool {
+    fn check(&self, physical: bool, found: &mut Vec<InvalidSetting>) -> bool {
         positive(found, "nu", Some(self.nu));
         positive(found, "nu_start", self.nu_start);
         let before = found.len();
         if physical && self.dt_max.is_none() {
-            found.push(Mistake::Missing("dt_max"));
+            found.push(InvalidSetting::Missing("dt_max"));
         }
         positive(found, "dt_max", self.dt_max);
         let sound = found.len() == before;
@@ -115,14 +115,15 @@ impl Scheme for Hermite4Settings {
             let (dt_min, dt_max) = (self.dt_min(), self.dt_max());
             let deepest = tick(dt_max);
             if !deepest.is_normal() {
-                found.push(Mistake::Wrong("dt_max", format!("{dt_max:e} is too short to be divided into steps")));
+                found
+                    .push(InvalidSetting::Wrong("dt_max", format!("{dt_max:e} is too short to be divided into steps")));
             } else if dt_min > dt_max {
                 let problem = format!("expected at most dt_max = {dt_max}, found {dt_min}");
-                found.push(Mistake::Wrong("dt_min", problem));
+                found.push(InvalidSetting::Wrong("dt_min", problem));
             } else if dt_min < deepest {
                 let problem =
                     format!("expected at least dt_max/2^{LOG2_TICKS_PER_DT_MAX} = {deepest:e}, found {dt_min:e}");
-                found.push(Mistake::Wrong("dt_min", problem));
+                found.push(InvalidSetting::Wrong("dt_min", problem));
             }
         }
         sound
@@ -136,7 +137,7 @@ impl Scheme for Hermite4Settings {
             floor: Level::not_shorter_than(self.dt_min() / self.dt_max()),
             on_floor: self.on_dt_min,
             noise: precision.noise(),
-            range: Range::of(precision),
+            range: Range::for_precision(precision),
         };
         AnyIntegrator::Forces(Box::new(Hermite4::new(parameters, clock)))
     }

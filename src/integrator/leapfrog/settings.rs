@@ -3,11 +3,11 @@
 use super::Leapfrog;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
-use crate::integrator::settings::{AnyIntegrator, Mistake, Scheme, SchemeInfo, positive, tick};
+use crate::integrator::settings::{AnyIntegrator, InvalidSetting, Scheme, SchemeInfo, positive, tick};
 use crate::time::Clock;
 use crate::units::Real;
 
-/// Steps between outputs where the user does not say.
+/// Default number of steps between outputs.
 const STEPS_PER_OUTPUT: f64 = 128.0;
 
 /// Leapfrog, kick-drift-kick, with one fixed step for all particles.
@@ -44,17 +44,17 @@ impl Scheme for LeapfrogSettings {
         ["leapfrog, one step for all".to_owned(), format!("{:.6e}", self.dt.get())]
     }
 
-    fn check(&self, _physical: bool, found: &mut Vec<Mistake>) -> bool {
+    fn check(&self, _physical: bool, found: &mut Vec<InvalidSetting>) -> bool {
         let before = found.len();
         positive(found, "dt", Some(self.dt));
         let dt = self.dt.get();
         if dt > 0.0 && !tick(dt).is_normal() {
-            found.push(Mistake::Wrong("dt", format!("{dt:e} is too short to be counted in ticks")));
+            found.push(InvalidSetting::Wrong("dt", format!("{dt:e} is too short to be counted in ticks")));
         }
         found.len() == before
     }
 
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
-        AnyIntegrator::Accelerations(Box::new(Leapfrog::new(clock, Range::of(precision))))
+        AnyIntegrator::Accelerations(Box::new(Leapfrog::new(clock, Range::for_precision(precision))))
     }
 }

@@ -16,7 +16,7 @@ const THREADS: [usize; 5] = [1, 2, 3, 7, 5];
 /// The vector widths of this machine; says which are not there.
 fn widths() -> Vec<Width> {
     for name in Width::NAMES {
-        if Width::by_name(name).is_none() {
+        if Width::from_name(name).is_none() {
             eprintln!("SKIPPED: this machine has no {name}");
         }
     }

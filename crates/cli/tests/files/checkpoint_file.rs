@@ -190,7 +190,7 @@ fn states_that_no_run_leaves_are_refused() {
         ("velocity: a value is not a finite number", |c| c.particles.vel[3][1] = f64::NAN),
         ("initial_energy: not a finite number", |c| c.run.references.energy = f64::INFINITY),
         ("two particles have the same id", |c| c.particles.id[0] = c.particles.id[1]),
-        ("is not a multiple of its step", |c| c.particles.time[0] = Time(12345)),
+        ("is not at a multiple of its step", |c| c.particles.time[0] = Time(12345)),
         ("level: a level is above 36", |c| c.particles.step[0] = Level(64)),
     ];
     for (expected, spoil) in spoil {

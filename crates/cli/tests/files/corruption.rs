@@ -137,7 +137,7 @@ fn every_byte_block_and_cut_of_a_snapshot_is_caught_or_harmless() {
     let length = fs::read(&path).unwrap().len();
     let found = everything(&path, snapshot::read);
     println!("snapshot of {length} bytes, (refused, the same) by flips, blocks, cuts: {found:?}");
-    // Without its seal a snapshot is one that another program has changed: the seal's own bytes bear no content.
+    // Without its checksum a snapshot counts as modified by another program; the bytes of the checksum hold no data.
     assert_eq!(found[0].0 + found[0].1, length);
     assert!(found[0].1 <= 80 && found.iter().all(|(refused, _)| *refused > 100), "{found:?}");
 }
@@ -194,7 +194,7 @@ fn rows_of_a_journal_that_were_changed_are_told_when_a_run_goes_on() {
             fs::write(&path, bytes).unwrap();
         }
         let said = folder.tisane(&["resume", "o"]).exits(0);
-        assert_eq!(said.err.contains("changed since"), journal.is_some(), "{journal:?}: {}", said.err);
+        assert_eq!(said.err.contains("were modified since"), journal.is_some(), "{journal:?}: {}", said.err);
         if let Some(name) = journal {
             let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
             assert!(log.lines().any(|line| line.contains("WARN") && line.contains(name)), "{log}");
@@ -203,7 +203,7 @@ fn rows_of_a_journal_that_were_changed_are_told_when_a_run_goes_on() {
         // What it has is what it goes on from.
         folder.tisane(&["resume", "o", "--t-end", "0.625"]).exits(0).says(&["finished"]);
         assert_eq!(
-            fs::read_to_string(folder.path("o/run.log")).unwrap().matches("changed since").count(),
+            fs::read_to_string(folder.path("o/run.log")).unwrap().matches("were modified since").count(),
             usize::from(journal.is_some())
         );
     }

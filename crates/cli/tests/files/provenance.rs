@@ -94,8 +94,8 @@ fn every_file_says_what_made_it() {
             ..made[0].clone()
         };
         assert_eq!(*p, same, "{file}");
-        let program = Provenance::current();
-        assert_eq!((&p.version, &p.git_commit), (&program.version, &program.git_commit));
+        let program = folder.tisane(&["--version"]).exits(0).out;
+        assert_eq!(program.trim(), format!("tisane {} ({})", p.version, p.git_commit));
         assert!(p.build_rustc.starts_with("rustc 1.") && p.build_target.contains('-'), "{p:?}");
         assert_eq!((p.build_opt_level.as_str(), p.build_features.contains("cuda")), ("3", cfg!(feature = "cuda")));
         assert!(!p.host.is_empty() && !p.cpu.is_empty() && p.created.ends_with('Z'), "{p:?}");

@@ -109,7 +109,7 @@ pub(crate) fn snapshot(path: &Path, particles: &Particles) {
     tisane_io::snapshot::write(path, &content).expect("a snapshot");
 }
 
-/// Changes a snapshot as another program would: in place, which drops its seal.
+/// Changes a snapshot as another program would: in place, which drops its checksum.
 pub(crate) fn tamper(path: &Path, change: impl FnOnce(&hdf5::File)) {
     change(&hdf::change(path));
 }

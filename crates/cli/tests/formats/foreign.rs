@@ -21,7 +21,7 @@ fn refused(make: impl FnOnce(&Path)) -> String {
 }
 
 fn units(state: &FileState) -> String {
-    state.units.as_ref().map_or("none".into(), |units| units.told())
+    state.units.as_ref().map_or("none".into(), |units| units.describe())
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn gadget_files_that_are_not_one_isolated_system_are_refused() {
     assert_says(&redshift, &["physical coordinates", "redshift is 0.5", "physical_units()"]);
     let split = refused(|path| replace(&gadget(path), "NumFilesPerSnapshot", 4.0));
     assert_says(&split, &["one of 4 files", "join them"]);
-    assert_says(&with(|f| gadget4_parameters(f, f64::NAN)), &["HubbleParam", "above zero"]);
+    assert_says(&with(|f| gadget4_parameters(f, f64::NAN)), &["HubbleParam", "a positive number"]);
     assert_says(&with(|f| f.unlink("PartType1").expect("a group")), &["/PartType1", "announces 2 particles"]);
     assert_says(&with(|f| f.unlink("PartType4/Masses").expect("a dataset")), &["/PartType4/Masses", "MassTable"]);
     assert_says(&with(|f| f.unlink("PartType4/Velocities").expect("a dataset")), &["/PartType4/Velocities", "no such"]);
@@ -79,7 +79,7 @@ fn amuse_sets_of_both_versions_are_read_with_their_units_and_no_unpickling() {
         assert_eq!((state.format, state.time, units(&state)), ("amuse", Some(3.5), "Msun, pc, km/s, Myr".into()));
         assert_eq!((&p.mass, &p.id), (&vec![1.0, 2.0], &vec![u64::MAX, 7]));
         assert_eq!((p.pos[1], p.vel[1]), (Vec3::new(-0.5, 0.25, 1.0), Vec3::new(-1.0, 3.0, 0.0)));
-        assert_says(&state.notes.join("; "), &["passed over: radius"]);
+        assert_says(&state.notes.join("; "), &["ignored: radius"]);
     }
 }
 
@@ -93,7 +93,7 @@ fn amuse_sets_without_a_state_of_motion_say_what_they_have() {
     };
     assert_says(
         &with(|set| set.unlink("attributes/vy").expect("a dataset")),
-        &["vy not there", "found mass, radius, vx"],
+        &["vy missing", "found mass, radius, vx"],
     );
     assert_says(&with(|set| set.unlink("keys").expect("a dataset")), &["/keys", "no such dataset"]);
     for (unit, expected) in [
@@ -137,7 +137,7 @@ fn the_last_of_several_nemo_snapshots_is_taken_with_the_masses_of_an_earlier_one
     let state = read(bytes, None).expect("a good file");
     assert_eq!((state.time, state.particles.mass), (Some(3.0), vec![0.25, 0.75]));
     assert_eq!(state.particles.pos, [Vec3::repeat(0.5); 2]);
-    assert_says(&state.notes.join("; "), &["2 snapshots", "the last was taken"]);
+    assert_says(&state.notes.join("; "), &["2 snapshots", "the last one was read"]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn nemo_files_that_make_no_sense_are_told_with_the_item() {
     let mut huge = Nemo::new(false);
     huge.header("(", "SnapShot", &[]).header("d", "Mass", &[i32::MAX; 9]);
     let said = refused(|path| std::fs::write(path, &huge.bytes).expect("a file"));
-    assert_says(&said, &["SnapShot/Mass announces", "0 are left", "cut off"]);
+    assert_says(&said, &["SnapShot/Mass announces", "0 are left", "truncated"]);
     let mut deep = Nemo::new(false);
     for _ in 0..1000 {
         deep.header("(", "a", &[]);
@@ -180,7 +180,7 @@ fn mcluster_tables_are_told_by_their_header() {
 fn columns_that_could_be_two_formats_are_said_to_be_so() {
     let state = read("1 2 3 4 5 6 7\n", None).expect("a good file");
     assert_eq!((state.format, units(&state)), ("nbody6", "none".into()));
-    assert_says(&state.guess, &["could also be petar", "name the format", "nbody6 was taken"]);
+    assert_says(&state.guess, &["could also be petar", "name the format", "nbody6 was assumed"]);
     let state = read("1 2 3 4 5 6 7\n", Some("petar")).expect("a good file");
     assert_eq!((state.format, units(&state)), ("petar", "Msun, pc, pc/Myr, Myr".into()));
 }

@@ -29,7 +29,10 @@ fn what_is_not_a_file_of_particles_is_said_to_be_so() {
     for garbage in
         [&b"\x00\x01\x02\xff\xfe garbage"[..], &[0; 5000], b"[run]\nname = 1\n", b"# only a comment\n", b"\n\n"]
     {
-        assert_says(&complaint(garbage, None), &["none of the formats", "tipsy", "nbody6", "csv", "tisane"]);
+        assert_says(
+            &complaint(garbage, None),
+            &["not in a format that tisane reads", "tipsy", "nbody6", "csv", "tisane"],
+        );
     }
 }
 
@@ -61,7 +64,7 @@ fn malformed_csv_is_told_with_line_and_column() {
         ("1,2,,4,5,6,7,2", &["line 3, column y", "\"\""]),
         ("1,2,3,4,5,6,7,1.5", &["line 3, column id", "whole number", "1.5"]),
         ("1,2,3,4,5,6,7,-1", &["line 3, column id", "-1"]),
-        ("1,2,3,4,5,6,7,1", &["line 3", "id 1 again", "line 2"]),
+        ("1,2,3,4,5,6,7,1", &["line 3", "id 1 was used before", "line 2"]),
         ("1,2,NaN,4,5,6,7,2", &["line 3", "position is NaN"]),
         ("1,2,3,4,5,6,1e999,2", &["line 3", "velocity is inf"]),
         ("-1,2,3,4,5,6,7,2", &["line 3", "mass is -1", "zero or more"]),
@@ -110,7 +113,7 @@ fn malformed_nbody6_is_told_with_line_and_column() {
 fn a_tipsy_file_of_the_wrong_size_is_refused_before_anything_is_allocated() {
     let good = small_tipsy(false, 4);
     for cut in [29, 31, 32, 100, good.len() - 5, good.len() - 1] {
-        assert_says(&complaint(&good[..cut], None), &["announces 4 (1 gas, 2 dark, 1 star)", "cut off"]);
+        assert_says(&complaint(&good[..cut], None), &["announces 4 (1 gas, 2 dark, 1 star)", "truncated"]);
     }
     let long = [&good[..], &[0]].concat();
     assert_says(&complaint(long, None), &["expected 192 bytes (or 196 with a padded header), found 197"]);
@@ -154,7 +157,7 @@ fn malformed_snapshots_are_told_with_the_dataset() {
         (|f| replace(f, "ParticleIDs", &[2], &[1i64, -2]), &["/PartType4/ParticleIDs"]),
         (|f| replace(f, "Masses", &[2], &[1u8, 2]), &["/PartType4/Masses"]),
         (|f| replace(f, "Masses", &[2], &[1.0, 2.0]), &["content_sha256", "do not match"]),
-        (|f| set(&f.group("Units").expect("units"), "time_in_s", 0.0), &["/Units", "above zero"]),
+        (|f| set(&f.group("Units").expect("units"), "time_in_s", 0.0), &["/Units", "positive, finite"]),
         (|f| set(f, "time", 1.0), &["content_sha256", "do not match"]),
     ] {
         let message = snapshot_complaint(|path| {
@@ -178,7 +181,7 @@ fn snapshots_with_unphysical_values_are_refused() {
         ((|p| p.mass[1] = -2.0) as Spoil, "particle 1 (from 0): mass is -1024"),
         (|p| p.mass[0] = 0.0, "total mass is 0"),
         (|p| p.pos[1][2] = f64::NAN, "particle 1 (from 0): position is NaN"),
-        (|p| p.id = vec![5, 5], "particle 1 (from 0): id 5 again, first used at particle 0"),
+        (|p| p.id = vec![5, 5], "particle 1 (from 0): id 5 was used before at particle 0"),
         (|p| *p = Particles::default(), "at least one particle"),
     ] {
         let mut bad = two();
@@ -203,13 +206,13 @@ fn a_snapshot_that_claims_what_it_does_not_store_is_refused() {
 
 #[test]
 fn a_snapshot_cut_off_or_overwritten_anywhere_never_panics() {
-    const SEAL: usize = 80;
+    const TRAILER: usize = 80;
     let (_folder, path) = file("snapshot.hdf5", "");
     snapshot(&path, &two());
-    let sealed = std::fs::read(&path).expect("the snapshot");
-    // Without the seal, so that damage reaches the reader behind it.
-    let good = &sealed[..sealed.len() - SEAL];
-    read(good, None).expect("the seal may be missing");
+    let whole = std::fs::read(&path).expect("the snapshot");
+    // Without the checksum, so that the damage reaches the reader.
+    let good = &whole[..whole.len() - TRAILER];
+    read(good, None).expect("the checksum may be missing");
     for cut in (8..good.len()).step_by(211) {
         assert_says(&complaint(&good[..cut], None), &["HDF5"]);
     }
@@ -218,7 +221,7 @@ fn a_snapshot_cut_off_or_overwritten_anywhere_never_panics() {
         let mut bad = good.to_vec();
         bad[at..at + 8].fill(0xff);
         let _ = read(&bad, None);
-        let mut bad = sealed.clone();
+        let mut bad = whole.clone();
         bad[at] ^= 1;
         assert_says(&complaint(&bad, None), &["damaged", "SHA-256"]);
     }

@@ -72,7 +72,7 @@ fn units_are_told_by_the_files_that_can() {
         let henon = state_in(Some(Units::henon()));
         let (read, lost) = back(&henon, format);
         assert_eq!((read.units, read.time), (Some(Units::henon()), Some(2.5)), "{format}");
-        assert_eq!(lost.contains("Henon units look like g"), format == "gadget", "{lost}");
+        assert_eq!(lost.contains("take Henon units for g"), format == "gadget", "{lost}");
     }
 }
 
@@ -159,7 +159,7 @@ fn formats_that_tell_units_want_to_know_them_and_others_are_not_written() {
     }
     for format in FORMATS.iter().filter(|format| format.writer.is_none()) {
         let error = formats::write(Path::new("never"), format.name, &state()).expect_err("not written");
-        assert!(error.to_string().contains("is read, not written"), "{error}");
+        assert!(error.to_string().contains("but does not write them"), "{error}");
     }
     assert!(!Path::new("never").exists());
 }
@@ -177,5 +177,5 @@ fn units_are_converted_exactly_where_they_are_powers_of_ten_apart() {
     // 2.5 Myr in kpc/(m/s).
     assert!((it.time.expect("a time") / (2.5 / 977_792.221_680_789_2) - 1.0).abs() < 1e-9);
     let said = it.to_units(&Units::henon()).expect_err("no size");
-    assert_says(&said, &["Msun, kpc, m/s", "Henon units are wanted"]);
+    assert_says(&said, &["Msun, kpc, m/s", "cannot be converted to Henon units"]);
 }

@@ -62,12 +62,12 @@ impl ForceEngine<Accelerations> for Turning<CudaAccelerations, AccelerationShape
 
 /// The launch shapes of a session: all in turn, or the one of that number; the engine's own choice is number 0.
 #[derive(Clone, Copy)]
-enum TuningTable {
+enum ShapeChoice {
     All,
     One(usize),
 }
 
-impl TuningTable {
+impl ShapeChoice {
     fn of<S>(self, all: Vec<S>) -> Vec<Option<S>> {
         let mut all: Vec<Option<S>> = std::iter::once(None).chain(all.into_iter().map(Some)).collect();
         match self {
@@ -90,7 +90,7 @@ fn acceleration_engine(job: &Job) -> Result<CudaAccelerations> {
 }
 
 /// What computes on the GPU, put together as a run has it.
-fn on_gpu(job: &Job, of: TuningTable) -> Engines {
+fn on_gpu(job: &Job, of: ShapeChoice) -> Engines {
     let f64_engine = || -> Box<dyn ForceEngine> { Box::new(force_engine(job, Precision::F64).unwrap()) };
     let propagator = match job.scheme {
         Scheme::Hermite4 => {
@@ -131,14 +131,14 @@ fn every_way(precision: Precision, scheme: Scheme) {
         let expected = if exact {
             job.expected().to_owned()
         } else {
-            end_of(&job, &STRAIGHT, &|_| (1, on_gpu(&job, TuningTable::One(0))))
+            end_of(&job, &STRAIGHT, &|_| (1, on_gpu(&job, ShapeChoice::One(0))))
         };
-        let same = |course: &Course, threads: usize, shapes: TuningTable, what: &str| {
+        let same = |course: &Course, threads: usize, shapes: ShapeChoice, what: &str| {
             assert_ends_in(&expected, &job, course, what, &|session| (threads + session, on_gpu(&job, shapes)));
         };
         for number in 0..count {
             let course = if system == System::Softened { row(number / 5 % 5, number % 5).0 } else { STRAIGHT };
-            same(&course, 1 + number % 4, TuningTable::One(number), &format!("launch shape {number}"));
+            same(&course, 1 + number % 4, ShapeChoice::One(number), &format!("launch shape {number}"));
         }
         let mut runs = count;
         let turns: Vec<_> = match system {
@@ -148,12 +148,12 @@ fn every_way(precision: Precision, scheme: Scheme) {
         };
         for (i, j) in turns {
             let (course, _, threads) = row(i, j);
-            same(&course, 1 + threads, TuningTable::All, "another launch shape at each evaluation");
+            same(&course, 1 + threads, ShapeChoice::All, "another launch shape at each evaluation");
             runs += 1;
             if exact && !course.sessions.is_empty() {
                 assert_ends_in(&expected, &job, &course, "GPU and CPU by turns", &|session| {
                     let cpu = || job.on_cpu(Some(Width::choose().unwrap()));
-                    (1 + threads, if session % 2 == 0 { on_gpu(&job, TuningTable::All) } else { cpu() })
+                    (1 + threads, if session % 2 == 0 { on_gpu(&job, ShapeChoice::All) } else { cpu() })
                 });
                 runs += 1;
             }

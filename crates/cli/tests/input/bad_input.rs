@@ -141,10 +141,10 @@ fn mistakes_in_an_input_file_are_told_with_file_and_place() {
     for (content, parts) in [
         (Vec::new(), &["particles", "empty"][..]),
         (b"\x89HDF\r\n\x1a\n and nothing more".to_vec(), &["particles", "HDF5"]),
-        (b"%PDF-1.4\n".to_vec(), &["particles", "none of the formats"]),
-        (tipsy[..tipsy.len() - 9].to_vec(), &["particles", "cut off"]),
+        (b"%PDF-1.4\n".to_vec(), &["particles", "not in a format that tisane reads"]),
+        (tipsy[..tipsy.len() - 9].to_vec(), &["particles", "truncated"]),
         (csv("1,NaN,0,0,0,0,0,2").into(), &["particles", "line 3", "position is NaN"]),
-        (csv("1,1,0,0,0,0,0,1").into(), &["particles", "line 3", "id 1 again"]),
+        (csv("1,1,0,0,0,0,0,1").into(), &["particles", "line 3", "id 1 was used before"]),
         (csv("1,1,0,0,0,0").into(), &["particles", "line 3", "expected 8 columns", "found 6"]),
         (csv("-1,1,0,0,0,0,0,2").into(), &["particles", "line 3", "mass is -1"]),
         (b"1 0 0 0 0 0 0\n1 1 0 0 0 0\n".to_vec(), &["particles", "line 2", "expected 7 columns", "found 6"]),

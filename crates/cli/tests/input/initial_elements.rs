@@ -25,7 +25,7 @@ fn built(folder: &Folder, set: &[&str]) -> (Particles, f64) {
 /// The orbit of particle `k` about particle 0; `g` is that of the units.
 fn orbit(p: &Particles, k: usize, g: f64) -> Orbit {
     let from = |of: &[Vec3]| of[k] - of[0];
-    Orbit::of(from(&p.pos), from(&p.vel), g * (p.mass[0] + p.mass[k]))
+    Orbit::from_state(from(&p.pos), from(&p.vel), g * (p.mass[0] + p.mass[k]))
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn verify_every_model_has_the_radius_and_virial_ratio_that_are_written() {
             let found =
                 if radius == "virial_radius" { -9.0 / (2.0 * u) } else { lagrangian_radius(&p, Vec3::zeros(), 0.5) };
             assert!((found / 2.0 - 1.0).abs() < 1e-12, "{model}: {radius} {found}");
-            let c = Conserved::of(&p, &p.pot);
+            let c = Conserved::from_particles(&p, &p.pot);
             assert!(c.momentum.norm() < 1e-13 && c.centre_of_mass.norm() < 1e-13, "{model}: {c:?}");
             assert_eq!(p.id, (0..500).collect::<Vec<u64>>());
         }
@@ -208,11 +208,11 @@ fn verify_rotation_and_a_central_body_leave_virial_ratio_and_radius_exact() {
     let (t, u) = energies(&p);
     assert!((t / -u - 0.5).abs() < 1e-13 && (1.1 * 1.1 / (-2.0 * u) - 1.0).abs() < 1e-12, "{t} {u}");
     let inertia: f64 = (0..801).map(|i| p.mass[i] * (p.pos[i][0].powi(2) + p.pos[i][1].powi(2))).sum();
-    let l = Conserved::of(&p, &p.pot).angular_momentum[2];
+    let l = Conserved::from_particles(&p, &p.pot).angular_momentum[2];
     assert!((l * l / (2.0 * inertia) / t - 0.3).abs() < 1e-12, "{}", l * l / (2.0 * inertia) / t);
     // The body is in the centre of the model, the centre of mass of all at the origin: they differ as the sample scatters.
     assert!(p.mass[800] == 0.1 && p.pos[800].norm() < 0.1 && p.vel[800].norm() < 0.1, "{:?}", p.pos[800]);
-    let c = Conserved::of(&p, &p.pot);
+    let c = Conserved::from_particles(&p, &p.pot);
     assert!(c.momentum.norm() < 1e-13 && c.centre_of_mass.norm() < 1e-13, "{c:?}");
 }
 
@@ -228,7 +228,7 @@ fn clusters_are_where_they_should_be() {
     assert_eq!(p.pos[100..], alone.pos[..], "the seed of the second is 2");
     assert_eq!(p.vel[205], alone.vel[105] - Vec3::y());
     let king = Particles::new(p.mass[..100].to_vec(), p.pos[..100].to_vec(), p.vel[..100].to_vec());
-    let centre = Conserved::of(&king, &king.pot).centre_of_mass;
+    let centre = Conserved::from_particles(&king, &king.pot).centre_of_mass;
     assert!((0..3).all(|k| (centre[k] - [1.0, 2.0, 3.0][k]).abs() < 1e-13), "{centre:?}");
     assert!(setup.about.iter().any(|(name, told)| name == "cluster 1" && told.starts_with("King model, W0 = 3")));
     assert!(setup.warnings.is_empty(), "{:?}", setup.warnings);
@@ -245,11 +245,11 @@ fn verify_two_clusters_are_on_their_orbit() {
          [[initial.clusters]]\n[initial.clusters.two-body]\nm1 = 0.5\nsemi_major_axis = 0.01\n"
     );
     let (_, p) = built("", &initial);
-    let whole = Conserved::of(&p, &p.pot);
+    let whole = Conserved::from_particles(&p, &p.pot);
     assert!(whole.momentum.norm() < 1e-13 && whole.centre_of_mass.norm() < 1e-13, "{whole:?}");
     let part = |range: std::ops::Range<usize>| {
         let p = Particles::new(p.mass[range.clone()].to_vec(), p.pos[range.clone()].to_vec(), p.vel[range].to_vec());
-        let c = Conserved::of(&p, &p.pot);
+        let c = Conserved::from_particles(&p, &p.pot);
         (c.centre_of_mass, c.momentum.map(|x| x / c.mass))
     };
     let ((x1, v1), (x2, v2)) = (part(0..300), part(300..302));

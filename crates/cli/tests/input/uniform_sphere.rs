@@ -59,11 +59,11 @@ fn verify_the_virial_ratio_and_the_energy_of_the_sphere() {
     for ratio in [0.0, 0.1, 0.5] {
         let p = assembled(&format!("n = 4000\nseed = 2\nvirial_ratio = {ratio}\nmass = 2.0\nradius = 3.0"));
         let potential = assemble::potential_energy(&p, 0.0).unwrap();
-        let kinetic = Conserved::of(&p, &p.pot).kinetic;
+        let kinetic = Conserved::from_particles(&p, &p.pot).kinetic;
         assert!((kinetic / potential.abs() - ratio).abs() < 1e-12, "Q {ratio}: {kinetic} {potential}");
         // U = −3/5 G M²/R; its sampling error is of the order of 1/√N.
         assert!((potential / (-0.6 * 4.0 / 3.0) - 1.0).abs() < 0.02, "{potential}");
-        let c = Conserved::of(&p, &p.pot);
+        let c = Conserved::from_particles(&p, &p.pot);
         assert!(c.momentum.norm() < 1e-12 && c.centre_of_mass.norm() < 1e-12, "{c:?}");
     }
     assert!(assembled("n = 100").vel.iter().all(|v| *v == Vec3::zeros()), "cold is the default");

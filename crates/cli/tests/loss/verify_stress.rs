@@ -88,7 +88,7 @@ const ALL: &[Precision] = &Precision::ALL;
 const IN_F32: &[Precision] = ALL.split_at(5).0;
 const IN_F64: &[Precision] = ALL.split_at(5).1;
 /// What an error says that a mode in f64 would not need to say.
-const TAKE_F64: &str = "take force.precision = \"f64\"";
+const USE_F64: &str = "use force.precision = \"f64\"";
 
 /// Two bodies of mass ½ at rest, each at a distance from the origin on the x axis.
 fn pair(x: f64) -> [Body; 2] {
@@ -135,17 +135,17 @@ fn particles_that_only_a_mode_takes_for_coincident_are_told_with_the_mode_to_tak
     let two = [[0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.5, apart, 0.0, 0.0, 0.0, 0.0, 0.0]];
     let case = Case::new(&two, 0.0, 1e-30).by("[integrator.hermite4]\ndt_max = 1e-30");
     let one_f32 = &IN_F32[..3];
-    case.is_refused(one_f32, 4, &["force on particle 0 is not a finite number", TAKE_F64]);
+    case.is_refused(one_f32, 4, &["force on particle 0 is not a finite number", USE_F64]);
     let short = case.clone().by("[integrator.leapfrog]\ndt = 1e-30");
-    short.is_refused(one_f32, 4, &["acceleration of particle 0 is not a finite number", TAKE_F64]);
+    short.is_refused(one_f32, 4, &["acceleration of particle 0 is not a finite number", USE_F64]);
     case.is_right(IN_F64, |_, error, last| assert!(error < 1e-12 && last.acc[0][0] > 1e31, "{:?}", last.acc));
 }
 
 #[test]
 fn a_head_on_collision_without_softening_names_the_pair_or_the_energy_that_it_cost() {
     let case = Case::new(&pair(0.5), 0.0, 2.0);
-    case.is_refused(ALL, 4, &["particle 0 wants a time step", "nearest neighbour is particle 1", "softening.epsilon"]);
-    // Who asks for a fixed step, or to go on at the floor, goes through the collision.
+    case.is_refused(ALL, 4, &["particle 0 needs a time step", "nearest neighbour is particle 1", "softening.epsilon"]);
+    // A fixed step, or clamping at the floor, passes through the collision.
     let clamp = "[integrator.hermite4]\ndt_max = \"1/16\"\ndt_min = \"2^-20\"\non_dt_min = \"clamp\"";
     for integrator in [LEAPFROG, clamp] {
         let case = case.clone().by(integrator);
@@ -210,7 +210,7 @@ fn verify_positions_at_1e12_with_epsilon_1e_minus_6() {
     });
     // Two f32 hold them to 2e-3, which the audit sees. In one f32 they coincide.
     far_off.is_refused(&IN_F32[3..], 4, &["audit", "force.precision"]);
-    far_off.is_refused(&IN_F32[..3], 4, &["particle 0", TAKE_F64]);
+    far_off.is_refused(&IN_F32[..3], 4, &["particle 0", USE_F64]);
     // Far apart instead. At 1e11 every mode has the force; at 1e13 that of f32 would be lost.
     let apart = Case::new(&pair(1e11), 1e-6, 0.25);
     apart.is_right(ALL, |mode, error, last| {
@@ -219,7 +219,7 @@ fn verify_positions_at_1e12_with_epsilon_1e_minus_6() {
     });
     for integrator in ["[integrator.hermite4]\ndt_max = \"1/16\"", LEAPFROG] {
         let farther = Case::new(&pair(1e14), 1e-6, 0.25).by(integrator);
-        farther.is_refused(IN_F32, 4, &["in f32, is too coarse for the small forces on particle 0", TAKE_F64]);
+        farther.is_refused(IN_F32, 4, &["in f32, is too coarse for the small forces on particle 0", USE_F64]);
         farther.is_right(IN_F64, |_, _, last| assert!((last.acc[0][0] / -1.25e-29 - 1.0).abs() < 1e-12));
     }
 }
@@ -297,19 +297,19 @@ fn what_a_mode_does_not_hold_is_refused_at_the_start_with_the_mode_to_take() {
         Case::new(&bodies, 0.01, 1e-20).by("[integrator.hermite4]\ndt_max = 1e-20")
     };
     let far = with(|bodies| bodies[1][2] = -1e15);
-    far.is_refused(IN_F32, 2, &["force.precision", "in f32,", "coordinates up to 5.629e14", "particle 1", TAKE_F64]);
+    far.is_refused(IN_F32, 2, &["force.precision", "in f32,", "coordinates up to 5.629e14", "particle 1", USE_F64]);
     let fast = with(|bodies| bodies[0][6] = 1e19);
-    fast.is_refused(IN_F32, 2, &["force.precision", "velocities up to 4.612e18", "particle 0", TAKE_F64]);
+    fast.is_refused(IN_F32, 2, &["force.precision", "velocities up to 4.612e18", "particle 0", USE_F64]);
     let light = with(|bodies| bodies[1][0] = 1e-40);
-    light.is_refused(IN_F32, 2, &["force.precision", "masses of 0 or from 1.175e-38", "particle 1", TAKE_F64]);
+    light.is_refused(IN_F32, 2, &["force.precision", "masses of 0 or from 1.175e-38", "particle 1", USE_F64]);
     let heavy = with(|bodies| bodies[1][0] = 1e38);
-    heavy.is_refused(IN_F32, 2, &["force.precision", "masses of 0 or", "particle 1 has 1.000e38", TAKE_F64]);
+    heavy.is_refused(IN_F32, 2, &["force.precision", "masses of 0 or", "particle 1 has 1.000e38", USE_F64]);
     for epsilon in [1e-20, 1e13] {
         let softened = Case { epsilon, ..with(|_| ()) };
         softened.is_refused(
             IN_F32,
             2,
-            &["run.toml:9", "softening.epsilon", "softening of 0 or from 1.084e-19", TAKE_F64],
+            &["run.toml:9", "softening.epsilon", "softening of 0 or from 1.084e-19", USE_F64],
         );
         softened.is_right(IN_F64, |mode, error, _| assert!(error < 1e-9, "{mode:?}: {error}"));
     }
@@ -320,12 +320,12 @@ fn what_a_mode_does_not_hold_is_refused_at_the_start_with_the_mode_to_take() {
     nowhere.is_refused(
         IN_F64,
         2,
-        &["force.precision", "in f64,", "no mode holds such numbers", "nearer to its own masses"],
+        &["force.precision", "in f64,", "no mode represents such numbers", "closer to the masses"],
     );
     // Energies and squares of what f64 holds would not be numbers, or nothing: m v^2, and jerks of an orbit at 1e-170 G.
     for mass in [1e-170, 1e160] {
         let case = Case::new(&orbit([mass, mass], 0.0), 0.0, 1.0);
-        case.is_refused(IN_F64, 2, &["in f64, holds masses of 0 or from 1.069e-50 to 9.354e49", "particle 0"]);
+        case.is_refused(IN_F64, 2, &["in f64, represents masses of 0 or from 1.069e-50 to 9.354e49", "particle 0"]);
     }
     with(|bodies| bodies[0][6] = 1e145).is_refused(IN_F64, 2, &["in f64,", "velocities up to 9.354e49", "particle 0"]);
 }
@@ -350,7 +350,7 @@ fn what_leaves_the_range_of_a_mode_on_its_way_stops_the_run() {
         case.is_refused(
             IN_F32,
             4,
-            &["coordinates up to 5.629e14", "particle 0", &format!("time {moment}"), "last snapshot", TAKE_F64],
+            &["coordinates up to 5.629e14", "particle 0", &format!("time {moment}"), "last snapshot", USE_F64],
         );
         case.is_right(IN_F64, |mode, error, last| {
             assert!(error < 1e-12 && (last.pos[0][0] / 6e14 - 1.0).abs() < 1e-12, "{mode:?}: {error}, {:?}", last.pos);
@@ -359,7 +359,7 @@ fn what_leaves_the_range_of_a_mode_on_its_way_stops_the_run() {
     // Two that leave each other until the force between them is below what f32 holds.
     let weak = [[1e-6, 1e9, 0.0, 0.0, 1e10, 0.0, 0.0], [1e-6, -1e9, 0.0, 0.0, -1e10, 0.0, 0.0]];
     let case = Case::new(&weak, 0.0, 1.0);
-    case.is_refused(IN_F32, 4, &["too coarse for the small forces on particle 0", TAKE_F64]);
+    case.is_refused(IN_F32, 4, &["too coarse for the small forces on particle 0", USE_F64]);
     case.is_right(IN_F64, |mode, _, last| {
         let expected = -1e-6 / (2.2e10f64).powi(2);
         assert!((last.acc[0][0] / expected - 1.0).abs() < 1e-9, "{mode:?}: {:?}", last.acc);
@@ -370,7 +370,7 @@ fn what_leaves_the_range_of_a_mode_on_its_way_stops_the_run() {
 fn a_pair_too_close_for_f32_stops_the_modes_in_f32_and_they_say_so() {
     // m / s^3 is 6e40 at a separation of 2e-14, and f32 ends at 3e38.
     let case = Case::new(&pair(1e-14), 0.0, 1e-26).by("[integrator.hermite4]\ndt_max = 1e-26");
-    case.is_refused(IN_F32, 4, &["force on particle 0 is not a finite number", "too close", TAKE_F64]);
+    case.is_refused(IN_F32, 4, &["force on particle 0 is not a finite number", "too close", USE_F64]);
     case.is_right(IN_F64, |_, _, last| assert!((last.acc[0][0] / -1.25e27 - 1.0).abs() < 1e-6, "{:?}", last.acc));
 }
 

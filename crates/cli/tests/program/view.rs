@@ -404,7 +404,7 @@ fn what_is_no_run_is_told() {
     folder
         .tisane(&["view", "runs/small", "--port", &port])
         .exits(2)
-        .says(&["127.0.0.1", "cannot serve the view there"]);
+        .says(&["127.0.0.1", "cannot serve the view at this address"]);
     // A run that has not begun to write.
     fs::create_dir(folder.path("young")).unwrap();
     fs::copy(folder.path("runs/small/config.toml"), folder.path("young/config.toml")).unwrap();

@@ -170,8 +170,8 @@ impl Journal {
         }
     }
 
-    /// Returns the journal, of this or another version, whose CSV begins with `head`. It is recognised by the names of its first
-    /// two columns.
+    /// Returns the journal, of this or another version, whose CSV begins with `head`. It is recognised by the names of
+    /// its first two columns.
     #[must_use]
     pub fn from_csv(head: &[u8]) -> Option<Self> {
         let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
@@ -236,7 +236,7 @@ macro_rules! row {
 
             fn values(&self, scale: &Scale) -> Vec<Value> {
                 let mut values = Vec::new();
-                $(RowField::push(&self.$name, scale.of(Dimension::$dimension), &mut values);)*
+                $(RowField::push(&self.$name, scale.factor(Dimension::$dimension), &mut values);)*
                 values
             }
         }

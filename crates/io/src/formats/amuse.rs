@@ -1,5 +1,5 @@
-//! AMUSE's HDF5 files, versions 1 and 2 (Portegies Zwart & McMillan 2018): a set of particles, one dataset an attribute with
-//! its unit as text. AMUSE keeps pickled Python in an attribute; it is not looked at.
+//! HDF5 files of AMUSE, versions 1 and 2 (Portegies Zwart & McMillan 2018): a set of particles with a dataset for each
+//! attribute and its unit as text. The pickled Python objects that AMUSE stores in an attribute are ignored.
 
 use super::amuse_units::{self, AmuseUnit, LENGTH, MASS, System, TIME, VELOCITY};
 use super::physical::from_cgs;
@@ -15,7 +15,7 @@ use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 use tisane::{Error, Result};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "amuse",
     description: "AMUSE's HDF5, versions 1 and 2",
@@ -26,15 +26,15 @@ pub(super) const FORMAT: Format = Format {
     writer: Some(Writer { units: WritableUnits::Named, loses: "nothing", write }),
 };
 
-/// The group that says the version; version 1 has none.
+/// Group with the version of the format; absent in version 1.
 const INFO: &str = "AMUSE_INF";
-/// Where version 2 and version 1 put a set without a name.
+/// Groups of an unnamed set in versions 2 and 1.
 const UNNAMED: [&str; 2] = ["data", "particles"];
-/// The attributes of a particle that are read, with what they are made of.
+/// Attributes of a particle that are read, with the powers of mass, length and time of their units.
 const WANTED: [(&str, [i32; 3]); 7] =
     [("mass", MASS), ("x", LENGTH), ("y", LENGTH), ("z", LENGTH), ("vx", VELOCITY), ("vy", VELOCITY), ("vz", VELOCITY)];
 
-/// HDF5 with AMUSE's group of information, or a set as version 1 writes it.
+/// Recognises HDF5 with the group of the version, or a set as written by version 1.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     let root = probe.hdf5.as_ref()?.root();
     if let Some(version) = root.group(INFO).and_then(|info| info.text("version").ok().flatten()) {
@@ -44,7 +44,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
     set.group("attributes").and_then(|_| Guess::sure("HDF5 with /particles/0000000001/attributes, AMUSE's version 1"))
 }
 
-/// Reads the last state of the file's one set.
+/// Reads the last state of the only set in the file.
 fn read(path: &Path) -> Result<FileState> {
     let file = ThirdPartyFile::open(path)?;
     let (set, mut notes) = last_state(&file)?;
@@ -59,7 +59,7 @@ fn read(path: &Path) -> Result<FileState> {
     for (name, powers) in WANTED {
         units.push(unit_of(&attributes, name, powers)?);
     }
-    // One unit for the three components; AMUSE may give each its own.
+    // Converts to one unit for the three components, each of which may have its own.
     let column = |k: usize, first: usize| -> Result<Vec<f64>> {
         let values = attributes.floats(WANTED[k].0, n, 1)?;
         let factor = units[k].factor / units[first].factor;
@@ -75,14 +75,14 @@ fn read(path: &Path) -> Result<FileState> {
     let time_unit = time.map(|_| text_unit(&set, "timestamp_unit", TIME)).transpose()?;
     others.retain(|name| !WANTED.iter().any(|(wanted, _)| wanted == name));
     if !others.is_empty() {
-        notes.push(format!("attributes that tisane has no use for were passed over: {}", others.join(", ")));
+        notes.push(format!("attributes that tisane does not use were ignored: {}", others.join(", ")));
     }
     let state = FileState { time, notes, ..FileState::new("amuse", particles, Locations::Records) };
     let of = [units[0], units[1], units[4]];
     in_units(state, of, time_unit).map_err(|problem| attributes.error("", problem))
 }
 
-/// The last state of the only set in the file.
+/// Returns the last state of the only set in the file, with notes for the user.
 fn last_state(file: &ThirdPartyFile) -> Result<(ThirdPartyGroup<'_>, Vec<String>)> {
     let (root, mut notes) = (file.root(), Vec::new());
     let unnamed =
@@ -95,9 +95,7 @@ fn last_state(file: &ThirdPartyFile) -> Result<(ThirdPartyGroup<'_>, Vec<String>
                 [one] => root.group(one).ok_or_else(|| root.error(one, "expected a group"))?,
                 _ => {
                     let problem = format!("expected one set of particles, found {}: {}", names.len(), names.join(", "));
-                    return Err(root
-                        .error("", problem)
-                        .with_help("write the set that you want into a file of its own"));
+                    return Err(root.error("", problem).with_help("write the set to read into a file of its own"));
                 }
             }
         }
@@ -109,14 +107,14 @@ fn last_state(file: &ThirdPartyFile) -> Result<(ThirdPartyGroup<'_>, Vec<String>
         return Err(set.error("type", format!("expected particles, found a {kind}")));
     }
     if states.len() > 1 {
-        notes.push(format!("{} states are in the file: the last was taken", states.len()));
+        notes.push(format!("the file has {} states: the last one was read", states.len()));
     }
     Ok((set, notes))
 }
 
-/// Reads a set of orbital elements, in the names of AMUSE's table of the stars about the Galactic centre (after Gillessen et al. 2009,
-/// table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node and `Omega` for the argument of the
-/// pericentre.
+/// Reads a set of orbital elements, in the names of AMUSE's table of the stars about the Galactic centre (after
+/// Gillessen et al. 2009, table 7): `semimajor_axis` in arc seconds or a length, `omra` for the longitude of the node
+/// and `Omega` for the argument of the pericentre.
 pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
     let file = ThirdPartyFile::open(path)?;
     let (set, _) = last_state(&file)?;
@@ -144,7 +142,7 @@ pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
     })
 }
 
-/// The names of all attributes; an error if one that is needed is missing.
+/// Returns the names of all attributes after checking that the required ones exist.
 fn check_attributes(set: &ThirdPartyGroup<'_>, attributes: &ThirdPartyGroup<'_>) -> Result<Vec<String>> {
     let found = attributes.members()?;
     let missing: Vec<_> =
@@ -153,27 +151,29 @@ fn check_attributes(set: &ThirdPartyGroup<'_>, attributes: &ThirdPartyGroup<'_>)
         return Ok(found);
     }
     let problem =
-        format!("expected mass, x, y, z, vx, vy, vz; {} not there, found {}", missing.join(", "), found.join(", "));
+        format!("expected mass, x, y, z, vx, vy, vz; {} missing, found {}", missing.join(", "), found.join(", "));
     let elements = ["eccentricity", "inclination"].iter().all(|name| found.iter().any(|f| f == name));
     let help = if elements {
-        "these are orbital elements: [initial.elements] makes bodies of them, with the central mass and the distance"
+        "these are orbital elements: read them with [initial.elements], with the central mass and the distance"
     } else {
-        "set them in AMUSE and write the set again"
+        "set these attributes in AMUSE and write the set again"
     };
     Err(set.error("attributes", problem).with_help(help))
 }
 
-/// The unit of an attribute, which must be made of the given powers.
+/// Reads the unit of an attribute, which must have the given powers of mass, length and time.
 fn unit_of(attributes: &ThirdPartyGroup<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
     let text = attributes.dataset_text(name, "units")?.ok_or_else(|| attributes.error(name, "no attribute `units`"))?;
     checked_unit(attributes, name, &text, powers)
 }
 
+/// Reads a unit from a text attribute of a group.
 fn text_unit(set: &ThirdPartyGroup<'_>, name: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
     let text = set.text(name)?.ok_or_else(|| set.error(name, "no such attribute"))?;
     checked_unit(set, name, &text, powers)
 }
 
+/// Parses a unit and checks its powers of mass, length and time.
 fn checked_unit(at: &ThirdPartyGroup<'_>, name: &str, text: &str, powers: [i32; 3]) -> Result<AmuseUnit> {
     if text == "none" {
         return Err(at.error(name, "expected a unit, found none"));
@@ -186,7 +186,8 @@ fn checked_unit(at: &ThirdPartyGroup<'_>, name: &str, text: &str, powers: [i32; 
     Ok(unit)
 }
 
-/// The state with its units: those of SI by their sizes, N-body units by scaling the values where a number stands before them.
+/// Sets the units of a state: SI units by their sizes; N-body units after multiplying the values by the numerical
+/// factors of their units.
 fn in_units(mut state: FileState, of: [AmuseUnit; 3], time: Option<AmuseUnit>) -> Result<FileState, String> {
     let [mass, length, velocity] = of;
     let mut systems = of.iter().chain(&time).map(|unit| unit.system);
@@ -205,14 +206,14 @@ fn in_units(mut state: FileState, of: [AmuseUnit; 3], time: Option<AmuseUnit>) -
         state.units = Some(Units::henon());
     } else {
         let units = from_cgs(mass.cgs(), length.cgs(), velocity.cgs(), time.map(|unit| unit.cgs()));
-        state.units = Some(units.ok_or("expected sizes of units above zero, and finite")?);
+        state.units = Some(units.ok_or("expected positive, finite sizes of units")?);
     }
     Ok(state)
 }
 
-/// Writes a set without a name, version 2. The ids become AMUSE's keys.
+/// Writes an unnamed set, version 2. The ids become the keys of AMUSE.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
-    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
+    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are unknown"))?;
     write_for_others(path, |root| fill(root, state, units))?;
     Ok(Vec::new())
 }

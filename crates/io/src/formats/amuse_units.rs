@@ -1,28 +1,29 @@
-//! AMUSE's unit strings, such as `((1000.0 * system.get('S.I.').base('length')) * (system.get('S.I.').base('time')**-1))`.
-//! AMUSE evaluates them as Python; here a grammar of numbers, base units, `*`, `/`, `**` and brackets reads them, and anything
-//! else is refused.
+//! Unit strings of AMUSE, such as `((1000.0 * system.get('S.I.').base('length')) *
+//! (system.get('S.I.').base('time')**-1))`. AMUSE evaluates them as Python. Here a parser accepts numbers, base units,
+//! `*`, `/`, `**` and brackets, and nothing else.
 
 use tisane::units::Units;
 
-/// The longest unit string that is read, in bytes, and how deep its brackets may go.
+/// Maximum length of a unit string, in bytes.
 const LONGEST: usize = 1024;
+/// Maximum depth of nested brackets.
 const DEEPEST: u32 = 32;
 
-/// Base units by AMUSE's names; others (electric current, temperature, …) have no place in gravity.
+/// Names of base units in AMUSE. Others (electric current, temperature, …) do not occur in gravity.
 const BASES: [&str; 3] = ["mass", "length", "time"];
 
-/// A unit: a number times powers of base units of one system.
+/// Unit: a number times powers of base units of one system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AmuseUnit {
-    /// The number.
+    /// Numerical factor.
     pub(super) factor: f64,
     /// Powers of mass, length, time.
     pub(super) powers: [i32; 3],
-    /// The system of the base units; [`None`] for a pure number.
+    /// System of the base units; [`None`] for a pure number.
     pub(super) system: Option<System>,
 }
 
-/// A system of base units.
+/// System of base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum System {
     /// kg, m, s.
@@ -31,7 +32,7 @@ pub(super) enum System {
     Nbody,
 }
 
-/// Powers of mass, length and time.
+/// Powers of mass, length and time of a mass.
 pub(super) const MASS: [i32; 3] = [1, 0, 0];
 pub(super) const LENGTH: [i32; 3] = [0, 1, 0];
 pub(super) const TIME: [i32; 3] = [0, 0, 1];
@@ -42,7 +43,7 @@ impl AmuseUnit {
 
     fn times(self, other: Self, sign: i32) -> Result<Self, String> {
         let system = match (self.system, other.system) {
-            (Some(a), Some(b)) if a != b => return Err("units of two systems in one".into()),
+            (Some(a), Some(b)) if a != b => return Err("units of two systems in one unit".into()),
             (a, b) => a.or(b),
         };
         let mut powers = self.powers;
@@ -57,16 +58,16 @@ impl AmuseUnit {
         Self { factor: self.factor.powi(power), powers: self.powers.map(|p| p * power), ..self }
     }
 
-    /// The size in cgs, for units of SI.
+    /// Returns the size in cgs of an SI unit.
     pub(super) fn cgs(&self) -> f64 {
         self.factor * 1e3f64.powi(self.powers[0]) * 1e2f64.powi(self.powers[1])
     }
 }
 
-/// Reads a unit string.
+/// Parses a unit string.
 ///
 /// # Errors
-/// What was expected and where.
+/// A message with what was expected, and where.
 pub(super) fn parse(text: &str) -> Result<AmuseUnit, String> {
     if text.len() > LONGEST {
         return Err(format!("expected a unit of at most {LONGEST} bytes, found {}", text.len()));
@@ -77,7 +78,7 @@ pub(super) fn parse(text: &str) -> Result<AmuseUnit, String> {
     if parser.rest.is_empty() { Ok(unit) } else { Err(parser.expected("an operator or the end")) }
 }
 
-/// A unit as AMUSE writes it: a number of base units of SI, or of N-body units.
+/// Returns the unit string of a quantity: a number of SI base units, or N-body units.
 pub(super) fn write(units: &Units, powers: [i32; 3], cgs: f64) -> String {
     let system = if units.is_henon() { "generic" } else { "S.I." };
     let factor = if units.is_henon() { 1.0 } else { cgs / (1e3f64.powi(powers[0]) * 1e2f64.powi(powers[1])) };
@@ -92,6 +93,7 @@ pub(super) fn write(units: &Units, powers: [i32; 3], cgs: f64) -> String {
     if parts.len() == 1 { parts.remove(0) } else { format!("({})", parts.join(" * ")) }
 }
 
+/// Recursive-descent parser of unit strings.
 struct Parser<'a> {
     rest: &'a str,
     text: &'a str,
@@ -160,11 +162,11 @@ impl Parser<'_> {
         Ok(AmuseUnit { factor: self.number()?, ..AmuseUnit::ONE })
     }
 
-    /// A base unit, after `system.get(`.
+    /// Parses a base unit, after `system.get(`.
     fn base(&mut self) -> Result<AmuseUnit, String> {
         let system = match self.quoted()? {
             "S.I." => System::Si,
-            // N-body units are the generic ones.
+            // AMUSE calls N-body units generic.
             "generic" | "nbody" => System::Nbody,
             _ => return Err(self.expected("the system 'S.I.' or 'generic'")),
         };

@@ -1,4 +1,4 @@
-//! Seven columns of text, m x y z vx vy vz, as several programs write them.
+//! Text files with the seven columns m x y z vx vy vz, as several programs write them.
 
 use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number, number_at};
@@ -9,10 +9,10 @@ use std::path::Path;
 use tisane::particles::{Particles, Vec3};
 use tisane::{Error, Result};
 
-/// The columns, in order.
+/// Names of the columns, in order.
 pub(super) const COLUMNS: [&str; 7] = ["m", "x", "y", "z", "vx", "vy", "vz"];
 
-/// Columns under construction.
+/// Columns of particles that are being read.
 #[derive(Default)]
 pub(super) struct Columns {
     mass: Vec<f64>,
@@ -21,33 +21,34 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Adds a particle written as m, x, y, z, vx, vy, vz.
+    /// Appends a particle given as m, x, y, z, vx, vy, vz.
     pub(super) fn push(&mut self, [m, x, y, z, vx, vy, vz]: [f64; 7]) {
         self.mass.push(m);
         self.pos.push(Vec3::new(x, y, z));
         self.vel.push(Vec3::new(vx, vy, vz));
     }
 
-    /// The particles, with ids by order.
+    /// Returns the particles, with ids in file order.
     pub(super) fn finish(self) -> Particles {
         Particles::new(self.mass, self.pos, self.vel)
     }
 }
 
-/// A particle as m, x, y, z, vx, vy, vz.
+/// Returns a particle as m, x, y, z, vx, vy, vz.
 pub(super) fn row(p: &Particles, i: usize) -> [f64; 7] {
     let (x, v) = (p.pos[i], p.vel[i]);
     [p.mass[i], x.x, x.y, x.z, v.x, v.y, v.z]
 }
 
-/// True for text whose first content line starts with a number and has no comma.
+/// Returns true for text whose first content line starts with a number and has no comma.
 pub(super) fn looks_like(head: &[u8]) -> bool {
     first_content_line(head).is_some_and(|line| {
         !line.contains(',') && line.split_whitespace().next().is_some_and(|word| number(word).is_some())
     })
 }
 
-/// Reads a file of exactly seven columns, or of at least seven where `more` are allowed; returns the most columns of a line.
+/// Reads a file of exactly seven columns, or of seven or more with `more`. Returns the state and the largest number of
+/// columns of a line.
 pub(super) fn read(path: &Path, format: &'static str, more: bool) -> Result<(FileState, usize)> {
     let (mut columns, mut places, mut most) = (Columns::default(), Vec::new(), 0);
     let mut lines = Lines::open(path)?;
@@ -68,7 +69,7 @@ pub(super) fn read(path: &Path, format: &'static str, more: bool) -> Result<(Fil
     Ok((FileState::new(format, columns.finish(), Locations::Lines(places)), most))
 }
 
-/// Writes a line for each particle as `line` makes it: numbers in their shortest form that reads back to the same bits.
+/// Writes a header and a line for each particle, which `line` appends to the text.
 pub(super) fn write(path: &Path, header: &str, p: &Particles, line: impl Fn(&mut String, usize)) -> Result<()> {
     write_atomically(path, |temporary| {
         let failed = |e: std::io::Error| Error::storage(path, e);
@@ -85,27 +86,27 @@ pub(super) fn write(path: &Path, header: &str, p: &Particles, line: impl Fn(&mut
     })
 }
 
-/// Writes seven columns.
+/// Writes seven columns without a header. Returns descriptions of the information that was lost.
 pub(super) fn write_seven(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
     write(path, "", p, |text, i| join(text, row(p, i), " "))?;
     Ok(lost_ids(p).into_iter().chain(lost_time(state)).collect())
 }
 
-/// Adds numbers to a line.
+/// Appends numbers to a line, in the shortest form that reads back to the same bits.
 pub(super) fn join(text: &mut String, values: [f64; 7], between: &str) {
     for (k, value) in values.into_iter().enumerate() {
         let _ = write!(text, "{}{value:?}", if k == 0 { "" } else { between });
     }
 }
 
-/// Says that ids are lost, where they are not what a reader makes up: 0 … N−1.
+/// Describes the loss of ids; [`None`] if they are 0 … N−1, which a reader assigns again.
 pub(super) fn lost_ids(p: &Particles) -> Option<String> {
-    let made_up = p.id.iter().enumerate().all(|(i, id)| *id == i as u64);
-    (!made_up).then(|| "the particles' ids: the format has none".into())
+    let default_ids = p.id.iter().enumerate().all(|(i, id)| *id == i as u64);
+    (!default_ids).then(|| "the particles' ids: the format has none".into())
 }
 
-/// Says that the time is lost, where there is one.
+/// Describes the loss of the time; [`None`] if there is none.
 pub(super) fn lost_time(state: &FileState) -> Option<String> {
     state.time.map(|time| format!("the time, {time}: the format has none"))
 }

@@ -1,6 +1,6 @@
-//! Comma-separated text with a header: m, x, y, z, vx, vy, vz and optionally id, in any order. Blank lines and lines that
-//! start with `#` are passed over; a field may stand in double quotes. Fields are numbers and names, so that commas and
-//! line breaks inside quotes do not occur: lines are split here, which keeps the line numbers of messages right.
+//! Comma-separated text with a header of the columns m, x, y, z, vx, vy, vz and optionally id, in any order. Blank
+//! lines and lines that start with `#` are skipped; a field may be in double quotes. Fields are numbers and names
+//! without commas and line breaks, so that lines are split here, which keeps the line numbers of messages right.
 
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
 use super::sniff::{FileProbe, Guess};
@@ -10,7 +10,7 @@ use super::{Format, WritableUnits, Writer, nearest};
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
@@ -21,15 +21,16 @@ pub(super) const FORMAT: Format = Format {
     writer: Some(Writer { units: WritableUnits::Unnamed, loses: "time, units", write }),
 };
 
+/// Name of the optional column of ids.
 const ID: &str = "id";
 
-/// Text with a comma in its first content line.
+/// Recognises text with a comma in its first content line.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     let comma = first_content_line(&probe.head).is_some_and(|line| line.contains(','));
     comma.then(|| Guess::sure("text with commas"))?
 }
 
-/// Where the header puts each column.
+/// Index of each column, from the header.
 struct ColumnOrder {
     required: [usize; 7],
     id: Option<usize>,
@@ -65,7 +66,7 @@ fn read(path: &Path) -> Result<FileState> {
     Ok(FileState::new("csv", particles, places))
 }
 
-/// Writes a file with ids.
+/// Writes a file with ids. Returns descriptions of the information that was lost.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
     let header = format!("{},{ID}\n", REQUIRED.join(","));
@@ -76,17 +77,17 @@ fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     Ok(columns::lost_time(state).into_iter().collect())
 }
 
-/// The fields of a line, without blanks and quotes around them.
+/// Returns the fields of a line, without surrounding blanks and quotes.
 fn fields(line: &str) -> impl Iterator<Item = &str> {
     line.split(',').map(str::trim).map(|word| unquoted(word).unwrap_or(word))
 }
 
-/// What stands in quotes.
+/// Returns the content of a quoted field; [`None`] without quotes.
 fn unquoted(word: &str) -> Option<&str> {
     word.strip_prefix('"')?.strip_suffix('"').map(str::trim)
 }
 
-/// Reads the header line: every required name once, `id` at most once, nothing else.
+/// Parses the header line: every required name once, `id` at most once, nothing else.
 fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
     let names: Vec<&str> = fields(text).collect();
     let wrong = |problem: String| {
@@ -95,7 +96,7 @@ fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
     };
     for (column, name) in names.iter().enumerate() {
         if !REQUIRED.contains(name) && *name != ID {
-            // A number is no misspelt name: there it is the header that is missing.
+            // A number is not a misspelt name: the header is missing.
             let is_number = name.parse::<f64>().is_ok();
             let guess = nearest(name, REQUIRED.into_iter().chain([ID]));
             let guess = if is_number { String::new() } else { format!(" (nearest: {guess})") };
@@ -114,7 +115,7 @@ fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
     Ok(ColumnOrder { required, id: position(ID) })
 }
 
-/// An id in a given line.
+/// Parses an id in the given line.
 fn id_at(path: &Path, line: u64, word: &str) -> Result<u64> {
     word.parse().map_err(|_| {
         let found = shown(word);

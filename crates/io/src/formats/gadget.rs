@@ -1,5 +1,6 @@
-//! Gadget's HDF5 files (Springel 2005, MNRAS 364, 1105), as Gadget, AREPO, GIZMO and SWIFT write them: groups `PartType0` …
-//! `PartType5`, one a kind of particle. All become point masses here. Written are stars, type 4, in double precision.
+//! Gadget's HDF5 files (Springel 2005, MNRAS 364, 1105), as Gadget, AREPO, GIZMO and SWIFT write them: groups
+//! `PartType0` … `PartType5`, one for each type of particle. All become point masses here. Files are written with
+//! stars, type 4, in double precision.
 
 use super::gadget_header::{self, GadgetHeader};
 use super::sniff::{FileProbe, Guess};
@@ -14,7 +15,7 @@ use tisane::particles::{Particles, components, from_components};
 use tisane::units::Units;
 use tisane::{Error, Result};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "gadget",
     description: "Gadget's HDF5 as Gadget, AREPO, GIZMO and SWIFT write it",
@@ -25,10 +26,10 @@ pub(super) const FORMAT: Format = Format {
     writer: Some(Writer { units: WritableUnits::Named, loses: "nothing", write }),
 };
 
-/// Kinds by number; SWIFT has a seventh.
+/// Names of the particle types by number; SWIFT has a seventh.
 const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];
 
-/// HDF5 with a header of counts.
+/// Recognises HDF5 with a header of particle numbers.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     let root = probe.hdf5.as_ref()?.root();
     let counts = root.group("Header")?.numbers("NumPart_ThisFile").ok()??;
@@ -75,11 +76,12 @@ fn read(path: &Path) -> Result<FileState> {
     let mut particles = Particles::new(all.mass, from_components(&all.pos), from_components(&all.vel));
     match ids {
         Some(ids) => particles.id = ids,
-        None => notes.push("not every particle has an id: all are numbered from 0".into()),
+        None => notes.push("not every particle has an id: ids were assigned from 0".into()),
     }
     Ok(FileState { time, units, notes, ..FileState::new("gadget", particles, Locations::Records) })
 }
 
+/// Columns of all particle types, vectors as three values a row.
 #[derive(Default)]
 struct FlatColumns {
     mass: Vec<f64>,
@@ -87,7 +89,7 @@ struct FlatColumns {
     vel: Vec<f64>,
 }
 
-/// Reads the particles of a kind; returns their number.
+/// Reads the particles of a type. Returns their number.
 fn kind_of(group: &ThirdPartyGroup<'_>, claimed: Option<f64>, mass: f64, all: &mut FlatColumns) -> Result<usize> {
     if !group.has("Coordinates") && claimed.is_none_or(|n| n == 0.0) {
         return Ok(0);
@@ -109,20 +111,20 @@ fn kind_of(group: &ThirdPartyGroup<'_>, claimed: Option<f64>, mass: f64, all: &m
 
 /// Writes a file.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
-    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are not known"))?;
+    let units = state.units.as_ref().ok_or_else(|| Error::input(path, "the units are unknown"))?;
     let time = time_of_header(state, units);
     if !time.is_finite() {
-        let told = state.time.unwrap_or(0.0);
+        let time = state.time.unwrap_or(0.0);
         let problem =
-            format!("the time {told:e} is beyond the range of 8-byte floats in Gadget's unit, length / velocity");
+            format!("the time {time:e} is beyond the range of 8-byte floats in Gadget's unit, length / velocity");
         return Err(Error::input(path, problem).with_help("choose other units: --to-units"));
     }
     write_for_others(path, |root| fill(root, state, units, time))?;
-    let henon = "the meaning of the units: to readers other than tisane, Henon units look like g, cm, cm/s";
+    let henon = "the meaning of the units: readers other than tisane take Henon units for g, cm, cm/s";
     Ok(if units.is_henon() { vec![henon.into()] } else { Vec::new() })
 }
 
-/// The time of Gadget's header, which is in length / velocity.
+/// Returns the time of the Gadget header, in units of length / velocity.
 fn time_of_header(state: &FileState, units: &Units) -> f64 {
     let (time, unit) = (state.time.unwrap_or(0.0), units.length.cgs / units.velocity.cgs);
     if units.time.cgs == unit { time } else { time * units.time.cgs / unit }
@@ -131,12 +133,12 @@ fn time_of_header(state: &FileState, units: &Units) -> f64 {
 fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     let p = &state.particles;
     let header = new_group(root, "Header")?;
-    // In 32 bits as Gadget itself: some readers have room for no more.
+    // 32 bits as in Gadget: some readers accept no more.
     let mut count = [0u32; TYPES];
     count[OUR_TYPE] = u32::try_from(p.len()).map_err(|_| "more than 2^32 - 1 particles".to_owned())?;
     put_array(&header, COUNTS, &count)?;
     write_header(&header, p.len() as u64, time)?;
-    // Gadget's readers ask for them; none of it changes a number.
+    // Required by readers of Gadget files; they change no values.
     for (name, value) in [("HubbleParam", 1.0f64), ("Omega0", 0.0), ("OmegaLambda", 0.0)] {
         put(&header, name, &value)?;
     }
@@ -147,7 +149,7 @@ fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     put(&group, "UnitVelocity_in_cm_per_s", &units.velocity.cgs)?;
     put(&group, "UnitTime_in_s", &(units.length.cgs / units.velocity.cgs))?;
     put_text(&group, "system", if units.is_henon() { "henon" } else { "physical" })?;
-    put_text(&group, "names", &units.told())?;
+    put_text(&group, "names", &units.describe())?;
     let particles = new_group(root, PARTICLES)?;
     put_dataset(&particles, "Coordinates", 3, components(&p.pos))?;
     put_dataset(&particles, "Velocities", 3, components(&p.vel))?;

@@ -1,28 +1,31 @@
-//! What the header groups of Gadget's HDF5 files say: counts, masses, time, units, h. Gadget-2 and -4, AREPO, GIZMO, SWIFT and
-//! tisane put them in different places.
+//! Header groups of Gadget HDF5 files: counts, masses, time, units, h. Gadget-2 and -4, AREPO, GIZMO, SWIFT and tisane
+//! store them in different places.
 
 use super::physical::from_cgs;
 use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use tisane::Result;
 use tisane::units::Units;
 
-/// The header of a file.
+/// Header of a file.
 pub(super) struct GadgetHeader {
-    /// Particles of each type in this file.
+    /// Number of particles of each type in this file.
     pub(super) counts: Vec<f64>,
-    /// Mass of each particle of a type, where above zero.
+    /// Mass of each particle of a type, if above zero.
     pub(super) masses: Vec<f64>,
-    /// Time, in length / velocity; without h.
+    /// Time in units of length / velocity, without h.
     pub(super) time: Option<f64>,
-    /// The units, where the file says them.
+    /// Units, if the file states them.
     pub(super) units: Option<Units>,
-    /// Masses, lengths and times are to be divided by it.
+    /// Factor by which masses, lengths and times must be divided.
     pub(super) h: f64,
-    /// What was found that the file's owner should know.
+    /// Remarks for the user.
     pub(super) notes: Vec<String>,
 }
 
-/// Reads the header groups. Cosmological and split files are refused.
+/// Reads the header groups.
+///
+/// # Errors
+/// [`Error::Input`](tisane::Error::Input) for cosmological and split files, and if an attribute is not valid.
 pub(super) fn read(file: &ThirdPartyFile) -> Result<GadgetHeader> {
     let root = file.root();
     let header = root.group("Header").ok_or_else(|| root.error("Header", "no such group"))?;
@@ -41,21 +44,21 @@ pub(super) fn read(file: &ThirdPartyFile) -> Result<GadgetHeader> {
         notes.push(format!("HubbleParam = {h}: masses, lengths and the time were divided by it"));
     }
     if let Some(size) = header.numbers("BoxSize")?.and_then(|size| size.into_iter().find(|size| *size > 0.0)) {
-        notes.push(format!("BoxSize = {size}: taken as an isolated system, there are no periodic boundaries"));
+        notes.push(format!("BoxSize = {size}: read as an isolated system without periodic boundaries"));
     }
     let units = match &swift {
         Some(group) => swift_units(group)?,
         None => stated_units(&root, &header, parameters.as_ref())?,
     };
     if units.is_none() {
-        notes.push("the file does not say its units; Gadget's habit is 1e10 Msun/h, kpc/h, km/s".into());
+        notes.push("the file does not state its units; those of Gadget are usually 1e10 Msun/h, kpc/h, km/s".into());
     }
     let h = h.unwrap_or(1.0);
     let time = header.numbers("Time")?.and_then(|time| time.first().copied()).map(|time| time / h);
     Ok(GadgetHeader { counts, masses, time, units, h, notes })
 }
 
-/// Comoving coordinates in an expanding background are not what tisane integrates.
+/// Checks that a file is not cosmological: tisane does not integrate comoving coordinates.
 fn refuse_cosmology(
     root: &ThirdPartyGroup<'_>,
     header: &ThirdPartyGroup<'_>,
@@ -81,31 +84,33 @@ fn refuse_cosmology(
         .with_help("write the system in physical coordinates first, for instance by pynbody's physical_units()"))
 }
 
-/// h, where it is neither absent, nor 0 (not set), nor 1.
+/// Reads h; [`None`] if it is absent, 0 (not set) or 1.
 fn hubble(header: &ThirdPartyGroup<'_>, parameters: Option<&ThirdPartyGroup<'_>>) -> Result<Option<f64>> {
     let in_parameters = parameters.map(|group| group.number("HubbleParam")).transpose()?.flatten();
     let h = header.number("HubbleParam")?.or(in_parameters).filter(|h| *h != 0.0 && *h != 1.0);
     match h {
         Some(h) if !(h > 0.0 && h.is_finite()) => {
-            Err(header.error("HubbleParam", format!("expected above zero, found {h}")))
+            Err(header.error("HubbleParam", format!("expected a positive number, found {h}")))
         }
         other => Ok(other),
     }
 }
 
-/// SWIFT's names in `/Units`: mass, length, time.
+/// Attributes of `/Units` in SWIFT files: mass, length, time.
 const SWIFT: [&str; 3] = ["Unit mass in cgs (U_M)", "Unit length in cgs (U_L)", "Unit time in cgs (U_t)"];
-/// Everyone else's: mass, length, velocity.
+/// Attributes of units in Gadget and AREPO files: mass, length, velocity.
 const GADGET: [&str; 3] = ["UnitMass_in_g", "UnitLength_in_cm", "UnitVelocity_in_cm_per_s"];
+/// Attributes of units in GIZMO files: mass, length, velocity.
 const GIZMO: [&str; 3] = ["UnitMass_In_CGS", "UnitLength_In_CGS", "UnitVelocity_In_CGS"];
 
+/// Reads the units of a SWIFT file.
 fn swift_units(group: &ThirdPartyGroup<'_>) -> Result<Option<Units>> {
     let one = |name: &str| group.number(name)?.ok_or_else(|| group.error(name, "no such attribute"));
     let (mass, length, time) = (one(SWIFT[0])?, one(SWIFT[1])?, one(SWIFT[2])?);
     checked(group, mass, length, length / time)
 }
 
-/// From `/Units`, `/Parameters` (Gadget-4) or `/Header` (AREPO, GIZMO).
+/// Reads units from `/Units`, `/Parameters` (Gadget-4) or `/Header` (AREPO, GIZMO).
 fn stated_units(
     root: &ThirdPartyGroup<'_>,
     header: &ThirdPartyGroup<'_>,
@@ -128,9 +133,10 @@ fn stated_units(
     Ok(None)
 }
 
+/// Returns units from their sizes in cgs after checking these.
 fn checked(group: &ThirdPartyGroup<'_>, mass: f64, length: f64, velocity: f64) -> Result<Option<Units>> {
     match from_cgs(mass, length, velocity, None) {
-        None => Err(group.error("", "expected sizes of units above zero, and finite")),
+        None => Err(group.error("", "expected positive, finite sizes of units")),
         units => Ok(units),
     }
 }

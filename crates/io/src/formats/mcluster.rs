@@ -1,5 +1,5 @@
-//! McLuster's table, `mcluster -C 3` (Küpper et al. 2011, MNRAS 417, 2300): a header that names the columns and their units,
-//! then a star a line: m x y z vx vy vz, and columns of stellar evolution where it was compiled with that.
+//! McLuster's table, `mcluster -C 3` (Küpper et al. 2011, MNRAS 417, 2300): a header that names the columns and their
+//! units, then one star a line: m x y z vx vy vz, and columns of stellar evolution if it was compiled with them.
 
 use super::Format;
 use super::columns;
@@ -10,7 +10,7 @@ use tisane::units::names::{LengthUnit, MassUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
 use tisane::{Error, Result};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "mcluster",
     description: "McLuster's table (-C 3): a header #Mass_[Msun] x_[pc] ... and a star a line",
@@ -21,10 +21,10 @@ pub(super) const FORMAT: Format = Format {
     writer: None,
 };
 
-/// The header's first columns; the program has written no others.
+/// First columns of the header, the same in all versions of McLuster.
 const HEADER: [&str; 7] = ["#Mass_[Msun]", "x_[pc]", "y_[pc]", "z_[pc]", "vx_[km/s]", "vy_[km/s]", "vz_[km/s]"];
 
-/// The header as the first line.
+/// Recognises the header in the first line.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     let first = probe.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let words = std::str::from_utf8(first).ok()?.split_whitespace();
@@ -39,10 +39,10 @@ fn read(path: &Path) -> Result<FileState> {
     let (state, most) = columns::read(path, "mcluster", true)?;
     let rates = Rates::Velocity(VelocityUnit::KilometrePerSecond);
     let units = Some(Units::named(MassUnit::Msun, LengthUnit::Parsec, rates));
-    // Its header says so whatever its option -u says.
-    let mut notes = vec!["units as the header says: if McLuster was run with -u 0, read it as nbody6".to_owned()];
+    // The header names these units even if option -u chose others.
+    let mut notes = vec!["units as in the header: if McLuster was run with -u 0, read the file as nbody6".to_owned()];
     if most > HEADER.len() {
-        notes.push(format!("{} columns of stellar evolution are passed over", most - HEADER.len()));
+        notes.push(format!("{} columns of stellar evolution were ignored", most - HEADER.len()));
     }
     Ok(FileState { units, notes, ..state })
 }

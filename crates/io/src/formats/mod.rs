@@ -1,7 +1,7 @@
-//! Files of particles that tisane reads and writes: one file a format, one line a format in [`FORMATS`].
+//! File formats of particles: one module and one entry in [`FORMATS`] each.
 //!
-//! A reader never trusts a file: nothing is allocated beyond what the file's own size supports, and every mistake is an
-//! [`Error::Input`] that names the place, what was expected and what was found.
+//! Readers do not trust a file: allocations are bounded by its length, and every error is an [`Error::Input`] with the
+//! place, the expected and the found value.
 
 mod amuse;
 mod amuse_units;
@@ -32,49 +32,49 @@ use std::path::Path;
 use tisane::units::Units;
 use tisane::{Error, Result};
 
-/// A file format.
+/// File format of particles.
 #[derive(Debug)]
 pub struct Format {
-    /// The name that configurations and messages use.
+    /// Name in configurations, options and messages.
     pub name: &'static str,
-    /// One line on what it is.
+    /// Description in one line, for messages.
     pub description: &'static str,
-    /// The same in the configuration's schema, as a sentence.
+    /// Description as a sentence, for the schema of the configuration.
     pub schema_text: &'static str,
-    /// ThirdPartyGroup from 1 in the list of names that the configuration gives.
+    /// Position, from 1, in the list of formats of the schema.
     pub schema_order: u8,
-    /// Why a file looks like the format, whole or damaged; [`None`] if it does not.
+    /// Recognises a file of the format, also a damaged one. Returns the reason, or [`None`] for other files.
     detect: fn(&FileProbe) -> Option<Guess>,
     /// Reads a regular, non-empty file.
     read: fn(&Path) -> Result<FileState>,
-    /// Writes a state, if tisane writes the format.
+    /// Writer, if tisane writes the format.
     pub writer: Option<Writer>,
 }
 
-/// How a format is written.
+/// Writer of a format.
 #[derive(Debug)]
 pub struct Writer {
-    /// Which units the file can be in.
+    /// Units in which the file can be written.
     pub units: WritableUnits,
-    /// What of a particle (mass, position, velocity, id), of the time and of the units the format has no place for, and what
-    /// it rounds: one line for people.
+    /// Description in one line of the information (mass, position, velocity, id, time, units) that the format drops or
+    /// rounds.
     pub loses: &'static str,
-    /// Writes a file atomically and says what was lost of this very state.
+    /// Writes a file atomically and describes the information of this state that was lost.
     write: fn(&Path, &FileState) -> Result<Vec<String>>,
 }
 
-/// The units that a format can be written in.
+/// Units in which a format can be written.
 #[derive(Clone, Copy, Debug)]
 pub enum WritableUnits {
-    /// Numbers alone: any units, and none are told.
+    /// Any units; the file does not state them.
     Unnamed,
-    /// The file tells its units: any, but they must be known.
+    /// Any known units; the file states them.
     Named,
-    /// These, or Hénon units.
+    /// The given units, or Hénon units.
     Only(fn() -> Units),
 }
 
-/// Every format. Detection takes the first that fits, so that the more particular come before the more general.
+/// All formats. Detection takes the first match, so that specific formats come before general ones.
 pub const FORMATS: &[Format] = &[
     amuse::FORMAT,
     gadget::FORMAT,
@@ -87,25 +87,25 @@ pub const FORMATS: &[Format] = &[
     petar::FORMAT,
 ];
 
-/// Reads a file of particles and checks it with [`validate()`]. `format` is a name of [`FORMATS`]; without one it is told by
-/// the content.
+/// Reads a file of particles and checks it with [`validate()`]. `format` is a name of [`FORMATS`]; [`None`] detects
+/// it from the content.
 ///
 /// # Errors
-/// [`Error::Input`]: the file is missing, not a regular file, empty, of no known format or of another than the one named,
-/// damaged, or holds values that are not physical.
+/// [`Error::Input`] if the file is missing, not a regular file, empty, damaged, in no known format or in another than
+/// the given one, or if it holds unphysical values.
 pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
     let named = format.map(|name| by_name(path, name)).transpose()?;
     let probe = FileProbe::open(path)?;
     let (chosen, guess) = match (named, guesses(&probe)) {
         (Some(named), found) => match found.first() {
-            // Where the named format cannot be, and another surely is.
+            // The content excludes the given format and identifies another one.
             Some((other, Guess { sure: true, .. })) if (named.detect)(&probe).is_none() => {
                 return Err(mismatch(path, named, other));
             }
-            // A named format that nothing else claims: its own reader tells best what is wrong.
+            // No other format is certain: the reader of the given one reports the precise problem.
             _ => (named, "as named".to_owned()),
         },
-        (None, found) => told(&found).ok_or_else(|| unknown(path))?,
+        (None, found) => best_guess(&found).ok_or_else(|| unknown(path))?,
     };
     drop(probe);
     let state = FileState { guess, ..(chosen.read)(path)? };
@@ -113,15 +113,15 @@ pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
     Ok(state)
 }
 
-/// The formats that a file's content looks like, the likeliest first, and why.
+/// Returns the formats that match the content of a file, the most likely first, with the reasons.
 ///
 /// # Errors
-/// [`Error::Input`]: the file is missing, not a regular file, unreadable or empty.
+/// [`Error::Input`] if the file is missing, not a regular file, unreadable or empty.
 pub fn detect(path: &Path) -> Result<Vec<(&'static Format, Guess)>> {
     Ok(guesses(&FileProbe::open(path)?))
 }
 
-/// The formats that a file looks like: one that is sure, or all that it may be.
+/// Returns the one certain format, or all possible formats.
 fn guesses(probe: &FileProbe) -> Vec<(&'static Format, Guess)> {
     let all = FORMATS.iter().filter_map(|format| Some((format, (format.detect)(probe)?)));
     let all: Vec<_> = all.collect();
@@ -129,8 +129,8 @@ fn guesses(probe: &FileProbe) -> Vec<(&'static Format, Guess)> {
     sure.map_or_else(|| all.clone(), |at| vec![all[at].clone()])
 }
 
-/// The likeliest of the formats, and in words why, and what else it may be.
-fn told(found: &[(&'static Format, Guess)]) -> Option<(&'static Format, String)> {
+/// Returns the most likely format, with a description of the reason and of the alternatives.
+fn best_guess(found: &[(&'static Format, Guess)]) -> Option<(&'static Format, String)> {
     let ((format, guess), others) = found.split_first()?;
     let others: Vec<_> = others.iter().map(|(other, guess)| format!("{} ({})", other.name, guess.why)).collect();
     let text = if others.is_empty() {
@@ -138,37 +138,38 @@ fn told(found: &[(&'static Format, Guess)]) -> Option<(&'static Format, String)>
     } else {
         let (name, others) = (format.name, others.join(" or "));
         format!(
-            "from the content: {}; could also be {others}: name the format to force one, {name} was taken",
+            "from the content: {}; could also be {others}: {name} was assumed, name the format to choose another",
             guess.why
         )
     };
     Some((format, text))
 }
 
-/// Writes a state to a file in the format of that name, atomically, and says what was lost of it.
+/// Writes a state to a file atomically, in the format called `format`. Returns descriptions of the information that was
+/// lost.
 ///
 /// # Errors
-/// [`Error::Input`]: no such format, one that is only read, or units that it cannot be in. [`Error::Storage`].
+/// [`Error::Input`] if there is no such format, if tisane only reads it, or if it cannot hold the state or its units;
+/// [`Error::Storage`] if the file cannot be written.
 pub fn write(path: &Path, format: &str, state: &FileState) -> Result<Vec<String>> {
     let format = by_name(path, format)?;
     let writer = format.writer.as_ref().ok_or_else(|| {
         let names: Vec<_> = FORMATS.iter().filter(|f| f.writer.is_some()).map(|f| f.name).collect();
-        Error::input(path, format!("{} is read, not written", format.name))
+        Error::input(path, format!("tisane reads {} files, but does not write them", format.name))
             .with_help(format!("tisane writes {}", names.join(", ")))
     })?;
     if state.units.is_none() && matches!(writer.units, WritableUnits::Named | WritableUnits::Only(_)) {
-        let problem =
-            format!("a {} file is in units that everyone can tell, and those of this state are not known", format.name);
+        let problem = format!("a {} file states its units, but the units of these particles are unknown", format.name);
         return Err(Error::input(path, problem)
-            .with_help("say which they are: --units mass=Msun,length=pc,velocity=km/s, or --units henon"));
+            .with_help("give the units: --units mass=Msun,length=pc,velocity=km/s, or --units henon"));
     }
     (writer.write)(path, state)
 }
 
-/// The format of a name.
+/// Returns the format called `name`.
 ///
 /// # Errors
-/// [`Error::Input`] with the nearest name.
+/// [`Error::Input`] with the most similar name, if there is no such format.
 pub fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
         let nearest = nearest(name, FORMATS.iter().map(|format| format.name));
@@ -177,25 +178,25 @@ pub fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
     })
 }
 
-/// The name most like `word`; empty where there are no names.
+/// Returns the name most similar to `word`; an empty string if there are no names.
 #[must_use]
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
     let like = |name: &str| strsim::jaro_winkler(word, name);
     names.max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default()
 }
 
-/// The named format and the content disagree.
+/// Returns the error for a file whose content is not in the given format.
 fn mismatch(path: &Path, named: &Format, found: &Format) -> Error {
     let problem = format!("expected {} ({}), found what looks like {}", named.name, named.description, found.name);
     Error::input(path, problem).with_help(format!("format = \"{}\", or leave the format out", found.name))
 }
 
-/// No format fits.
+/// Returns the error for a file in no known format.
 fn unknown(path: &Path) -> Error {
-    Error::input(path, "this is none of the formats that tisane reads").with_help(known())
+    Error::input(path, "not in a format that tisane reads").with_help(known())
 }
 
-/// The formats, as one line of advice.
+/// Lists the formats, as a help text.
 pub(super) fn known() -> String {
     let names: Vec<_> = FORMATS.iter().map(|f| format!("{} ({})", f.name, f.description)).collect();
     format!("tisane reads {}", names.join("; "))

@@ -1,4 +1,4 @@
-//! tisane's own snapshots, as initial conditions.
+//! Snapshots of tisane, as initial conditions.
 
 use super::Format;
 use super::sniff::{FileProbe, Guess};
@@ -8,7 +8,7 @@ use std::path::Path;
 use tisane::Result;
 use tisane::particles::Particles;
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "tisane",
     description: "tisane's HDF5 snapshot",
@@ -19,7 +19,8 @@ pub(super) const FORMAT: Format = Format {
     writer: None,
 };
 
-/// The root attribute `format`; and any HDF5 file that no other format knows, so that the message can say what it is.
+/// Recognises the root attribute `format`. Also matches any other HDF5 file, so that the error message can say what it
+/// is.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     if probe.is_from_tisane() {
         Guess::sure("HDF5 with tisane's root attribute `format`")

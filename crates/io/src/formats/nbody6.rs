@@ -1,5 +1,5 @@
 //! McLuster's and NBODY6's `dat.10` (Küpper et al. 2011, MNRAS 417, 2300): one star a line, seven columns separated by
-//! blanks: m x y z vx vy vz. Blank lines and lines that start with `#` are passed over.
+//! blanks: m x y z vx vy vz. Blank lines and lines that start with `#` are skipped.
 
 use super::columns;
 use super::sniff::{FileProbe, Guess};
@@ -8,7 +8,7 @@ use super::{Format, WritableUnits, Writer};
 use std::path::Path;
 use tisane::Result;
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "nbody6",
     description: "McLuster/NBODY6 dat.10: one star a line, m x y z vx vy vz",
@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     writer: Some(Writer { units: WritableUnits::Unnamed, loses: "ids, time, units", write }),
 };
 
-/// Text whose first content line starts with a number and has no comma.
+/// Recognises text whose first content line starts with a number and has no comma.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     columns::looks_like(&probe.head).then(|| Guess::unsure("columns of numbers without a header"))?
 }

@@ -1,5 +1,6 @@
-//! NEMO's snapshots (Teuben 1995): `SnapShot` with `Parameters` (Nobj, Time) and `Particles` (Mass, and PhaseSpace or Position
-//! and Velocity), in either byte order, in 4- or 8-byte floats. Of several snapshots in a file the last is taken.
+//! Snapshots of NEMO (Teuben 1995): `SnapShot` with `Parameters` (Nobj, Time) and `Particles` (Mass, and PhaseSpace or
+//! Position and Velocity), in either byte order, in 4- or 8-byte floats. Of several snapshots in a file the last one is
+//! read.
 
 use super::columns::lost_ids;
 use super::nemo_items::{Item, ItemWriter, Items, byte_order};
@@ -12,7 +13,7 @@ use std::path::Path;
 use tisane::particles::{Particles, Vec3, from_components};
 use tisane::{Error, Result};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "nemo",
     description: "NEMO's structured binary, either byte order",
@@ -23,17 +24,18 @@ pub(super) const FORMAT: Format = Format {
     writer: Some(Writer { units: WritableUnits::Unnamed, loses: "units; ids, where one is 2^31 or more", write }),
 };
 
-/// Cartesian coordinates, three dimensions, positions and velocities: NEMO's `CSCode(Cartesian, 3, 2)`.
+/// Code of Cartesian coordinates in three dimensions, positions and velocities: NEMO's `CSCode(Cartesian, 3, 2)`.
 const CARTESIAN: i32 = 0o200_000 | 3 << 8 | 2;
+/// Name of the set of a snapshot.
 const SNAPSHOT: &str = "SnapShot";
 
-/// An item at the start of the file.
+/// Recognises an item at the start of the file.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     let order = if byte_order(&probe.head)? { "big" } else { "little" };
     Guess::sure(format!("an item of NEMO's structured binary in {order}-endian order"))
 }
 
-/// The items of a snapshot.
+/// Items of a snapshot that are read.
 #[derive(Clone, Default)]
 struct SnapshotItems {
     nobj: Option<Item>,
@@ -47,7 +49,8 @@ struct SnapshotItems {
 }
 
 impl SnapshotItems {
-    fn take(&mut self, item: Item) {
+    /// Stores an item if it is one of those that are read.
+    fn insert(&mut self, item: Item) {
         let place = match item.path.strip_prefix(SNAPSHOT) {
             Some("/Parameters/Nobj") => &mut self.nobj,
             Some("/Parameters/Time") => &mut self.time,
@@ -62,7 +65,7 @@ impl SnapshotItems {
         *place = Some(item);
     }
 
-    /// True if it says where particles are.
+    /// Returns true if the snapshot has positions.
     fn has_particles(&self) -> bool {
         self.phase.is_some() || self.pos.is_some()
     }
@@ -84,13 +87,14 @@ fn read(path: &Path) -> Result<FileState> {
     }
     let mut notes = Vec::new();
     if snapshots > 1 {
-        notes.push(format!("{snapshots} snapshots are in the file: the last was taken"));
+        notes.push(format!("the file has {snapshots} snapshots: the last one was read"));
     }
-    let state = take(&mut items, &found).map_err(|problem| Error::input(path, problem))?;
+    let state = read_values(&mut items, &found).map_err(|problem| Error::input(path, problem))?;
     Ok(FileState { notes, ..state })
 }
 
-/// The last snapshot with particles, and their number. What stays the same, such as masses, may be in an earlier one only.
+/// Returns the last snapshot with particles, and the number of such snapshots. Masses may be stored in an earlier
+/// snapshot only.
 fn last_snapshot(items: &mut Items<File>) -> std::io::Result<(SnapshotItems, usize)> {
     let (mut now, mut last, mut snapshots) = (SnapshotItems::default(), SnapshotItems::default(), 0);
     loop {
@@ -105,17 +109,17 @@ fn last_snapshot(items: &mut Items<File>) -> std::io::Result<(SnapshotItems, usi
         }
         match item {
             None => return Ok((last, snapshots)),
-            Some(item) => now.take(item),
+            Some(item) => now.insert(item),
         }
     }
 }
 
 /// Reads the values of a snapshot.
-fn take(items: &mut Items<File>, found: &SnapshotItems) -> std::result::Result<FileState, String> {
-    let told = |e: std::io::Error| e.to_string();
+fn read_values(items: &mut Items<File>, found: &SnapshotItems) -> std::result::Result<FileState, String> {
+    let failed = |e: std::io::Error| e.to_string();
     let mut one = |item: &Option<Item>| -> std::result::Result<Option<f64>, String> {
         match item {
-            Some(item) if item.values() == 1 => Ok(items.read(item).map_err(told)?.first().copied()),
+            Some(item) if item.values() == 1 => Ok(items.read(item).map_err(failed)?.first().copied()),
             Some(item) => Err(format!("{}: expected one value, found {}", item.path, item.values())),
             None => Ok(None),
         }
@@ -130,7 +134,7 @@ fn take(items: &mut Items<File>, found: &SnapshotItems) -> std::result::Result<F
         if item.shape.first().is_none_or(|rows| *rows as f64 != n) || item.values() as f64 != n * width as f64 {
             return Err(format!("{}: expected {n} rows of {width}, found shape {:?}", item.path, item.shape));
         }
-        items.read(item).map_err(told)
+        items.read(item).map_err(failed)
     };
     let mass = column(&found.mass, "Mass", 1)?;
     let (pos, vel) = if found.phase.is_some() {
@@ -150,10 +154,10 @@ fn take(items: &mut Items<File>, found: &SnapshotItems) -> std::result::Result<F
     Ok(FileState { time, ..FileState::new("nemo", particles, Locations::Records) })
 }
 
-/// Writes a snapshot: little-endian, 8-byte floats, PhaseSpace, and Key where the ids fit NEMO's integers.
+/// Writes a snapshot: little-endian, 8-byte floats, PhaseSpace, and Key if the ids fit 4-byte integers.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
-    let n = i32::try_from(p.len()).map_err(|_| Error::input(path, "NEMO holds fewer than 2^31 particles"))?;
+    let n = i32::try_from(p.len()).map_err(|_| Error::input(path, "a NEMO file holds fewer than 2^31 particles"))?;
     let rows = n as u32;
     let keys: Option<Vec<i32>> = p.id.iter().map(|id| i32::try_from(*id).ok()).collect();
     let mut out = ItemWriter::default();

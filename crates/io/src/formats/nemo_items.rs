@@ -1,17 +1,21 @@
-//! NEMO's structured binary: a stream of items, each a magic number, a type, a name, dimensions and values; sets hold items.
-//! Layout as NEMO's `filestruct` writes it (Teuben 1995). Values are found, not read: the walk costs no memory.
+//! Structured binary files of NEMO: a stream of items, each with a magic number, a type, a name, dimensions and values;
+//! sets contain items. Layout as written by NEMO's `filestruct` (Teuben 1995). The reader records the offsets of values
+//! and reads only those that are asked for.
 
 use std::io::{BufRead, BufReader, Read, Result, Seek, SeekFrom};
 
-/// The magic numbers of an item with one value and of one with dimensions, as 16-bit integers.
+/// Magic number of an item with one value.
 const ONE: u16 = (0o11 << 8) + 0o222;
+/// Magic number of an item with dimensions.
 const MANY: u16 = (0o13 << 8) + 0o222;
-/// NEMO's own limits.
+/// Maximum length of a name in bytes, with its zero byte: the limit of NEMO.
 const LONGEST_NAME: u64 = 65;
+/// Maximum number of dimensions: the limit of NEMO.
 const MOST_DIMENSIONS: usize = 9;
+/// Maximum depth of nested sets: the limit of NEMO.
 const DEEPEST: usize = 16;
 
-/// The byte order of a file that starts with an item, or [`None`] if it does not; true for big-endian.
+/// Returns the byte order of a file that starts with an item, true for big-endian; [`None`] for other files.
 pub(super) fn byte_order(head: &[u8]) -> Option<bool> {
     let &[a, b, kind, 0, ..] = head else { return None };
     let big_endian = match (u16::from_le_bytes([a, b]), u16::from_be_bytes([a, b])) {
@@ -22,7 +26,7 @@ pub(super) fn byte_order(head: &[u8]) -> Option<bool> {
     size_of(kind).map(|_| big_endian)
 }
 
-/// Bytes of a value of a type; 0 for brackets; [`None`] for an unknown type.
+/// Returns the size of a value of the given type in bytes; 0 for brackets; [`None`] for an unknown type.
 fn size_of(kind: u8) -> Option<u64> {
     Some(match kind {
         b'a' | b'c' | b'b' => 1,
@@ -34,27 +38,27 @@ fn size_of(kind: u8) -> Option<u64> {
     })
 }
 
-/// An item with values.
+/// Item with values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
-    /// Names of the sets around it and its own, joined by `/`.
+    /// Names of the enclosing sets and of the item, joined by `/`.
     pub(super) path: String,
     /// Type: `f`, `d`, `i`, …
     pub(super) kind: u8,
-    /// Dimensions; none for one value.
+    /// Dimensions; empty for a single value.
     pub(super) shape: Vec<u64>,
-    /// Where its values start.
+    /// Offset of its values in bytes.
     at: u64,
 }
 
 impl Item {
-    /// Number of values.
+    /// Returns the number of values.
     pub(super) fn values(&self) -> u64 {
         self.shape.iter().fold(1, |n: u64, &k| n.saturating_mul(k))
     }
 }
 
-/// A file under reading.
+/// Reader of the items of a file.
 pub(super) struct Items<R> {
     file: BufReader<R>,
     length: u64,
@@ -62,25 +66,26 @@ pub(super) struct Items<R> {
     open: Vec<String>,
 }
 
+/// Returns an error about the content of the file.
 fn wrong<T>(problem: impl Into<String>) -> Result<T> {
     Err(std::io::Error::new(std::io::ErrorKind::InvalidData, problem.into()))
 }
 
 impl<R: Read + Seek> Items<R> {
-    /// The items of a file of that length.
+    /// Creates a reader for a file of `length` bytes.
     pub(super) fn new(file: R, length: u64, big_endian: bool) -> Self {
         Self { file: BufReader::new(file), length, big_endian, open: Vec::new() }
     }
 
-    /// The next item with values, past whatever opens and closes sets, or [`None`] at the end. `closed` is called with the
-    /// path of each set that ends before it.
+    /// Returns the next item with values, skipping the begin and end of sets; [`None`] at the end of the file. Calls
+    /// `closed` with the path of each set that ends before the item.
     pub(super) fn next(&mut self, mut closed: impl FnMut(&str)) -> Result<Option<Item>> {
         loop {
             let start = self.file.stream_position()?;
             if start >= self.length {
                 return match self.open.last() {
                     None => Ok(None),
-                    Some(set) => wrong(format!("the file ends inside the set {set}: it is cut off")),
+                    Some(set) => wrong(format!("the file ends inside the set {set}: it is truncated")),
                 };
             }
             let (kind, shape, name) = self.header(start)?;
@@ -92,7 +97,7 @@ impl<R: Read + Seek> Items<R> {
                 b')' | b']' => {
                     closed(&self.open.join("/"));
                     if self.open.pop().is_none() {
-                        return wrong(format!("byte {start}: the end of a set that did not begin"));
+                        return wrong(format!("byte {start}: the end of a set without its begin"));
                     }
                 }
                 _ => {
@@ -100,14 +105,14 @@ impl<R: Read + Seek> Items<R> {
                     let mut path = self.open.clone();
                     path.push(name);
                     let item = Item { path: path.join("/"), kind, shape, at };
-                    self.pass(&item)?;
+                    self.skip(&item)?;
                     return Ok(Some(item));
                 }
             }
         }
     }
 
-    /// Type, dimensions and name of the item at `start`.
+    /// Reads type, dimensions and name of the item at `start`.
     fn header(&mut self, start: u64) -> Result<(u8, Vec<u64>, String)> {
         let magic = self.two()?;
         if magic != ONE && magic != MANY {
@@ -115,14 +120,14 @@ impl<R: Read + Seek> Items<R> {
         }
         let kind = match self.name()?.as_bytes() {
             &[kind] if size_of(kind).is_some() => kind,
-            other => return wrong(format!("byte {start}: {other:?} is no type of NEMO's")),
+            other => return wrong(format!("byte {start}: {other:?} is not a type of NEMO")),
         };
         let name = if matches!(kind, b')' | b']') { String::new() } else { self.name()? };
         let shape = if magic == MANY { self.dimensions(&name)? } else { Vec::new() };
         Ok((kind, shape, name))
     }
 
-    /// Dimensions up to a zero.
+    /// Reads dimensions up to a zero.
     fn dimensions(&mut self, name: &str) -> Result<Vec<u64>> {
         let mut shape = Vec::new();
         loop {
@@ -134,19 +139,19 @@ impl<R: Read + Seek> Items<R> {
         }
     }
 
-    /// Goes past the values of an item, which must be in the file.
-    fn pass(&mut self, item: &Item) -> Result<()> {
+    /// Skips the values of an item after checking that they are in the file.
+    fn skip(&mut self, item: &Item) -> Result<()> {
         let bytes = item.values().saturating_mul(size_of(item.kind).unwrap_or(0));
         let left = self.length.saturating_sub(item.at);
         if bytes > left {
-            return wrong(format!("{} announces {bytes} bytes, and {left} are left: the file is cut off", item.path));
+            return wrong(format!("{} announces {bytes} bytes, but {left} are left: the file is truncated", item.path));
         }
         self.file.seek(SeekFrom::Start(item.at + bytes)).map(|_| ())
     }
 
-    /// The values of an item of floating-point numbers or integers. At most as many as the file has bytes.
+    /// Reads the values of an item of floating-point numbers or integers.
     pub(super) fn read(&mut self, item: &Item) -> Result<Vec<f64>> {
-        self.pass(item)?;
+        self.skip(item)?;
         self.file.seek(SeekFrom::Start(item.at))?;
         let mut values = Vec::with_capacity(item.values() as usize);
         for _ in 0..item.values() {
@@ -180,23 +185,23 @@ impl<R: Read + Seek> Items<R> {
         Ok(if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
-    /// Text up to a zero byte.
+    /// Reads text up to a zero byte.
     fn name(&mut self) -> Result<String> {
         let mut bytes = Vec::new();
         self.file.by_ref().take(LONGEST_NAME).read_until(0, &mut bytes)?;
         match (bytes.pop(), String::from_utf8(bytes)) {
             (Some(0), Ok(name)) => Ok(name),
-            _ => wrong("expected the name of an item of at most 64 letters, found other bytes: damaged"),
+            _ => wrong("expected the name of an item of at most 64 bytes: the file is damaged"),
         }
     }
 }
 
-/// Items under writing, little-endian.
+/// Writer of items, little-endian.
 #[derive(Default)]
 pub(super) struct ItemWriter(pub(super) Vec<u8>);
 
 impl ItemWriter {
-    /// The header of an item.
+    /// Writes the header of an item.
     pub(super) fn item(&mut self, kind: u8, name: &str, shape: &[u32]) {
         self.0.extend(if shape.is_empty() { ONE } else { MANY }.to_le_bytes());
         self.0.extend([kind, 0]);
@@ -209,12 +214,12 @@ impl ItemWriter {
         }
     }
 
-    /// Opens a set.
+    /// Writes the begin of a set.
     pub(super) fn open(&mut self, name: &str) {
         self.item(b'(', name, &[]);
     }
 
-    /// Closes a set.
+    /// Writes the end of a set.
     pub(super) fn close(&mut self) {
         self.item(b')', "", &[]);
     }

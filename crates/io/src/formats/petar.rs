@@ -1,5 +1,5 @@
-//! PeTar's raw input (Wang et al. 2020, MNRAS 497, 536), the data file that `petar.init` takes: one star a line, seven columns
-//! separated by blanks, m x y z vx vy vz; under `petar -u 1` in solar masses, pc and pc/Myr.
+//! PeTar's raw input (Wang et al. 2020, MNRAS 497, 536), the data file that `petar.init` takes: one star a line, seven
+//! columns separated by blanks, m x y z vx vy vz; under `petar -u 1` in solar masses, pc and pc/Myr.
 
 use super::columns;
 use super::sniff::{FileProbe, Guess};
@@ -11,7 +11,7 @@ use tisane::units::Rates;
 use tisane::units::Units;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "petar",
     description: "PeTar's raw input: one star a line, m x y z vx vy vz in Msun, pc, pc/Myr",
@@ -22,12 +22,12 @@ pub(super) const FORMAT: Format = Format {
     writer: Some(Writer { units: WritableUnits::Only(units), loses: "ids, time", write }),
 };
 
-/// PeTar's units under `-u 1`.
+/// Returns the units of PeTar with `-u 1`.
 pub(super) fn units() -> Units {
     Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Both(VelocityUnit::ParsecPerMyr, TimeUnit::Megayear))
 }
 
-/// Nothing in the content tells it from other columns of numbers.
+/// Recognises columns of numbers: the content does not distinguish them from other formats.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     columns::looks_like(&probe.head).then(|| Guess::unsure("the same seven columns, velocities in pc/Myr"))?
 }
@@ -38,7 +38,7 @@ fn read(path: &Path) -> Result<FileState> {
     Ok(FileState { units: Some(units()), ..state })
 }
 
-/// Writes a file, in these units or in Hénon units.
+/// Writes a file, in PeTar's or in Hénon units.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     columns::write_seven(path, state)
 }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn verify_gravitational_constant_is_petars() {
-        // The one that PeTar's tools have carried, from a solar mass in kg, and the one from G and constants of today.
+        // G of older PeTar tools, from a solar mass in kg, and G from current constants.
         for (petar, relative) in [(0.004_498_309_979_594_38, 5e-5), (0.004_498_502_151_469_553, 5e-7)] {
             assert!((units().g() / petar - 1.0).abs() < relative, "{} is not {petar}", units().g());
         }

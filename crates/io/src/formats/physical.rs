@@ -1,35 +1,36 @@
-//! Units that files state by their size: names for them, and factors between them.
+//! Units that files state by their size in cgs: names, and conversion factors.
 
 use tisane::units::names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Unit, Units};
 
-/// Constants such as the solar mass or the length of a year differ between programs by less than this; wrong units differ by
-/// far more.
+/// Relative tolerance for equal units: constants such as the solar mass or the length of a year differ between programs
+/// by less.
 const SAME: f64 = 1e-3;
 
-/// What one unit is in another. Units whose sizes differ by less than 0.1 % are the same unit by other constants.
+/// Returns the conversion factor between two units. Units whose sizes differ by less than 0.1 % are taken as equal,
+/// defined by other constants.
 pub(super) fn factor(from: &Unit, to: &Unit) -> f64 {
     let factor = from.cgs / to.cgs;
     let rounded = power_of_ten(factor);
     if (factor - 1.0).abs() < SAME {
         1.0
     } else if (factor / rounded - 1.0).abs() < 1e-12 {
-        // kpc to pc is 1000, whatever the last bit of the quotient.
+        // Exactly 1000 for kpc to pc, in spite of rounding.
         rounded
     } else {
         factor
     }
 }
 
-/// The power of ten nearest to a positive number, exactly.
+/// Returns the power of ten nearest to a positive number, exactly.
 fn power_of_ten(x: f64) -> f64 {
     let exponent = libm::round(libm::log10(x));
     format!("1e{exponent}").parse().unwrap_or(1.0)
 }
 
-/// Units of mass, length and velocity by their sizes in g, cm and cm/s, time in length / velocity unless its size in s is
-/// given. A size within 0.1 % of a unit that tisane knows, or of a power of ten of one, is taken to be that. [`None`] unless
-/// all are positive and finite.
+/// Returns units from the sizes of mass, length and velocity in g, cm and cm/s. The unit of time is length / velocity
+/// unless its size in s is given. A size within 0.1 % of a known unit, or of a power of ten times one, gets its name
+/// and size. [`None`] unless all sizes are positive and finite.
 pub(super) fn from_cgs(mass: f64, length: f64, velocity: f64, time: Option<f64>) -> Option<Units> {
     let good = |x: &f64| *x > 0.0 && x.is_finite();
     if ![mass, length, velocity, time.unwrap_or(1.0)].iter().all(good) {
@@ -46,16 +47,16 @@ pub(super) fn from_cgs(mass: f64, length: f64, velocity: f64, time: Option<f64>)
         |time| known_as(time, "s", times),
     );
     let g = G_CGS * mass.cgs / (length.cgs * velocity.cgs * velocity.cgs);
-    Units::stated([mass, length, velocity, time], g)
+    Units::from_sizes([mass, length, velocity, time], g)
 }
 
-/// The unit of a size: one of the known ones, a power of ten of one, or the size itself.
+/// Returns the unit of a size: a known one, a power of ten times a known one, or the size itself as its name.
 fn known_as<'a>(size: f64, cgs: &str, known: impl Iterator<Item = (&'a str, f64)> + Clone) -> Unit {
     let close = |a: f64, b: f64| (a / b - 1.0).abs() < SAME;
     if let Some((name, value)) = known.clone().find(|(_, value)| close(size, *value)) {
         return Unit { name: name.into(), cgs: value };
     }
-    // Grams and seconds have no place here: 1e33 g is better said so than by the name of a lucky unit.
+    // Only moderate powers: 1e33 g is a better name than a power of ten times an unrelated unit.
     let multiple = known.map(|(name, value)| (name, value, power_of_ten(size / value)));
     match multiple
         .filter(|(_, _, power)| (1e-12..=1e15).contains(power))

@@ -1,64 +1,64 @@
-//! What a file of particles holds, in whatever units it is in.
+//! Contents of a file of particles.
 
 use super::physical::factor;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 
-/// What a file holds, in the file's own units.
+/// Contents of a file of particles, in the units of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileState {
-    /// The particles: `mass`, `pos`, `vel`, `id` are set (ids 0 … N−1 in file order where the file has none).
+    /// Particles: `mass`, `pos`, `vel` and `id` are set (ids 0 … N−1 in file order if the file has none).
     pub particles: Particles,
-    /// The time of the state, where the format has one; in the unit of time that its units name.
+    /// Time of the state in the unit of time of `units`, if the format has one.
     pub time: Option<f64>,
     /// Name of the format, as in [`FORMATS`](super::FORMATS).
     pub format: &'static str,
-    /// How the format was told, for people.
+    /// Description of how the format was determined.
     pub guess: String,
-    /// Smallest and largest softening length, where the format has one for each particle.
+    /// Smallest and largest softening length, if the format has one for each particle.
     pub softening: Option<[f64; 2]>,
-    /// The units, where the file names them.
+    /// Units, if the file states them.
     pub units: Option<Units>,
-    /// What the reader did with the file that its owner should know: types merged, h taken out, columns passed over.
+    /// Remarks of the reader for the user: types that were merged, factors of h removed, columns ignored.
     pub notes: Vec<String>,
-    /// Where each particle stands in the file, for messages.
-    pub(super) places: Locations,
+    /// Location of each particle in the file, for messages.
+    pub(super) locations: Locations,
 }
 
-/// How to name a particle's place in its file.
+/// Locations of particles in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Locations {
-    /// Text: the line of each particle, from 1.
+    /// Text file: line number of each particle, from 1.
     Lines(Vec<u64>),
-    /// Binary records: the particle's number, from 0.
+    /// Binary file: the number of the particle, from 0.
     Records,
 }
 
 impl FileState {
-    /// Particles without time, units and notes.
-    pub(super) fn new(format: &'static str, particles: Particles, places: Locations) -> Self {
+    /// Creates a state without time, units and notes.
+    pub(super) fn new(format: &'static str, particles: Particles, locations: Locations) -> Self {
         let (guess, notes) = (String::new(), Vec::new());
-        Self { particles, time: None, format, guess, softening: None, units: None, notes, places }
+        Self { particles, time: None, format, guess, softening: None, units: None, notes, locations }
     }
 
-    /// The place of particle `i`, to start a message with.
+    /// Returns the location of particle `i`, for the start of a message.
     pub(super) fn place(&self, i: usize) -> String {
-        match &self.places {
+        match &self.locations {
             Locations::Lines(lines) => format!("line {}", lines[i]),
             Locations::Records => format!("particle {i} (from 0)"),
         }
     }
 
-    /// Brings the state to other units; says what was done, or [`None`] if the numbers stay. A state whose units are not
-    /// known is taken to be in them already.
+    /// Converts the state to other units. Returns a description of the conversion, or [`None`] if the numbers stay. A
+    /// state of unknown units is assumed to be in them already.
     ///
     /// # Errors
-    /// What is wrong: Hénon units have no size, so that they cannot be turned into units that have; a number is beyond what 8-byte
-    /// floats hold in the other units. The state is then of no use.
+    /// A message if only one of the two systems is that of Hénon units, which have no physical size, or if a number
+    /// exceeds the range of 8-byte floats in the new units. The state must not be used after an error.
     pub fn to_units(&mut self, to: &Units) -> Result<Option<String>, String> {
         let Some(from) = self.units.replace(to.clone()) else { return Ok(None) };
         if from.is_henon() != to.is_henon() {
-            let problem = format!("its units are {}, but {} are wanted", from.told(), to.told());
+            let problem = format!("its units are {}, which cannot be converted to {}", from.describe(), to.describe());
             self.units = Some(from);
             return Err(problem);
         }
@@ -74,13 +74,14 @@ impl FileState {
         self.time = self.time.map(|t| t * time);
         self.softening = self.softening.map(|range| range.map(|x| x * length));
         self.check_range([mass, length, velocity, time]).map_err(|what| {
-            format!("{what}, in {}, is beyond the range of 8-byte floats in {}", from.told(), to.told())
+            format!("{what}, in {}, is beyond the range of 8-byte floats in {}", from.describe(), to.describe())
         })?;
         let same = [mass, length, velocity, time].iter().all(|f| *f == 1.0);
-        Ok((!same).then(|| format!("converted from {} to {}", from.told(), to.told())))
+        Ok((!same).then(|| format!("converted from {} to {}", from.describe(), to.describe())))
     }
 
-    /// Names what is no number any more, or no mass, after it was multiplied by the factors of mass, length, velocity and time.
+    /// Checks that values are still finite and the total mass positive after multiplication by the factors of mass,
+    /// length, velocity and time.
     fn check_range(&self, factors: [f64; 4]) -> Result<(), String> {
         let names = ["mass", "length", "velocity", "time"];
         if let Some((name, _)) = names.iter().zip(factors).find(|(_, factor)| !factor.is_normal()) {

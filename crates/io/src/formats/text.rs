@@ -1,15 +1,16 @@
-//! What the text formats share.
+//! Helpers of the text formats.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// No line of eight numbers comes near this length in bytes; what does is not a table, and is not taken into memory.
+/// Maximum length of a line in bytes, far above that of eight numbers. Longer lines are an error, so that memory is
+/// bounded.
 const LONGEST_LINE: u64 = 4096;
 
-/// The content lines of a file, with their numbers: blank lines and lines that start with `#` are passed over, blanks at
-/// both ends and a byte-order mark are taken off.
+/// Content lines of a file with their line numbers. Blank lines and lines that start with `#` are skipped; surrounding
+/// blanks and a byte-order mark are removed.
 pub(super) struct Lines<'a> {
     path: &'a Path,
     file: BufReader<File>,
@@ -18,13 +19,13 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a file.
+    /// Opens a file.
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::input(path, e))?;
         Ok(Self { path, file: BufReader::new(file), bytes: Vec::new(), line: 0 })
     }
 
-    /// The next content line and its number from 1, or [`None`] at the end.
+    /// Returns the next content line and its number from 1; [`None`] at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>> {
         loop {
             self.bytes.clear();
@@ -47,13 +48,14 @@ impl<'a> Lines<'a> {
         Ok(Some((self.line, text.trim_start_matches('\u{feff}').trim())))
     }
 
+    /// Returns an error about the present line.
     fn wrong(&self, expected: String) -> Error {
         Error::input(self.path, format!("line {}: expected {expected}", self.line))
     }
 }
 
-/// The line that carries the format's first content (not blank, not a `#` comment) of a file that starts with `head`, or
-/// [`None`] if the bytes are not text. Bytes above 127 pass: the readers say where text is not UTF-8.
+/// Returns the first content line (not blank, not a `#` comment) in the first bytes of a file; [`None`] if the bytes
+/// are not text. Accepts bytes above 127: readers report text that is not UTF-8 with its line.
 pub(super) fn first_content_line(head: &[u8]) -> Option<String> {
     let is_text = head.iter().all(|&b| b >= 0x20 && b != 0x7f || matches!(b, b'\t' | b'\n' | b'\r'));
     let text = String::from_utf8_lossy(if is_text { head } else { b"" });
@@ -61,12 +63,15 @@ pub(super) fn first_content_line(head: &[u8]) -> Option<String> {
     text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned)
 }
 
-/// A number; Fortran's `1.5D+00` counts as one.
+/// Parses a number, also in Fortran's notation `1.5D+00`.
 pub(super) fn number(word: &str) -> Option<f64> {
     word.parse().ok().or_else(|| word.replace(['d', 'D'], "e").parse().ok())
 }
 
-/// A number in a given line and column, or the error that says so.
+/// Parses a number in the given line and column.
+///
+/// # Errors
+/// [`Error::Input`] with the line, the column and the text found.
 pub(super) fn number_at(path: &Path, line: u64, column: &str, word: &str) -> Result<f64> {
     number(word).ok_or_else(|| {
         let problem = format!("line {line}, column {column}: expected a number, found {}", shown(word));
@@ -74,7 +79,7 @@ pub(super) fn number_at(path: &Path, line: u64, column: &str, word: &str) -> Res
     })
 }
 
-/// A piece of a file as it may stand in a message: quoted, escaped, not endless.
+/// Quotes a piece of a file for a message: escaped, at most 40 characters.
 pub(super) fn shown(word: &str) -> String {
     const LONGEST: usize = 40;
     let short: String = word.chars().take(LONGEST).collect();

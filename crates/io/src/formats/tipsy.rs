@@ -1,6 +1,6 @@
-//! Tipsy binary files (Katz & Quinn, TIPSY; the same layout in PKDGRAV, Gasoline and Bonsai): a header, then gas, dark and
-//! star records of 4-byte floats. All become masses here. Either byte order; the header is 28 bytes, or 32 where a C
-//! compiler padded it to 8.
+//! Tipsy binary files (Katz & Quinn, TIPSY; the same layout in PKDGRAV, Gasoline and Bonsai): a header, then gas, dark
+//! and star records of 4-byte floats. All become point masses here. Either byte order; the header is 28 bytes, or 32
+//! where a C compiler padded it to 8.
 
 use super::columns::{Columns, lost_ids, row};
 use super::sniff::{FileProbe, Guess};
@@ -12,7 +12,7 @@ use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// The format's entry in [`super::FORMATS`].
+/// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "tipsy",
     description: "Tipsy binary, either byte order, 28- or 32-byte header",
@@ -26,10 +26,12 @@ pub(super) const FORMAT: Format = Format {
 /// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with
 /// m, x, y, z, vx, vy, vz.
 const KINDS: [(&str, usize, usize); 3] = [("gas", 12, 9), ("dark", 9, 7), ("star", 11, 9)];
+/// Size of the header in bytes, without padding.
 const HEADER: usize = 28;
+/// Size of the longest record in bytes.
 const LONGEST_RECORD: usize = 12 * 4;
 
-/// The header: double time; int nbodies, ndim, nsph, ndark, nstar.
+/// Header: double time; int nbodies, ndim, nsph, ndark, nstar.
 struct TipsyHeader {
     big_endian: bool,
     time: f64,
@@ -38,7 +40,8 @@ struct TipsyHeader {
 }
 
 impl TipsyHeader {
-    /// Reads the header in the byte order in which it makes sense: three dimensions, and kinds that add up to the total.
+    /// Parses the header in the byte order in which it is consistent: three dimensions, and counts that add up to the
+    /// total.
     fn parse(head: &[u8]) -> Option<Self> {
         let head: &[u8; HEADER] = head.first_chunk()?;
         [false, true].into_iter().map(|big_endian| Self::in_order(head, big_endian)).find_map(|(header, dimensions)| {
@@ -47,7 +50,7 @@ impl TipsyHeader {
         })
     }
 
-    /// The header and its number of dimensions in one byte order.
+    /// Parses the header in the given byte order. Returns it with its number of dimensions.
     fn in_order(head: &[u8; HEADER], big_endian: bool) -> (Self, u32) {
         let word = |at: usize| [head[at], head[at + 1], head[at + 2], head[at + 3]];
         let int = |at: usize| if big_endian { u32::from_be_bytes(word(at)) } else { u32::from_le_bytes(word(at)) };
@@ -56,13 +59,13 @@ impl TipsyHeader {
         (Self { big_endian, time, total: int(8), counts: [int(16), int(20), int(24)] }, int(12))
     }
 
-    /// Bytes of all records: below 2³² · 3 · 48, no overflow.
+    /// Returns the size of all records in bytes: below 2³² · 3 · 48, without overflow.
     fn body(&self) -> u64 {
         self.counts.iter().zip(KINDS).map(|(&n, (_, floats, _))| u64::from(n) * floats as u64 * 4).sum()
     }
 }
 
-/// A header that makes sense in either byte order.
+/// Recognises a consistent header in either byte order.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     let order = if TipsyHeader::parse(&probe.head)?.big_endian { "big" } else { "little" };
     Guess::sure(format!("a Tipsy header in {order}-endian order: 3 dimensions, counts that add up"))
@@ -77,7 +80,7 @@ fn read(path: &Path) -> Result<FileState> {
     let mut head = Vec::new();
     file.by_ref().take(HEADER as u64).read_to_end(&mut head).map_err(failed)?;
     let header = TipsyHeader::parse(&head).ok_or_else(|| not_tipsy(path, length))?;
-    // The size must fit exactly before anything is allocated: a header may claim any number.
+    // The size of the file must match the header exactly before anything is allocated.
     let padding = length.checked_sub(HEADER as u64 + header.body()).filter(|&rest| rest == 0 || rest == 4);
     let padding = padding.ok_or_else(|| wrong_size(path, &header, length))?;
     file.by_ref().take(padding).read_exact(&mut [0; 4][..padding as usize]).map_err(failed)?;
@@ -116,13 +119,12 @@ fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let error = values().filter(|x| !vanishes(*x)).map(rounding).fold(0.0, f64::max);
     let rounded = (error > 0.0).then(|| format!("digits: 4-byte floats, a relative change of up to {error:.1e}"));
     let vanished = values().filter(|x| vanishes(*x)).count();
-    let gone = format!(
-        "{vanished} of the components of positions and velocities, too small for 4-byte floats: they are 0 now"
-    );
+    let gone =
+        format!("{vanished} of the components of positions and velocities, too small for 4-byte floats: they became 0");
     Ok(rounded.into_iter().chain((vanished > 0).then_some(gone)).chain(lost_ids(p)).collect())
 }
 
-/// Refuses values that 4-byte floats cannot hold, and masses that would become 0.
+/// Checks that all values are in the range of 4-byte floats, and that no mass would become 0.
 fn check_range(path: &Path, state: &FileState) -> Result<()> {
     let p = &state.particles;
     let refused = |i: usize, what: String, help: &str| {
@@ -140,17 +142,18 @@ fn check_range(path: &Path, state: &FileState) -> Result<()> {
     Ok(())
 }
 
-/// True for a number that is 0 as a 4-byte float, and was not.
+/// Returns true for a nonzero number that is 0 as a 4-byte float.
 fn vanishes(x: f64) -> bool {
     x != 0.0 && x as f32 == 0.0
 }
 
-/// The relative change of a number stored as a 4-byte float.
+/// Returns the relative rounding error of a number stored as a 4-byte float.
 fn rounding(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { ((f64::from(x as f32) - x) / x).abs() }
 }
 
-/// Reads all records, and the range of their softening lengths ([`None`] if there are none or they are not numbers).
+/// Reads all records. Returns the columns and the range of softening lengths, [`None`] if there are none or they are
+/// NaN.
 fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Option<[f64; 2]>)> {
     let mut columns = Columns::default();
     let mut range = [f64::INFINITY, f64::NEG_INFINITY];
@@ -170,13 +173,13 @@ fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Colum
     Ok((columns, (range[0] <= range[1]).then_some(range)))
 }
 
-/// No byte order gives a header.
+/// Returns the error for a file without a consistent header.
 fn not_tipsy(path: &Path, length: u64) -> Error {
     let expected = "a Tipsy header of 28 bytes with 3 dimensions and counts that add up, in either byte order";
     Error::input(path, format!("expected {expected}; found none in {length} bytes"))
 }
 
-/// The file's size is not what its header says.
+/// Returns the error for a file whose size differs from that in its header.
 fn wrong_size(path: &Path, header: &TipsyHeader, length: u64) -> Error {
     let counts: Vec<_> = header.counts.iter().zip(KINDS).map(|(n, (name, ..))| format!("{n} {name}")).collect();
     let size = HEADER as u64 + header.body();
@@ -187,6 +190,7 @@ fn wrong_size(path: &Path, header: &TipsyHeader, length: u64) -> Error {
         size + 4
     );
     let cut_off = length < size + 4;
-    let help = if cut_off { "the file is cut off: copy it again" } else { "the file goes on after its last particle" };
+    let help =
+        if cut_off { "the file is truncated: copy it again" } else { "the file continues after its last particle" };
     Error::input(path, problem).with_help(help)
 }

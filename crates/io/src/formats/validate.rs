@@ -1,14 +1,14 @@
-//! What every file of particles must satisfy, whatever its format.
+//! Checks of the contents of files of particles, common to all formats.
 
 use super::state::FileState;
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// Checks a state read from `path`: at least one particle; mass, position and velocity finite; no negative mass; a total
-/// mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
+/// Checks a state read from `path`: at least one particle; mass, position and velocity finite; no negative mass; a
+/// total mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
 ///
 /// # Errors
-/// [`Error::Input`] with the place of the first mistake, what was expected and what was found.
+/// [`Error::Input`] with the place of the first invalid value, the expected and the found value.
 pub fn validate(path: &Path, state: &FileState) -> Result<()> {
     let p = &state.particles;
     if p.is_empty() {
@@ -23,9 +23,8 @@ pub fn validate(path: &Path, state: &FileState) -> Result<()> {
             columns.iter().find_map(|(name, v)| Some((name, v.iter().find(|x| !x.is_finite())?)))
         {
             let problem = format!("{}: {name} is {value}: expected a finite number", state.place(i));
-            return Err(
-                Error::input(path, problem).with_help("the program that wrote the file failed for this particle")
-            );
+            return Err(Error::input(path, problem)
+                .with_help("the program that wrote the file produced an invalid value for this particle"));
         }
         if p.mass[i] < 0.0 {
             let problem = format!("{}: mass is {}: expected zero or more", state.place(i), p.mass[i]);
@@ -34,12 +33,12 @@ pub fn validate(path: &Path, state: &FileState) -> Result<()> {
     }
     let total = p.total_mass();
     if !(total > 0.0 && total.is_finite()) {
-        return Err(Error::input(path, format!("the total mass is {total}: expected more than zero, and finite")));
+        return Err(Error::input(path, format!("the total mass is {total}: expected a positive, finite number")));
     }
     unique_ids(path, state)
 }
 
-/// No id occurs twice.
+/// Checks that ids are unique.
 fn unique_ids(path: &Path, state: &FileState) -> Result<()> {
     let id = &state.particles.id;
     let mut order: Vec<usize> = (0..id.len()).collect();
@@ -48,7 +47,7 @@ fn unique_ids(path: &Path, state: &FileState) -> Result<()> {
         None => Ok(()),
         Some(pair) => {
             let (first, second) = (state.place(pair[0]), state.place(pair[1]));
-            let problem = format!("{second}: id {} again, first used at {first}: ids must be unique", id[pair[1]]);
+            let problem = format!("{second}: id {} was used before at {first}: ids must be unique", id[pair[1]]);
             Err(Error::input(path, problem))
         }
     }

@@ -1,6 +1,6 @@
-//! Access to objects stored in a file itself. HDF5 follows external links and reads external and virtual datasets, so a malicious
-//! file could make any file of this machine appear as its own content; for an unknown filter it loads a plug-in, which is code. Such
-//! objects are refused.
+//! Access to objects stored in a file itself. HDF5 follows external links and reads external and virtual datasets, so a
+//! malicious file could make any file of this machine appear as its own content; for an unknown filter it loads a
+//! plug-in, which is code. Such objects are refused.
 
 use hdf5::dataset::Layout;
 use hdf5::{Dataset, Group, IndexType, IterationOrder, LinkType, Location};
@@ -20,7 +20,8 @@ pub(super) fn group(at: &Group, name: &str) -> Result<Group, String> {
 /// Opens a dataset in a group.
 ///
 /// # Errors
-/// A message if it does not exist, if it or its values are in another file or dataset, or if its values need a filter plug-in.
+/// A message if it does not exist, if it or its values are in another file or dataset, or if its values need a filter
+/// plug-in.
 pub(super) fn dataset(at: &Group, name: &str) -> Result<Dataset, String> {
     check_link(at, name, "dataset")?;
     let found = at.dataset(name).map_err(|_| "no such dataset".to_owned())?;

@@ -1,5 +1,5 @@
-//! HDF5 files: text of fixed length, scalar attributes, chunks with checksums, a SHA-256 at the end of the file, and errors with the
-//! file and the object in it.
+//! HDF5 files: text of fixed length, scalar attributes, chunks with checksums, a SHA-256 at the end of the file, and
+//! errors with the file and the object in it.
 
 mod link_guard;
 mod open;

@@ -1,26 +1,28 @@
 //! Opening and creation of HDF5 files, without the file locks of HDF5.
 //!
-//! HDF5 locks every file that it opens (`flock`), for programs that modify a file in place while others read it. tisane writes files
-//! under a temporary name and renames them when they are complete, and [`lock`](crate::lock) keeps a second process out of a
-//! directory, so these locks protect nothing. They do harm: a file system may refuse them (Lustre, NFS), and a child process
-//! inherits them with the file descriptor, so that a file stays locked after it was closed.
+//! HDF5 locks every file that it opens (`flock`), for programs that modify a file in place while others read it. tisane
+//! writes files under a temporary name and renames them when they are complete, and [`lock`](crate::lock) keeps a
+//! second process out of a directory, so these locks protect nothing. They do harm: a file system may refuse them
+//! (Lustre, NFS), and a child process inherits them with the file descriptor, so that a file stays locked after it was
+//! closed.
 //!
-//! The environment variable `HDF5_USE_FILE_LOCKING` takes precedence over the program. If it is set to `TRUE`, HDF5 locks files
-//! again, and the error messages here mention the variable.
+//! The environment variable `HDF5_USE_FILE_LOCKING` takes precedence over the program. If it is set to `TRUE`, HDF5
+//! locks files again, and the error messages here mention the variable.
 
 use hdf5::File;
 use hdf5::file::{FileBuilder, LibraryVersion::V110};
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// Size of the chunk cache in bytes and in slots. Without a cache each chunk is written at once. Cached chunks would be written
-/// when the dataset is closed; if that fails, the dataset stays half closed, and HDF5 2.2 crashes when it closes the file.
+/// Size of the chunk cache in bytes and in slots. Without a cache each chunk is written at once. Cached chunks would be
+/// written when the dataset is closed; if that fails, the dataset stays half closed, and HDF5 2.2 crashes when it
+/// closes the file.
 const NO_CACHE: (usize, usize) = (0, 0);
 /// Part of the HDF5 error message for a lock that is held by another process or refused by the file system.
 const CANNOT_LOCK: &str = "unable to lock file";
 /// Help for that error.
-const HELP: &str = "HDF5_USE_FILE_LOCKING in the environment asks HDF5 for file locks, which tisane does not need: unset it, or set \
-                    it to FALSE";
+const HELP: &str = "HDF5_USE_FILE_LOCKING in the environment asks HDF5 for file locks, which tisane does not need: \
+                    unset it, or set it to FALSE";
 
 /// Returns options to open a file by, with file locks off.
 fn without_locks() -> FileBuilder {
@@ -43,8 +45,8 @@ pub(super) fn open(path: &Path) -> Result<File> {
     })
 }
 
-/// Creates a file in the format of HDF5 1.10, which current versions of h5py, yt and pynbody read. Objects have no time stamps, so
-/// that the same state gives the same bytes.
+/// Creates a file in the format of HDF5 1.10, which current versions of h5py, yt and pynbody read. Objects have no time
+/// stamps, so that the same state gives the same bytes.
 ///
 /// # Errors
 /// The error of HDF5, for [`storage_error`].
@@ -69,8 +71,8 @@ fn refused_lock(message: &str) -> Option<String> {
     message.contains(CANNOT_LOCK).then(|| format!("HDF5 cannot lock it: {}", quoted(message)))
 }
 
-/// Returns the message of the operating system if HDF5 quotes it (`… error message = 'No space left on device', …`), else all of
-/// `message`.
+/// Returns the message of the operating system if HDF5 quotes it (`… error message = 'No space left on device', …`),
+/// else all of `message`.
 fn quoted(message: &str) -> &str {
     let system = message.split_once("error message = '").and_then(|(_, rest)| rest.split_once('\''));
     system.map_or(message, |(text, _)| text)

@@ -25,7 +25,8 @@ pub(crate) struct TisaneFile {
 }
 
 impl TisaneFile {
-    /// Opens a file of one of the `kinds` and verifies its checksum. A missing checksum is an error only with `require_checksum`.
+    /// Opens a file of one of the `kinds` and verifies its checksum. A missing checksum is an error only with
+    /// `require_checksum`.
     pub(crate) fn open(path: &Path, kinds: &[FileKind], require_checksum: bool) -> Result<Self> {
         let bytes = check_signature(path)?;
         let checksum = checksum::check(path).map_err(|e| Error::input(path, e))?;
@@ -38,8 +39,8 @@ impl TisaneFile {
         Self::open_unchecked(path, kinds, (bytes, checksum))
     }
 
-    /// Opens a file to read its attributes, which are covered by checksums of HDF5. The checksum at the end, which requires reading
-    /// the whole file, is not verified.
+    /// Opens a file to read its attributes, which are covered by checksums of HDF5. The checksum at the end, which
+    /// requires reading the whole file, is not verified.
     pub(crate) fn open_header(path: &Path, kind: FileKind) -> Result<Self> {
         let bytes = check_signature(path)?;
         Self::open_unchecked(path, &[kind], (bytes, ChecksumStatus::Missing))
@@ -167,7 +168,8 @@ impl TisaneGroup<'_> {
         read_text(&attribute).map_err(|problem| self.error(&place, problem))
     }
 
-    /// Reads the values of a dataset in row order. Its type must be exactly `T` and its shape `(rows, width)`, or `(rows)` for width
+    /// Reads the values of a dataset in row order. Its type must be exactly `T` and its shape `(rows, width)`, or
+    /// `(rows)` for width
     /// 1. Accepts any number of rows if `rows` is [`None`].
     pub(crate) fn column<T: H5Type>(&self, name: &str, rows: Option<usize>, width: usize) -> Result<Vec<T>> {
         let dataset = self.dataset(name)?;

@@ -1,5 +1,5 @@
-//! Reading of HDF5 files written by other programs. HDF5 converts types (f32 to f64, either byte order). Allocations are bounded by
-//! the length of the file: values must be stored in the file itself, uncompressed or with gzip.
+//! Reading of HDF5 files written by other programs. HDF5 converts types (f32 to f64, either byte order). Allocations
+//! are bounded by the length of the file: values must be stored in the file itself, uncompressed or with gzip.
 
 use super::read::SIGNATURE;
 use super::{link_guard, open};

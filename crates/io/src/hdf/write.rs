@@ -9,7 +9,8 @@ use hdf5::{Dataset, Group, H5Type, Location};
 use std::path::Path;
 use tisane::error::{Error, Result};
 
-/// Result of an HDF5 call while a file is being written; its error becomes an [`Error::Storage`] with the path of the file.
+/// Result of an HDF5 call while a file is being written; its error becomes an [`Error::Storage`] with the path of the
+/// file.
 pub(crate) type H5Result<T = ()> = hdf5::Result<T>;
 
 /// Maximum number of rows in a chunk.
@@ -51,8 +52,8 @@ fn create(path: &Path, kind: Option<FileKind>, fill: impl FnOnce(&Group) -> H5Re
     file.close()
 }
 
-/// Creates a group whose attributes and members are stored in its header, whatever their number. HDF5 stores many of them in a heap
-/// by default; if a write of that heap fails, HDF5 2.2 crashes when it closes the file.
+/// Creates a group whose attributes and members are stored in its header, regardless of their number. HDF5 stores many of
+/// them in a heap by default; if a write of that heap fails, HDF5 2.2 crashes when it closes the file.
 pub(crate) fn new_group(parent: &Group, name: &str) -> H5Result<Group> {
     let builder = parent.create_group_builder().obj_track_times(false);
     let members = LinkPhaseChange { max_compact: IN_HEADER, min_dense: 0 };
@@ -83,7 +84,8 @@ pub(crate) fn put_text(at: &Location, name: &str, text: &str) -> H5Result {
     }
 }
 
-/// Writes text of at most `N` bytes, with its own length in the file. Not inlined, so that only the needed buffer is on the stack.
+/// Writes text of at most `N` bytes, with its own length in the file. Not inlined, so that only the needed buffer is on
+/// the stack.
 #[inline(never)]
 fn put_fixed<const N: usize>(at: &Location, name: &str, text: &str) -> H5Result {
     let value: FixedUnicode<N> = text.parse().map_err(|e| format!("{name}: {e}"))?;
@@ -97,8 +99,8 @@ pub(crate) fn put_long_text(at: &Location, name: &str, text: &str) -> H5Result {
     put(at, name, &value)
 }
 
-/// Creates a chunked dataset with checksums of shape `(rows, width)`, or `(rows)` for width 1. A chunk has at most `chunk` rows; the
-/// dataset must be written whole, or one chunk at a time.
+/// Creates a chunked dataset with checksums of shape `(rows, width)`, or `(rows)` for width 1. A chunk has at most
+/// `chunk` rows; the dataset must be written whole, or one chunk at a time.
 pub(crate) fn new_dataset<T: H5Type>(
     at: &Group,
     name: &str,

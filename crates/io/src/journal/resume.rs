@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
-/// Journal of a stopped run that was checked against its checkpoint. Its files change only in [`resume`](Self::resume): a run
-/// checks all its journals first, so that none loses rows if another one is missing.
+/// Journal of a stopped run that was checked against its checkpoint. Its files change only in [`resume`](Self::resume):
+/// a run checks all its journals first, so that none loses rows if another one is missing.
 #[derive(Debug)]
 #[must_use]
 pub struct ResumableJournal<R> {
@@ -39,12 +39,13 @@ enum RowSource {
 }
 
 impl<R: JournalRow> ResumableJournal<R> {
-    /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the CSV is
-    /// missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were modified since are
-    /// kept and logged as a warning: the state of the run does not depend on them.
+    /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the
+    /// CSV is missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were
+    /// modified since are kept and logged as a warning: the state of the run does not depend on them.
     ///
     /// # Errors
-    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be written.
+    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be
+    /// written.
     pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {
@@ -72,26 +73,26 @@ impl<R: JournalRow> ResumableJournal<R> {
         Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), row: PhantomData }
     }
 
-    /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the run
-    /// will write them again.
+    /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the
+    /// run will write them again.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
     pub fn resume(self) -> Result<JournalWriter<R>> {
         let path = self.dir.join(R::JOURNAL.csv());
-        let trouble = |e| Error::storage(&path, e);
+        let failed = |e| Error::storage(&path, e);
         let csv = match self.found {
             RowSource::Csv(csv) => csv,
             RowSource::Text(text) => {
-                write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(trouble))?;
+                write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(failed))?;
                 if self.rows > 0 {
                     let (path, twin) = (path.display(), R::JOURNAL.hdf5());
                     tracing::warn!("{path} was missing: restored from {twin}, with the same bytes");
                 }
-                OpenOptions::new().append(true).open(&path).map_err(trouble)?
+                OpenOptions::new().append(true).open(&path).map_err(failed)?
             }
         };
-        csv.set_len(self.length).map_err(trouble)?;
+        csv.set_len(self.length).map_err(failed)?;
         Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), &self.units, self.rows))
     }
 }
@@ -100,8 +101,8 @@ impl<R: JournalRow> ResumableJournal<R> {
 fn advice(path: &Path) -> String {
     let (name, twin) = (path.file_name().unwrap_or_default().display(), path.with_extension("hdf5"));
     format!(
-        "the checkpoint is intact, but this journal is not: restore {name}, or move it away so that its rows are taken from {}, \
-         if that has them all. Otherwise start a new run from the last snapshot with [initial.file]",
+        "the checkpoint is intact, but this journal is not: restore {name}, or move it away so that its rows are \
+         taken from {}, if that has them all. Otherwise start a new run from the last snapshot with [initial.file]",
         twin.display()
     )
 }
@@ -109,8 +110,8 @@ fn advice(path: &Path) -> String {
 /// Returns the error for a missing CSV whose rows cannot be restored.
 fn missing(path: &Path, why: &str) -> Error {
     Error::input(path, format!("no such file, and {why}")).with_help(
-        "the checkpoint is intact, but this journal is not: restore the file, or start a new run from the last snapshot with \
-         [initial.file]",
+        "the checkpoint is intact, but this journal is not: restore the file, or start a new run from the last \
+         snapshot with [initial.file]",
     )
 }
 
@@ -134,17 +135,17 @@ fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -
 
 /// Returns the length in bytes of the header and the first `rows` whole lines of a journal, and their hash.
 fn first_rows(path: &Path, rows: u64, header: &str) -> Result<(u64, Sha256)> {
-    let trouble = |e| Error::input(path, e);
-    let mut journal = BufReader::new(regular_file::open(path).map_err(trouble)?);
+    let failed = |e| Error::input(path, e);
+    let mut journal = BufReader::new(regular_file::open(path).map_err(failed)?);
     let mut text = Vec::new();
-    let mut length = journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+    let mut length = journal.read_until(b'\n', &mut text).map_err(failed)? as u64;
     if text != header.as_bytes() {
         return Err(Error::input(path, "line 1: the columns differ from those that this version of tisane writes"));
     }
     let mut hash = Sha256::new_with_prefix(header);
     for row in 0..rows {
         text.clear();
-        length += journal.read_until(b'\n', &mut text).map_err(trouble)? as u64;
+        length += journal.read_until(b'\n', &mut text).map_err(failed)? as u64;
         if !text.ends_with(b"\n") {
             return Err(Error::input(path, format!("expected {rows} rows as the checkpoint records, found {row}")));
         }

@@ -57,7 +57,8 @@ impl JournalTail {
         self.rows
     }
 
-    /// Returns a number that increases whenever rows were removed: by a resume from an earlier checkpoint, or by a new run.
+    /// Returns a number that increases whenever rows were removed: by a resume from an earlier checkpoint, or by a new
+    /// run.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
@@ -74,17 +75,17 @@ impl JournalTail {
     /// # Errors
     /// [`Error::Input`] if the file exists and cannot be read.
     pub fn refresh(&mut self) -> Result<()> {
-        let trouble = |e| Error::input(&self.path, e);
+        let failed = |e| Error::input(&self.path, e);
         let file = match regular_file::open(&self.path) {
             Ok(file) => file,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 self.reset();
                 return Ok(());
             }
-            Err(e) => return Err(trouble(e)),
+            Err(e) => return Err(failed(e)),
         };
         let mut file = BufReader::with_capacity(1 << 16, file);
-        if !self.is_continued(&mut file).map_err(trouble)? {
+        if !self.is_continued(&mut file).map_err(failed)? {
             self.reset();
         }
         file.seek(SeekFrom::Start(self.length)).map_err(|e| Error::input(&self.path, e))?;
@@ -127,8 +128,8 @@ impl JournalTail {
         Ok(has(file, 0, &self.header)? && has(file, self.length - self.last.len() as u64, &self.last)?)
     }
 
-    /// Reads at most `most` rows from row number `from` on, of the columns for which `wanted` is true. Takes only the rows whose
-    /// number is a multiple of `every`, to thin out a long journal.
+    /// Reads at most `most` rows from row number `from` on, of the columns for which `wanted` is true. Takes only the
+    /// rows whose number is a multiple of `every`, to thin out a long journal.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read.
@@ -146,16 +147,16 @@ impl JournalTail {
         let Some(&mark) = usize::try_from(from / ROWS_PER_MARK).ok().and_then(|mark| self.marks.get(mark)) else {
             return Ok(rows(next, values));
         };
-        let trouble = |e| Error::input(&self.path, e);
-        let mut file = BufReader::with_capacity(1 << 16, regular_file::open(&self.path).map_err(trouble)?);
-        file.seek(SeekFrom::Start(mark)).map_err(trouble)?;
+        let failed = |e| Error::input(&self.path, e);
+        let mut file = BufReader::with_capacity(1 << 16, regular_file::open(&self.path).map_err(failed)?);
+        file.seek(SeekFrom::Start(mark)).map_err(failed)?;
         let (mut line, mut taken) = (Vec::new(), 0);
         for row in from - from % ROWS_PER_MARK..self.rows {
             if taken == most {
                 break;
             }
             line.clear();
-            file.read_until(b'\n', &mut line).map_err(trouble)?;
+            file.read_until(b'\n', &mut line).map_err(failed)?;
             if !line.ends_with(b"\n") {
                 break;
             }
@@ -175,12 +176,12 @@ impl JournalTail {
     }
 }
 
-/// The cells of a line. The numbers and plain names of a journal are never quoted.
+/// Returns the cells of a line. Numbers and names in a journal are never quoted.
 fn cells(line: &[u8]) -> impl Iterator<Item = &str> {
     line.trim_ascii_end().split(|&byte| byte == b',').map(|cell| std::str::from_utf8(cell).unwrap_or_default())
 }
 
-/// True if a file has these bytes at an offset.
+/// Returns true if a file has these bytes at an offset.
 fn has(file: &mut (impl Read + Seek), at: u64, expected: &[u8]) -> std::io::Result<bool> {
     file.seek(SeekFrom::Start(at))?;
     let mut found = Vec::new();

@@ -17,7 +17,8 @@ const WHICH: &str = "give a snapshot, a checkpoint, diagnostics.hdf5 or summary.
 /// Reads the provenance of a snapshot, a checkpoint, the HDF5 file of a journal, or `summary.json`.
 ///
 /// # Errors
-/// [`Error::Input`] if the file is missing, damaged, without provenance, or from a version that did not record the state.
+/// [`Error::Input`] if the file is missing, damaged, without provenance, or from a version that did not record the
+/// state.
 pub fn from_file(path: &Path) -> Result<Provenance> {
     if path.is_dir() {
         return Err(Error::input(path, "this is a directory").with_help(WHICH));
@@ -33,8 +34,8 @@ pub fn from_file(path: &Path) -> Result<Provenance> {
             let problem =
                 format!("format version {} (tisane {}) recorded no hash of the state", tree.version, found.version);
             return Err(Error::input(path, problem).with_help(
-                "a reproduction could not be compared with it; its configuration is in the attributes of /Provenance, and `tisane \
-                 resume` or a run from it writes files that can be reproduced",
+                "a reproduction could not be compared with it; its configuration is in the attributes of \
+                 /Provenance, and `tisane resume` or a run from it writes files that can be reproduced",
             ));
         }
         found
@@ -52,8 +53,8 @@ pub fn from_file(path: &Path) -> Result<Provenance> {
     Ok(provenance)
 }
 
-/// Returns the SHA-256 of the initial conditions from an HDF5 file of a run; [`None`] if the file is missing, damaged, or of a
-/// version that did not record it.
+/// Returns the SHA-256 of the initial conditions from an HDF5 file of a run; [`None`] if the file is missing, damaged,
+/// or of a version that did not record it.
 #[must_use]
 pub fn initial_sha256(path: &Path) -> Option<String> {
     let tree = TisaneFile::open(path, &FileKind::ALL, false).ok()?;

@@ -13,7 +13,8 @@ use tisane::error::{Error, Result};
 const HELP: &str = "the first line of a table names its columns";
 
 impl Table {
-    /// Writes the table as CSV: title, remarks and descriptions in lines that begin with `#`, then the header and the rows.
+    /// Writes the table as CSV: title, remarks and descriptions in lines that begin with `#`, then the header and the
+    /// rows.
     ///
     /// # Errors
     /// [`Error::Storage`] if the file cannot be written.
@@ -37,7 +38,8 @@ impl Table {
 }
 
 impl Values {
-    /// Returns the cell of a row as it is written to CSV; floating-point numbers in the shortest form that keeps every bit.
+    /// Returns the cell of a row as it is written to CSV; floating-point numbers in the shortest form that keeps every
+    /// bit.
     #[must_use]
     pub fn cell(&self, row: usize) -> String {
         match self {
@@ -95,8 +97,8 @@ fn whole_lines(path: &Path) -> std::io::Result<u64> {
     Ok(0)
 }
 
-/// Reads the CSV that `open` returns. A file with undeclared columns of text is read twice, so that numbers are never held as
-/// text.
+/// Reads the CSV that `open` returns. A file with undeclared columns of text is read twice, so that numbers are never
+/// held as text.
 fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Typing) -> Result<Table> {
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::InvalidData => Error::input(path, "not a table: neither HDF5 nor UTF-8 text"),

@@ -22,8 +22,8 @@ const LONGEST: usize = 256;
 type TextCell = FixedUnicode<LONGEST>;
 
 impl Table {
-    /// Writes the table as HDF5: the group `Table` has a dataset for each column, with unit and description as attributes; the
-    /// group `Remarks` has an attribute for each remark.
+    /// Writes the table as HDF5: the group `Table` has a dataset for each column, with unit and description as
+    /// attributes; the group `Remarks` has an attribute for each remark.
     ///
     /// # Errors
     /// [`Error::Storage`] if the file cannot be written.
@@ -50,7 +50,8 @@ fn put_column(table: &Group, column: &Column) -> H5Result {
     put_text(&dataset, "description", &column.description)
 }
 
-/// Creates the dataset of a column of `rows` rows in chunks of `chunk` rows. [`write_rows`] fills it, one chunk at a time or whole.
+/// Creates the dataset of a column of `rows` rows in chunks of `chunk` rows. [`write_rows`] fills it, one chunk at a
+/// time or whole.
 pub(crate) fn new_dataset(
     group: &Group,
     (name, kind): (&str, ColumnKind),
@@ -81,6 +82,9 @@ pub(crate) fn write_rows(dataset: &Dataset, first: usize, values: &Values) -> H5
 /// Text with a zero byte.
 fn cells(texts: &[String]) -> H5Result<Vec<TextCell>> {
     let cell = |text: &String| {
+        if text.contains('\0') {
+            return Err("text with a zero byte cannot be stored".into());
+        }
         let end = (0..=text.len().min(LONGEST)).rev().find(|&k| text.is_char_boundary(k)).unwrap_or(0);
         text[..end].parse::<TextCell>().map_err(|e| e.to_string().into())
     };

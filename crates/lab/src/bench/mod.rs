@@ -47,7 +47,7 @@ impl Options {
     /// Does `work` as a run does: on all threads, or with a spinning pool beside a GPU.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         on_threads(self.threads, || match self.engine {
-            EngineKind::Cuda => spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), work)?,
+            EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), work)?,
             EngineKind::Cpu | EngineKind::Reference => work(),
         })
     }
@@ -126,7 +126,8 @@ fn particles(n: usize, seed: u64, options: &Options) -> Result<Particles> {
     scaling::to_centre_of_mass(&mut p);
     let mut engine = options.engine(Precision::F64, 0.0, false)?;
     engine.load(&p)?;
-    let potential = Conserved::of(&p, &Field::from_engine(&p, &mut *engine, Time::default())?.pot).potential;
+    let potential =
+        Conserved::from_particles(&p, &Field::from_engine(&p, &mut *engine, Time::default())?.pot).potential;
     if n > 1 && !scaling::to_virial(&mut p, potential, 0.5, -0.25) {
         tracing::warn!("the sampled model could not be scaled");
     }

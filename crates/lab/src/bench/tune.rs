@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::cuda::compiled;
-use tisane::force::cuda::{CudaEngine, HEADER, LaunchShape, Row, candidates};
+use tisane::force::cuda::{CudaEngine, HEADER, LaunchShape, TuningRow, candidates};
 use tisane::force::mode::Order;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
@@ -172,7 +172,7 @@ impl Grid {
         Ok(Tuned { rows: rows.len(), seconds: began.elapsed().as_secs_f64(), mean_gain, best_gain })
     }
 
-    fn table(&self, device: &str, rows: &[Row], whole: bool) -> String {
+    fn table(&self, device: &str, rows: &[TuningRow], whole: bool) -> String {
         let mut text = format!(
             "# The fastest launch shapes on {device}, measured by\n# {}\n# of tisane {} ({})\n",
             self.command,
@@ -199,7 +199,7 @@ fn ascending(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
 
 /// Uses every kernel, which loads it, until the GPU has come to its clock.
 fn warm_up(engine: &mut CudaEngine, targets: Targets<'_>) -> Result<()> {
-    let [lanes, threads] = engine.choices();
+    let [lanes, threads] = engine.compiled_targets();
     let whole = lanes.into_iter().map(|targets| LaunchShape::Whole { targets, warps: 4, bags: 1 });
     let tiles = threads.into_iter().map(|targets| LaunchShape::Tiles { targets, threads: 128, span_bags: 8 });
     let shapes: Vec<LaunchShape> = whole.chain(tiles).collect();
@@ -213,9 +213,9 @@ fn warm_up(engine: &mut CudaEngine, targets: Targets<'_>) -> Result<()> {
 }
 
 /// Returns the fastest shape for a block, and the time of the shape that the engine chooses by itself relative to it.
-fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: Targets<'_>) -> Result<(Row, f64)> {
-    let chosen = engine.chosen(n, targets.len());
-    let mut shapes = candidates(precision, &engine.choices(), n, targets.len());
+fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: Targets<'_>) -> Result<(TuningRow, f64)> {
+    let chosen = engine.shape_for(n, targets.len());
+    let mut shapes = candidates(precision, &engine.compiled_targets(), n, targets.len());
     // A shape known to be good comes first, so that bad ones are dropped early.
     shapes.retain(|shape| *shape != chosen);
     shapes.insert(0, chosen);
@@ -234,8 +234,13 @@ fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: Tar
         }
     }
     let least = (0..shapes.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).unwrap_or(0);
-    let row =
-        Row { precision, sources: n, targets: targets.len(), shape: shapes[least], microseconds: 1e6 * times[least] };
+    let row = TuningRow {
+        precision,
+        sources: n,
+        targets: targets.len(),
+        shape: shapes[least],
+        microseconds: 1e6 * times[least],
+    };
     Ok((row, times[0] / times[least]))
 }
 
@@ -288,7 +293,7 @@ mod tests {
             grid.command,
             "tisane bench force --engine cuda --n 64,16,16 --targets 0,32,1,16 --precision mixed --tune FILE"
         );
-        let rows = [Row {
+        let rows = [TuningRow {
             precision: Precision::Mixed,
             sources: 16,
             targets: 1,

@@ -60,7 +60,7 @@ impl<R: Number> Bodies<R> {
     fn stand(&mut self, targets: Targets<'_>) -> Result<()> {
         targets.check_all(self.mass.len())?;
         self.pos.clear();
-        self.pos.extend(targets.pos.iter().map(|x| x.data.0[0].map(R::of)));
+        self.pos.extend(targets.pos.iter().map(|x| <[f64; 3]>::from(*x).map(R::of)));
         Ok(())
     }
 

@@ -114,7 +114,7 @@ pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Durat
         deadline: budget.map(|budget| Instant::now() + budget),
     };
     let measured = if engines.kind == EngineKind::Cuda {
-        spin_pool::awake(rayon::current_num_threads().min(spin_pool::SIZE), || trial.over(span))?
+        spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || trial.over(span))?
     } else {
         trial.over(span)
     };
@@ -185,6 +185,6 @@ impl Trial {
     /// Total energy of the synchronised system, in f64.
     fn energy(&mut self) -> Result<f64> {
         let field = self.propagator.field(&self.particles, self.now)?;
-        Ok(Conserved::of(&self.particles, &field.pot).energy())
+        Ok(Conserved::from_particles(&self.particles, &field.pot).energy())
     }
 }

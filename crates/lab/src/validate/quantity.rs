@@ -163,7 +163,7 @@ impl Quantity {
             return Ok(lagrangian_radius(&p, centre, check.fraction.map_or(0.5, Real::get)));
         }
         let (x, v, mu) = relative_motion(track, moment, check)?;
-        let orbit = || Orbit::of(x, v, mu);
+        let orbit = || Orbit::from_state(x, v, mu);
         Ok(match self {
             Self::SemiMajorAxis => orbit().semi_major_axis,
             Self::Eccentricity => orbit().eccentricity,
@@ -227,7 +227,7 @@ fn relative_motion(track: &Track, moment: &Moment, check: &Check) -> Result<(Vec
 /// Mean motion of the orbit at a moment, in radians.
 fn mean_motion(track: &Track, moment: &Moment, check: &Check) -> Result<f64, String> {
     let (x, v, mu) = relative_motion(track, moment, check)?;
-    let a = Orbit::of(x, v, mu).semi_major_axis;
+    let a = Orbit::from_state(x, v, mu).semi_major_axis;
     if a > 0.0 { Ok((mu / a.powi(3)).sqrt()) } else { Err(format!("the orbit is not bound at t = {}", moment.time)) }
 }
 
@@ -238,7 +238,7 @@ fn longitudes(track: &Track, moments: &[Moment], check: &Check) -> Result<f64, S
     for pair in moments.windows(2) {
         let longitude = |moment: &Moment| -> Result<f64, String> {
             let (x, v, mu) = relative_motion(track, moment, check)?;
-            Ok(Orbit::of(x, v, mu).mean_longitude)
+            Ok(Orbit::from_state(x, v, mu).mean_longitude)
         };
         let rate = 0.5 * (mean_motion(track, &pair[0], check)? + mean_motion(track, &pair[1], check)?);
         let expected = rate * (pair[1].time - pair[0].time);

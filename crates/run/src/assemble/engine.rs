@@ -89,7 +89,7 @@ impl Build for Forces {
         task: Task,
         gpu: OnGpu,
     ) -> Result<Propagator> {
-        if kind.measures(task.precision) {
+        if kind.measures_energy(task.precision) {
             return Ok(Propagator::in_f64(integrator, engine));
         }
         Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
@@ -192,7 +192,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
 fn auditor(config: &Config, kind: EngineKind, task: Task) -> Result<Option<Auditor>> {
-    if kind == EngineKind::Cpu && kind.measures(task.precision) {
+    if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
         return Ok(None);
     }
     // Next to an engine of the CPU, the f64 engine is the CPU already.

@@ -47,7 +47,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
     let module = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
     let version = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     let driver = module.split_whitespace().find(version).map_or(String::new(), |version| format!("driver {version}, "));
-    let told = |about: tisane::force::cuda::About| Gpu {
+    let told = |about: tisane::force::cuda::DeviceInfo| Gpu {
         about: format!(
             "{}, compute capability {}.{}, {:.1} GiB, {driver}CUDA {}.{}",
             about.name,
@@ -70,7 +70,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 #[cfg(feature = "cuda")]
 fn look_for(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
     let about = tisane::force::cuda::find(device as usize)?;
-    let needed = n.map_or(0, |n| tisane::force::cuda::MemoryPlan::of(precision, n).on_device());
+    let needed = n.map_or(0, |n| tisane::force::cuda::MemoryPlan::new(precision, n).on_device());
     if needed <= about.memory {
         return Ok(());
     }
@@ -121,7 +121,7 @@ pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Resu
     use tisane::force::cuda::{CudaEngine, MemoryPlan};
     let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
     if on.room_for > 0 {
-        let pinned = MemoryPlan::of(precision, on.room_for).pinned() as u64;
+        let pinned = MemoryPlan::new(precision, on.room_for).pinned() as u64;
         if let Some(there) = memory_of_this_machine("MemAvailable").filter(|there| pinned > *there) {
             let problem = format!(
                 "{} particles need {} MiB of pinned memory beside the GPU's, and this machine has {} MiB available",

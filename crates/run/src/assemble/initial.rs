@@ -27,7 +27,7 @@ pub(super) fn state(loaded: &Loaded, warnings: &mut Vec<String>) -> Result<Initi
 /// One system at a key path.
 fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<InitialState> {
     let g = context.units.g();
-    let fixed = |particles: Particles, source: &str| InitialState::of(particles, source);
+    let fixed = |particles: Particles, source: &str| InitialState::new(particles, source);
     Ok(match &initial.model {
         Model::Clusters(clusters) => several(at, clusters, initial.orbit.as_ref(), context)?,
         Model::File(file) => from_file(file, &context.units, context.warnings)?,
@@ -65,7 +65,7 @@ fn several(
         Some(orbit) => on_encounter(orbit, &parts, context.units.g()),
         None => clusters.iter().map(|cluster| (cluster.position().into(), cluster.velocity().into())).collect(),
     };
-    let mut whole = InitialState::of(Particles::default(), &format!("{} clusters", parts.len()));
+    let mut whole = InitialState::new(Particles::default(), &format!("{} clusters", parts.len()));
     for (number, (part, (pos, vel))) in parts.into_iter().zip(places).enumerate() {
         let before = whole.particles.len();
         whole.binaries.extend(part.binaries.iter().map(|first| first + before));
@@ -154,7 +154,7 @@ fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<Initia
     };
     let bodies = (0..n).map(body).collect::<Result<Vec<_>>>()?;
     let source = format!("{n} bodies on orbits, {}", path.display());
-    Ok(InitialState::of(initial::orbiting::orbits(central, &bodies, &masses, units.g()), &source))
+    Ok(InitialState::new(initial::orbiting::orbits(central, &bodies, &masses, units.g()), &source))
 }
 
 /// Adds particles moved by a place and a velocity, with ids that follow.

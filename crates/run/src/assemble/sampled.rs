@@ -176,7 +176,7 @@ fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape
 /// rotation; then the centre of mass of all to rest at the origin. Returns where the centre of the model is then.
 fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, seed: u64) -> Vec3 {
     if let Some(body) = body {
-        central_body::heat(p, body);
+        central_body::raise_dispersions(p, body);
     }
     if let Some(rotation) = rotation {
         rotation::flip(p, rotation.flip.get(), seed);

@@ -55,7 +55,7 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
                 Some(mass) => {
                     let expected = mass / msun / function.mean();
                     check_memory_for(context.loaded, expected as u64, format!("{at}.{}.mass", of.name))?;
-                    function.fill(mass / msun, of.sampling.seed())
+                    function.draw_total(mass / msun, of.sampling.seed())
                 }
                 None => function.draw(n, of.sampling.seed()),
             };
@@ -151,7 +151,7 @@ pub(super) fn pair(written: Option<&config::Binaries>, stars: &Stars, seed: u64)
         config::Pairing::Ordered => Pairing::Ordered(above),
         config::Pairing::UniformRatio => Pairing::UniformRatio(above),
     };
-    let number = binaries::number(stars.masses.len(), written.fraction.get());
+    let number = binaries::count(stars.masses.len(), written.fraction.get());
     let systems = binaries::pair(&stars.masses, number, pairing, seed);
     let of_binaries = systems.binaries.iter().map(|pair| stars.masses[pair[0]] + stars.masses[pair[1]]);
     let masses = of_binaries.chain(systems.singles.iter().map(|&star| stars.masses[star])).collect();

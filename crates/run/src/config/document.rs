@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::error::Problem;
 use tisane::error::ConfigError;
-use tisane::error::shown;
+use tisane::error::printable;
 
 /// The most keys in the path of an override: more than any setting has, few enough to walk by recursion.
 const MAX_DEPTH: usize = 8;
@@ -180,7 +180,7 @@ impl Document {
     fn at(&self, span: &Range<usize>, problem: Problem) -> ConfigError {
         ConfigError {
             place: format!("{}:{}", self.name, self.line(span.start)),
-            text: Some(NamedSource::new(&self.name, Arc::from(shown(&self.text))).with_language("TOML")),
+            text: Some(NamedSource::new(&self.name, Arc::from(printable(&self.text))).with_language("TOML")),
             labels: vec![LabeledSpan::new_primary_with_span(None, span.clone())],
             ..problem.into()
         }

@@ -4,7 +4,7 @@ mod initial;
 
 use super::error::Problem;
 use super::{Config, Model};
-use tisane::integrator::{IntegratorSettings, Mistake, SchemeInfo};
+use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
 use tisane::units::Real;
 
@@ -132,9 +132,9 @@ fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
     let sound = config.integrator.scheme().check(physical(config), &mut mistakes);
     for mistake in mistakes {
         match mistake {
-            Mistake::Missing(key) => required(found, section, &[(key, None)]),
-            Mistake::NotPositive(key, value) => above(found, format!("{section}.{key}"), Some(value), 0.0),
-            Mistake::Wrong(key, problem) => found.push(Problem::new(format!("{section}.{key}"), problem)),
+            InvalidSetting::Missing(key) => required(found, section, &[(key, None)]),
+            InvalidSetting::NotPositive(key, value) => above(found, format!("{section}.{key}"), Some(value), 0.0),
+            InvalidSetting::Wrong(key, problem) => found.push(Problem::new(format!("{section}.{key}"), problem)),
         }
     }
     sound

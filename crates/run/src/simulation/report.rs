@@ -26,7 +26,7 @@ impl Simulation {
     pub fn summary(&self, name: &str, reason: ExitReason) -> Summary {
         let Self { particles, state, .. } = self;
         let made_by = self.provenance_now();
-        let (energy, references) = (state.scale.of(Dimension::ENERGY), &state.references);
+        let (energy, references) = (state.scale.factor(Dimension::ENERGY), &state.references);
         let pairs = state.counters.pair_interactions;
         Summary {
             name: name.into(),

@@ -1,22 +1,22 @@
-// What the server says, and frames taken apart. Addresses are relative to the page's.
+// Requests to the server, and decoding of frames. Addresses are relative to that of the page.
 
-/** The server says that there is no such thing, or that the file cannot be read. */
-export class Refused extends Error {}
+/** Error response of the server: not found, not authorized, or an unreadable file. */
+export class ServerError extends Error {}
 
 async function get(path) {
   const response = await fetch(`api/${path}`, { cache: "no-store" });
-  if (!response.ok) throw new Refused((await response.text()) || `${response.status} ${response.statusText}`);
+  if (!response.ok) throw new ServerError((await response.text()) || `${response.status} ${response.statusText}`);
   return response;
 }
 
-/** The run, and its snapshots from place `from` in the list on. */
+/** Returns the state of the run, with its snapshots from index `from` on. */
 export const state = async (from) => (await get(`state?from=${from}`)).json();
 
-/** Rows of a series from row `from` on, of them those whose number is a multiple of `every`. */
+/** Returns rows of a series from row `from` on whose number is a multiple of `every`. */
 export const rows = async (series, from, every, columns) =>
   (await get(`series/${series}?from=${from}&every=${every}&columns=${columns}`)).json();
 
-/** The particles of a snapshot, as crates/view/src/frame.rs lays them out. */
+/** Returns the particles of a snapshot in the layout of crates/view/src/frame.rs. */
 export async function frame(number, most) {
   return decode(await (await get(`snapshot/${number}?most=${most}`)).arrayBuffer(), number);
 }
@@ -27,7 +27,7 @@ function decode(buffer, number) {
   const view = new DataView(buffer);
   const magic = String.fromCharCode(...new Uint8Array(buffer, 0, 8));
   const n = view.getUint32(8, true);
-  if (magic !== MAGIC || buffer.byteLength !== 72 + 36 * n) throw new Refused(`snapshot ${number}: not a frame`);
+  if (magic !== MAGIC || buffer.byteLength !== 72 + 36 * n) throw new ServerError(`snapshot ${number}: not a frame`);
   const f64 = (offset) => [0, 8, 16].map((k) => view.getFloat64(offset + k, true));
   return {
     number,

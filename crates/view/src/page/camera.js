@@ -1,11 +1,11 @@
-// A camera that turns about the centre of the scene: drag, wheel, touch, keys.
+// Camera that orbits the centre of the scene, controlled by mouse, touch and keys.
 
 import { add, clamp, cross, dot, perspective, scale } from "./maths.js";
 
 const ANGLE = (40 * Math.PI) / 180;
 const STEEPEST = (89.5 * Math.PI) / 180;
 const START = { yaw: -0.9, pitch: 0.42 };
-/** Of a pointer that moved less, in pixels, it is a click. */
+/** Maximum movement of the pointer in a click, in pixels. */
 const CLICK = 4;
 
 export class Camera {
@@ -18,9 +18,9 @@ export class Camera {
   #moved = 0;
 
   /**
-   * @param {HTMLElement} element what the pointer moves over
-   * @param {() => void} changed draw again
-   * @param {(x: number, y: number) => void} clicked at this place in the element
+   * @param {HTMLElement} element receives the pointer events
+   * @param {() => void} changed called when the view has changed
+   * @param {(x: number, y: number) => void} clicked called with the position of a click in the element
    */
   constructor(element, changed, clicked) {
     this.element = element;
@@ -33,7 +33,7 @@ export class Camera {
     element.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
-  /** Sees everything within a radius. */
+  /** Sets the distance so that everything within a radius is visible. */
   fit(radius) {
     this.#whole = radius / Math.sin(ANGLE / 2);
     this.reset();
@@ -55,7 +55,7 @@ export class Camera {
     this.changed();
   }
 
-  /** Right, up and backwards in the scene, whose z points up. */
+  /** Returns the directions right, up and backwards of the camera in the scene, whose z axis points up. */
   axes() {
     const [cy, sy, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch), Math.sin(this.pitch)];
     const back = [cp * cy, cp * sy, sp];
@@ -63,13 +63,16 @@ export class Camera {
     return { right, up: cross(back, right), back };
   }
 
-  /** Looks along an axis: what is to the right and up are x and y, y and z, or x and z. */
+  /** Looks along an axis: x and y, y and z, or x and z point right and up. */
   along(axis) {
     [this.yaw, this.pitch] = { x: [0, 0], y: [-Math.PI / 2, 0], z: [-Math.PI / 2, STEEPEST] }[axis];
     this.changed();
   }
 
-  /** The matrices of a view of this size in pixels, and the size in pixels of a length of 1 at a distance of 1. */
+  /**
+   * Returns the matrices of a view of the given size in pixels, and the size in pixels of a length of 1 at a distance
+   * of 1.
+   */
   view(width, height) {
     const { right, up, back } = this.axes();
     const eye = add(scale(back, this.distance), this.pan);
@@ -79,10 +82,10 @@ export class Camera {
     return { view, projection, focal: height / (2 * Math.tan(ANGLE / 2)), eye, rows, width, height };
   }
 
-  /** What a key does; true if anything. */
+  /** Handles a key. Returns true if it has a function. */
   key(name) {
     const step = 0.09;
-    const does = {
+    const action = {
       ArrowLeft: () => this.turn(-step, 0),
       ArrowRight: () => this.turn(step, 0),
       ArrowUp: () => this.turn(0, step),
@@ -95,12 +98,12 @@ export class Camera {
       y: () => this.along("y"),
       z: () => this.along("z"),
     }[name];
-    does?.();
-    return Boolean(does);
+    action?.();
+    return Boolean(action);
   }
 
   #down(event) {
-    // A pointer that has gone cannot be held.
+    // Fails if the pointer is no longer active.
     try {
       this.element.setPointerCapture(event.pointerId);
     } catch {
@@ -154,7 +157,7 @@ export class Camera {
   }
 }
 
-/** Where a point of the scene falls in a view: pixels from the left and the top, and its depth; undefined behind the eye. */
+/** Projects a point of the scene: pixels from the left and the top, and depth; undefined behind the camera. */
 export function project({ view, projection, width, height }, p) {
   const row = (k) => view[k] * p[0] + view[4 + k] * p[1] + view[8 + k] * p[2] + view[12 + k];
   const depth = -row(2);

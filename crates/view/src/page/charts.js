@@ -1,15 +1,15 @@
 // Plots on a canvas: lines over time, and bars.
 
 import { css } from "./colour.js";
-import { clamp, round, superscript, told } from "./maths.js";
+import { clamp, round, superscript, format } from "./maths.js";
 
 const MARGIN = { left: 46, right: 8, top: 6, bottom: 20 };
-/** Distance of labels on an axis, in pixels. */
+/** Minimum distance of labels on an axis, in pixels. */
 const APART = { x: 62, y: 27 };
-/** Fewer points than this show as points too. */
+/** Lines with fewer points than this show their points. */
 const FEW = 40;
 
-/** An axis from `low` to `high` on pixels from `a` to `b`. */
+/** Axis from `low` to `high` on pixels from `a` to `b`. */
 class Axis {
   constructor([low, high], [a, b], log) {
     Object.assign(this, { low, high, a, b, log });
@@ -26,7 +26,7 @@ class Axis {
     return this.log ? 10 ** at : at;
   }
 
-  /** Values to label, with their labels. */
+  /** Returns the values of the ticks with their labels. */
   ticks(apart) {
     const most = Math.max(Math.abs(this.b - this.a) / apart, 1);
     if (!this.log) return this.#linear(most);
@@ -60,10 +60,10 @@ class Axis {
   }
 }
 
-/** A number beside an axis, where room is short. */
-const label = (x) => told(x).replace(" × ", "·");
+/** Formats a number for an axis, in short form. */
+const label = (x) => format(x).replace(" × ", "·");
 
-/** What the values of all lines span, with some room; positive ones alone for a logarithmic axis. */
+/** Returns the range of the values of all lines, with a margin; of the positive ones for a logarithmic axis. */
 function span(lines, log, least) {
   let [low, high] = [Infinity, -Infinity];
   for (const { y } of lines) {
@@ -84,10 +84,10 @@ export class Chart {
   #hover;
 
   /**
-   * @param {HTMLElement} parent where to put it
-   * @param about `title`, `first` what is told before the value of the first line, `unit` text of the vertical axis, `log` of it,
-   *   `least` room around linear values
-   * @param {(time: number) => void} chosen a time was clicked
+   * @param {HTMLElement} parent element that contains the plot
+   * @param about `title`; `first`, text before the value of the first line; `unit` of the vertical axis; `log`, true if it is logarithmic;
+   *   `least`, minimum margin of a linear axis
+   * @param {(time: number) => void} chosen called with a time that was clicked
    */
   constructor(parent, about, chosen) {
     this.about = about;
@@ -95,8 +95,8 @@ export class Chart {
     this.figure = document.createElement("figure");
     this.figure.className = "chart";
     this.caption = document.createElement("figcaption");
-    this.told = document.createElement("span");
-    this.caption.append(about.title, this.told);
+    this.value = document.createElement("span");
+    this.caption.append(about.title, this.value);
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("role", "img");
     this.keys = document.createElement("ul");
@@ -109,12 +109,12 @@ export class Chart {
     });
   }
 
-  /** Shows it, or takes it away where there is nothing to show. */
+  /** Shows or hides the plot. */
   show(there) {
     this.figure.hidden = !there;
   }
 
-  /** Lines `{name, x, y, colour}` over time; names make a key. */
+  /** Sets lines `{name, x, y, colour}` over time. Lines with a name appear in the key. */
   setLines(lines) {
     this.lines = lines;
     const named = lines.filter((line) => line.name);
@@ -130,7 +130,7 @@ export class Chart {
     this.keys.hidden = named.length === 0;
   }
 
-  /** Bars `{x, y, label}` beside each other. */
+  /** Sets bars `{y, label, text}`. */
   setBars(bars) {
     this.bars = bars;
     this.keys.hidden = true;
@@ -141,7 +141,7 @@ export class Chart {
     this.draw(this.state);
   }
 
-  /** Draws it. @param state `times` the range, `now` the moment shown, `unit` that of time */
+  /** Draws the plot. @param state `times`, range of the time axis; `now`, time shown; `unit` of time */
   draw(state) {
     if (!state || this.figure.hidden) return;
     this.state = state;
@@ -158,7 +158,7 @@ export class Chart {
     const box = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
     if (this.bars) this.#drawBars(pen, box);
     else this.#drawLines(pen, box, state);
-    canvas.setAttribute("aria-label", `${this.about.title}, ${this.told.textContent}`);
+    canvas.setAttribute("aria-label", `${this.about.title}, ${this.value.textContent}`);
   }
 
   #frame(pen, box, x, y, xLabel) {
@@ -190,7 +190,7 @@ export class Chart {
     const range = span(this.lines, log, least);
     const x = (this.#x = new Axis(times, [box.left, box.right], false));
     if (!range || times[1] <= times[0]) {
-      this.told.textContent = "no values yet";
+      this.value.textContent = "no values yet";
       return;
     }
     const y = new Axis(range, [box.bottom, box.top], log);
@@ -208,7 +208,7 @@ export class Chart {
     line(pen, [[at, box.top], [at, box.bottom]]);
     pen.globalAlpha = 1;
     const value = valueAt(this.lines[0], pointed);
-    this.told.textContent = `${this.about.first ?? ""}${told(value)}${this.about.unit ? ` ${this.about.unit}` : ""} at ${told(pointed)}`;
+    this.value.textContent = `${this.about.first ?? ""}${format(value)}${this.about.unit ? ` ${this.about.unit}` : ""} at ${format(pointed)}`;
   }
 
   #drawLine(pen, { x: xs, y: ys, colour }, x, y) {
@@ -218,7 +218,7 @@ export class Chart {
     pen.lineJoin = "round";
     pen.beginPath();
     let [open, column, low, high] = [false, undefined, 0, 0];
-    // With many rows a pixel: from the least to the greatest of each column of pixels, which hides no peak.
+    // With several rows for each pixel, draws the range of values in each column of pixels, so that peaks stay visible.
     const many = xs.length > 3 * (x.b - x.a);
     for (let k = 0; k < xs.length; k++) {
       if (!shown(ys[k])) {
@@ -254,7 +254,7 @@ export class Chart {
     const { bars } = this;
     const range = span([{ y: bars.map((bar) => bar.y) }], true, 0);
     if (!range) {
-      this.told.textContent = "no values yet";
+      this.value.textContent = "no values yet";
       return;
     }
     const y = new Axis([0.5, range[1]], [box.bottom, box.top], true);
@@ -275,7 +275,7 @@ export class Chart {
       if (k % every === 0) pen.fillText(bar.label, left + wide / 2, box.bottom + 5);
     });
     const bar = bars[pointed];
-    this.told.textContent = bar ? `${bar.y} at ${bar.text}` : this.about.unit;
+    this.value.textContent = bar ? `${bar.y} at ${bar.text}` : this.about.unit;
   }
 }
 
@@ -285,7 +285,7 @@ function line(pen, points) {
   pen.stroke();
 }
 
-/** Number of the last of ascending values that is at most x; -1 before all. */
+/** Returns the index of the last of ascending values that is at most x; -1 if all are larger. */
 export function lastAt(xs, x) {
   let [low, high] = [-1, xs.length - 1];
   while (low < high) {
@@ -296,7 +296,7 @@ export function lastAt(xs, x) {
   return low;
 }
 
-/** The value of the last row up to x; NaN before all. */
+/** Returns the value of the last row up to x; NaN before the first row. */
 function valueAt(one, x) {
   return one?.y[lastAt(one.x, x)] ?? NaN;
 }

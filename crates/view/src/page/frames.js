@@ -1,11 +1,11 @@
-// Frames kept, fetched ahead, and brought into one order of particles.
+// Cache of frames, and interpolation between two frames.
 
-import { Refused, frame } from "./api.js";
+import { ServerError, frame } from "./api.js";
 import { add, at, hermite, mix, scale, sub } from "./maths.js";
 
-/** Memory for frames; the least recently used go first. */
+/** Maximum memory for frames in bytes; the least recently used are dropped. */
 const MOST_BYTES = 400e6;
-/** Most particles in a frame: what a graphics card draws smoothly. */
+/** Maximum number of particles in a frame, so that a graphics card draws it smoothly. */
 const MOST_PARTICLES = 400_000;
 
 export class Frames {
@@ -14,9 +14,9 @@ export class Frames {
   #broken = new Map();
   #bytes = 0;
 
-  /** @param {(problem: string) => void} tell what to do about a snapshot that cannot be read */
-  constructor(tell) {
-    this.tell = tell;
+  /** @param {(problem: string) => void} report called with a message for a snapshot that cannot be read */
+  constructor(report) {
+    this.report = report;
   }
 
   clear() {
@@ -26,7 +26,7 @@ export class Frames {
     this.#bytes = 0;
   }
 
-  /** The frame if it is here. */
+  /** Returns a frame if it is in the cache. */
   here(number) {
     const found = this.#kept.get(number);
     if (found) {
@@ -36,12 +36,12 @@ export class Frames {
     return found;
   }
 
-  /** True if it cannot be read. */
+  /** Returns true for a snapshot that cannot be read. */
   broken(number) {
     return this.#broken.has(number);
   }
 
-  /** Sees to it that the frame comes. Resolves with nothing if it cannot be read, or the run began anew meanwhile. */
+  /** Fetches a frame. Resolves to undefined if it cannot be read, or if the run was restarted meanwhile. */
   fetch(number) {
     const here = this.here(number);
     if (here || this.#broken.has(number)) return Promise.resolve(here);
@@ -72,57 +72,61 @@ export class Frames {
       }
       return got;
     } catch (problem) {
-      // Without a connection it is asked for again; what the server cannot read is not.
-      if (problem instanceof Refused) {
+      // A lost connection is retried; a file that the server cannot read is not.
+      if (problem instanceof ServerError) {
         this.#broken.set(number, problem.message);
-        this.tell(`snapshot ${number} is left out: ${problem.message}`);
+        this.report(`snapshot ${number} is skipped: ${problem.message}`);
       }
       return undefined;
     }
   }
 }
 
-/** True if both have the same particles in the same order. */
+/** Returns true if two frames have the same particles in the same order. */
 function sameOrder(a, b) {
   if (a.n !== b.n) return false;
   for (let i = 0; i < a.n; i++) if (a.id[i] !== b.id[i]) return false;
   return true;
 }
 
-/** The row of a particle in a frame, -1 if it is not there. Rows hardly ever move, so the place of another frame is tried. */
+/**
+ * Returns the row of a particle in a frame; -1 if absent. Tries the row `hint` first: particles rarely change their
+ * row.
+ */
 export function rowOf(frame, id, hint = 0) {
   return frame.id[hint] === id ? hint : frame.id.indexOf(id);
 }
 
 /**
- * Two frames as one motion. Particles are in the order of the first; one that the second lacks stays where it is, without mass.
+ * Interpolation between two frames. Particles are in the order of the first; one that is absent from the second keeps
+ * its position, without mass.
  */
 export class Motion {
-  /** @param {number} reach the length that velocity 1 makes in time 1 */
+  /** @param {number} reach distance moved at velocity 1 in time 1 */
   constructor(first, second, reach) {
     this.first = first;
     this.second = first === second || sameOrder(first, second) ? second : reordered(second, first);
     this.between = (second.time - first.time) * reach;
   }
 
-  /** The place between the frames of a time, 0 … 1. */
+  /** Returns the fraction of the interval between the frames at a time, 0 … 1. */
   part(time) {
     const { first, second } = this;
     return second.time > first.time ? Math.min(Math.max((time - first.time) / (second.time - first.time), 0), 1) : 0;
   }
 
-  /** Position of row i from the centre of mass. */
+  /** Returns the position of row i relative to the centre of mass. */
   pos(i, u) {
     const tangent = (frame) => scale(at(frame.vel, i), this.between);
     return hermite(at(this.first.pos, i), tangent(this.first), at(this.second.pos, i), tangent(this.second), u);
   }
 
-  /** Velocity of row i from that of the centre of mass. */
+  /** Returns the velocity of row i relative to that of the centre of mass. */
   vel(i, u) {
     return mix(at(this.first.vel, i), at(this.second.vel, i), u);
   }
 
-  /** The centre of mass in the coordinates of the run. */
+  /** Returns the centre of mass in the coordinates of the run. */
   centre(u) {
     const tangent = (frame) => scale(frame.drift, this.between);
     return hermite(this.first.centre, tangent(this.first), this.second.centre, tangent(this.second), u);
@@ -132,17 +136,18 @@ export class Motion {
     return mix(this.first.drift, this.second.drift, u);
   }
 
-  /** Position and velocity of row i in the coordinates of the run. */
+  /** Returns position and velocity of row i in the coordinates of the run. */
   inRun(i, u) {
     return { pos: add(this.pos(i, u), this.centre(u)), vel: add(this.vel(i, u), this.drift(u)) };
   }
 }
 
+/** Returns a frame with the particles in the order of another one. */
 function reordered(frame, like) {
   const rows = new Map();
   frame.id.forEach((id, row) => rows.set(id, row));
   const [pos, vel, mass] = [new Float32Array(3 * like.n), new Float32Array(3 * like.n), new Float32Array(like.n)];
-  // Seen from the other centre of mass, who stays in place moves.
+  // A particle at rest moves relative to the other centre of mass.
   const shift = sub(like.centre, frame.centre);
   like.id.forEach((id, i) => {
     const row = rows.get(id);

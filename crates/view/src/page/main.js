@@ -1,20 +1,20 @@
-// The page: asks the server again and again how the run goes, and draws what is wanted of it.
+// Main module of the page: polls the server for the state of the run and draws it.
 
-import { Refused, state as askState } from "./api.js";
+import { ServerError, state as askState } from "./api.js";
 import { Camera } from "./camera.js";
 import { css, map, theme } from "./colour.js";
 import { Frames, Motion, rowOf } from "./frames.js";
-import { length, quantile, sub, told } from "./maths.js";
+import { length, quantile, sub, format } from "./maths.js";
 import { Panels } from "./panels.js";
 import { Player } from "./player.js";
-import { Scene, Unable } from "./scene.js";
+import { Scene, Unsupported } from "./scene.js";
 import { BACK, Overlay, heaviest, path, pick } from "./trails.js";
 
-/** Milliseconds between looks at a run under way, at one that has ended, and after a failure. */
+/** Milliseconds between requests for the state of a run in progress, of one that has ended, and after a failure. */
 const EVERY = { running: 1000, ended: 5000, lost: 3000 };
-/** Snapshots fetched ahead of the one played. */
+/** Number of snapshots fetched in advance. */
 const AHEAD = 3;
-/** Radius of a particle of the mean mass among 1000, as a part of that which the camera takes in. */
+/** Radius of a particle of mean mass among 1000, as a fraction of the visible radius. */
 const RADIUS = 0.017;
 
 const find = (id) => document.getElementById(id);
@@ -36,7 +36,7 @@ function notice(text, small = false) {
   box.classList.toggle("small", small);
 }
 
-// ---- what the server says
+// ---- state from the server
 
 async function poll() {
   let pause = EVERY.ended;
@@ -46,15 +46,15 @@ async function poll() {
     await take(state);
   } catch (problem) {
     pause = EVERY.lost;
-    const closed = problem instanceof Refused && problem.message.startsWith("403");
-    chip("lost", closed ? "closed: open the address again" : "no connection");
-    if (!(problem instanceof Refused || problem instanceof TypeError)) throw problem;
+    const closed = problem instanceof ServerError && problem.message.startsWith("403");
+    chip("lost", closed ? "access expired: open the address again" : "no connection");
+    if (!(problem instanceof ServerError || problem instanceof TypeError)) throw problem;
   } finally {
     setTimeout(whenSeen, pause);
   }
 }
 
-/** A page that nobody looks at asks nothing. */
+/** Polls again, once the page is visible. */
 function whenSeen() {
   if (document.hidden) document.addEventListener("visibilitychange", whenSeen, { once: true });
   else poll();
@@ -62,7 +62,7 @@ function whenSeen() {
 
 async function take(state) {
   if (state.generation !== run.generation) {
-    // The run began anew, or went back: what was fetched of it is of another.
+    // The run was restarted, or resumed from an earlier checkpoint: the frames are obsolete.
     const before = run.generation;
     Object.assign(run, { generation: state.generation, snapshots: [] });
     frames.clear();
@@ -78,7 +78,7 @@ async function take(state) {
   const readable = run.snapshots.filter(([number, time]) => time !== null && !frames.broken(number));
   player.take(readable, state.running, Boolean(state.exit_reason));
   player.ticks();
-  tell(state);
+  showState(state);
   await panels.follow(state.rows);
   find("centre").querySelector('[value="density"]').disabled = panels.densityCentre(0) === undefined;
   changed();
@@ -91,10 +91,10 @@ function chip(kind, text) {
 
 const REASONS = { finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit" };
 
-function tell(state) {
+function showState(state) {
   find("name").textContent = state.name;
   document.title = `${state.name} – tisane`;
-  const end = Number.isFinite(state.end) ? ` to ${told(state.end, 4)} ${run.units.time}` : "";
+  const end = Number.isFinite(state.end) ? ` to ${format(state.end, 4)} ${run.units.time}` : "";
   if (state.running) chip("running", `running${end}`);
   else chip("ended", REASONS[state.exit_reason] ?? "not running");
   if (state.run) {
@@ -105,9 +105,9 @@ function tell(state) {
   else if (find("notice").textContent.startsWith("The run has")) notice("");
 }
 
-// ---- the moment shown
+// ---- the time shown
 
-/** The motion at the time of the player, once its frames are here; fetches them and those after. */
+/** Returns the motion at a time, once its frames are loaded. Fetches them and the following ones. */
 function prepare(time) {
   const [a, b] = player.around(time);
   if (!player.numbers.length) return undefined;
@@ -127,7 +127,7 @@ function prepare(time) {
   return motion;
 }
 
-/** Widens the ranges of colours by those of a frame; the first one is also what the camera is set by. */
+/** Extends the ranges of colours by the values of a frame. The first frame also sets the camera. */
 function measure(frame, first) {
   if (frame.measured) return first ? fit(frame) : undefined;
   frame.measured = true;
@@ -153,7 +153,7 @@ function fit(frame) {
   ranges.mass ??= [0, 1];
 }
 
-/** What the scene is centred on, from the centre of mass. */
+/** Returns the centre of the scene relative to the centre of mass. */
 function centreOf(part) {
   const wanted = find("centre").value;
   if (wanted === "followed" && followed) {
@@ -172,7 +172,7 @@ function tick(now) {
   if (find("turn").checked && motion) camera.turn(seconds * 0.25, 0);
   if (player.moving) {
     const next = player.after(seconds);
-    // Time waits for the frames.
+    // Time advances only when the frames are loaded.
     if (prepare(next)) player.advance(next);
     changed();
   }
@@ -215,7 +215,7 @@ function trails(view, centre, part) {
   if (ids.length) {
     const [, b] = player.around();
     const numbers = player.numbers.slice(Math.max(b - BACK, 0), b + 1);
-    // Backwards from now and few at a time, so that what is played comes first.
+    // Backwards and a few at a time, so that frames to be played come first.
     const missing = numbers.filter((number) => !frames.here(number) && !frames.broken(number));
     if (frames.busy < 2) missing.slice(-4).forEach((number) => frames.fetch(number).then(changed));
     const known = numbers.filter((number) => !frames.broken(number)).map((number) => frames.here(number));
@@ -230,8 +230,8 @@ function trails(view, centre, part) {
 }
 
 /**
- * What the points of a trail are relative to: about the origin or the density centre the coordinates of the run, else the centre
- * of mass, which moves on evenly, as it was at the point's time.
+ * Returns the origin of the points of a trail: that of the run if the scene is centred on the origin or the density
+ * centre, else the centre of mass at the time of the point, from its constant velocity.
  */
 function trailOrigin(part) {
   const drift = motion.drift(part);
@@ -258,7 +258,7 @@ function followedChanged() {
   changed();
 }
 
-const vector = (v) => `(${v.map((x) => told(x)).join(", ")})`;
+const vector = (v) => `(${v.map((x) => format(x)).join(", ")})`;
 
 function card(part) {
   const row = followed === undefined ? -1 : rowOf(motion.first, followed.id, followed.row);
@@ -268,17 +268,17 @@ function card(part) {
   const { units } = run;
   find("card-id").textContent = `Particle ${followed.id}`;
   const facts = {
-    mass: `${told(motion.first.mass[row], 4)} ${units.mass}`,
-    distance: `${told(length(motion.pos(row, part)))} ${units.length}`,
-    speed: `${told(length(motion.vel(row, part)))} ${units.velocity}`,
+    mass: `${format(motion.first.mass[row], 4)} ${units.mass}`,
+    distance: `${format(length(motion.pos(row, part)))} ${units.length}`,
+    speed: `${format(length(motion.vel(row, part)))} ${units.velocity}`,
     [`position [${units.length}]`]: vector(pos),
     [`velocity [${units.velocity}]`]: vector(vel),
   };
   find("card-facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => {
-    const [term, said] = [document.createElement("dt"), document.createElement("dd")];
-    [term.textContent, said.textContent] = [name, value];
-    for (const part of [term, said]) part.classList.toggle("wide", value.startsWith("("));
-    return [term, said];
+    const [term, description] = [document.createElement("dt"), document.createElement("dd")];
+    [term.textContent, description.textContent] = [name, value];
+    for (const part of [term, description]) part.classList.toggle("wide", value.startsWith("("));
+    return [term, description];
   }));
 }
 
@@ -289,16 +289,16 @@ function legend() {
   find("legend").hidden = quantity === "plain" || !ranges[quantity];
   if (find("legend").hidden) return;
   const unit = quantity === "speed" ? run.units.velocity : run.units.mass;
-  find("legend-name").textContent = quantity === "speed" ? `speed from centre of mass [${unit}]` : `mass [${unit}], logarithmic`;
+  find("legend-name").textContent = quantity === "speed" ? `speed relative to the centre of mass [${unit}]` : `mass [${unit}], logarithmic`;
   const [low, high] = quantity === "mass" ? ranges.mass.map(Math.exp) : ranges.speed;
-  [find("legend-low").textContent, find("legend-high").textContent] = [told(low), quantity === "speed" ? `≥ ${told(high)}` : told(high)];
+  [find("legend-low").textContent, find("legend-high").textContent] = [format(low), quantity === "speed" ? `≥ ${format(high)}` : format(high)];
   const bar = find("legend-bar");
   const picture = new ImageData(new Uint8ClampedArray(map(theme(), bar.width)), bar.width, 1);
   const pen = bar.getContext("2d");
   for (let y = 0; y < bar.height; y++) pen.putImageData(picture, 0, y);
 }
 
-/** What the user chose, kept in this browser where it lets us. */
+/** Stores and returns the theme chosen by the user, if the browser allows it. */
 function chosenTheme(write) {
   try {
     if (write) localStorage.setItem("tisane-theme", write);
@@ -308,30 +308,30 @@ function chosenTheme(write) {
   }
 }
 
-function dress(name) {
+function applyTheme(name) {
   document.documentElement.dataset.theme = name;
   find("theme").textContent = name === "light" ? "Dark" : "Light";
-  scene?.dress();
+  scene?.applyTheme();
   legend();
   player.ticks();
   changed();
 }
 
 function begin() {
-  // The token did its work: the cookie has it now, and the address need not show it.
+  // Removes the token from the address: the cookie has it now.
   history.replaceState(null, "", location.pathname);
   const dark = matchMedia("(prefers-color-scheme: light)");
-  const ofSystem = () => (dark.matches ? "light" : "dark");
+  const systemTheme = () => (dark.matches ? "light" : "dark");
   try {
     scene = new Scene(find("scene"));
     scene.onrestored = changed;
   } catch (problem) {
-    if (!(problem instanceof Unable)) throw problem;
+    if (!(problem instanceof Unsupported)) throw problem;
     notice(problem.message);
   }
-  dress(chosenTheme() ?? ofSystem());
-  dark.addEventListener("change", () => chosenTheme() ?? dress(ofSystem()));
-  find("theme").addEventListener("click", () => dress(chosenTheme(theme() === "light" ? "dark" : "light")));
+  applyTheme(chosenTheme() ?? systemTheme());
+  dark.addEventListener("change", () => chosenTheme() ?? applyTheme(systemTheme()));
+  find("theme").addEventListener("click", () => applyTheme(chosenTheme(theme() === "light" ? "dark" : "light")));
   find("help").addEventListener("click", () => find("keys").showModal());
   find("unfollow").addEventListener("click", () => {
     followed = undefined;
@@ -354,13 +354,13 @@ function key(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || find("keys").open) return;
   const into = event.target.tagName;
   if (into === "SELECT" || (into === "BUTTON" && event.key === " ") || into === "SUMMARY") return;
-  const does = {
+  const action = {
     " ": () => player.toggle(),
     ",": () => player.step(-1),
     ".": () => player.step(1),
     l: () => player.set({ live: !player.live }),
   }[event.key];
-  if (does) does();
+  if (action) action();
   else if (into === "INPUT" || !camera.key(event.key)) return;
   event.preventDefault();
 }

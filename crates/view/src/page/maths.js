@@ -1,4 +1,4 @@
-// Vectors are arrays of three numbers, matrices sixteen by columns, as WebGL takes them.
+// Vectors are arrays of three numbers, matrices arrays of sixteen by columns, as in WebGL.
 
 export const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 export const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -10,13 +10,13 @@ export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 export const mix = (a, b, u) => a.map((x, k) => x + (b[k] - x) * u);
 export const at = (column, i) => [column[3 * i], column[3 * i + 1], column[3 * i + 2]];
 
-/** A perspective projection: `up` the angle of view in the vertical, `ratio` width over height. */
+/** Returns a perspective projection: `up` is the vertical angle of view, `ratio` is width over height. */
 export function perspective(up, ratio, near, far) {
   const f = 1 / Math.tan(up / 2);
   return [f / ratio, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / (near - far), -1, 0, 0, (2 * far * near) / (near - far), 0];
 }
 
-/** Longest tangent of an interpolated path, in lengths of its chord: an arc of 3/4 of a circle has about that. */
+/** Maximum length of a tangent of an interpolated path, in lengths of its chord: about that of 3/4 of a circle. */
 export const LONGEST_TANGENT = 3;
 
 function limited(tangent, longest) {
@@ -25,9 +25,9 @@ function limited(tangent, longest) {
 }
 
 /**
- * The cubic through p0 and p1 with the tangents m0 and m1 (velocity × time between), at u in 0 … 1. Where the time between
- * spans orbits the tangents say nothing of the path: they are cut, so that nobody flies out and back. The vertex shader does
- * the same.
+ * Returns the cubic through p0 and p1 with the tangents m0 and m1 (velocity × interval), at u in 0 … 1. If the interval
+ * spans orbits, the tangents are meaningless and are shortened, so that particles do not overshoot. The vertex shader
+ * does the same.
  */
 export function hermite(p0, m0, p1, m1, u) {
   const longest = LONGEST_TANGENT * length(sub(p1, p0));
@@ -38,8 +38,8 @@ export function hermite(p0, m0, p1, m1, u) {
   return p0.map((x, k) => h0 * x + g0 * a[k] + h1 * p1[k] + g1 * b[k]);
 }
 
-/** A number for people: `digits` significant ones, powers of ten with a true minus and superscripts. */
-export function told(x, digits = 3) {
+/** Formats a number with `digits` significant digits, and powers of ten with a minus sign and superscripts. */
+export function format(x, digits = 3) {
   if (!Number.isFinite(x)) return "–";
   if (x === 0) return "0";
   const size = Math.abs(x);
@@ -55,16 +55,16 @@ function trimmed(text) {
   return plain.includes(".") ? plain.replace(/\.?0+$/, "") : plain;
 }
 
-/** An exponent as small raised digits. */
+/** Returns an integer in superscript digits. */
 export const superscript = (n) => String(n).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
 
-/** Round steps for axes and scale bars: the largest of 1, 2, 5 × 10^k that is at most x. */
+/** Rounds down to 1, 2 or 5 × 10^k, for axes and scale bars. */
 export function round(x) {
   const power = 10 ** Math.floor(Math.log10(x));
   return [5, 2, 1].find((m) => m * power <= x * (1 + 1e-9)) * power;
 }
 
-/** The value that a part of all are no larger than. */
+/** Returns the quantile of values at a fraction `part`. */
 export function quantile(values, part) {
   const sorted = Float32Array.from(values).sort();
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] : NaN;

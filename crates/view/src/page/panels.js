@@ -1,19 +1,21 @@
-// Which plots there are, and the rows they are drawn from.
+// Plots of the page, and the rows from which they are drawn.
 
 import { rows } from "./api.js";
 import { Chart, lastAt } from "./charts.js";
-import { told } from "./maths.js";
+import { format } from "./maths.js";
 
-/** Series of a run and the columns wanted of each; which of them there are, its files say. */
+/** Requested columns of each series; a run may have only some of them. */
 const WANTED = {
   diagnostics: "time,relative_energy_error,relative_energy_error_step,virial_ratio,step_max,steps_level*,pairs_per_second",
   cluster: "time,lagrangian_radius*,density_centre*,core_radius",
 };
 
-/** With more rows than this, every second, fourth, … is fetched: more than a plot has pixels, and no burden for a browser. */
+/**
+ * Maximum number of rows. Of a longer series every second, fourth, … row is fetched, still more than a plot has pixels.
+ */
 const MOST_ROWS = 32768;
 
-/** Rows of a series that grow as the run goes on. */
+/** Rows of a series, which grows during a run. */
 class Series {
   constructor(name) {
     this.name = name;
@@ -27,7 +29,7 @@ class Series {
     this.columns = {};
   }
 
-  /** Fetches the rows that are new; true if there were any. */
+  /** Fetches new rows. Resolves to true if there were any. */
   async follow([generation, count]) {
     let changed = false;
     if (generation !== this.generation) {
@@ -48,7 +50,7 @@ class Series {
     return changed;
   }
 
-  /** Keeps fewer rows, so that `count` of them are not too many. */
+  /** Drops rows, so that a series of `count` rows stays below the maximum. */
   #thin(count) {
     const before = this.every;
     while (count > MOST_ROWS * this.every) this.every *= 2;
@@ -61,7 +63,7 @@ class Series {
   }
 }
 
-/** Radii that are drawn: columns of the cluster, and what they are called. */
+/** Radii that are drawn: columns of the cluster series, with their labels. */
 const RADII = [
   ["lagrangian_radius_0900", "90 %"],
   ["lagrangian_radius_0500", "50 %"],
@@ -83,7 +85,7 @@ export class Panels {
     this.charts = [this.energy, this.radii, this.steps, this.rate, this.virial];
   }
 
-  /** Fetches what is new; true if anything is. */
+  /** Fetches new rows of all series. Resolves to true if there were any. */
   async follow(counts) {
     const changed = await Promise.all(Object.values(this.series).map((one) => one.follow(counts[one.name] ?? [0, 0])));
     if (changed.some(Boolean)) this.#fill();
@@ -100,10 +102,10 @@ export class Panels {
       chart.setLines(lines);
       chart.show(lines.length > 0);
     };
-    // At the start the error is 0, and there is no row before to count pairs from.
+    // Without the first row, whose error is 0 and which has no rate.
     put(this.energy, [
       ...over(diagnostics, "relative_energy_error", "since the start", 1, 1, Math.abs),
-      ...over(diagnostics, "relative_energy_error_step", "since the row before", 2, 1, Math.abs),
+      ...over(diagnostics, "relative_energy_error_step", "since the previous row", 2, 1, Math.abs),
     ]);
     put(this.rate, over(diagnostics, "pairs_per_second", "", 1, 1));
     put(this.virial, over(diagnostics, "virial_ratio", "", 1));
@@ -112,7 +114,7 @@ export class Panels {
     this.steps.show(this.levels.length > 0 && diagnostics.rows > 0);
   }
 
-  /** The steps in use at a time. */
+  /** Returns the bars of the steps in use at a time. */
   #bars(time) {
     const { columns, times } = this.series.diagnostics;
     const row = Math.max(lastAt(times, time), 0);
@@ -120,16 +122,16 @@ export class Panels {
     const first = used.findIndex((n) => n > 0);
     const last = used.findLastIndex((n) => n > 0);
     if (first < 0) return [];
-    // The longest step in use is that of the first level in use.
+    // The longest step belongs to the first level in use.
     const longest = columns.step_max?.[row] ?? NaN;
     return used.slice(first, last + 1).map((n, k) => ({
       y: n,
       label: `${first + k}`,
-      text: `step ${told(longest / 2 ** k)}`,
+      text: `step ${format(longest / 2 ** k)}`,
     }));
   }
 
-  /** The density centre in the coordinates of the run; undefined of a run that does not say. */
+  /** Returns the density centre in the coordinates of the run; undefined if the run does not record it. */
   densityCentre(time) {
     const { columns, times } = this.series.cluster;
     const [x, y, z] = ["x", "y", "z"].map((k) => columns[`density_centre_${k}`]);

@@ -1,13 +1,13 @@
-// The time that is shown: set by hand, played, or kept at the newest snapshot.
+// Time that is shown: set by the user, played, or kept at the newest snapshot.
 
 import { lastAt } from "./charts.js";
 import { css } from "./colour.js";
-import { clamp, told } from "./maths.js";
+import { clamp, format } from "./maths.js";
 
-/** Seconds that the whole run takes at speed 1. */
+/** Duration of the whole run at speed 1, in s. */
 const WHOLE = 20;
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
-/** Seconds in which a live view comes up to a new snapshot. */
+/** Time in which a live view reaches a new snapshot, in s. */
 const CATCH_UP = 1.0;
 
 export class Player {
@@ -15,11 +15,11 @@ export class Player {
   playing = false;
   loop = false;
   live = false;
-  /** Numbers and times of the snapshots that can be shown, in order. */
+  /** Numbers and times of the readable snapshots, in order. */
   numbers = [];
   times = [];
 
-  /** @param find element by id  @param changed draw again */
+  /** @param find returns the element with an id  @param changed called when the time has changed */
   constructor(find, changed) {
     this.changed = changed;
     this.find = find;
@@ -33,7 +33,7 @@ export class Player {
     find("live").addEventListener("click", () => this.set({ live: !this.live }));
     find("slider").addEventListener("input", (event) => this.go(Number(event.target.value)));
     find("slider").addEventListener("keydown", (event) => {
-      // The steps of a slider of any value are not those of a run.
+      // Arrow keys move by snapshots, not by steps of the slider.
       const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
       if (by) {
         event.preventDefault();
@@ -46,7 +46,10 @@ export class Player {
     return this.times.length ? [this.times[0], this.times.at(-1)] : [0, 0];
   }
 
-  /** Takes the snapshots there are now; `ended` if no more can come. A view that shows nothing yet begins: live with the newest of a run under way, else with the first. */
+  /**
+   * Sets the snapshots; `ended` if no more will follow. A new view starts live at the newest snapshot of a run in
+   * progress, otherwise at the first.
+   */
   take(snapshots, running, ended) {
     this.numbers = snapshots.map(([number]) => number);
     this.times = snapshots.map(([, time]) => time);
@@ -77,7 +80,7 @@ export class Player {
     this.set({ playing: !this.playing });
   }
 
-  /** Goes to a time, by hand. */
+  /** Goes to a time chosen by the user. */
   go(time) {
     this.live = false;
     this.time = clamp(time, ...this.range);
@@ -85,7 +88,7 @@ export class Player {
     this.changed();
   }
 
-  /** Goes to the next snapshot, or the one before. */
+  /** Goes to the next or the previous snapshot. */
   step(by) {
     this.playing = false;
     const k = lastAt(this.times, this.time);
@@ -93,13 +96,13 @@ export class Player {
     this.go(this.times[clamp(k + (by < 0 && between ? 0 : by), 0, this.times.length - 1)] ?? this.time);
   }
 
-  /** The places in the list of the snapshots before and after a time. */
+  /** Returns the indices of the snapshots before and after a time. */
   around(time = this.time) {
     const a = clamp(lastAt(this.times, time), 0, Math.max(this.times.length - 1, 0));
     return [a, Math.min(a + 1, this.times.length - 1)];
   }
 
-  /** Where time is after some seconds. */
+  /** Returns the time after some seconds of playing. */
   after(seconds) {
     const [first, last] = this.range;
     if (this.live) {
@@ -130,7 +133,7 @@ export class Player {
     slider.max = last;
     slider.value = this.time;
     slider.disabled = find("play").disabled = this.times.length < 2;
-    const text = Number.isNaN(this.time) ? "–" : `t = ${told(this.time, 4)} ${this.unit ?? ""}`;
+    const text = Number.isNaN(this.time) ? "–" : `t = ${format(this.time, 4)} ${this.unit ?? ""}`;
     if (find("time").textContent !== text) {
       find("time").textContent = text;
       slider.setAttribute("aria-valuetext", text);
@@ -142,7 +145,7 @@ export class Player {
     find("live").disabled = this.ended && !this.live;
   }
 
-  /** Marks where the snapshots are. */
+  /** Draws a mark for each snapshot. */
   ticks() {
     const canvas = this.find("ticks");
     const ratio = window.devicePixelRatio || 1;
@@ -152,7 +155,7 @@ export class Player {
     pen.scale(ratio, ratio);
     pen.fillStyle = css("--frame");
     const [first, last] = this.range;
-    // So many that they touch say nothing. The slider's knob is about 16 pixels wide.
+    // Too many marks would merge. The knob of the slider is about 16 pixels wide.
     if (last <= first || this.times.length > width / 4) return;
     for (const time of this.times) pen.fillRect(8 + ((width - 16) * (time - first)) / (last - first) - 0.5, 1, 1, 4);
   }

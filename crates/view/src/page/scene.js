@@ -1,27 +1,27 @@
-// The particles, drawn by WebGL 2.
+// Rendering of the particles with WebGL 2.
 
 import { ink, map, theme } from "./colour.js";
 import { PARTICLES, PICTURE } from "./shaders.js";
 
-/** Frames whose columns stay in the memory of the graphics card. */
+/** Maximum number of frames in the memory of the graphics card. */
 const MOST_BUFFERS = 4;
 const COLOURS = 256;
-/** Most pixels of the picture a pixel of the page. */
+/** Maximum number of picture pixels for each page pixel, in each direction. */
 const FINEST = 2;
 
-export class Unable extends Error {}
+export class Unsupported extends Error {}
 
 export class Scene {
   #buffers = new Map();
   #size = [0, 0];
 
-  /** @throws {Unable} if the browser cannot draw it */
+  /** @throws {Unsupported} if the browser cannot draw the particles */
   constructor(canvas) {
     this.canvas = canvas;
     const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, depth: false, powerPreference: "high-performance" });
-    if (!gl) throw new Unable("This browser has no WebGL 2, which draws the particles. The plots work without.");
+    if (!gl) throw new Unsupported("This browser does not support WebGL 2, which is needed to draw the particles. The plots work without it.");
     if (!gl.getExtension("EXT_color_buffer_float") && !gl.getExtension("EXT_color_buffer_half_float")) {
-      throw new Unable("This graphics card cannot add up half floats, as which the particles are drawn. The plots work without.");
+      throw new Unsupported("This graphics card cannot blend half floats, which is needed to draw the particles. The plots work without it.");
     }
     this.gl = gl;
     this.ratio = Math.min(window.devicePixelRatio || 1, FINEST);
@@ -46,11 +46,11 @@ export class Scene {
     this.nothing = gl.createVertexArray();
     gl.bindVertexArray(this.columns);
     for (let k = 0; k < 5; k++) gl.enableVertexAttribArray(k);
-    this.dress();
+    this.applyTheme();
   }
 
-  /** Takes the colours of the theme. */
-  dress() {
+  /** Sets the colours of the theme. */
+  applyTheme() {
     const { gl } = this;
     gl.bindTexture(gl.TEXTURE_2D, this.map);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, COLOURS, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, map(theme(), COLOURS));
@@ -61,7 +61,7 @@ export class Scene {
     this.glow = theme() === "dark" ? 1 : 0;
   }
 
-  /** The columns of a frame on the graphics card. */
+  /** Returns the buffers of a frame on the graphics card. */
   #columns(frame) {
     const found = this.#buffers.get(frame);
     if (found) {
@@ -97,7 +97,7 @@ export class Scene {
   }
 
   /**
-   * Draws a motion at a place between its frames; without one, the ground alone.
+   * Draws a motion at a fraction of the interval between its frames; only the background if there is no motion.
    * @param look `view` of the camera in page pixels, `centre`, `radius`, `mean`, `quantity`, `range`
    */
   draw(motion, part, look) {
@@ -167,11 +167,11 @@ function program(gl, { vertex, fragment }) {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost()) throw new Unable(gl.getShaderInfoLog(shader));
+    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost()) throw new Unsupported(gl.getShaderInfoLog(shader));
     gl.attachShader(made, shader);
   }
   gl.linkProgram(made);
-  if (!gl.getProgramParameter(made, gl.LINK_STATUS) && !gl.isContextLost()) throw new Unable(gl.getProgramInfoLog(made));
+  if (!gl.getProgramParameter(made, gl.LINK_STATUS) && !gl.isContextLost()) throw new Unsupported(gl.getProgramInfoLog(made));
   const places = new Map();
   const at = (name) => {
     if (!places.has(name)) places.set(name, gl.getUniformLocation(made, name));

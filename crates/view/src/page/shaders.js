@@ -1,8 +1,8 @@
-// The programs of the graphics card.
+// Shaders.
 //
-// Particles are added up, in any order, as colour times weight and weight, into a picture of half floats; a second pass turns the
-// sums into the mean colour, as opaque as the weight makes it. So where thousands overlap the colour still tells their mean
-// quantity, on light ground as on dark, and nothing flickers as the order changes.
+// Particles are summed, in any order, as colour times weight and weight, in a texture of half floats; a second pass
+// computes the mean colour, with an opacity that increases with the weight. Where thousands of particles overlap, the
+// colour shows their mean quantity, on light and dark backgrounds, and does not flicker when the order changes.
 
 import { LONGEST_TANGENT } from "./maths.js";
 
@@ -16,10 +16,10 @@ export const PARTICLES = {
     layout(location = 4) in float mass;
     uniform mat4 view, projection;
     uniform vec3 centre;
-    uniform float part, between;      // place between the frames; velocity to tangent
-    uniform float focal;              // pixels of a length of 1 at a distance of 1
-    uniform float radius, mean_mass;  // of a particle of the mean mass, in the scene; that mass
-    uniform vec2 range;               // of the quantity in colour
+    uniform float part, between;      // fraction of the interval; factor from velocity to tangent
+    uniform float focal;              // size in pixels of a length of 1 at a distance of 1
+    uniform float radius, mean_mass;  // radius of a particle of mean mass; mean mass
+    uniform vec2 range;               // range of the quantity shown in colour
     uniform int quantity;             // 0 speed, 1 mass, 2 none
     uniform vec3 plain;
     uniform sampler2D map;
@@ -42,7 +42,7 @@ export const PARTICLES = {
       vec4 at = view * vec4(hermite() - centre, 1.0);
       gl_Position = projection * at;
       float size = 2.0 * radius * focal / max(-at.z, 1e-30) * clamp(pow(mass / mean_mass, 0.3333), 0.6, 5.0);
-      // One that is smaller than a pixel is drawn as one, and fainter, but never lost.
+      // A particle smaller than the minimum size is drawn at that size and fainter, so that it stays visible.
       weight = mass > 0.0 ? clamp(size * size / 6.25, 0.12, 1.0) : 0.0;
       gl_PointSize = clamp(size, 2.5, 64.0);
       float value = quantity == 0 ? length(mix(v0, v1, part)) : mass;
@@ -58,7 +58,7 @@ export const PARTICLES = {
     void main() {
       float d = length(gl_PointCoord * 2.0 - 1.0);
       if (d > 1.0) discard;
-      // A disc with a soft rim.
+      // Disc with a smooth edge.
       float w = weight * (1.0 - smoothstep(0.35, 1.0, d));
       sum = vec4(colour * w, w);
     }`,
@@ -67,7 +67,7 @@ export const PARTICLES = {
 export const PICTURE = {
   vertex: `#version 300 es
     void main() {
-      // One triangle over everything.
+      // One triangle that covers the screen.
       gl_Position = vec4(vec2((gl_VertexID << 1) & 2, gl_VertexID & 2) * 2.0 - 1.0, 0.0, 1.0);
     }`,
   fragment: `#version 300 es
@@ -80,7 +80,7 @@ export const PICTURE = {
       vec4 sum = texelFetch(sums, ivec2(gl_FragCoord.xy), 0);
       vec3 mean = sum.rgb / max(sum.a, 1e-6);
       float opaque = 1.0 - exp(-1.8 * sum.a);
-      // On dark ground a crowd shines, on light ground it gets darker.
+      // Dense regions are brighter on a dark background and darker on a light one.
       float crowd = clamp(log2(1.0 + 0.25 * sum.a) / 7.0, 0.0, 1.0);
       vec3 dense = glow > 0.0 ? mix(mean, vec3(1.0), 0.75 * crowd) : mean * (1.0 - 0.45 * crowd);
       seen = vec4(mix(ground, dense, opaque), 1.0);

@@ -1,20 +1,21 @@
-// What lies over the particles: trails of some of them over past snapshots, a ring around the one that is followed, the axes,
-// a bar of scale.
+// Overlay of the scene: trails of particles over past snapshots, a ring around the followed particle, axes, scale bar.
 
 import { project } from "./camera.js";
 import { css } from "./colour.js";
 import { Motion, rowOf } from "./frames.js";
-import { dot, round, sub, told } from "./maths.js";
+import { dot, round, sub, format } from "./maths.js";
 
-/** Snapshots that a trail goes back. */
+/** Number of snapshots that a trail extends back. */
 export const BACK = 24;
-/** Straight pieces between two snapshots. */
+/** Number of straight segments between two snapshots. */
 const PIECES = 12;
-/** Trails of the most massive particles. */
+/** Number of most massive particles with trails. */
 export const HEAVY = 8;
 const SERIES = 8;
 
-/** Rows of the most massive particles of a frame, the heaviest first; of equal ones the first in the file. */
+/**
+ * Returns the rows of the most massive particles of a frame in descending order; of equal masses the first in the file.
+ */
 export function heaviest(frame) {
   const rows = [];
   for (let i = 0; i < frame.n; i++) {
@@ -28,8 +29,8 @@ export function heaviest(frame) {
 }
 
 /**
- * The path of a particle up to a time: points from the oldest on, each with its time, in the coordinates of the run. It
- * begins after the last frame that is not here, or does not have the particle.
+ * Returns the path of a particle up to a time: points with their times, from the oldest on, in the coordinates of the
+ * run. It starts after the last frame that is not loaded, or that does not contain the particle.
  */
 export function path(frames, id, time, reach) {
   const points = [];
@@ -57,7 +58,7 @@ export function path(frames, id, time, reach) {
   return points;
 }
 
-/** The motion of one particle between two frames. */
+/** Returns the motion of one particle between two frames. */
 function single(a, b, row, id, reach) {
   const other = rowOf(b, id, row);
   if (other < 0) return undefined;
@@ -73,7 +74,7 @@ export class Overlay {
     this.pen = canvas.getContext("2d");
   }
 
-  /** Clears it, to be drawn in page pixels. */
+  /** Clears the overlay and sets the scale to page pixels. */
   begin() {
     const { canvas, pen } = this;
     const ratio = window.devicePixelRatio || 1;
@@ -84,7 +85,7 @@ export class Overlay {
     pen.lineCap = pen.lineJoin = "round";
   }
 
-  /** A trail that fades into the past. `where` puts a point of the run into the scene. */
+  /** Draws a trail that fades into the past. `where` converts a point of the run to the scene. */
   trail(points, number, view, where) {
     const { pen } = this;
     if (points.length < 2) return;
@@ -105,7 +106,7 @@ export class Overlay {
     pen.globalAlpha = 1;
   }
 
-  /** A ring around a particle. */
+  /** Draws a ring around a particle. */
   ring(view, p, number = 1) {
     const at = project(view, p);
     if (!at) return;
@@ -117,7 +118,7 @@ export class Overlay {
     pen.stroke();
   }
 
-  /** The directions of the axes, and a bar of a round length at the distance of the centre. */
+  /** Draws the directions of the axes, and a scale bar for the distance of the centre. */
   scale(view, distance, unit) {
     const { pen } = this;
     const [right, bottom] = [view.width - 16, view.height - 18];
@@ -134,7 +135,7 @@ export class Overlay {
     pen.stroke();
     pen.textAlign = "center";
     pen.textBaseline = "bottom";
-    pen.fillText(`${told(length)} ${unit}`, right - pixels / 2, bottom - 5);
+    pen.fillText(`${format(length)} ${unit}`, right - pixels / 2, bottom - 5);
     const [x0, y0] = [view.width - 42, view.height - 84];
     ["x", "y", "z"].forEach((name, k) => {
       const axis = [0, 1, 2].map((j) => (j === k ? 1 : 0));
@@ -151,7 +152,7 @@ export class Overlay {
   }
 }
 
-/** The row whose particle is seen next to a place in the view, within a reach of pixels; -1 if there is none. */
+/** Returns the row of the particle nearest to a position in the view, within `reach` pixels; -1 if there is none. */
 export function pick(motion, part, view, centre, [x, y], reach = 12) {
   let [best, found] = [reach * reach, -1];
   for (let i = 0; i < motion.first.n; i++) {

@@ -84,7 +84,7 @@ fn overwriting_removes_nothing_where_no_run_was() {
         let before = folder.files();
         folder.tisane(&["run", "run.toml", "--output", "mine", "--overwrite"]).exits(2).says(&[
             &path,
-            "no run wrote",
+            "not written by a run",
             "--output",
         ]);
         assert!(folder.files() == before, "{name}");
@@ -110,7 +110,7 @@ fn overwriting_does_not_remove_the_input_of_the_new_run() {
     folder.write("mine/config.toml", SMALL.to_owned() + "# an hour of notes");
     let before = folder.files();
     let over = ["run", "mine/config.toml", "--output", "mine", "--overwrite"];
-    folder.tisane(&over).exits(2).says(&["mine/config.toml", "no run wrote", "--output"]);
+    folder.tisane(&over).exits(2).says(&["mine/config.toml", "not written by a run", "--output"]);
     assert!(folder.files() == before);
 }
 

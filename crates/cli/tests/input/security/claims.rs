@@ -127,7 +127,7 @@ fn headers_of_gadget_and_amuse() {
     }
 }
 
-/// Writes another number over one of a file, and seals it again as if a run had written it.
+/// Writes another number over one of a file, and appends a new checksum as if a run had written it.
 fn claims(path: &Path, change: impl FnOnce(&File)) {
     change(&hdf::change(path));
     checksum::append(path).unwrap();

@@ -199,7 +199,7 @@ mod on_gpu {
                     for threads in or(&self.p, &[own.threads]) {
                         for span_bags in or(&self.span, &[own.span_bags]) {
                             let shape = AccelerationShape { targets, threads, span_bags };
-                            if shape.fits(mode) {
+                            if shape.is_valid(mode) {
                                 found.push(Box::new(move || our_kernel(mode, shape, options.device)));
                             } else if !self.skip_unfit {
                                 let problem = format!("{} cannot be launched as {shape:?}", mode.name());
