@@ -1,33 +1,34 @@
-// Accelerations alone: the sources are put into the mode's numbers, each thread takes T targets and walks the bags of a span in
-// order, and the spans are added up. What a span comes to is one node of the canonical tree; in the modes that add bags in order
-// there is one span, or each bag's sums are handed on.
+// Accelerations alone: the sources are converted to the mode's numbers, each thread takes T targets and loops over the
+// bags of a span in order, and the spans are added. The sum of a span is one node of the canonical tree. In the modes
+// that add bags in order there is one span, or each bag's sums are passed on.
 #include "acceleration.cuh"
 #include "reduce.cuh"
 #include "total.cuh"
 
-/// Most threads in a block: `MAX_THREADS` of src/force/cuda/acceleration_shape.rs.
+/// Largest number of threads in a block: `MAX_THREADS` of src/force/cuda/acceleration_shape.rs.
 constexpr int MOST_THREADS = 256;
-/// Sources that a thread's loop holds at a time: as many as are faster and do not spill.
+/// Number of sources in a thread's loop body: as many as are faster and do not spill.
 template <class M, int T> constexpr int HELD_OF = 16 / T;
 template <> constexpr int HELD_OF<F32Direct, 4> = 16;
 template <> constexpr int HELD_OF<F32Chamomile, 4> = 8;
-/// Groups of threads in a block: `groups` of src/force/cuda/acceleration_shape.rs.
+/// Number of groups of threads in a block: `groups` of src/force/cuda/acceleration_shape.rs.
 template <class M, int T> constexpr int GROUPS_OF = 1;
 template <> constexpr int GROUPS_OF<F32Chamomile, 4> = 4;
-/// Thread blocks that a multiprocessor must hold at once, so that a thread may have all the registers that leaves, and keep many
-/// pairs under way where a sum waits for its last term. With groups of threads the compiler's own choice (0) is faster.
+/// Number of thread blocks that a multiprocessor must hold at once, so that a thread may use all remaining registers,
+/// and keep many pairs in flight where a sum waits for its last term. With groups of threads the compiler's own choice
+/// (0) is faster.
 template <class M, int T> constexpr int LEAST_BLOCKS = GROUPS_OF<M, T> > 1 ? 0 : 1;
-/// Bags that are computed while the next are fetched.
+/// Number of bags that are computed while the next ones are fetched.
 constexpr int FETCH_BAGS = 4;
-/// Sources that a thread block of `place` takes, one a thread.
+/// Number of sources in a thread block of `place`, one a thread.
 constexpr int PLACE_THREADS = 128;
 
-/// Where padding stands: so far away that without mass it adds exact zeros, near enough that no square overflows.
+/// Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square overflows.
 template <class M> constexpr double NOWHERE = sizeof(typename M::Real) == 8 ? 1e150 : 1e15;
 
-/// Puts sources into the mode's numbers.
+/// Converts sources to the mode's numbers.
 template <class M> __device__ __forceinline__ void place(const AccelerationCall &call) {
-    // The host's memory is far: it is read in whole lines.
+    // The host's memory is slow: it is read in whole lines.
     __shared__ double row[PLACE_THREADS * COMPONENTS];
     u32 first = blockIdx.x * PLACE_THREADS, i = first + threadIdx.x;
     u32 here = min(call.sources - first, (u32)PLACE_THREADS);
@@ -40,7 +41,7 @@ template <class M> __device__ __forceinline__ void place(const AccelerationCall 
     write_place<M>(call.placed + (size_t)i * Place<M>::UNITS, pos, call.mass[i]);
 }
 
-/// Begins to copy a unit to shared memory; there after `fetched` and a barrier.
+/// Starts a copy of a unit to shared memory, which is complete after `fetched` and a barrier.
 __device__ __forceinline__ void fetch(float4 *to, const float4 *from) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
@@ -55,17 +56,18 @@ __device__ __forceinline__ void fetched() {
 #endif
 }
 
-/// Grid: tiles of targets × spans of bags. Block: threads of different targets × GROUPS, which share the bags of their targets
-/// among them: where bags are added in order there is one span for many particles, and the targets of a block must be few for
-/// the work to spread evenly. The first group adds up what all find, in order.
+/// Grid: tiles of targets × spans of bags. Block: threads of different targets × GROUPS, which share the bags of their
+/// targets. Where bags are added in order there is one span for many particles, and a block must have few targets to
+/// distribute the work evenly. The first group adds the sums of all groups, in order.
 template <class M, int T> __device__ __forceinline__ void accelerate(const AccelerationCall &call) {
     constexpr int UNITS = Place<M>::UNITS, HELD = HELD_OF<M, T>, GROUPS = GROUPS_OF<M, T>;
     static_assert(GROUPS == 1 || M::ORDER == Order::InOrder, "the other modes have spans, or one running sum");
-    // So the barrier before the bags of a fetch also says that the first group has read what was handed over in the last.
+    // So the barrier before the bags of a fetch also guarantees that the first group has read the sums of the last
+    // fetch.
     static_assert(GROUPS == 1 || GROUPS == FETCH_BAGS, "a bag for each group in a fetch");
-    // While one is walked through, the other is filled.
+    // One buffer is read while the other is filled.
     __shared__ float4 tile[2][FETCH_BAGS * BAG * UNITS];
-    // What the other groups found in their bags.
+    // Sums of the other groups over their bags.
     __shared__ typename M::Node handed[GROUPS > 1 ? (GROUPS - 1) * T * COMPONENTS : 1][GROUPS > 1 ? MOST_THREADS / GROUPS : 1];
     u32 group = GROUPS > 1 ? threadIdx.y : 0;
     Place<M> target[T];
@@ -74,7 +76,7 @@ template <class M, int T> __device__ __forceinline__ void accelerate(const Accel
     u32 first = blockIdx.x * blockDim.x * T + threadIdx.x;
 #pragma unroll
     for (int j = 0; j < T; ++j) {
-        // Threads beyond the last target repeat it.
+        // Threads beyond the last target repeat that target.
         own[j] = min(first + j * blockDim.x, call.sources - 1);
         read(call.placed + (size_t)own[j] * UNITS, target[j]);
         sums[j].clear();
@@ -164,7 +166,7 @@ TISANE_EACH_ACCELERATION(TISANE_ACCELERATE)
     }
 TISANE_EACH_MODE(TISANE_PLACE)
 
-/// The total over the spans. One thread a target and component.
+/// Sums over the spans. One thread a target and component.
 #define TISANE_REDUCE_ACCELERATIONS(name, M)                                                                           \
     extern "C" __global__ void __launch_bounds__(128)                                                                  \
         reduce_accelerations_##name(const __grid_constant__ AccelerationCall call) {                                   \

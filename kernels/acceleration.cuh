@@ -1,9 +1,9 @@
-// Accelerations alone, of all particles on each other: what the host hands over, and what lies where. Mirrored by
-// `AccelerationCall` in src/force/cuda/acceleration.rs: change both.
+// Accelerations alone, of all particles on each other: the argument of the kernels and the layout of its arrays.
+// Mirrored by `AccelerationCall` in src/force/cuda/acceleration.rs; both must be changed together.
 #pragma once
 #include "bag.cuh"
 
-/// Sums that make up an acceleration.
+/// Number of sums in an acceleration.
 constexpr int COMPONENTS = 3;
 
 struct AccelerationCall {
@@ -11,7 +11,7 @@ struct AccelerationCall {
     const double *pos;
     // Masses: [slot].
     const double *mass;
-    // The sources in the mode's numbers, in units of 16 bytes: the units of a source are neighbours, source after source.
+    // Sources in the mode's numbers, in units of 16 bytes: the units of a source are adjacent, source after source.
     float4 *placed;
     // Sums over spans of bags: [span][component][slot].
     void *partial;
@@ -21,14 +21,14 @@ struct AccelerationCall {
     // The same in f32: a conversion in the loop over bags is not free.
     float eps2_f32;
     u32 sources;
-    // Sources and padding without mass: whole bags.
+    // Number of sources and padding without mass: whole bags.
     u32 slots;
     u32 span_bags;
-    // Spans, or, where each bag's sums are handed on, bags.
+    // Number of spans, or of bags where each bag's sums are passed on.
     u32 spans;
 };
 
-/// A source or target in a mode's numbers. `low` is what `pos` leaves, in split modes.
+/// Source or target in a mode's numbers. In split modes `low` is the remainder of `pos`.
 template <class M> struct Place {
     using R = typename M::Real;
     static constexpr int UNITS = sizeof(R) == 8 || M::SPLIT ? 2 : 1;
@@ -52,7 +52,7 @@ template <class M> __device__ __forceinline__ void read(const float4 *unit, Plac
     }
 }
 
-/// Writes a source: the nearest numbers, and what the positions leave.
+/// Writes a source: the nearest numbers, and the remainders of the positions.
 template <class M> __device__ __forceinline__ void write_place(float4 *unit, const double (&pos)[3], double mass) {
     if constexpr (sizeof(typename M::Real) == 8) {
         unit[0] = as_unit(pos[0], pos[1]);
@@ -70,7 +70,7 @@ template <class M> __device__ __forceinline__ typename M::Real eps2_of(const Acc
     else return call.eps2_f32;
 }
 
-/// The three running sums of one target: the first three of `Sums`, bit for bit.
+/// Three running sums of one target: the first three of `Sums`, bit for bit.
 template <class M> struct Pulls {
     static constexpr int WIDTH = COMPONENTS;
     typename M::Real sum[COMPONENTS][M::PARTS];
@@ -82,7 +82,7 @@ template <class M> struct Pulls {
             for (int part = 0; part < M::PARTS; ++part) sum[k][part] = 0;
     }
 
-    /// Adds what `source` gives to `target`, unless it is `absent`: see `Sums::add_pair`.
+    /// Adds the pair of `source` and `target`, unless it is `absent`; see `Sums::add_pair`.
     template <bool QUICK>
     __device__ __forceinline__ void add_pair(const Place<M> &source, const Place<M> &target, typename M::Real eps2,
                                              bool absent, bool &odd) {
@@ -109,7 +109,7 @@ template <class M> struct Pulls {
     __device__ __forceinline__ typename M::Node node(int k) const { return M::node(sum[k]); }
 };
 
-/// Where sum number `s` of target `k` over `span` goes.
+/// Returns the address of sum number `s` of target `k` over `span`.
 template <class M>
 __device__ __forceinline__ typename M::Node *sum_of(const AccelerationCall &call, u32 span, u32 k, u32 s) {
     return static_cast<typename M::Node *>(call.partial) + ((size_t)span * COMPONENTS + s) * call.slots + k;

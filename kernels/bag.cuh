@@ -1,11 +1,10 @@
-// The sums of one bag, as all kernels take them: of forces or of accelerations, which differ in what they read of a source (B)
-// and in what they add up (S).
+// Sums of one bag for all kernels: of forces or of accelerations, which differ in the data of a source (B) and in the
+// sums (S).
 #pragma once
 #include "call.cuh"
 
-/// Adds a bag's sources, of which `filled` are there. MASKED: some are left out, the source that is the target itself by its
-/// place `own` in the bag. Returns true, with void sums, if QUICK and some distance was odd. HELD: sources that the loop holds at
-/// a time.
+/// Adds a bag's `filled` sources. MASKED: the source that is the target itself, at the place `own` in the bag, is left
+/// out. Returns true, with void sums, if QUICK and some distance was odd. HELD: number of sources in the loop body.
 template <class M, int T, int HELD, bool MASKED, bool QUICK, class B, class S>
 __device__ __forceinline__ bool add_sources(const float4 *bag, const B (&target)[T], const u32 (&own)[T], u32 filled,
                                             typename M::Real eps2, S (&sums)[T]) {
@@ -23,8 +22,8 @@ __device__ __forceinline__ bool add_sources(const float4 *bag, const B (&target)
     return odd;
 }
 
-/// Adds bag number `bag`, which lies at `units`, for the targets of a lane, which are the sources `own`. The whole warp comes
-/// here together.
+/// Adds bag number `bag`, stored at `units`, for the targets of a lane, which are the sources `own`. Called by the
+/// whole warp together.
 template <class M, int T, int HELD, class C, class B, class S>
 __device__ __forceinline__ void add_bag(const C &call, const float4 *units, u32 bag, const B (&target)[T],
                                         const u32 (&own)[T], S (&sums)[T]) {
@@ -39,7 +38,7 @@ __device__ __forceinline__ void add_bag(const C &call, const float4 *units, u32 
     bool odd = __any_sync(~0u, masked)
                    ? add_sources<M, T, HELD, true, true>(units, target, place, filled, eps2, sums)
                    : add_sources<M, T, HELD, false, true>(units, target, place, filled, eps2, sums);
-    // Only f64 knows odd distances, and there every bag begins with empty sums.
+    // Only f64 has odd distances, and there every bag begins with empty sums.
     if (odd) {
 #pragma unroll
         for (int j = 0; j < T; ++j) sums[j].clear();

@@ -1,50 +1,50 @@
-// What the host hands to a kernel, and how the arrays lie on the device. Mirrored by `Call` in src/force/cuda/launch.rs:
-// change both.
+// Argument of the kernels and layout of its arrays on the device. Mirrored by `Call` in src/force/cuda/launch.rs; both
+// must be changed together.
 #pragma once
 #include "canonical.cuh"
 #include "pair.cuh"
 
-/// Words of a corrected particle, and of a target, in what the host sends.
+/// Number of words of a corrected particle, and of a target, in the upload from the host.
 constexpr u32 STATE = 13, TARGET = 6;
 
 struct Call {
-    // The sources at their own times: 12 columns of `slots` numbers (pos, vel, acc, jerk), ticks, masses.
+    // Sources at their own times: 12 columns of `slots` numbers (pos, vel, acc, jerk), ticks, masses.
     double *held;
     u64 *ticks;
     double *mass;
-    // The sources predicted to `now`, in units of 16 bytes: the units of a source are neighbours, source after source.
+    // Sources predicted to `now`, in units of 16 bytes: the units of a source are adjacent, source after source.
     float4 *predicted;
     // Sums over spans of bags: [span][target of the batch][sum].
     void *partial;
-    // How many spans of a tile of targets have come; 0 between evaluations.
+    // Number of finished spans of a tile of targets; 0 between evaluations.
     u32 *arrived;
     // Forces on the block, in the host's memory: [targets][sum].
     double *out;
-    // Corrected particles: places in ascending order; ticks, pos, vel, acc, jerk of each.
+    // Corrected particles: indices in ascending order; ticks, pos, vel, acc, jerk of each.
     const u32 *changed_index;
     const u64 *changed_state;
-    // The block: places in ascending order; pos, vel of each.
+    // Block: indices in ascending order; pos, vel of each.
     const u32 *target_index;
     const double *target_state;
     u64 now;
     double tick;
     double eps2;
     u32 sources;
-    // Sources and padding without mass: whole bags.
+    // Number of sources and padding without mass: whole bags.
     u32 slots;
     u32 changed;
     u32 targets;
-    // The batch of targets that `partial` has room for.
+    // Batch of targets that fits `partial`.
     u32 first_target;
     u32 batch;
     u32 span_bags;
     u32 spans;
 };
 
-/// Units of 16 bytes that a predicted source takes.
+/// Number of units of 16 bytes of a predicted source.
 template <class M> constexpr int UNITS = Body<M>::UNITS;
 
-/// The softening in the mode's numbers.
+/// Returns the softening in the mode's numbers.
 template <class M> __device__ __forceinline__ typename M::Real eps2_of(const Call &call) {
     return (typename M::Real)call.eps2;
 }
@@ -91,7 +91,7 @@ template <class M> __device__ __forceinline__ void write_body(float4 *unit, cons
     }
 }
 
-/// Target `k` of the block; its index goes to `own`.
+/// Returns target `k` of the block, and stores its index in `own`.
 template <class M> __device__ __forceinline__ Body<M> read_target(const Call &call, u32 k, u32 &own) {
     double pos[3], vel[3];
 #pragma unroll
@@ -103,13 +103,13 @@ template <class M> __device__ __forceinline__ Body<M> read_target(const Call &ca
     return Body<M>::of(pos, vel, 0);
 }
 
-/// Where the partial sums of target `k` of the batch over `span` go.
+/// Returns the address of the partial sums of target `k` of the batch over `span`.
 template <class M>
 __device__ __forceinline__ typename M::Node *partial_of(const Call &call, u32 span, u32 k) {
     return static_cast<typename M::Node *>(call.partial) + ((size_t)span * call.batch + k) * SUMS;
 }
 
-/// Sum number `s` of them.
+/// Returns the address of sum number `s` of these.
 template <class M>
 __device__ __forceinline__ typename M::Node *sum_of(const Call &call, u32 span, u32 k, u32 s) {
     return partial_of<M>(call, span, k) + s;

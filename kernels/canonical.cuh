@@ -2,10 +2,10 @@
 #pragma once
 #include "precision.cuh"
 
-/// Sources in a bag.
+/// Number of sources in a bag.
 constexpr int BAG = 64;
 
-/// Adds up the nodes of WIDTH sums that arrive in order, like a binary counter: level l is kept where bit l of the count
+/// Sum of the nodes of WIDTH sums that arrive in order, like a binary counter: level l is kept where bit l of the count
 /// is set.
 template <class N, int WIDTH, int DEPTH> struct TreeSum {
     N nodes[DEPTH][WIDTH];
@@ -23,7 +23,7 @@ template <class N, int WIDTH, int DEPTH> struct TreeSum {
         ++count;
     }
 
-    /// The roots over everything pushed: what is left merges from the right, missing children left out.
+    /// Returns the roots over all nodes: the remaining ones merge from the right, missing children left out.
     __device__ __forceinline__ void root(N (&node)[WIDTH]) const {
         bool empty = true;
 #pragma unroll

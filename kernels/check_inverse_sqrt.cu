@@ -1,6 +1,5 @@
-// Holds the quick 1/sqrt(x) of precision.cuh to the compiler's two IEEE operations: every x for which the last step could
-// round wrongly (see there), and random x. A program of its own:
-//   nvcc -arch=sm_90 --fmad=false kernels/check_inverse_sqrt.cu -o check && ./check [billions of random x]
+// Compares the quick 1/sqrt(x) of precision.cuh with the compiler's two IEEE operations: for every x for which the last
+// step could round wrongly (see there), and for random x. A separate program:
 #include "precision.cuh"
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +8,7 @@ __device__ const double HARD[] = {
 #include "hard_inverse_sqrt.inc"
 };
 constexpr int HARD_COUNT = sizeof(HARD) / sizeof(double);
-/// Powers of 4 that the hard values are scaled by, from 4^-LOW on: what is quick.
+/// Powers of 4 by which the hard values are scaled, from 4^-LOW on: the range of the quick path.
 constexpr int LOW = 484, SCALES = 980;
 
 __device__ u64 wrong, quick;

@@ -1,9 +1,9 @@
-// Force on large blocks: each thread takes T targets and walks the bags of a span in order, which the block reads into
-// shared memory tile by tile; what the span comes to is one node of the canonical tree.
+// Force on large blocks: each thread takes T targets and loops over the bags of a span in order, which the block reads
+// into shared memory tile by tile. The sum of a span is one node of the canonical tree.
 #include "bag.cuh"
 #include "total.cuh"
 
-/// Sources that a thread's loop holds at a time.
+/// Number of sources in a thread's loop body.
 #ifndef TILES_UNROLL
 #define TILES_UNROLL 4
 #endif
@@ -13,7 +13,7 @@ constexpr int TILES_HELD = TILES_UNROLL;
 #define TILES_BLOCKS 1
 #endif
 
-/// Bags read into shared memory at a time.
+/// Number of bags read into shared memory at a time.
 constexpr int TILE_BAGS = 4;
 
 /// Grid: tiles of targets × spans of bags.
@@ -25,7 +25,7 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
     u32 first = blockIdx.x * blockDim.x * T + threadIdx.x;
 #pragma unroll
     for (int j = 0; j < T; ++j) {
-        // Threads beyond the last target repeat it.
+        // Threads beyond the last target repeat that target.
         target[j] = read_target<M>(call, call.first_target + min(first + j * blockDim.x, call.batch - 1), own[j]);
         sums[j].clear();
     }
@@ -56,7 +56,7 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
     }
 }
 
-/// Thread blocks of 256 that a multiprocessor must hold: it bounds the registers.
+/// Number of thread blocks of 256 that a multiprocessor must hold, which bounds the registers.
 template <class M, int T> constexpr int TILES_BLOCKS_OF = TILES_BLOCKS;
 // 64 registers, in which it spills on the oldest devices.
 #if !defined(TISANE_ALL_SHAPES) && !(defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)

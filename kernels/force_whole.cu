@@ -1,16 +1,16 @@
-// The whole evaluation of a small block in one kernel: each warp predicts a bag into shared memory and sums it for the 32 × T
-// targets of its lanes; the warps of a thread block make a node of the canonical tree, and the last thread block to come adds
-// up the nodes. Where a kernel of its own for each would cost more than its work.
+// The whole evaluation of a small block in one kernel: each warp predicts a bag into shared memory and sums it for the
+// 32 × T targets of its lanes; the warps of a thread block make a node of the canonical tree, and the last thread block
+// to finish adds the nodes. For blocks so small that the launch of separate kernels would cost more than their work.
 #include "bag.cuh"
 #include "predict.cuh"
 #include "reduce.cuh"
 
-/// Sources times targets that a lane's loop holds at a time.
+/// Number of sources times targets in a lane's loop body.
 #ifndef WHOLE_UNROLL
 #define WHOLE_UNROLL 8
 #endif
 constexpr int WHOLE_HELD = WHOLE_UNROLL;
-/// Levels of the tree over the bags of a warp: at most 2^(WARP_DEPTH - 1) bags.
+/// Number of levels of the tree over the bags of a warp: at most 2^(WARP_DEPTH - 1) bags.
 constexpr int WARP_DEPTH = 8;
 
 /// Shared memory of a warp in units: its bag, and afterwards its nodes.
@@ -19,7 +19,7 @@ constexpr u32 ROOM = BAG * UNITS<M> * 16 > 32 * T * SUMS * sizeof(typename M::No
                          ? BAG * UNITS<M>
                          : (32 * T * SUMS * sizeof(typename M::Node) + 15) / 16;
 
-/// True in the last thread block of a tile of targets to come here, which then sees what the others wrote before.
+/// Returns true in the last thread block of a tile of targets to get here, which then sees the writes of the others.
 __device__ __forceinline__ bool is_last(const Call &call, u32 thread) {
     __shared__ bool last;
     __threadfence();
@@ -33,7 +33,8 @@ __device__ __forceinline__ bool is_last(const Call &call, u32 thread) {
     return last;
 }
 
-/// Grid: spans of bags × tiles of targets; block: 32 lanes × warps, a power of two, and a warp takes span_bags / warps bags.
+/// Grid: spans of bags × tiles of targets. Block: 32 lanes × warps, a power of two; a warp takes span_bags / warps
+/// bags.
 template <class M, int T> __device__ __forceinline__ void force_whole(const Call &call) {
     using Node = typename M::Node;
     constexpr bool TREE = M::ORDER == Order::Tree;
@@ -46,7 +47,7 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
     u32 own[T];
 #pragma unroll
     for (int j = 0; j < T; ++j)
-        // Lanes beyond the last target repeat it.
+        // Lanes beyond the last target repeat that target.
         target[j] = read_target<M>(call, call.first_target + min(first + 32 * j + lane, call.batch - 1), own[j]);
 
     TreeSum<Node, T * SUMS, WARP_DEPTH> tree;
@@ -95,7 +96,8 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
     }
     if (!is_last(call, thread)) return;
 
-    // Lanes for each sum: as many as there are threads for, so that few sums are not read by few lanes.
+    // Number of lanes for each sum: all threads are used, so that a small number of sums is not read by a few lanes
+    // alone.
     u32 share = 1;
     if (TREE)
         while (share < 32 && 2 * share * here <= 32 * warps) share *= 2;

@@ -1,18 +1,18 @@
-// The pair formulas and the predictor: mirrors src/gravity.rs name for name, operation by operation.
+// The pair force and the predictor: mirrors src/gravity.rs name for name, operation by operation.
 #pragma once
 #include "precision.cuh"
 
-/// What a source gives to a target: acceleration m_s3 * r, jerk m_s3 * d, potential -m_s.
+/// Force of one source on a target: acceleration m_s3 * r, jerk m_s3 * d, potential -m_s.
 template <class R> struct Pair {
     R m_s, m_s3, d[3];
 };
 
-/// What acceleration, jerk and potential of a pair have in common.
+/// Common factors of acceleration, jerk and potential of a pair.
 template <class R> struct Approach {
     R s_inv2, m_s, m_s3;
 };
 
-/// By the mode's 1/sqrt. QUICK: without branches, and void where `odd` becomes true.
+/// Computes them by the mode's 1/sqrt. QUICK: without branches, and void where `odd` becomes true.
 template <class M, bool QUICK, class R = typename M::Real>
 __device__ __forceinline__ Approach<R> approach(R mass, const R (&r)[3], R eps2, bool &odd) {
     R s2 = fma_rn(r[0], r[0], fma_rn(r[1], r[1], fma_rn(r[2], r[2], eps2)));
@@ -22,7 +22,7 @@ __device__ __forceinline__ Approach<R> approach(R mass, const R (&r)[3], R eps2,
     return {s_inv2, m_s, m_s * s_inv2};
 }
 
-/// The factor of the acceleration alone.
+/// Returns the factor of the acceleration alone.
 template <class M, bool QUICK, class R = typename M::Real>
 __device__ __forceinline__ R attraction(R mass, const R (&r)[3], R eps2, bool &odd) {
     return approach<M, QUICK>(mass, r, eps2, odd).m_s3;
@@ -36,7 +36,7 @@ __device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3]
     return {m_s, m_s3, {fma_rn(alpha, r[0], v[0]), fma_rn(alpha, r[1], v[1]), fma_rn(alpha, r[2], v[2])}};
 }
 
-/// One component of the predicted position and velocity after dt. Nothing is fused.
+/// Returns one component of the predicted position and velocity after dt. Nothing is fused.
 __device__ __forceinline__ void predict_component(double &pos, double &vel, double acc, double jerk, double dt) {
     const double THIRD = 1.0 / 3.0;
     double half_dt = 0.5 * dt;
@@ -46,14 +46,14 @@ __device__ __forceinline__ void predict_component(double &pos, double &vel, doub
     vel = v;
 }
 
-/// A predicted source or target in a mode's numbers. `low` is what `pos` leaves, in split modes.
+/// Predicted source or target in a mode's numbers. In split modes `low` is the remainder of `pos`.
 template <class M> struct Body {
     using R = typename M::Real;
-    /// Units of 16 bytes that a source takes.
+    /// Number of units of 16 bytes of a source.
     static constexpr int UNITS = sizeof(R) == 8 ? 4 : M::SPLIT ? 3 : 2;
     R pos[3], low[3], vel[3], mass;
 
-    /// From f64: the nearest numbers, and what the positions leave.
+    /// Converts from f64: the nearest numbers, and the remainders of the positions.
     static __device__ __forceinline__ Body of(const double (&pos)[3], const double (&vel)[3], double mass) {
         Body body;
 #pragma unroll
@@ -67,7 +67,7 @@ template <class M> struct Body {
     }
 };
 
-/// The seven running sums of one target.
+/// Seven running sums of one target.
 template <class M> struct Sums {
     static constexpr int WIDTH = SUMS;
     typename M::Real sum[SUMS][M::PARTS];
@@ -79,8 +79,9 @@ template <class M> struct Sums {
             for (int part = 0; part < M::PARTS; ++part) sum[k][part] = 0;
     }
 
-    /// Adds what `source` gives to `target`, unless it is `absent`: a particle's pair with itself, or padding. That is left out:
-    /// without mass, at a distance that is not zero, every term is an exact zero, and where zeros count none is added.
+    /// Adds the pair of `source` and `target`, unless it is `absent`: a particle's pair with itself, or padding. To
+    /// leave it out, the mass is set to zero and the distance to another number, so that every term is an exact zero;
+    /// where adding zeros matters none is added.
     template <bool QUICK>
     __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2,
                                              bool absent, bool &odd) {

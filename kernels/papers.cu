@@ -1,7 +1,7 @@
-// The kernels of the papers, in f32, to be measured beside ours: simple pairwise; tiles of one dimension (Nyland, Harris and
-// Prins 2007, GPU Gems 3, chapter 31) with unrolled loops and several threads a body; tiles of two dimensions (the report "GPU-
-// accelerated simulation of gravitational N-body problem") in the report's stages. All take a particle's pair with itself
-// into the sum, which softening makes a zero. Mirrored by src/force/cuda/papers.rs.
+// Kernels of the papers, in f32, to be measured for comparison: simple pairwise; tiles of one dimension (Nyland, Harris
+// and Prins 2007, GPU Gems 3, chapter 31) with unrolled loops and several threads a body; tiles of two dimensions (the
+// report "GPU-accelerated simulation of gravitational N-body problem") in the report's stages. All include a particle's
+// pair with itself in the sum, which softening makes a zero. Mirrored by crates/lab/src/literature/gpu_kernels.rs.
 typedef unsigned int u32;
 
 struct PaperCall {
@@ -13,14 +13,15 @@ struct PaperCall {
     float *out;
     float eps2;
     u32 bodies_count;
-    // Bodies and padding.
+    // Number of bodies and padding.
     u32 slots;
-    // Sources of a thread in two-dimensional tiles.
+    // Number of sources of a thread in two-dimensional tiles.
     u32 luf;
     u32 spans;
 };
 
-/// The pair of GPU Gems 3, listing 31-1: 20 operations. RSQRT: the hardware's 1/sqrt (the report, §4.5) for sqrt and division.
+/// Pair of GPU Gems 3, listing 31-1: 20 operations. RSQRT: the hardware's 1/sqrt (the report, §4.5) replaces square
+/// root and division.
 template <bool RSQRT>
 __device__ __forceinline__ void interact(float4 target, float4 source, float eps2, float (&acc)[3]) {
     float x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
@@ -43,7 +44,7 @@ __device__ __forceinline__ void keep(float *to, u32 slots, u32 i, const float (&
     for (int c = 0; c < 3; ++c) to[(size_t)c * slots + i] = acc[c];
 }
 
-/// Simple pairwise (the report, §3.1): a thread a target, every source from global memory.
+/// Simple pairwise (the report, §3.1): one thread a target, every source from global memory.
 template <bool RSQRT> __device__ __forceinline__ void simple(const PaperCall &call) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     float4 target = call.bodies[i];
@@ -52,8 +53,9 @@ template <bool RSQRT> __device__ __forceinline__ void simple(const PaperCall &ca
     keep(call.out, call.slots, i, acc);
 }
 
-/// Tiles of one dimension (GPU Gems 3, listings 31-2 and 31-3): p = blockDim.x targets, tiles of p sources in shared memory, the
-/// loop unrolled UNROLL times, which divides p. Each of q = blockDim.y threads of a target takes a segment of the sources.
+/// Tiles of one dimension (GPU Gems 3, listings 31-2 and 31-3): p = blockDim.x targets, tiles of p sources in shared
+/// memory, the loop unrolled UNROLL times, which divides p. Each of q = blockDim.y threads of a target takes a segment
+/// of the sources.
 template <bool RSQRT, int UNROLL> __device__ __forceinline__ void tiles(const PaperCall &call) {
     extern __shared__ float4 tile[];
     u32 p = blockDim.x, q = blockDim.y, i = blockIdx.x * p + threadIdx.x;
@@ -85,13 +87,14 @@ template <bool RSQRT, int UNROLL> __device__ __forceinline__ void tiles(const Pa
     keep(call.out, call.slots, i, acc);
 }
 
-/// Where two-dimensional tiles have their sources: in global memory; in shared memory, each thread's in a row; the same, filled
-/// with a counter in memory, which spares a register (the report, §4.4); in shared memory, the threads' in turn, so that they
-/// are in banks of their own (§4.7).
+/// Place of the sources of two-dimensional tiles: in global memory; in shared memory, each thread's in a row; the same,
+/// filled with a counter in memory, which spares a register (the report, §4.4); in shared memory, the threads' in turn,
+/// so that they are in separate banks (§4.7).
 enum class Sources { Global, Rows, Volatile, Strided };
 
-/// Tiles of two dimensions (the report, §4.1): blockDim.y targets; of the blockDim.x threads of each target every one takes
-/// `luf` sources, and hands on what they come to. LEN, LUF: blockDim.x and luf where they are known ahead (its GPU8), or 0.
+/// Tiles of two dimensions (the report, §4.1): blockDim.y targets; each of the blockDim.x threads of a target takes
+/// `luf` sources and passes on their sum. LEN, LUF: blockDim.x and luf where they are known in advance (the report's
+/// GPU8), or 0.
 template <bool RSQRT, Sources SOURCES, int LEN, int LUF, int UNROLL>
 __device__ __forceinline__ void grid(const PaperCall &call) {
     extern __shared__ float4 tile[];
@@ -149,7 +152,7 @@ TISANE_PAPER_FIXED(4, 128)
 TISANE_PAPER_FIXED(4, 256)
 TISANE_PAPER_FIXED(8, 128)
 
-/// The simple sum over the spans (the report, §4.1.2.1): a thread a target and component.
+/// Simple sum over the spans (the report, §4.1.2.1): one thread a target and component.
 extern "C" __global__ void __launch_bounds__(256) paper_sum(const __grid_constant__ PaperCall call) {
     size_t k = blockIdx.x * blockDim.x + threadIdx.x, row = (size_t)3 * call.slots;
     if (k >= row) return;

@@ -1,29 +1,30 @@
 // The precision modes as types: mirrors src/force/mode.rs name for name, operation by operation.
 //
-// Compiled with --fmad=false: nothing is fused but what says `fma`, as in the Rust source. f32 flushes denormals to zero
-// (--ftz=true); no mode's sums come near them.
+// Compiled with --fmad=false: only `fma` is fused, as in the Rust source. f32 flushes denormals to zero (--ftz=true);
+// no mode's sums come near them.
 #pragma once
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-/// Sums that make up a force: acceleration, jerk, potential.
+/// Number of sums in a force: acceleration, jerk, potential.
 constexpr int SUMS = 7;
 
-/// In which order bags are added up.
+/// Order in which bags are added.
 enum class Order { Tree, InOrder, Running };
 
 __device__ __forceinline__ double fma_rn(double a, double b, double c) { return __fma_rn(a, b, c); }
 __device__ __forceinline__ float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 
-/// 1 / sqrt(x), two correctly rounded operations: the CPU's bits.
+/// Returns 1 / sqrt(x) by two correctly rounded operations: the CPU's bits.
 __device__ __forceinline__ double inverse_sqrt(double x) { return __drcp_rn(__dsqrt_rn(x)); }
 
-/// The same bits without a branch, for normal x that is not too small and has not only ones in its low word; `odd` becomes
-/// true for any other, and the result is void. The square root is the compiler's own sequence (a seed, one cubic step, Markstein's correction); the reciprocal
-/// takes its seed from 1/sqrt, which is there already, and needs one step more. That could round wrongly only where 1/s lies
-/// within some 2^-103 above or below the middle between two numbers: 90 values of s, from 184 values of x (up to powers of 4),
-/// of which only 4 - 2^-51 does (kernels/check_inverse_sqrt.cu tries them all).
+/// Returns the same bits without a branch, for normal x that is not too small and whose low word is not all ones; `odd`
+/// becomes true for any other x, and the result is void. The square root is the compiler's own sequence (a seed, one
+/// cubic step, Markstein's correction). The reciprocal takes its seed from the 1/sqrt already computed, and needs one
+/// more step. That could round wrongly only where 1/s lies within some 2^-103 above or below the midpoint between two
+/// numbers: 90 values of s, from 184 values of x (up to powers of 4), of which only 4 - 2^-51 does
+/// (kernels/check_inverse_sqrt.cu tests them all).
 __device__ __forceinline__ double inverse_sqrt(double x, bool &odd) {
     odd |= (u32)__double2hiint(x) - 0x03500000u >= 0x7ca00000u;
     odd |= __double2loint(x) == -1;
@@ -37,8 +38,8 @@ __device__ __forceinline__ double inverse_sqrt(double x, bool &odd) {
     return __fma_rn(y, __fma_rn(-s, y, 1.0), y);
 }
 
-/// 1 / sqrt(x) to about half an ulp, for normal x; denormal x counts as zero, which gives NaN. A step of third order
-/// (Householder) on the hardware's seed y, right to 20 bits: with e = 1 - x y^2, y + y e (1/2 + 3/8 e).
+/// Returns 1 / sqrt(x) to about half an ulp, for normal x; denormal x counts as zero, which gives NaN. A step of third
+/// order (Householder) on the hardware's seed y, accurate to 20 bits: with e = 1 - x y^2, y + y e (1/2 + 3/8 e).
 __device__ __forceinline__ double fast_inverse_sqrt(double x) {
     double seed;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(seed) : "d"(x));
@@ -46,8 +47,8 @@ __device__ __forceinline__ double fast_inverse_sqrt(double x) {
     return __fma_rn(__fma_rn(e, 0.375, 0.5), seed * e, seed);
 }
 
-/// 1 / sqrt(x) in f32. The one place where an f32 mode may differ from the CPU by a rounding; with TISANE_IEEE (for
-/// tests of the order of operations) it does not.
+/// Returns 1 / sqrt(x) in f32. The only place where an f32 mode may differ from the CPU by a rounding; with TISANE_IEEE
+/// (for tests of the order of operations) it does not.
 __device__ __forceinline__ float inverse_sqrt(float x) {
 #ifdef TISANE_IEEE
     return __frcp_rn(__fsqrt_rn(x));
@@ -60,7 +61,7 @@ __device__ __forceinline__ float inverse_sqrt(float x) {
 
 __device__ __forceinline__ float inverse_sqrt(float x, bool &) { return inverse_sqrt(x); }
 
-/// A number as the unevaluated sum of two f32, |lo| <= half an ulp of hi.
+/// Number as the unevaluated sum of two f32, |lo| <= half an ulp of hi.
 struct Twofold {
     float hi, lo;
     /// Dekker's fast two-sum; needs |hi| >= |lo|.
@@ -83,29 +84,29 @@ __device__ __forceinline__ double value(double a) { return a; }
 __device__ __forceinline__ double value(float a) { return (double)a; }
 __device__ __forceinline__ double value(Twofold a) { return (double)a.hi + (double)a.lo; }
 
-/// Zero of any node type.
+/// Returns zero of any node type.
 template <class N> __device__ __forceinline__ N zero() { return N{}; }
 
-/// A node of another lane.
+/// Returns the node of another lane.
 __device__ __forceinline__ double from_lane(double a, int mask) { return __shfl_xor_sync(~0u, a, mask); }
 __device__ __forceinline__ float from_lane(float a, int mask) { return __shfl_xor_sync(~0u, a, mask); }
 __device__ __forceinline__ Twofold from_lane(Twofold a, int mask) {
     return {__shfl_xor_sync(~0u, a.hi, mask), __shfl_xor_sync(~0u, a.lo, mask)};
 }
 
-/// The numbers of a mode's pairs. QUICK: the pass without branches, void where `odd` becomes true.
+/// Numbers of a mode's pairs. QUICK: the pass without branches, void where `odd` becomes true.
 template <class R> struct Numbers {
     using Real = R;
-    /// Adding a zero may change a sum, so a pair that is left out must leave its sums alone.
+    /// Flag that adding a zero may change a sum, so that a pair that is left out must leave the sums untouched.
     static constexpr bool ZERO_COUNTS = false;
     template <bool QUICK> static __device__ __forceinline__ R inverse_sqrt(R x, bool &odd) {
         return QUICK ? ::inverse_sqrt(x, odd) : ::inverse_sqrt(x);
     }
 };
 
-/// A plain running sum: what most of the modes share.
+/// Plain running sum, which most modes share.
 template <class R> struct PlainSum : Numbers<R> {
-    /// Numbers in a running sum.
+    /// Number of components of a running sum.
     static constexpr int PARTS = 1;
     static __device__ __forceinline__ void add_product(R (&sum)[1], R a, R b) { sum[0] = fma_rn(a, b, sum[0]); }
     static __device__ __forceinline__ void subtract(R (&sum)[1], R x) { sum[0] = sum[0] - x; }
@@ -118,7 +119,7 @@ struct F64 : PlainSum<double> {
     static __device__ __forceinline__ Node node(const Real (&sum)[1]) { return sum[0]; }
 };
 
-/// F64 but for 1 / sqrt; with TISANE_IEEE, all of F64.
+/// F64 except for 1 / sqrt; with TISANE_IEEE, equal to F64.
 struct F64Fast : F64 {
 #ifndef TISANE_IEEE
     template <bool QUICK> static __device__ __forceinline__ double inverse_sqrt(double x, bool &) {
@@ -148,9 +149,10 @@ struct Mixed : PlainSum<float> {
     static __device__ __forceinline__ Node node(const Real (&sum)[1]) { return (double)sum[0]; }
 };
 
-/// Kahan's compensated sum: sum[1] holds what the last addition added too much.
+/// Kahan's compensated sum: sum[1] holds the excess of the last addition.
 struct F32Kahan : Numbers<float> {
-    // It would bring in what the last addition lost: half a unit in the last place may round the sum up.
+    // A zero would bring in the rounding error of the last addition: half a unit in the last place may round the sum
+    // up.
     static constexpr bool ZERO_COUNTS = true;
     using Node = Twofold;
     static constexpr int PARTS = 2;
@@ -196,7 +198,8 @@ struct DoubleFloat : Numbers<float> {
     ENTRY(f64_fast, F64Fast)                                                                                           \
     ENTRY(f64, F64)
 
-// The kernels of a mode by their numbers of targets T: as `compiled` of src/force/cuda/shape.rs, which a test compares with this.
+// Kernels of a mode by their numbers of targets T: as `compiled` of src/force/cuda/launch_shape.rs, which a test
+// compares with this.
 
 /// Writes kernels of force_whole.cu for every mode that has them: a running sum over all sources has none.
 #define TISANE_EACH_WHOLE(ENTRY)                                                                                       \

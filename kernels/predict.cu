@@ -1,4 +1,4 @@
-// Takes over corrected particles and predicts everyone, for `force_tiles`. Block: 32 lanes × bags.
+// Stores corrected particles and predicts all sources, for `force_tiles`. Block: 32 lanes × bags.
 #include "predict.cuh"
 
 #define TISANE_PREDICT(name, M)                                                                                        \

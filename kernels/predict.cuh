@@ -1,4 +1,4 @@
-// The sources of an evaluation: takes over corrected particles and predicts. One warp a bag, two sources a lane.
+// Sources of an evaluation: stores corrected particles and predicts. One warp a bag, two sources a lane.
 #pragma once
 #include "call.cuh"
 
@@ -12,14 +12,14 @@ __device__ __forceinline__ u32 or_over_warp(u32 bits) {
 #endif
 }
 
-/// Which sources of a bag an ascending list of sources names, and where.
+/// Sources of a bag that are in an ascending list of sources, and their places in the list.
 struct Listed {
     // Bit t: source t of the bag is in the list.
     u64 mask;
-    // The list's place of the first of them.
+    // Place in the list of the first of them.
     u32 first;
 
-    /// The whole warp looks together.
+    /// Searches with the whole warp together.
     static __device__ __forceinline__ Listed in(const u32 *list, u32 count, u32 bag, u32 lane) {
         u32 begin = bag * BAG, lo = 0;
         if (count > BAG) {
@@ -40,16 +40,17 @@ struct Listed {
     }
 
     __device__ __forceinline__ bool has(u32 t) const { return mask >> t & 1; }
-    /// The place of source t of the bag, which is there.
+    /// Returns the place of source t of the bag, which is in the list.
     __device__ __forceinline__ u32 place(u32 t) const { return first + __popcll(mask & ((1ull << t) - 1)); }
 };
 
-/// Predicts a bag's sources to now in f64, and writes them to `to`. A corrected particle has its new state from the upload,
-/// and KEEP writes that back; a target stands where the block puts it.
+/// Predicts a bag's sources to now in f64, and writes them to `to`. A corrected particle has its new state from the
+/// upload, which `keep` writes back; a target stands at its position in the block.
 template <class M> __device__ __forceinline__ void predict_bag(const Call &call, u32 bag, u32 lane, bool keep, float4 *to) {
     double held[2][12], mass[2];
     u64 ticks[2];
-    // Everyone's held state is asked for before it is known who has a newer one: nobody waits twice for memory.
+    // All held states are requested before it is known which particles have newer ones: no thread waits twice for
+    // memory.
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         u32 i = bag * BAG + 32 * h + lane;

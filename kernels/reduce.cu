@@ -1,4 +1,4 @@
-// The total over the spans of `force_tiles`. One thread a target and sum.
+// Sums over the spans of `force_tiles`. One thread a target and sum.
 #include "reduce.cuh"
 
 #define TISANE_REDUCE(name, M)                                                                                         \

@@ -1,19 +1,19 @@
-// The total over spans, in the mode's order.
+// Sums over spans, in the mode's order.
 #pragma once
 #include "call.cuh"
 
-/// Spans that a thread reads at a time: their loads are in flight together.
+/// Number of spans that a thread reads at a time: their loads are in flight together.
 constexpr int CHUNK = 32;
-/// Levels of the tree above a chunk: room for all sources that a u32 can number.
+/// Number of levels of the tree above a chunk, enough for all sources that a u32 can index.
 constexpr int CHUNK_DEPTH = 17;
 
-/// The pairwise tree over COUNT nodes, a power of two.
+/// Returns the pairwise tree over COUNT nodes, a power of two.
 template <int COUNT, class N> __device__ __forceinline__ N pairwise(const N *node) {
     if constexpr (COUNT == 1) return node[0];
     else return plus(pairwise<COUNT / 2>(node), pairwise<COUNT / 2>(node + COUNT / 2));
 }
 
-// From L2: other multiprocessors wrote it in this kernel, perhaps.
+// Reads from L2: other multiprocessors may have written it in this kernel.
 __device__ __forceinline__ double fresh(const double *node) { return __ldcg(node); }
 __device__ __forceinline__ float fresh(const float *node) { return __ldcg(node); }
 __device__ __forceinline__ Twofold fresh(const Twofold *node) {
@@ -21,7 +21,7 @@ __device__ __forceinline__ Twofold fresh(const Twofold *node) {
     return {both.x, both.y};
 }
 
-/// Sum number `s` of target `k` over the spans from `begin` to `end`; in a tree mode `begin` is aligned.
+/// Returns sum number `s` of target `k` over the spans from `begin` to `end`; in a tree mode `begin` is aligned.
 template <class M, class Call>
 __device__ __forceinline__ typename M::Node over_spans(const Call &call, u32 k, u32 s, u32 begin, u32 end) {
     using Node = typename M::Node;
@@ -49,7 +49,7 @@ __device__ __forceinline__ typename M::Node over_spans(const Call &call, u32 k, 
     return total;
 }
 
-/// Hands a force to the host. Every -0 becomes +0, as in `Pull::from_sums`.
+/// Writes a force to the host's memory. Every -0 becomes +0, as in `Force::from_sums`.
 template <class N> __device__ __forceinline__ void hand_over(const Call &call, u32 k, u32 s, N total) {
     call.out[(size_t)(call.first_target + k) * SUMS + s] = value(total) + 0.0;
 }

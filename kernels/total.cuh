@@ -1,11 +1,12 @@
-// The total over the bags of a span, as the kernels take it in which a thread walks them in order.
+// Sum over the bags of a span, for kernels in which a thread loops over them in order.
 #pragma once
 #include "canonical.cuh"
 
-/// Levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
+/// Number of levels of the tree in a span: at most 2^(DEPTH - 1) bags in the modes that sum by the tree.
 constexpr int DEPTH = 12;
 
-/// The total of WIDTH sums over bags, for T targets, in the mode's order: by the tree, one after the other, or none where there is one running sum.
+/// WIDTH sums over bags for T targets, in the mode's order: by the tree, one after the other, or none where there is
+/// one running sum.
 template <class M, int T, int WIDTH> struct Total {
     static constexpr bool TREE = M::ORDER == Order::Tree;
     using Node = typename M::Node;
@@ -17,7 +18,7 @@ template <class M, int T, int WIDTH> struct Total {
         for (int k = 0; k < T * WIDTH; ++k) in_order[k] = zero<Node>();
     }
 
-    /// Takes the sums of a bag and makes them ready for the next.
+    /// Adds the sums of a bag and resets them for the next bag.
     template <class S> __device__ __forceinline__ void take(S (&sums)[T]) {
         if (M::ORDER == Order::Running) return;
         Node node[T * WIDTH];
@@ -32,7 +33,7 @@ template <class M, int T, int WIDTH> struct Total {
         for (int j = 0; j < T; ++j) sums[j].clear();
     }
 
-    /// Takes the next bag's sums, which another thread has found, in the modes that add bags in order.
+    /// Adds the next bag's sums, which another thread computed, in the modes that add bags in order.
     template <class F> __device__ __forceinline__ void append(F node) {
 #pragma unroll
         for (int k = 0; k < T * WIDTH; ++k) in_order[k] = plus(in_order[k], node(k));

@@ -26,7 +26,7 @@ pub struct Pair<R> {
 pub fn pair<R: Float>(mass: R, r: [R; 3], v: [R; 3], eps2: R) -> Pair<R> {
     let ([x, y, z], [vx, vy, vz]) = (r, v);
     let minus_three = -(R::one() + R::one() + R::one());
-    let InverseDistance { s_inv2, m_s, m_s3 } = inverse_distance(mass, r, eps2);
+    let Approach { s_inv2, m_s, m_s3 } = approach(mass, r, eps2);
     let rv = x.mul_add(vx, y.mul_add(vy, z * vz));
     let alpha = minus_three * (rv * s_inv2);
     Pair { m_s, m_s3, d: [alpha.mul_add(x, vx), alpha.mul_add(y, vy), alpha.mul_add(z, vz)] }
@@ -39,23 +39,23 @@ pub fn pair<R: Float>(mass: R, r: [R; 3], v: [R; 3], eps2: R) -> Pair<R> {
 #[inline(always)]
 #[must_use]
 pub fn attraction<R: Float>(mass: R, r: [R; 3], eps2: R) -> R {
-    inverse_distance(mass, r, eps2).m_s3
+    approach(mass, r, eps2).m_s3
 }
 
 /// Common factors of acceleration, jerk and potential of a pair: s⁻², m / s and m / s³.
-struct InverseDistance<R> {
+struct Approach<R> {
     s_inv2: R,
     m_s: R,
     m_s3: R,
 }
 
 #[inline(always)]
-fn inverse_distance<R: Float>(mass: R, [x, y, z]: [R; 3], eps2: R) -> InverseDistance<R> {
+fn approach<R: Float>(mass: R, [x, y, z]: [R; 3], eps2: R) -> Approach<R> {
     let s2 = x.mul_add(x, y.mul_add(y, z.mul_add(z, eps2)));
     let s_inv = R::one() / s2.sqrt();
     let s_inv2 = s_inv * s_inv;
     let m_s = mass * s_inv;
-    InverseDistance { s_inv2, m_s, m_s3: m_s * s_inv2 }
+    Approach { s_inv2, m_s, m_s3: m_s * s_inv2 }
 }
 
 /// Force on one target: a finished sum over all sources, in internal units.

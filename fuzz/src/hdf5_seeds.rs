@@ -94,7 +94,7 @@ fn snapshot(folder: &Path) -> PathBuf {
     let path = folder.join("snapshot_0000.hdf5");
     let (units, provenance) = (units(), provenance());
     let (now, particles, clock) = (Time::from_dt_max(1), particles(), &CLOCK);
-    let field = Field { acc: particles.acc.clone(), pot: particles.pot.clone() };
+    let field = Field { acc: particles.acc.clone(), pot: particles.pot.clone(), ..Field::default() };
     let (particles, field, units, provenance) = (&particles, &field, &units, &provenance);
     let content = Snapshot { particles, field, now, clock, units, provenance };
     snapshot::write(&path, &content).expect("a snapshot");
@@ -129,7 +129,7 @@ fn provenance() -> Provenance {
 }
 
 fn journal<R: JournalRow + Default>(folder: &Path) -> PathBuf {
-    let mut series = JournalWriter::<R>::create(folder, &units()).expect("a journal");
+    let mut series = JournalWriter::<R>::create(folder, &units(), false).expect("a journal");
     for _ in 0..2 {
         series.append(&R::default()).expect("a row");
     }

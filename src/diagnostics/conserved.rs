@@ -1,6 +1,7 @@
-//! Quantities that an isolated system conserves.
+//! Quantities that an isolated system conserves; in a constant external field, the energy alone is.
 
 use crate::compensated_sum::{sum, sum3};
+use crate::force::Field;
 use crate::particles::{Particles, Vec3};
 
 /// Energy, momentum, angular momentum and centre of mass, in internal units.
@@ -10,6 +11,8 @@ pub struct Conserved {
     pub kinetic: f64,
     /// ½ Σ m φ, softened as the forces are.
     pub potential: f64,
+    /// Σ m φₑₓₜ, the potential energy in an external field, which counts whole; 0 without one.
+    pub external: f64,
     /// Σ m v.
     pub momentum: Vec3,
     /// Σ m x × v, about the origin.
@@ -21,7 +24,14 @@ pub struct Conserved {
 }
 
 impl Conserved {
-    /// Computes the sums over all particles at their positions; `pot` is the potential there, one entry a particle.
+    /// Computes the sums over all particles at their positions, with the field measured there.
+    #[must_use]
+    pub fn in_field(p: &Particles, field: &Field) -> Self {
+        let external = sum(p.mass.iter().zip(&field.external).map(|(m, phi)| m * phi));
+        Self { external, ..Self::from_particles(p, &field.pot) }
+    }
+
+    /// Computes the sums over all particles at their positions; `pot` is the potential of the pairs there, one entry a particle.
     #[must_use]
     pub fn from_particles(p: &Particles, pot: &[f64]) -> Self {
         let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
@@ -30,6 +40,7 @@ impl Conserved {
         Self {
             kinetic: 0.5 * sum(each().map(|(m, _, v)| m * v.norm_squared())),
             potential: 0.5 * sum(p.mass.iter().zip(pot).map(|(m, phi)| m * phi)),
+            external: 0.0,
             momentum: sum3(each().map(|(m, _, v)| m * v)),
             angular_momentum: sum3(each().map(|(m, x, v)| m * x.cross(&v))),
             centre_of_mass: if mass == 0.0 { Vec3::zeros() } else { moment / mass },
@@ -40,10 +51,11 @@ impl Conserved {
     /// Returns the total energy.
     #[must_use]
     pub fn energy(&self) -> f64 {
-        self.kinetic + self.potential
+        self.kinetic + self.potential + self.external
     }
 
-    /// Returns the virial ratio T / |U|: ½ in equilibrium, infinite or NaN without potential energy.
+    /// Returns the virial ratio T / |U| by the potential energy of the pairs: ½ in equilibrium without an external field, infinite
+    /// or NaN without potential energy.
     #[must_use]
     pub fn virial_ratio(&self) -> f64 {
         self.kinetic / self.potential.abs()
@@ -74,6 +86,16 @@ mod tests {
         assert_eq!((c.momentum, c.centre_of_mass), (Vec3::zeros(), Vec3::zeros()));
         assert_eq!(c.angular_momentum, 12.0 * Vec3::z());
         assert_eq!((c.energy(), c.virial_ratio()), (5.25, 8.0));
+    }
+
+    #[test]
+    fn an_external_potential_counts_whole() {
+        let p = Particles::new(vec![1.0, 3.0], vec![Vec3::x(), -Vec3::x()], vec![Vec3::y(), -Vec3::y()]);
+        let field = Field { pot: vec![-1.5, -0.5], external: vec![-2.0, -4.0], ..Field::default() };
+        let (c, alone) = (Conserved::in_field(&p, &field), Conserved::from_particles(&p, &field.pot));
+        assert_eq!((c.potential, c.external, c.energy()), (-1.5, -14.0, 2.0 - 1.5 - 14.0));
+        assert_eq!(Conserved::in_field(&p, &Field { external: vec![], ..field }), alone);
+        assert_eq!((alone.external, alone.energy()), (0.0, 0.5));
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod engine_kind;
+pub mod external;
 pub mod mode;
 pub mod precision;
 pub mod profile;
@@ -22,6 +23,8 @@ use crate::error::{Error, Result};
 use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
+use external::ExternalField;
+use rayon::prelude::*;
 
 /// Particles on which forces are evaluated, at their state predicted to the moment of evaluation. Borrowed from a
 /// [`Block`], or from the columns of [`Particles`] where nothing has to be predicted.
@@ -114,8 +117,11 @@ pub trait Evaluation: Default + Send + 'static {
     /// Accelerations, in the targets' order.
     fn acc(&self) -> &[Vec3];
 
-    /// Potentials per unit mass, in the targets' order, if they are evaluated.
+    /// Potentials per unit mass, in the targets' order, if they are evaluated: those of the pairs alone.
     fn pot(&self) -> Option<&[f64]>;
+
+    /// Adds an external field at the time `t` to what was evaluated on `targets`.
+    fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64);
 }
 
 /// Acceleration, jerk and potential on targets, one entry a target, in the targets' order.
@@ -125,13 +131,16 @@ pub struct Forces {
     pub acc: Vec<Vec3>,
     /// Jerk.
     pub jerk: Vec<Vec3>,
-    /// Potential per unit mass, self term left out.
+    /// Potential per unit mass of the pairs, self term left out.
     pub pot: Vec<f64>,
+    /// Potential per unit mass of an [external field](external); empty where there is none.
+    pub external: Vec<f64>,
 }
 
 impl Forces {
-    /// Resizes the columns to `n` targets and keeps the allocation.
+    /// Resizes the columns to `n` targets without an external field, and keeps the allocation.
     pub fn resize(&mut self, n: usize) {
+        self.external.clear();
         self.acc.resize(n, Vec3::zeros());
         self.jerk.resize(n, Vec3::zeros());
         self.pot.resize(n, 0.0);
@@ -154,6 +163,17 @@ impl Evaluation for Forces {
     fn pot(&self) -> Option<&[f64]> {
         Some(&self.pot)
     }
+
+    fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
+        self.external.resize(targets.len(), 0.0);
+        let derivatives = self.acc.par_iter_mut().zip(&mut self.jerk).zip(&mut self.external);
+        let states = targets.pos.par_iter().zip(targets.vel);
+        derivatives.zip(states).with_min_len(external::SHARE).for_each(|(((acc, jerk), pot), (&x, &v))| {
+            *acc += field.acc(x, t);
+            *jerk += field.jerk(x, v, t);
+            *pot = field.pot(x, t);
+        });
+    }
 }
 
 /// Accelerations alone, of all particles: a third of the arithmetic of [`Forces`], and sufficient for schemes with one
@@ -171,6 +191,11 @@ impl Evaluation for Accelerations {
 
     fn pot(&self) -> Option<&[f64]> {
         None
+    }
+
+    fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
+        let columns = self.acc.par_iter_mut().zip(targets.pos).with_min_len(external::SHARE);
+        columns.for_each(|(acc, &x)| *acc += field.acc(x, t));
     }
 }
 
@@ -214,10 +239,12 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
 /// Acceleration and potential of every particle at its current position, one entry a particle, in internal units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Field {
-    /// Acceleration.
+    /// Acceleration, that by an external field included.
     pub acc: Vec<Vec3>,
-    /// Potential per unit mass, self term left out.
+    /// Potential per unit mass of the pairs, self term left out.
     pub pot: Vec<f64>,
+    /// Potential per unit mass of an [external field](external); empty where there is none.
+    pub external: Vec<f64>,
 }
 
 impl Field {
@@ -229,7 +256,7 @@ impl Field {
     pub fn from_engine(p: &Particles, engine: &mut dyn ForceEngine, now: Time) -> Result<Self> {
         const TILE: usize = 1 << 14;
         let n = p.len();
-        let mut field = Self { acc: Vec::with_capacity(n), pot: Vec::with_capacity(n) };
+        let mut field = Self { acc: Vec::with_capacity(n), pot: Vec::with_capacity(n), ..Self::default() };
         let (mut index, mut forces) = (Vec::new(), Forces::default());
         for first in (0..n).step_by(TILE) {
             let tile = first..n.min(first + TILE);
@@ -239,6 +266,7 @@ impl Field {
             engine.evaluate(now, targets, &mut forces)?;
             field.acc.extend_from_slice(&forces.acc);
             field.pot.extend_from_slice(&forces.pot);
+            field.external.extend_from_slice(&forces.external);
         }
         Ok(field)
     }

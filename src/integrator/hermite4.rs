@@ -60,8 +60,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Returns the defaults for forces of a precision mode: ν = 0.01, one evaluation a step, steps down to dt_max/2²³, and a
-    /// stop below that.
+    /// Returns the defaults for forces of a precision mode: ν = 0.01, one evaluation a step, steps down to
+    /// dt_max/2²³, and [`OnFloor::Stop`] below.
     #[must_use]
     pub const fn new(precision: Precision) -> Self {
         Self {
@@ -332,7 +332,7 @@ impl Hermite4 {
 
     /// Returns true if all numbers of the force on target `k` are finite.
     fn is_finite(&self, k: usize) -> bool {
-        let Forces { acc, jerk, pot } = &self.forces;
+        let Forces { acc, jerk, pot, .. } = &self.forces;
         acc[k].iter().chain(&jerk[k]).chain([&pot[k]]).all(|x| x.is_finite())
     }
 
@@ -424,7 +424,8 @@ impl Integrator for Hermite4 {
             p.time[tile.clone()].fill(now);
             let mut moved = Moved::default();
             for (k, i) in tile.enumerate() {
-                let wanted = initial(self.parameters.nu_start, p.acc[i].norm(), p.jerk[i].norm(), p.pot[i]);
+                let pot = p.pot[i].abs() + self.forces.external.get(k).map_or(0.0, |pot| pot.abs());
+                let wanted = initial(self.parameters.nu_start, p.acc[i].norm(), p.jerk[i].norm(), pot);
                 let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
                 p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
             }

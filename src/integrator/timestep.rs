@@ -22,7 +22,8 @@ pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3
 ///
 /// The bounds are tisane's own, each about an orbital time, and take effect where eq. 2 has no meaning. A particle
 /// (nearly) at rest has no jerk, and eq. 2 would give it too long a step. A particle at which the forces cancel (the
-/// middle body of the figure-eight) has no acceleration, and eq. 2 would give it a step of zero.
+/// middle body of the figure-eight) has no acceleration, and eq. 2 would give it a step of zero. Without a potential, as where an
+/// external one is zero, there is no longest step.
 #[inline]
 #[must_use]
 pub fn initial(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
@@ -34,7 +35,7 @@ pub fn initial(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
         return f64::NAN;
     }
     let shortest = nu * (pot.abs().sqrt() / jerk).sqrt() / 1024.0;
-    let longest = (nu * pot.abs()).sqrt() / acc;
+    let longest = if pot == 0.0 { f64::INFINITY } else { (nu * pot.abs()).sqrt() / acc };
     by_jerk.max(shortest).min(longest)
 }
 
@@ -71,6 +72,7 @@ mod tests {
         assert_eq!(initial(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
         assert_eq!(initial(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
         assert_eq!(initial(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
+        assert_eq!(initial(0.01, 2.0, 4.0, 0.0), 0.005);
         assert!(initial(0.01, 1.0, f64::NAN, -1.0).is_nan() && initial(0.01, f64::NAN, 1.0, -1.0).is_nan());
     }
 

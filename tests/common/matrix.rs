@@ -24,7 +24,7 @@ use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_run::cluster;
-use tisane_run::simulation::{Engines, ExitReason, Plan, Simulation, Watch};
+use tisane_run::simulation::{Engines, ExitReason, Observer, Plan, Simulation};
 
 /// The hashes of states: mode, scheme, system, SHA-256.
 const TABLE: &str = include_str!("../determinism.txt");
@@ -297,6 +297,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         block_steps: None,
         energy_error: None,
         wait_for_space: false,
+        external_field: false,
     }
 }
 
@@ -327,7 +328,7 @@ fn hash(run: &Simulation) -> String {
 /// Does not look on.
 struct Blind;
 
-impl Watch for Blind {
+impl Observer for Blind {
     fn step(&mut self, _: &RunState) {}
     fn output(&mut self, _: &DiagnosticsRow) {}
 }

@@ -99,18 +99,24 @@ impl Folder {
     }
 }
 
-/// The program. What whoever started the tests has them ignore (SIGINT, in the background of a script) it does not ignore.
+/// Returns a command that starts tisane with no signal ignored.
 fn program() -> Command {
+    with_default_signals(env!("CARGO_BIN_EXE_tisane"))
+}
+
+/// Returns a command that starts a program with no signal ignored. Scripts and nohup have the tests ignore SIGINT or SIGHUP, which a
+/// child process inherits.
+pub fn with_default_signals(program: &str) -> Command {
     let (hang_up, interrupt) = (1, 2);
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
     let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
     if ignored & (1 << (hang_up - 1) | 1 << (interrupt - 1)) == 0 {
-        return Command::new(env!("CARGO_BIN_EXE_tisane"));
+        return Command::new(program);
     }
     // By its path, as a test may take PATH away.
     let mut command = Command::new("/usr/bin/env");
-    command.args(["--default-signal", env!("CARGO_BIN_EXE_tisane")]);
+    command.args(["--default-signal", program]);
     command
 }
 

@@ -13,14 +13,14 @@ use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
-use tisane_run::simulation::{Engines, Plan, Simulation, Watch};
+use tisane_run::simulation::{Engines, Observer, Plan, Simulation};
 
 pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 
 /// Does not look on.
 pub struct Blind;
 
-impl Watch for Blind {
+impl Observer for Blind {
     fn step(&mut self, _: &RunState) {}
     fn output(&mut self, _: &DiagnosticsRow) {}
 }
@@ -66,6 +66,7 @@ pub fn simulation(
 ) -> Simulation {
     std::fs::create_dir_all(dir.join("snapshots")).unwrap();
     let plan = Plan {
+        external_field: false,
         directory: dir.to_owned(),
         end: Time::from_dt_max(periods),
         diagnostics_every: 1,

@@ -14,7 +14,7 @@ use tisane_io::lock::Lock;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, SnapshotData};
 use tisane_run::assemble::cluster_settings;
-use tisane_run::cluster::{Journals, Seen};
+use tisane_run::cluster::{Journals, TimedSurvey};
 use tisane_run::config::{Config, MAX_THREADS};
 
 /// Snapshots per thread that are measured before their rows are written.
@@ -121,7 +121,7 @@ impl Analysis {
         let reported = self.left_out.len();
         self.left_out.iter().for_each(|why| say(why));
         for batch in paths[reported..].chunks(IN_HAND * rayon::current_num_threads()) {
-            let seen: Vec<Result<(Seen, Provenance)>> =
+            let seen: Vec<Result<(TimedSurvey, Provenance)>> =
                 batch.par_iter().with_max_len(1).map(|path| self.look(path)).collect();
             for (path, seen) in batch.iter().zip(seen) {
                 match seen {
@@ -146,16 +146,16 @@ impl Analysis {
         self.journals.rewrite(&self.provenance())
     }
 
-    fn look(&self, path: &Path) -> Result<(Seen, Provenance)> {
+    fn look(&self, path: &Path) -> Result<(TimedSurvey, Provenance)> {
         let data = snapshot::read(path)?;
         if data.units != self.units {
             return Err(Error::input(path, "other units than in the snapshots before: of another run"));
         }
         let (settings, origin) = (cluster_settings(&self.config, &data.units.scale), data.provenance.clone());
-        Ok((Seen::in_snapshot(data, &settings), origin))
+        Ok((TimedSurvey::from_snapshot(data, &settings), origin))
     }
 
-    fn append(&mut self, seen: &Seen, origin: Provenance) -> Result<()> {
+    fn append(&mut self, seen: &TimedSurvey, origin: Provenance) -> Result<()> {
         self.origin = origin;
         (self.history, self.written) = self.journals.append(seen, &self.history, &self.written)?;
         let provenance = self.provenance();

@@ -4,12 +4,15 @@ use super::{ConfigArgs, on_threads, print};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
+use tisane::compensated_sum::sum;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::orbit::Orbit;
 use tisane::diagnostics::structure::{
     crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
 };
 use tisane::error::Result;
+use tisane::force::external::ExternalField;
 use tisane::initial::scaling;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
@@ -45,7 +48,8 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         let setup = assemble::prepare(loaded)?;
         let systems = systems(&setup);
         let potential = assemble::potential_energy(&systems, setup.epsilon())?;
-        let scales = Scales::of(&systems, potential);
+        let mut scales = Scales::of(&systems, potential);
+        scales.conserved.external = external_energy(&setup);
         let mut text = describe(&setup, &scales, forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
@@ -55,6 +59,13 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         }
         print(&text)
     })
+}
+
+/// Potential energy of the particles in the external field at the start, in internal units.
+fn external_energy(setup: &Setup) -> f64 {
+    let (p, t) = (&setup.particles, setup.clock.start);
+    let energy = |field: Arc<dyn ExternalField>| sum(p.mass.iter().zip(&p.pos).map(|(m, &x)| m * field.pot(x, t)));
+    setup.external_field().map_or(0.0, energy)
 }
 
 /// Draws the initial conditions; returns the lines that name the files.
@@ -170,6 +181,7 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let start = setup.clock.start * scale.time;
     let (engine, _) = assemble::forecast(config, setup.particles.len());
     let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let fields = config.external.iter().map(|field| ("external field", field.describe(&units)));
     let as_one = if setup.binaries.is_empty() { "" } else { " (each binary as one body)" };
     let lines = [
         ("particles", format!("{}", setup.particles.len())),
@@ -197,7 +209,7 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     ];
     let mut text = format!("{}: this configuration is valid\n", config.run.name);
     let source = ("initial conditions", setup.source.clone());
-    for (name, value) in [source].into_iter().chain(about).chain(lines) {
+    for (name, value) in [source].into_iter().chain(about).chain(fields).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }
     text
@@ -220,14 +232,16 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let scheme = setup.config.integrator.info();
     let (step, block_steps) = (scheme.dt_max_key, setup.config.integrator.scheme().block_steps());
     let nu = block_steps.map_or(0.0, |steps| steps.nu);
+    // In an external field neither binding nor equilibrium follows from the particles alone.
+    let isolated = setup.config.external.is_empty();
     let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
     let doubts = [
         (
-            n > 1 && q >= 1.0,
+            n > 1 && q >= 1.0 && isolated,
             format!("the system is not bound (Q = {q:.4}): are velocities and masses in the units that [units] says?"),
         ),
         (
-            n > 2 && q < 1.0 && !(0.25..=0.75).contains(&q),
+            n > 2 && q < 1.0 && !(0.25..=0.75).contains(&q) && isolated,
             format!(
                 "the virial ratio Q = {q:.4} is far from 0.5: the system will first {}",
                 if q < 0.5 { "collapse" } else { "expand" }

@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
-use tisane_run::simulation::{Plan, Watch};
+use tisane_run::simulation::{Observer, Plan};
 
 /// Interval between updates of the bar: short for the eye, long for the run.
 const REFRESH: Duration = Duration::from_millis(100);
@@ -72,7 +72,7 @@ impl RunProgress {
     }
 }
 
-impl Watch for RunProgress {
+impl Observer for RunProgress {
     fn step(&mut self, state: &RunState) {
         if self.last.elapsed() < REFRESH {
             return;

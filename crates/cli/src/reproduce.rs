@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::{check_output_path, write_atomically};
 use tisane_io::provenance::{self, Provenance};
-use tisane_run::assemble::{self, Recipe, Session};
+use tisane_run::assemble::{self, Reproduction, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
 use tisane_run::simulation::ExitReason;
 
@@ -43,7 +43,7 @@ pub struct ReproduceArgs {
 
 pub fn reproduce(args: ReproduceArgs, verbosity: Verbosity) -> Result<u8> {
     let made = provenance::from_file(&args.file)?;
-    let mut recipe = assemble::recipe(&args.file, &made, &args.inputs)?;
+    let mut recipe = assemble::reproduction(&args.file, &made, &args.inputs)?;
     let name = format!("runs/{}-reproduced", recipe.loaded.config.run.name);
     let dir = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     let text =
@@ -56,7 +56,7 @@ pub fn reproduce(args: ReproduceArgs, verbosity: Verbosity) -> Result<u8> {
 }
 
 /// Describes what made the file, and how this program differs.
-fn about(file: &Path, made: &Provenance, recipe: &Recipe) -> String {
+fn about(file: &Path, made: &Provenance, recipe: &Reproduction) -> String {
     let mut page = format!("{}\n", file.display());
     let mut line = |name: &str, value: String| {
         // Writing to a String cannot fail.
@@ -98,7 +98,7 @@ fn this_program(made: &Provenance) -> String {
 }
 
 /// Writes the configuration next to the directory of the new run and prints the command.
-fn print_command(file: &Path, dir: &Path, recipe: &Recipe) -> Result<u8> {
+fn print_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
     let config = dir.with_added_extension("toml");
     check_output_path(&config, None)?;
     if std::fs::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
@@ -138,7 +138,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Does the run again up to the file's state, and compares.
-fn run_again(args: ReproduceArgs, recipe: Recipe, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
+fn run_again(args: ReproduceArgs, recipe: Reproduction, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
     let session = Session { engine: args.engine.or(recipe.engine), device: args.device, profile: false };
     assemble::check_gpu(&recipe.loaded.config, session)?;
     let threads = args.threads.unwrap_or(recipe.loaded.config.force.threads) as usize;

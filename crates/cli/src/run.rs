@@ -249,7 +249,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
         let reason = go(&mut simulation, &config.run.name, verbosity, &bars, |simulation, _| {
             let series = simulation.resume()?;
             mend_snapshots(&dir, simulation.state.written.snapshots)?;
-            simulation.insist(|| directory::write_config(&dir, &resolved))?;
+            simulation.retry_when_full(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
         })?;
         Ok(exit_code(reason))
@@ -288,8 +288,8 @@ fn go(
         simulation.provenance().precision,
         rayon::current_num_threads()
     );
-    tracing::info!("{}", simulation.notes.choice);
-    for warning in &simulation.notes.warnings {
+    tracing::info!("{}", simulation.info.engine_choice);
+    for warning in &simulation.info.warnings {
         tracing::warn!("{warning}");
     }
     let unit = simulation.units().units.time.name.clone();
@@ -303,7 +303,7 @@ fn go(
     }?;
     progress.finish();
     let summary = simulation.summary(name, reason);
-    simulation.insist(|| summary.write(&simulation.plan().directory))?;
+    simulation.retry_when_full(|| summary.write(&simulation.plan().directory))?;
     tracing::info!(
         "{}: {} block steps, dE/E {:e}",
         summary.exit_reason,

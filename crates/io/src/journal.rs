@@ -41,6 +41,8 @@ pub struct JournalWriter<R> {
     /// SHA-256 of the CSV up to `length`.
     hash: Sha256,
     units: FileUnits,
+    /// True if it has the optional columns.
+    optional: bool,
     rows: u64,
     next_rewrite: Instant,
     row: PhantomData<R>,
@@ -55,26 +57,30 @@ pub struct JournalPosition {
 }
 
 impl<R: JournalRow> JournalWriter<R> {
-    /// Creates the journal of a new run: a CSV with its header line and no rows.
+    /// Creates the journal of a new run, with the optional columns or without: a CSV with its header line and no rows.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
-    pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
-        let path = dir.join(R::JOURNAL.csv());
+    pub fn create(dir: &Path, units: &FileUnits, optional: bool) -> Result<Self> {
+        let (path, header) = (dir.join(R::JOURNAL.csv()), header::<R>(optional));
         let begin = || {
             // An existing file or link of this name is replaced, not written to.
             remove_if_present(&path)?;
             // Append mode: after a failed row was truncated, the next one is written at the new end.
             let mut csv = OpenOptions::new().create_new(true).append(true).open(&path)?;
-            csv.write_all(header::<R>().as_bytes())?;
+            csv.write_all(header.as_bytes())?;
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
-        let header = header::<R>();
-        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), units, 0))
+        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), (units, optional), 0))
     }
 
-    fn new(dir: &Path, (csv, length, hash): (File, u64, Sha256), units: &FileUnits, rows: u64) -> Self {
+    fn new(
+        dir: &Path,
+        (csv, length, hash): (File, u64, Sha256),
+        (units, optional): (&FileUnits, bool),
+        rows: u64,
+    ) -> Self {
         Self {
             csv_path: dir.join(R::JOURNAL.csv()),
             hdf5_path: dir.join(R::JOURNAL.hdf5()),
@@ -82,6 +88,7 @@ impl<R: JournalRow> JournalWriter<R> {
             length,
             hash,
             units: units.clone(),
+            optional,
             rows,
             next_rewrite: Instant::now(),
             row: PhantomData,
@@ -106,7 +113,9 @@ impl<R: JournalRow> JournalWriter<R> {
     /// [`Error::Storage`] if it cannot be written. A row that was written in part is truncated: a journal has whole
     /// rows only.
     pub fn append(&mut self, row: &R) -> Result<()> {
-        let line = line(&row.values(&self.units.scale));
+        let values = row.values(&self.units.scale);
+        debug_assert_eq!(values.len(), columns::<R>(self.optional).count(), "a value a column");
+        let line = line(&values);
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
             // If truncating fails too, a resume truncates.
             let _ = self.csv.set_len(self.length);
@@ -168,7 +177,7 @@ impl<R: JournalRow> JournalWriter<R> {
 
     /// Copies the rows of the CSV into datasets, a block of rows at a time.
     fn fill(&self, group: &Group, rows: usize) -> H5Result {
-        let specs = R::columns();
+        let specs: Vec<_> = columns::<R>(self.optional).collect();
         let columns = specs.iter().map(|spec| spec.column(&self.units.units)).collect();
         let mut block = Table { columns, ..Table::default() };
         put(group, "rows", &(rows as u64))?;
@@ -207,9 +216,14 @@ fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result
     Ok(next)
 }
 
+/// Returns the columns of a journal, with the optional ones or without.
+fn columns<R: JournalRow>(optional: bool) -> impl Iterator<Item = ColumnSpec> {
+    R::columns().into_iter().filter(move |column| optional || !column.optional)
+}
+
 /// Returns the header line: names without units, as pandas and numpy read them.
-fn header<R: JournalRow>() -> String {
-    let names: Vec<String> = R::columns().into_iter().map(|ColumnSpec { name, .. }| name).collect();
+fn header<R: JournalRow>(optional: bool) -> String {
+    let names: Vec<String> = columns::<R>(optional).map(|ColumnSpec { name, .. }| name).collect();
     names.join(",") + "\n"
 }
 

@@ -107,7 +107,7 @@ fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: bool) -> G
     Grid { corners, width: width.ceil(), heading, caption, legend_top, height: height.ceil() }
 }
 
-/// What elements refer to: the clip of the axes and the hatchings.
+/// Definitions that elements refer to: the clip of the axes and the hatchings.
 fn definitions(svg: &mut Svg, figure: &Figure, (width, height): (f64, f64), ink: &Ink) {
     svg.open("defs", &[]);
     svg.open("clipPath", &[("id", "axes")]);

@@ -9,7 +9,7 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 pub(super) const FAMILY: &str = "DejaVu Sans";
 /// Distance of lines, in font sizes.
 pub(super) const LEADING: f64 = 1.25;
-/// What follows a text that is cut.
+/// Mark after a text that is cut.
 const ELLIPSIS: char = '…';
 
 #[allow(clippy::expect_used, reason = "the font is a part of the program")]

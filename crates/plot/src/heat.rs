@@ -10,7 +10,7 @@ use super::svg::{Anchor, Svg, Type, px};
 use super::ticks::{self, Ticks};
 use super::{Axis, Heat, Scale};
 
-/// So many colours: cells of one colour are one path.
+/// Number of colours: cells of one colour are one path.
 const COLOURS: usize = 32;
 /// From the axes to the bar, and its width.
 const GAP: f64 = 12.0;
@@ -33,7 +33,7 @@ impl Bar {
         Self { map, ticks, label: font::wrap(&heat.label, LABEL, height, 2) }
     }
 
-    /// What it takes right of the axes.
+    /// Width that it takes right of the axes.
     pub fn room(&self) -> f64 {
         let label = self.label.len() as f64 * LABEL * LEADING;
         GAP + WIDTH + PAD + widest(&self.ticks.major) + if self.label.is_empty() { 0.0 } else { PAD + label }

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
 
-/// What is drawn, in the units of the configuration. A law is points of a value and what lies below it; none where it is empty.
+/// Quantities to draw, in the units of the configuration. A law is points of a value and what lies below it; none where it is empty.
 #[derive(Clone, Debug)]
 pub struct Sample<'a> {
     /// Heading.

@@ -67,7 +67,7 @@ fn structure(dir: &Path, table: &Table) -> Result<Figure, String> {
     Ok(run.figure(dir, panels().ok_or_else(|| lacks(Journal::Cluster))?))
 }
 
-/// How many particles move with which step, over time.
+/// Draws the numbers of particles by time step, over time.
 fn steps(dir: &Path, run: &Run<'_>) -> Option<Figure> {
     let (times, longest) = (run.table.numbers("time")?, run.table.numbers("step_max")?);
     let of_level = |level: usize| run.table.numbers(&format!("steps_level_{level:02}"));
@@ -120,7 +120,7 @@ fn rates(dir: &Path, run: &Run<'_>, events: Option<&Table>) -> Result<Figure, St
     Ok(run.figure(dir, panels))
 }
 
-/// How many events of each kind there were up to a time.
+/// Draws the number of events of each kind up to a time.
 fn happened(run: &Run<'_>, events: &Table) -> Option<Panel> {
     let (times, kinds) = (events.numbers("time")?, &events.column("kind")?.values);
     let Values::Text(kinds) = kinds else { return None };

@@ -24,7 +24,7 @@ const RIGHT: f64 = 14.0;
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub axes: Axes,
-    /// What the colours of the panel's heat map mean.
+    /// Meaning of the colours of the panel's heat map.
     pub bar: Option<Bar>,
     pub width: f64,
     pub height: f64,
@@ -46,7 +46,7 @@ impl Measured {
     pub fn new(panel: &Panel, width: f64, height: f64) -> Self {
         let drawn = || panel.series.iter();
         let (x_scale, y_scale) = (panel.x.effective_scale(), panel.y.effective_scale());
-        // What the other axis cannot show takes no room on this one.
+        // Points that the other axis cannot show take no room on this one.
         let xs = drawn().flat_map(|s| s.points.iter().filter(move |p| scale::can_show(y_scale, p.1)).map(|p| p.0));
         let bars = has_bars(&panel.series);
         let edges = |of: fn(&Heat) -> &Vec<f64>| panel.heat.iter().flat_map(of).copied();
@@ -121,7 +121,7 @@ impl Measured {
     }
 }
 
-/// What a series asks of the y axis: its values and their spread, where its x is on the axis.
+/// Range that a series needs on the y axis: its values and their spread, where its x is on the axis.
 fn y_values<'a>(series: &'a Series, x: &Map) -> impl Iterator<Item = f64> + use<'a> {
     let x = *x;
     let spread = series.spread.as_deref().unwrap_or_default();
@@ -185,7 +185,7 @@ pub(super) fn most(scale: Scale, room: f64, linear: f64, log: f64) -> usize {
     (room / if scale == Scale::Linear { linear } else { log }) as usize
 }
 
-/// What cannot be shown, for the notes.
+/// Points that cannot be shown, for the notes.
 fn left_out(all: &[Series], x: &Map, y: &Map) -> Vec<String> {
     let [mut below_zero, mut infinite, mut outside] = [0usize; 3];
     for (series, &(a, b)) in all.iter().flat_map(|series| series.points.iter().map(move |p| (series, p))) {

@@ -54,7 +54,7 @@ pub struct Figure {
     pub caption: String,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
-    /// How many panels stand side by side; at least one.
+    /// Number of panels in a row; at least one.
     pub columns: usize,
 }
 
@@ -69,7 +69,7 @@ pub struct Panel {
     pub y: Axis,
     /// A quantity in colour, under everything else.
     pub heat: Option<Heat>,
-    /// What is drawn, later ones on top.
+    /// Marks, later ones on top.
     pub series: Vec<Series>,
     /// A length along x is as long along y: the axes are square, and the shorter of two linear ranges is widened about its
     /// middle. All panels of a figure have the size of its square ones.
@@ -81,7 +81,7 @@ pub struct Panel {
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it is, with the unit: `time [Myr]`.
+    /// Quantity with its unit: `time [Myr]`.
     pub label: String,
     /// How values become lengths.
     pub scale: Scale,
@@ -105,7 +105,7 @@ pub enum Scale {
 /// A quantity on a grid of cells, in colour on a logarithmic scale, with a bar that says what the colours mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heat {
-    /// What it is, with the unit; written beside the bar.
+    /// Quantity with its unit, written next to the bar.
     pub label: String,
     /// Edges of the cells along x, ascending: one more than there are columns.
     pub x: Vec<f64>,
@@ -163,7 +163,7 @@ impl Theme {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Light, Self::Dark];
 
-    /// What it adds to the name of a file.
+    /// Suffix of the names of files.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Light => "",
@@ -208,7 +208,7 @@ impl Figure {
     }
 }
 
-/// What is measured, with its unit: `density [Msun pc⁻³]`.
+/// Quantity with its unit: `density [Msun pc⁻³]`.
 fn quantity(units: &Units, what: &str, dimension: Dimension) -> String {
     if units.is_henon() {
         return format!("{what} [N-body units]");

@@ -28,7 +28,7 @@ pub(super) struct Slot {
     pub width: f64,
 }
 
-/// What lies under the axes' clip: bands, lines, bars.
+/// Elements clipped by the axes: bands, lines, bars.
 pub(super) fn draw_clipped(svg: &mut Svg, series: &Series, look: &Look, axes: Axes, slot: Slot) {
     match series.mark {
         Mark::Bars => bars(svg, series, look, axes, slot),
@@ -42,7 +42,7 @@ pub(super) fn draw_clipped(svg: &mut Svg, series: &Series, look: &Look, axes: Ax
     }
 }
 
-/// What may reach over the edge: markers and error bars of points within the axes.
+/// Elements that may cross the edge: markers and error bars of points within the axes.
 pub(super) fn draw_free(svg: &mut Svg, series: &Series, look: &Look, axes: Axes, slot: Slot) {
     if let Some(spread) = series.spread.as_ref().filter(|_| !has_band(series)) {
         // On a bar of its own colour half of it would be lost.
@@ -285,7 +285,7 @@ pub(super) fn marker(svg: &mut Svg, (x, y): (f64, f64), look: &Look) {
     );
 }
 
-/// What stands for a series in the legend, around a point.
+/// Symbol of a series in the legend, around a point.
 pub(super) fn swatch(svg: &mut Svg, series: &Series, look: &Look, (x, y): (f64, f64), width: f64) {
     let half = width / 2.0;
     match series.mark {

@@ -42,7 +42,7 @@ const FACTS: [(&str, &str); 25] = [
     ("Written", "/provenance/created"),
 ];
 
-/// What the figures are called as headings, by the names of their files.
+/// Headings of the figures, by the names of their files.
 const HEADINGS: [(&str, &str); 7] = [
     ("diagnostics", "Diagnostics"),
     ("projections", "The cluster from three sides"),
@@ -123,7 +123,7 @@ fn table(facts: &[(String, String)]) -> String {
     format!("<table>\n{}</table>\n", facts.iter().map(row).collect::<String>())
 }
 
-/// What the summary says; of a run that has none yet, what the last row of the diagnostics says.
+/// Content of the summary, or of the last row of the diagnostics for a run without summary.
 fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
     let path = dir.join(SUMMARY);
     if !path.is_file() {

@@ -84,7 +84,7 @@ pub fn diagnostics(dir: &Path) -> Result<Table> {
     }
 }
 
-/// What a run is called: the name of its directory.
+/// Returns the name of a run: that of its directory.
 #[must_use]
 pub fn name(dir: &Path) -> String {
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
@@ -119,7 +119,7 @@ impl Run<'_> {
         Some(points.skip(usize::from(!with_first)).collect())
     }
 
-    /// What a column is, with its unit.
+    /// Returns the description of a column, with its unit.
     pub fn label(&self, what: &str, column: &str) -> Option<String> {
         let henon = self.table.column("time").is_some_and(|time| time.unit == HENON_TIME);
         Some(match self.table.column(column)?.shown_unit() {
@@ -185,7 +185,7 @@ impl Run<'_> {
         self.panel("Blocks", Axis::log("mean number of particles in a block"), &lines, |n| n)
     }
 
-    /// How many particles move with which step in the last row.
+    /// Draws the numbers of particles by time step in the last row.
     fn levels(&self) -> Option<Panel> {
         let longest = self.table.numbers("step_max")?.last()?;
         let last = |level| self.table.numbers(&format!("steps_level_{level:02}"))?.last();

@@ -20,7 +20,7 @@ pub(super) struct Shell {
     density: f64,
     /// ⅓ of the mean of v², weighted by mass as the density is.
     pub square: f64,
-    /// So many particles of equal masses would scatter as these do.
+    /// Effective number: that of equal masses with the same scatter.
     n: f64,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn shells(p: &Particles, centre: Vec3) -> Vec<Shell> {
         let left = p.len() - from;
         let n = (wanted as usize).min(most).min(left / 4).max(FIRST_SHELL);
         wanted *= GROWTH;
-        // What is left over is too little for a shell of its own.
+        // The remainder is too small for a shell of its own.
         let wide = order[from..].partition_point(|&i| radii[i] < WIDTH * inner);
         let to = if left < n.max(wide) + n { p.len() } else { from + n.max(wide) };
         let outer = if to < p.len() { 0.5 * (radius(to - 1) + radius(to)) } else { radius(to - 1) };

@@ -38,7 +38,7 @@ pub(super) struct Type<'a> {
     pub size: f64,
     pub anchor: Anchor,
     pub colour: &'a str,
-    /// What it is, for style sheets and tests.
+    /// Class of the element, for style sheets and tests.
     pub class: &'a str,
 }
 

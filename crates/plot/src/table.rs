@@ -11,7 +11,7 @@ const MOST_SERIES: usize = 56;
 /// With more points than this, markers would hide the line.
 const MOST_MARKERS: usize = 60;
 
-/// What to draw of a table.
+/// Columns of a table to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Column of the horizontal axis; the first one if [`None`].
@@ -31,7 +31,7 @@ pub struct Choice {
 pub struct Source {
     /// The file or directory, for messages.
     pub path: PathBuf,
-    /// What it is called in the legend.
+    /// Name in the legend.
     pub name: String,
     /// The table.
     pub table: Table,
@@ -201,7 +201,7 @@ fn split(source: &Source, by: Option<&str>, points: Vec<(f64, f64)>) -> Result<V
     Ok(groups)
 }
 
-/// What a file or directory is called in a legend and in the names of pictures.
+/// Returns the name of a file or directory for a legend and for the names of pictures.
 #[must_use]
 pub fn name_of(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned())

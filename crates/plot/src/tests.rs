@@ -1,4 +1,4 @@
-//! What a figure must be, whatever it shows: parsed back from the drawing.
+//! Properties of every figure, checked on the parsed drawing.
 
 use super::svg::Letters;
 use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw, quantity};

@@ -1,4 +1,4 @@
-//! From a configuration to a simulation: the one place that knows every concrete model, engine and integrator.
+//! Assembly of a simulation from its configuration: the only module that knows every model, engine and integrator.
 
 mod cluster_plan;
 mod engine;
@@ -10,20 +10,24 @@ mod sampled;
 mod stars;
 
 pub use cluster_plan::cluster_settings;
-pub use engine::{Session, described, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from};
+pub use engine::{
+    Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from,
+};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
-pub use reproduce::{Recipe, recipe};
+pub use reproduce::{Reproduction, reproduction};
 pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, Problem};
-use crate::simulation::{Engines, Notes, Plan, Simulation};
+use crate::simulation::{Engines, Plan, SessionInfo, Simulation};
 use engine::Task;
+use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::Field;
 use tisane::force::cpu::{self, Width};
+use tisane::force::external::ExternalField;
 use tisane::force::precision::Precision;
 use tisane::force::range::OutOfRange;
 use tisane::force::range::Range;
@@ -39,14 +43,14 @@ use tisane_io::file_units::FileUnits;
 use tisane_io::formats;
 use tisane_io::provenance::Provenance;
 
-/// Memory that a run takes for each particle, in bytes: host columns, engine sources, a block, an output in hand.
+/// Memory of a run for each particle, in bytes: host columns, sources of the engine, a block, an output.
 pub const MEMORY_PER_PARTICLE: u64 = 400;
 
-/// What a configuration describes, ready to be looked at or run.
+/// Particles, clock and units of a configuration, ready to be inspected or run.
 pub struct Setup {
     /// The configuration, with the start time known.
     pub config: Config,
-    /// What is known about the origin of its files so far: the configuration and the initial conditions.
+    /// Provenance of the files, as far as it is known: the configuration and the initial conditions.
     pub provenance: Provenance,
     /// The particles at the start, in internal units.
     pub particles: Particles,
@@ -56,27 +60,33 @@ pub struct Setup {
     pub scale: Scale,
     /// Length of the run in `dt_max`.
     pub steps_to_end: u64,
-    /// Where the particles come from, for logs.
+    /// Origin of the particles, for logs.
     pub source: String,
-    /// What else is to be told about them: a name and what there is to say.
+    /// Further properties of the particles for a summary: name and text.
     pub about: Vec<(String, String)>,
     /// The first of the two stars of each primordial binary, as an index; the second follows it.
     pub binaries: Vec<usize>,
-    /// What a sampled model is drawn from, in the units of the configuration.
+    /// Distributions that a sampled model is drawn from, in the units of the configuration.
     pub laws: Laws,
-    /// Things that are allowed but look wrong.
+    /// Warnings about settings that are valid but may be mistakes.
     pub warnings: Vec<String>,
 }
 
 impl Setup {
-    /// Softening in internal units.
+    /// Returns the softening length in internal units.
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.config.softening.epsilon.get() / self.scale.length
     }
+
+    /// External field that acts on the particles, in internal units, if there is one.
+    #[must_use]
+    pub fn external_field(&self) -> Option<Arc<dyn ExternalField>> {
+        self.config.external.build(&self.scale)
+    }
 }
 
-/// Reads or samples the particles of a configuration and brings everything to internal units.
+/// Reads or samples the particles of a configuration and converts everything to internal units.
 ///
 /// # Errors
 /// [`Error::Config`] and [`Error::Input`]; nothing is written.
@@ -114,7 +124,7 @@ pub fn prepare(loaded: Loaded) -> Result<Setup> {
     })
 }
 
-/// A sampled model that this machine cannot hold is told before an allocation fails.
+/// Refuses a sampled model that this machine cannot hold, before an allocation fails.
 fn check_memory(loaded: &Loaded) -> Result<()> {
     match loaded.config.initial.sampled() {
         Some((Some(n), key, _)) => check_memory_for(loaded, n, key),
@@ -134,7 +144,7 @@ fn check_memory_for(loaded: &Loaded, n: u64, key: String) -> Result<()> {
     }
 }
 
-/// Memory of this machine in bytes, where it can be known: `MemTotal`, or `MemAvailable`.
+/// Returns a line of `/proc/meminfo`, `MemTotal` or `MemAvailable`, in bytes; [`None`] where it cannot be read.
 fn memory_of_this_machine(which: &str) -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))?;
@@ -145,7 +155,8 @@ fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>
     let mut state = formats::read(file.path(), file.format.name())?;
     if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
         warnings.push(format!(
-            "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon for all",
+            "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon \
+             for all",
             file.path().display()
         ));
     }
@@ -161,7 +172,7 @@ fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>
     Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
 }
 
-/// Without softening, particles at the same place have no finite force.
+/// Refuses particles at the same position without softening: their force is infinite.
 fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
     if loaded.config.softening.epsilon.get() > 0.0 {
         return Ok(());
@@ -172,7 +183,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
             Problem::new(
                 "softening.epsilon",
                 format!(
-                    "particles {} and {} start at the same place {:?}, where the force without softening is infinite",
+                    "particles {} and {} start at the same position {:?}: the force without softening is infinite",
                     p.id[i], p.id[j], p.pos[i]
                 ),
             )
@@ -181,7 +192,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
     }
 }
 
-/// The mode must hold the system, whose particles are in internal units.
+/// Checks that the precision mode can represent the particles, in internal units.
 fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
     let range = Range::for_precision(loaded.config.force.precision());
     let epsilon = loaded.config.softening.epsilon.get() / scale.length;
@@ -191,7 +202,7 @@ fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
     })
 }
 
-/// Potential energy by the CPU engine, with softening `epsilon`, in units with G = 1.
+/// Computes the potential energy with the CPU engine in f64, with softening `epsilon`, in units with G = 1.
 ///
 /// # Errors
 /// As the engine.
@@ -207,13 +218,13 @@ fn width() -> Result<Width> {
     Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
-/// Chooses the engines of a session of a run. `of_run` is the kind of engine that computed the run so far.
+/// Chooses the engines of a session. `of_run` is the kind of engine that computed the run so far.
 fn choose_engines(
     config: &Config,
     session: Session,
     of_run: Option<EngineKind>,
-    task: Task,
-) -> Result<(Engines, Notes)> {
+    task: Task<'_>,
+) -> Result<(Engines, SessionInfo)> {
     match config.integrator.scheme().build(task.precision, task.clock) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
         AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
@@ -232,14 +243,15 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         block_steps: config.limits.block_steps,
         energy_error: config.limits.energy_error.map(config::Real::get),
         wait_for_space: config.output.on_full == config::OnFull::Wait,
+        external_field: !config.external.is_empty(),
     }
 }
 
-/// The provenance of a session's files: `of_run` with what this session computes and by which engine.
-fn provenance(config: &Config, of_run: Provenance, (kind, notes): (EngineKind, &Notes)) -> Result<Provenance> {
+/// Returns the provenance of the files of a session: `of_run` with its configuration, precision and engine.
+fn provenance(config: &Config, of_run: Provenance, (kind, info): (EngineKind, &SessionInfo)) -> Result<Provenance> {
     Ok(Provenance {
         engine: kind.name().into(),
-        gpu: notes.gpu.clone(),
+        gpu: info.gpu.clone(),
         precision: config.force.precision().name().into(),
         seed: config.initial.sampled().map(|(_, _, seed)| seed),
         config_resolved: config.resolved_toml()?,
@@ -255,12 +267,12 @@ pub fn propagator(set: &Setup, session: Session) -> Result<Propagator> {
     engines(set, session).map(|(engines, _)| engines.propagator)
 }
 
-/// A simulation about to start.
+/// Returns a simulation that is ready to start.
 ///
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
-    let (engines, notes) = engines(&set, session)?;
+    let (engines, info) = engines(&set, session)?;
     let state = RunState {
         now: Time::default(),
         clock: set.clock,
@@ -272,18 +284,19 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     };
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);
-    let provenance = provenance(&set.config, set.provenance, (engines.kind, &notes))?;
+    let provenance = provenance(&set.config, set.provenance, (engines.kind, &info))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
-    simulation.notes = notes;
+    simulation.info = info;
     Ok(simulation)
 }
 
-/// Builds the engines of a configuration and notes on them: for a run, or for studies without its files.
+/// Builds the engines of a configuration and the information about them: for a run, or for studies without its files.
 ///
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
-pub fn engines(set: &Setup, session: Session) -> Result<(Engines, Notes)> {
+pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n };
+    let field = set.external_field();
+    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n, field: field.as_ref() };
     choose_engines(&set.config, session, None, task)
 }

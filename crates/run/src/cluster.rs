@@ -1,8 +1,8 @@
-//! The cluster in a run's files: what [`diagnostics::cluster`](tisane::diagnostics::cluster) finds becomes rows of the journals
-//! `cluster`, `binaries` and `events`, during a run and from its snapshots alike.
+//! Surveys of the cluster, made with [`diagnostics::cluster`](tisane::diagnostics::cluster), as rows of the journals
+//! `cluster`, `binaries` and `events`: during a run, or from its snapshots.
 //!
-//! Both ways go by the numbers that a snapshot holds: values in the user's units, brought back to internal ones. So the rows
-//! of a run and those of its snapshots are the same to the bit, whatever the units round.
+//! Both use the values that a snapshot holds: in the user's units, converted back to internal units. The rows of a run
+//! and those made from its snapshots are therefore the same to the bit, whatever rounding the conversion brings.
 
 mod events;
 
@@ -21,26 +21,26 @@ use tisane_io::journal::{self, JournalWriter};
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::SnapshotData;
 
-/// When to look at the cluster, and for what.
+/// Interval and settings of the surveys of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Interval, in `dt_max`.
     pub every: u64,
-    /// What to look for.
+    /// Settings of the survey.
     pub settings: Settings,
 }
 
-/// A survey for the fractions of the files, and its time in the user's unit.
+/// Survey of the cluster with the mass fractions of the files, and its time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct TimedSurvey {
     /// Time, in the user's unit.
     pub time: f64,
-    /// What was found.
+    /// The survey, in internal units.
     pub survey: Survey<{ FRACTIONS.len() }>,
 }
 
-impl Seen {
-    /// The particles of a run with the potentials `pot`, as its snapshot would hold them.
+impl TimedSurvey {
+    /// Returns the particles of a run with the potentials `pot`, rounded as in a snapshot.
     #[must_use]
     pub fn stars(p: &Particles, pot: &[f64], scale: &Scale) -> Stars {
         let there_and_back = |x: f64, d: Dimension| x * scale.factor(d) / scale.factor(d);
@@ -55,9 +55,9 @@ impl Seen {
         }
     }
 
-    /// Looks at the particles of a snapshot.
+    /// Surveys the particles of a snapshot.
     #[must_use]
-    pub fn in_snapshot(data: SnapshotData, settings: &Settings) -> Self {
+    pub fn from_snapshot(data: SnapshotData, settings: &Settings) -> Self {
         let scale = data.units.scale;
         let back = |x: &mut f64, d: Dimension| *x /= scale.factor(d);
         let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, .. } = data;
@@ -65,19 +65,19 @@ impl Seen {
         components_mut(&mut pos).iter_mut().for_each(|x| back(x, Dimension::LENGTH));
         components_mut(&mut vel).iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
         pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
-        Self::of(&Stars { id, mass, pos, vel, pot }, time, settings)
+        Self::new(&Stars { id, mass, pos, vel, pot }, time, settings)
     }
 
-    /// Looks at particles at `time`, in the user's unit.
+    /// Surveys particles at `time`, in the user's unit.
     #[must_use]
-    pub fn of(stars: &Stars, time: f64, settings: &Settings) -> Self {
+    pub fn new(stars: &Stars, time: f64, settings: &Settings) -> Self {
         Self {
             time,
             survey: Survey::new(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)),
         }
     }
 
-    /// The row about the cluster's structure.
+    /// Returns the row of the journal `cluster`, on the structure of the cluster.
     #[must_use]
     pub fn row(&self) -> ClusterRow {
         let s = &self.survey;
@@ -120,7 +120,7 @@ impl Seen {
         }
     }
 
-    /// A row for each binary and hierarchy, a hierarchy after its components.
+    /// Returns a row for each binary and hierarchy; a hierarchy follows its components.
     #[must_use]
     pub fn binaries(&self) -> Vec<BinaryRow> {
         self.survey.systems.iter().map(|system| self.binary(system)).collect()
@@ -147,7 +147,7 @@ impl Seen {
     }
 }
 
-/// The three journals about the cluster.
+/// The three journals of the cluster.
 #[derive(Debug)]
 pub struct Journals {
     cluster: JournalWriter<ClusterRow>,
@@ -155,33 +155,34 @@ pub struct Journals {
     events: JournalWriter<EventRow>,
 }
 
-/// The journals about the cluster of a stopped run, before it goes on.
+/// The three journals of the cluster of a stopped run, before it resumes.
 #[derive(Debug)]
-pub struct Stopped {
+pub struct ResumableJournals {
     cluster: journal::ResumableJournal<ClusterRow>,
     binaries: journal::ResumableJournal<BinaryRow>,
     events: journal::ResumableJournal<EventRow>,
 }
 
-impl Stopped {
-    /// Looks at them where a checkpoint left them; begins them if it knows of none, as it was written before there were any.
+impl ResumableJournals {
+    /// Checks the journals against the lengths and hashes of a checkpoint. A checkpoint without rows, written before
+    /// these journals existed, gives empty ones.
     ///
     /// # Errors
     /// As [`journal::ResumableJournal::check`].
-    pub fn look(dir: &Path, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
+    pub fn check(dir: &Path, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
         use journal::ResumableJournal;
         if written.cluster_rows == 0 {
             let (cluster, binaries) = (ResumableJournal::empty(dir, units), ResumableJournal::empty(dir, units));
             return Ok(Self { cluster, binaries, events: ResumableJournal::empty(dir, units) });
         }
         Ok(Self {
-            cluster: ResumableJournal::check(dir, (written.cluster_rows, written.cluster_sha256), units)?,
-            binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units)?,
-            events: ResumableJournal::check(dir, (written.events, written.events_sha256), units)?,
+            cluster: ResumableJournal::check(dir, (written.cluster_rows, written.cluster_sha256), units, false)?,
+            binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units, false)?,
+            events: ResumableJournal::check(dir, (written.events, written.events_sha256), units, false)?,
         })
     }
 
-    /// Takes them up.
+    /// Opens the journals for writing.
     ///
     /// # Errors
     /// As [`journal::ResumableJournal::resume`].
@@ -192,40 +193,40 @@ impl Stopped {
 }
 
 impl Journals {
-    /// Starts them in a directory.
+    /// Creates the journals in a directory.
     ///
     /// # Errors
     /// As [`JournalWriter::create`].
     pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
         Ok(Self {
-            cluster: JournalWriter::create(dir, units)?,
-            binaries: JournalWriter::create(dir, units)?,
-            events: JournalWriter::create(dir, units)?,
+            cluster: JournalWriter::create(dir, units, false)?,
+            binaries: JournalWriter::create(dir, units, false)?,
+            events: JournalWriter::create(dir, units, false)?,
         })
     }
 
-    /// Notes the hashes of their files.
-    pub fn note(&self, written: &mut OutputCounts) {
+    /// Records the hashes of the journals.
+    pub fn record_hashes(&self, written: &mut OutputCounts) {
         written.cluster_sha256 = Some(self.cluster.sha256());
         written.binaries_sha256 = Some(self.binaries.sha256());
         written.events_sha256 = Some(self.events.sha256());
     }
 
-    /// Adds the rows of `seen`: all of them, or none on an error. Returns the history and the numbers of rows after them,
-    /// given those before.
+    /// Appends the rows of a survey: all of them, or none on an error. Returns the history and the numbers of rows
+    /// after them, from those before.
     ///
     /// # Errors
     /// As [`JournalWriter::append`].
     pub fn append(
         &mut self,
-        seen: &Seen,
+        survey: &TimedSurvey,
         history: &History,
         written: &OutputCounts,
     ) -> Result<(History, OutputCounts)> {
         let ends = (self.cluster.position(), self.binaries.position(), self.events.position());
         let mut history = history.clone();
-        let events = seen.events(&mut history, written.events);
-        if let Err(e) = self.append_rows(&seen.row(), &seen.binaries(), &events) {
+        let events = survey.events(&mut history, written.events);
+        if let Err(e) = self.append_rows(&survey.row(), &survey.binaries(), &events) {
             self.cluster.truncate(ends.0);
             self.binaries.truncate(ends.1);
             self.events.truncate(ends.2);
@@ -246,30 +247,30 @@ impl Journals {
         events.iter().try_for_each(|row| self.events.append(row))
     }
 
-    /// As [`JournalWriter::refresh`].
+    /// Refreshes the three journals, with [`JournalWriter::refresh`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`JournalWriter::refresh`].
     pub fn refresh(&mut self, provenance: impl Fn() -> Provenance) -> Result<()> {
         self.cluster.refresh(&provenance)?;
         self.binaries.refresh(&provenance)?;
         self.events.refresh(&provenance)
     }
 
-    /// As [`JournalWriter::sync`].
+    /// Flushes the three journals to the disk, with [`JournalWriter::sync`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`JournalWriter::sync`].
     pub fn sync(&self) -> Result<()> {
         self.cluster.sync()?;
         self.binaries.sync()?;
         self.events.sync()
     }
 
-    /// As [`JournalWriter::rewrite`].
+    /// Completes the three journals, with [`JournalWriter::rewrite`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`JournalWriter::rewrite`].
     pub fn rewrite(&mut self, provenance: &Provenance) -> Result<()> {
         self.cluster.rewrite(provenance)?;
         self.binaries.rewrite(provenance)?;

@@ -1,8 +1,36 @@
-//! Runs of tisane: the TOML configuration, what is built from it, and the loop that integrates and writes.
+//! Runs of tisane: configuration in TOML, assembly of a simulation, and the loop that integrates and writes outputs.
 //!
-//! [`config`] is the configuration as written, checked and resolved. [`assemble`] builds a
-//! [`simulation::Simulation`] from it, which advances the particles and writes outputs and checkpoints when they are due.
-//! [`cluster`] turns what [`tisane::diagnostics::cluster`] finds into the rows of its journals.
+//! - [`config`] reads, checks and resolves a configuration.
+//! - [`assemble`] builds a [`simulation::Simulation`] from it.
+//! - [`simulation`] advances the particles and writes outputs and checkpoints when they are due.
+//! - [`cluster`] converts surveys of [`tisane::diagnostics::cluster`] to the rows of the journals.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use tisane_run::assemble::{self, Session};
+//! use tisane_run::config::Config;
+//! use tisane_run::simulation::Observer;
+//! use tisane_io::checkpoint::RunState;
+//! use tisane_io::fields::DiagnosticsRow;
+//!
+//! struct Energy;
+//!
+//! impl Observer for Energy {
+//!     fn step(&mut self, _: &RunState) {}
+//!     fn output(&mut self, row: &DiagnosticsRow) {
+//!         println!("t = {}, dE/E = {:.2e}", row.time, row.relative_energy_error);
+//!     }
+//! }
+//!
+//! let text = "run = { name = 'sphere', t_end = 1.0 }\ninitial.plummer.n = 1024\n";
+//! let loaded = Config::from_str("sphere.toml", text, Path::new(""), &[])?;
+//! let mut simulation = assemble::new_run(assemble::prepare(loaded)?, Session::default())?;
+//! std::fs::create_dir_all(&simulation.plan().directory)?;
+//! let mut outputs = simulation.start(&mut Energy)?;
+//! let reason = simulation.run(&mut outputs, &mut Energy)?;
+//! println!("{}", reason.name());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

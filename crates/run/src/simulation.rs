@@ -30,11 +30,11 @@ use tisane_io::history::History;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, Snapshot};
 
-/// Looks on while a run goes on: the face.
-pub trait Watch {
-    /// Called after every block step with the moment reached; must be quick.
+/// Observer of a run, such as a progress bar.
+pub trait Observer {
+    /// Called after every block step with the state reached; must be quick.
     fn step(&mut self, state: &RunState);
-    /// Called after every row of diagnostics (internal units).
+    /// Called after every row of diagnostics, in internal units.
     fn output(&mut self, row: &DiagnosticsRow);
 }
 
@@ -42,12 +42,12 @@ pub trait Watch {
 pub struct Simulation {
     /// The particles, in internal units.
     pub particles: Particles,
-    /// The numbers of the run: moment, counters, references.
+    /// State of the run: time, counters, reference values.
     pub state: RunState,
-    /// What has been told of in its events.
+    /// Systems, escapers and encounters that the journal of events has recorded.
     pub history: History,
-    /// What is told about the run beside its numbers.
-    pub notes: Notes,
+    /// Engine, GPU, warnings and profile of this session.
+    pub info: SessionInfo,
     engines: Engines,
     units: FileUnits,
     provenance: Provenance,
@@ -59,26 +59,26 @@ pub struct Simulation {
 pub struct Engines {
     /// Kind of the engine that computes the forces.
     pub kind: EngineKind,
-    /// Moves the particles, and measures in f64.
+    /// Propagator, which moves the particles and measures energies in f64.
     pub propagator: Propagator,
-    /// Audits the forces, unless they are those of the f64 CPU path.
+    /// Auditor of the forces; none if the f64 CPU engine computes them.
     pub auditor: Option<Auditor>,
 }
 
-/// What is told about a run beside its numbers.
+/// Information about a session of a run, for its log and summary.
 #[derive(Default)]
-pub struct Notes {
-    /// Which engine computes, and why that one.
-    pub choice: String,
-    /// The GPU and its driver, where one computes.
+pub struct SessionInfo {
+    /// Name of the engine, and the reason for its choice.
+    pub engine_choice: String,
+    /// Name of the GPU and version of its driver; empty without a GPU.
     pub gpu: String,
-    /// Things that are allowed but may not be meant.
+    /// Warnings about settings that are valid but may be mistakes.
     pub warnings: Vec<String>,
-    /// Where the time of this session goes, if that is measured.
+    /// Profiler of this session, if it is profiled.
     pub profiler: Option<Profiler>,
 }
 
-/// This process's share of a run.
+/// Part of a run that this process computes.
 struct Session {
     began: Instant,
     /// Wall time of the run before this process.
@@ -86,19 +86,19 @@ struct Session {
     /// Block steps of the run before this process.
     blocks_before: u64,
     last_checkpoint: Instant,
-    /// Set by whoever wants it to stop.
+    /// Flag that requests a stop, such as one set by a signal handler.
     stop: &'static AtomicBool,
 }
 
-/// Block steps after which a run looks for signals, limits and outputs. One, as limits count block steps and a profile
-/// takes the time of each.
+/// Block steps between checks for signals, limits and outputs: one, because limits count block steps and a profile
+/// times each of them.
 const STEPS_BETWEEN_CHECKS: u64 = 1;
 
 /// Flag that is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Simulation {
-    /// A run about to start, or to go on from `state` (internal units throughout).
+    /// Returns a run that starts, or continues, from `state`; internal units throughout.
     #[must_use]
     pub fn new(
         particles: Particles,
@@ -115,76 +115,76 @@ impl Simulation {
             last_checkpoint: now,
             stop: &NEVER,
         };
-        let (history, notes) = (History::default(), Notes::default());
-        Self { particles, state, history, notes, engines, units, provenance, plan, session }
+        let (history, info) = (History::default(), SessionInfo::default());
+        Self { particles, state, history, info, engines, units, provenance, plan, session }
     }
 
-    /// Kind of the engine that computes the forces.
+    /// Returns the kind of the engine that computes the forces.
     #[must_use]
     pub fn engine(&self) -> EngineKind {
         self.engines.kind
     }
 
-    /// The plan.
+    /// Returns the plan of the run.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Lets this session of the run go this many block steps, whatever limits the plan has.
+    /// Limits this session to a number of block steps, in place of the limits of the plan.
     pub fn limit_block_steps(&mut self, limit: u64) {
         self.plan.block_steps = Some(limit);
         self.plan.wall_time = None;
     }
 
-    /// Lets this session of the run take so much wall time, whatever the plan says.
+    /// Limits the wall time of this session, in place of the limit of the plan.
     pub fn limit_wall_time(&mut self, limit: Duration) {
         self.plan.wall_time = Some(limit);
     }
 
-    /// Has this session of the run stop after the block step in hand once `stop` is set, by a signal handler say.
+    /// Stops this session after the current block step once `stop` is set, for example by a signal handler.
     pub fn stop_on(&mut self, stop: &'static AtomicBool) {
         self.session.stop = stop;
     }
 
-    /// The units of its files.
+    /// Returns the units of its files.
     #[must_use]
     pub fn units(&self) -> &FileUnits {
         &self.units
     }
 
-    /// Where its files come from.
+    /// Returns the provenance of its files, without the state at which each is written.
     #[must_use]
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
-    /// Prepares a new run: first forces and steps, the first row of diagnostics, the first snapshot, and a checkpoint, so that
-    /// from here on a kill at any instant leaves something to resume from.
+    /// Starts a new run: computes the first forces and steps, and writes the first row of diagnostics, the first
+    /// snapshot and a checkpoint, so that a run that is killed at any later instant can be resumed.
     ///
     /// # Errors
     /// As [`Propagator::start`], and [`tisane::Error::Storage`].
-    pub fn start(&mut self, watch: &mut dyn Watch) -> Result<Outputs> {
+    pub fn start(&mut self, observer: &mut dyn Observer) -> Result<Outputs> {
         let done = self.engines.propagator.start(&mut self.particles)?;
         self.count(done);
-        let mut outputs = self.insist(|| Outputs::create(&self.plan, &self.units))?;
+        let mut outputs = self.retry_when_full(|| Outputs::create(&self.plan, &self.units))?;
         let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
-        let conserved = Conserved::from_particles(&self.particles, &measured.pot);
+        let conserved = Conserved::in_field(&self.particles, &measured);
         let references = &mut self.state.references;
         references.energy = conserved.energy();
         references.previous_energy = conserved.energy();
         references.angular_momentum = conserved.angular_momentum;
         references.momentum = conserved.momentum;
         references.centre_of_mass = conserved.centre_of_mass;
-        self.write_row(&mut outputs, &measured, watch)?;
-        self.look_at_cluster(&mut outputs, &measured)?;
+        self.write_row(&mut outputs, &measured, observer)?;
+        self.start_cluster_survey(&mut outputs, &measured)?;
         self.write_snapshot(&measured)?;
         self.checkpoint(&mut outputs)?;
         Ok(outputs)
     }
 
-    /// Takes up the run where its checkpoint left it. Rows and snapshots from after the checkpoint are removed: the run will
-    /// write them again, and under another plan not all of them. The summary goes too: it said how the run had ended.
+    /// Resumes the run at its checkpoint. Rows and snapshots from after the checkpoint are removed: the run writes them
+    /// again, or fewer of them under another plan. The summary, which describes the earlier end, is removed too.
     ///
     /// # Errors
     /// As [`Propagator::resume`], [`ResumableJournal::check`](tisane_io::journal::ResumableJournal::check),
@@ -192,10 +192,10 @@ impl Simulation {
     pub fn resume(&mut self) -> Result<Outputs> {
         self.engines.propagator.resume(&self.particles, self.state.now)?;
         if self.state.now >= self.plan.end {
-            // No row is to come: the last one must not be passed for good because its run is resumed.
+            // No row follows: check the last one again, so that resuming a failed run does not pass it.
             let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
             let (row, audit) = self.measure(&measured)?;
-            self.judge(&row, audit.as_ref())?;
+            self.check_row(&row, audit.as_ref())?;
         }
         let written = self.state.written;
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
@@ -203,15 +203,15 @@ impl Simulation {
         Ok(outputs)
     }
 
-    /// Runs to the end, or until something stops it; leaves a checkpoint and complete diagnostics either way.
+    /// Runs to the end, a limit or a request to stop, then writes a checkpoint and completes the diagnostics.
     ///
     /// # Errors
     /// As [`Propagator::advance`], and [`tisane::Error::Storage`]; the last checkpoint stays whole.
-    pub fn run(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<ExitReason> {
-        let reason = match self.advance(outputs, watch) {
+    pub fn run(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<ExitReason> {
+        let reason = match self.advance(outputs, observer) {
             Ok(reason) => reason,
             Err(error) => {
-                // Why the run ended comes first; that its last rows could not be written comes on top.
+                // Return the error that ended the run, and only log a failure to write its last rows.
                 let storage = matches!(error, Error::Storage { .. });
                 if let Some(also) = (!storage).then(|| self.finish(outputs)).and_then(Result::err) {
                     tracing::error!("{also}");
@@ -224,26 +224,26 @@ impl Simulation {
         Ok(reason)
     }
 
-    /// Steps, outputs and checkpoints until there is a reason to stop.
-    fn advance(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<ExitReason> {
+    /// Steps, writes outputs and checkpoints until there is a reason to stop.
+    fn advance(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<ExitReason> {
         loop {
             if let Some(reason) = self.reason_to_stop() {
                 return Ok(reason);
             }
-            let watch_of_step = self.notes.profiler.as_ref().map(Profiler::begin);
+            let stopwatch = self.info.profiler.as_ref().map(Profiler::begin);
             let done = self.engines.propagator.advance(&mut self.particles, self.plan.end, STEPS_BETWEEN_CHECKS)?;
-            if let Some(watch) = watch_of_step {
-                watch.end(&done);
+            if let Some(stopwatch) = stopwatch {
+                stopwatch.end(&done);
             }
             self.count(done);
-            self.tell_of_cluster(outputs, false)?;
+            self.finish_cluster_survey(outputs, false)?;
             if done.now.is_synchronised() {
-                self.output(outputs, watch)?;
+                self.output(outputs, observer)?;
             }
             if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
                 self.checkpoint(outputs)?;
             }
-            watch.step(&self.state);
+            observer.step(&self.state);
         }
     }
 
@@ -274,8 +274,8 @@ impl Simulation {
         self.state.now = done.now;
     }
 
-    /// Writes what is due at a synchronised moment; the end is always due.
-    fn output(&mut self, outputs: &mut Outputs, watch: &mut dyn Watch) -> Result<()> {
+    /// Writes the outputs that are due at a synchronised time; all are due at the end.
+    fn output(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
         let periods = self.state.now.0 / TICKS_PER_DT_MAX;
         let due = |every: u64| periods.is_multiple_of(every) || self.state.now >= self.plan.end;
         let (row, snapshot) = (due(self.plan.diagnostics_every), due(self.plan.snapshots_every));
@@ -285,10 +285,10 @@ impl Simulation {
         }
         let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
         if row {
-            self.write_row(outputs, &measured, watch)?;
+            self.write_row(outputs, &measured, observer)?;
         }
         if cluster {
-            self.look_at_cluster(outputs, &measured)?;
+            self.start_cluster_survey(outputs, &measured)?;
         }
         if snapshot {
             self.write_snapshot(&measured)?;
@@ -296,32 +296,34 @@ impl Simulation {
         Ok(())
     }
 
-    /// The row of diagnostics of a synchronised moment, and its audit, if there is one.
+    /// Measures the row of diagnostics at a synchronised time, and its audit, if there is one.
     fn measure(&mut self, measured: &Field) -> Result<(DiagnosticsRow, Option<Audit>)> {
         let Engines { propagator, auditor, .. } = &mut self.engines;
         let audit = match auditor {
             Some(auditor) => auditor.audit(&self.particles, self.state.now, propagator)?,
             None => None,
         };
-        let conserved = Conserved::from_particles(&self.particles, &measured.pot);
-        Ok((row::of(&self.particles, &self.state, &conserved, audit.as_ref()), audit))
+        let conserved = Conserved::in_field(&self.particles, measured);
+        let mut row = row::new(&self.particles, &self.state, &conserved, audit.as_ref());
+        row.external_potential_energy = self.plan.external_field.then_some(conserved.external);
+        Ok((row, audit))
     }
 
-    /// Refuses a row that says that the run went wrong.
-    fn judge(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
+    /// Returns an error for a row whose energy or audit exceeds its limit.
+    fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
         let time = row.time * self.state.scale.time;
-        row::judge_energy(row, self.state.references.energy, self.plan.energy_error, time)?;
+        row::check_energy(row, self.state.references.energy, self.plan.energy_error, time)?;
         match (&self.engines.auditor, audit) {
             (Some(auditor), Some(audit)) => auditor.check(audit, time),
             _ => Ok(()),
         }
     }
 
-    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, watch: &mut dyn Watch) -> Result<()> {
+    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, observer: &mut dyn Observer) -> Result<()> {
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let (row, audit) = self.measure(measured)?;
-        self.insist(|| outputs.diagnostics.append(&row))?;
-        self.insist(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
+        self.retry_when_full(|| outputs.diagnostics.append(&row))?;
+        self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
         let state = &mut self.state;
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
@@ -331,8 +333,8 @@ impl Simulation {
         references.angular_momentum_error = row.angular_momentum_error;
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
-        watch.output(&row);
-        let verdict = self.judge(&row, audit.as_ref());
+        observer.output(&row);
+        let verdict = self.check_row(&row, audit.as_ref());
         if verdict.is_err() {
             self.checkpoint(outputs)?;
             self.finish(outputs)?;
@@ -352,16 +354,16 @@ impl Simulation {
             units: &self.units,
             provenance: &provenance,
         };
-        self.insist(|| snapshot::write(&path, &snapshot))?;
+        self.retry_when_full(|| snapshot::write(&path, &snapshot))?;
         self.state.written.snapshots += 1;
         tracing::debug!("wrote {}", path.display());
         Ok(())
     }
 
     fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
-        self.tell_of_cluster(outputs, true)?;
+        self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;
-        outputs.note(&mut self.state.written);
+        outputs.record_hashes(&mut self.state.written);
         self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
         let checkpoint = CheckpointRef {
@@ -370,7 +372,7 @@ impl Simulation {
             history: &self.history,
             provenance: &provenance,
         };
-        self.insist(|| checkpoint::write(&self.plan.directory, checkpoint))?;
+        self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;
         self.session.last_checkpoint = Instant::now();
         tracing::debug!("wrote a checkpoint after {} block steps", self.state.counters.block_steps);
         Ok(())

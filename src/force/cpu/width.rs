@@ -36,7 +36,7 @@ impl Width {
         }
     }
 
-    /// Returns the widest set of instructions that this machine has.
+    /// Returns the widest set of instructions that this machine supports.
     #[must_use]
     pub fn widest() -> Self {
         Self::available().first().copied().unwrap_or(Self::Baseline(Scalar))

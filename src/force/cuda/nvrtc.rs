@@ -56,7 +56,8 @@ fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
     if !unsafe { sys::is_culib_present() } {
         let problem = "this is source code, and this machine has no NVRTC to compile it (no libnvrtc)";
         let help = "give a file compiled by scripts/gpu/kernels, or set LD_LIBRARY_PATH to the folder of libnvrtc \
-                    (of CUDA, or of the package nvidia-cuda-nvrtc, which scripts/gpu/kernels installs into .tools/cuda)";
+                    (of CUDA, or of the package nvidia-cuda-nvrtc, which scripts/gpu/kernels installs into \
+                    .tools/cuda)";
         return Err(Error::input(path, problem).with_help(help));
     }
     let failed = |e: NvrtcError| Error::input(path, format!("NVRTC failed: {:?}", e.0));

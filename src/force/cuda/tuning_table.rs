@@ -274,7 +274,7 @@ mod tests {
             ("f64,1024,1,tiles,1,128,4096,1", "span_bags a power of two up to 2048"),
             (
                 "mixed,1024,1,whole,3,128,4,1",
-                "those that there are kernels for: [1, 2] for this shape and mode, found 3",
+                "a number for which there are kernels, [1, 2] for this shape and mode; found 3",
             ),
         ] {
             let line = if line.is_empty() { "x" } else { line };

@@ -1,5 +1,5 @@
-//! Promise: what a run says of its cluster is what its snapshots say, to the bit; nothing is told twice through kills and
-//! resumes; `tisane analyze` tells what it cannot read.
+//! Promise: the journals of the cluster are those of its snapshots, to the bit; kills and resumes repeat no event; `tisane
+//! analyze` reports snapshots that it cannot read.
 
 use crate::program;
 use program::Folder;

@@ -1,5 +1,5 @@
 //! Promise: a run says which engine computes it and why, whatever the machine has; a run that goes on keeps its bits or says
-//! that it does not; where the time went is told if asked for. Holds with and without a GPU.
+//! that it does not; a profile is printed on request. Holds with and without a GPU.
 
 use crate::program;
 use program::{Folder, summary};

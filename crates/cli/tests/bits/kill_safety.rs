@@ -8,7 +8,7 @@ use tisane_io::fields::{DiagnosticsRow, Journal};
 use tisane_io::{snapshot, table};
 use tisane_run::assemble;
 use tisane_run::config::Config;
-use tisane_run::simulation::{ExitReason, Watch};
+use tisane_run::simulation::{ExitReason, Observer};
 
 /// Diagnostics and snapshots fall on different moments, and the end on none of either's.
 fn config(dir: &Path, checkpoint_interval: &str) -> String {
@@ -52,7 +52,7 @@ impl Killer {
     }
 }
 
-impl Watch for Killer {
+impl Observer for Killer {
     fn step(&mut self, state: &RunState) {
         self.steps += 1;
         // After the outputs of a synchronised moment, and now and then between such moments.
@@ -70,7 +70,7 @@ impl Watch for Killer {
 /// Looks away.
 struct Nobody;
 
-impl Watch for Nobody {
+impl Observer for Nobody {
     fn step(&mut self, _state: &RunState) {}
     fn output(&mut self, _row: &DiagnosticsRow) {}
 }
@@ -88,7 +88,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-fn begin(dir: &Path, checkpoint_interval: &str, watch: &mut dyn Watch) {
+fn begin(dir: &Path, checkpoint_interval: &str, watch: &mut dyn Observer) {
     let loaded = Config::from_str("test", &config(dir, checkpoint_interval), dir, &[]).expect("a good configuration");
     let set = assemble::prepare(loaded).expect("a good model");
     fs::create_dir_all(dir.join("snapshots")).expect("a folder");

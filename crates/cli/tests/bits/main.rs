@@ -4,6 +4,7 @@ mod cluster_runs;
 mod determinism;
 mod energy;
 mod engine_choice;
+mod external_field;
 mod kill_safety;
 #[path = "../../../../tests/common/matrix.rs"]
 mod matrix;

@@ -180,7 +180,7 @@ fn signals_stop_with_code_3_and_resume_goes_on_to_the_same_bits() {
 
 #[test]
 fn a_second_sigint_ends_at_once() {
-    // The first forces of so many particles take the scalar engine many seconds, in which no request can be met.
+    // The first forces of this many particles take the scalar engine many seconds, during which it cannot stop.
     let folder = Folder::new(&config(40_000, "1.0", "[force]\nengine = \"reference\"\n"));
     let log = folder.path("o/run.log");
     let mut child = folder.start(&["run", "run.toml", "--output", "o"]);

@@ -71,7 +71,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
     }
 }
 
-/// Debug text tells −0.0 from 0.0, which == does not.
+/// Debug text distinguishes −0.0 from 0.0, which == does not.
 fn assert_same_bits(a: &Checkpoint, b: &Checkpoint) {
     assert_eq!(format!("{a:?}"), format!("{b:?}"));
 }

@@ -88,7 +88,7 @@ fn survey<T: PartialEq + Debug + Sync>(
         replace(&file, &bytes);
         match read(&file) {
             Ok(found) => {
-                // As text, which tells -0 from 0.
+                // As text, which distinguishes -0 from 0.
                 assert!(format!("{found:?}") == format!("{whole:?}"), "{what}: silently different");
                 (0, 1)
             }

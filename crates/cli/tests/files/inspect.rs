@@ -21,7 +21,7 @@ fn assert_shows(page: &str, lines: &[(&str, &str)]) {
 #[test]
 fn particles_are_shown_in_every_format() {
     let csv = "m,x,y,z,vx,vy,vz\n1,0.5,0,0,0,3,4\n3,-0.5,2,0,0,0,0\n";
-    // What it is goes by the content, not by the name.
+    // The kind of a file is recognised from its content, not its name.
     for name in ["a.csv", "a"] {
         let page = describe(name, csv.as_bytes()).expect("a good file");
         assert_shows(

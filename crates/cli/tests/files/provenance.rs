@@ -202,7 +202,7 @@ fn another_input_is_refused_and_a_moved_one_is_found() {
     let file = "o/summary.json";
     folder.write("four.csv", FOUR.replace("0.7", "0.8"));
     for more in [&["--run"][..], &[]] {
-        reproduce(&folder, file, more).exits(2).says(&["four.csv", "not the input that it was", "--input"]);
+        reproduce(&folder, file, more).exits(2).says(&["four.csv", "not the original input", "--input"]);
     }
     fs::remove_file(folder.path("four.csv")).unwrap();
     reproduce(&folder, file, &["--run"]).exits(2).says(&["four.csv", "cannot be read", "--input"]);
@@ -242,7 +242,7 @@ fn what_was_changed_afterwards_shows() {
     run(&folder).exits(6).says(&["NOT reproduced: other initial conditions"]);
     assert!(!folder.path("again").exists(), "nothing is run from other initial conditions");
     tamper(&folder, "config_resolved", |text| text.replace("nu = 0.02", "nu = 0.03"));
-    run(&folder).exits(6).says(&["does not give what ran, in [integrator]", "NOT reproduced"]);
+    run(&folder).exits(6).says(&["does not resolve to the one that ran, in [integrator]", "NOT reproduced"]);
     tamper(&folder, "config_resolved", |text| text.replace("seed = 7", "seed = 8"));
     run(&folder).exits(6).says(&["in [initial]", "NOT reproduced: other initial conditions"]);
     tamper(&folder, "config_resolved", |text| text.replace("t_end = 0.5", "t_end = 0.25"));
@@ -251,7 +251,7 @@ fn what_was_changed_afterwards_shows() {
     run(&folder).exits(2).says(&["tampered.json (config_resolved)", "runs"]);
     // What was written matters less than what ran.
     tamper(&folder, "config_as_written", |text| text.replace("n = 16", "n = 17"));
-    run(&folder).exits(0).says(&["does not give what ran, in [initial]", "the same bits"]);
+    run(&folder).exits(0).says(&["does not resolve to the one that ran, in [initial]", "the same bits"]);
     tamper(&folder, "config_as_written", |text| text.replace("[run]", "[walk]"));
     run(&folder).exits(0).says(&["no longer reads it", "the same bits"]);
     tamper(&folder, "config_overrides", |_| "nu".into());

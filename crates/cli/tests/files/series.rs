@@ -38,11 +38,11 @@ fn units() -> FileUnits {
 }
 
 fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
-    JournalWriter::create(dir, &units()).unwrap()
+    JournalWriter::create(dir, &units(), false).unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
-    ResumableJournal::check(dir, (rows, None), &units())?.resume()
+    ResumableJournal::check(dir, (rows, None), &units(), false)?.resume()
 }
 
 fn append(series: &mut JournalWriter<DiagnosticsRow>, rows: std::ops::Range<u64>) {
@@ -61,7 +61,7 @@ fn csv_and_hdf5_have_the_same_bits() {
         series.rewrite(&Provenance::current()).unwrap();
         let [csv, hdf5] = [read_csv(&dir.path().join(CSV)), read_hdf5(&dir.path().join(HDF5))].map(Result::unwrap);
         assert_eq!(csv.rows() as u64, rows);
-        // Debug text tells −0.0 from 0.0, which == does not.
+        // Debug text distinguishes −0.0 from 0.0, which == does not.
         let [a, b] = [&csv, &hdf5].map(|table| format!("{:?}", table.contents().collect::<Vec<_>>()));
         assert!(a == b, "{rows} rows");
         let Values::Floats(energy) = &hdf5.column("energy").unwrap().values else { panic!("no energy") };
@@ -169,7 +169,7 @@ fn inspect_shows_both_files() {
     }
 }
 
-/// While a run appends, readers have whole rows and ever more of them, in the CSV and in the HDF5 file that is rewritten beside it.
+/// While a run appends, readers have whole rows and ever more of them, in the CSV and in the HDF5 file that is rewritten with it.
 #[test]
 fn a_journal_that_grows_is_read_at_any_instant() {
     const ROWS: u64 = 4000;

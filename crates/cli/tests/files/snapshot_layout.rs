@@ -59,7 +59,7 @@ fn write(path: &Path, p: &Particles) {
 
 /// The particles' own accelerations and potentials as those where they stand.
 fn field(p: &Particles) -> Field {
-    Field { acc: p.acc.clone(), pot: p.pot.clone() }
+    Field { acc: p.acc.clone(), pot: p.pot.clone(), ..Field::default() }
 }
 
 #[test]

@@ -103,7 +103,8 @@ pub(crate) fn two() -> Particles {
 pub(crate) fn snapshot(path: &Path, particles: &Particles) {
     let clock = Clock { start: 0.0, dt_max: 0.125 };
     let (units, provenance) = (units(), Provenance::current());
-    let (now, field) = (Time::from_dt_max(3), Field { acc: particles.acc.clone(), pot: particles.pot.clone() });
+    let field = Field { acc: particles.acc.clone(), pot: particles.pot.clone(), ..Field::default() };
+    let now = Time::from_dt_max(3);
     let (field, clock, units, provenance) = (&field, &clock, &units, &provenance);
     let content = tisane_io::snapshot::Snapshot { particles, field, now, clock, units, provenance };
     tisane_io::snapshot::write(path, &content).expect("a snapshot");

@@ -1,4 +1,4 @@
-//! Every format: what is written comes back, files of the real programs are read, and hostile files are told apart.
+//! Every format: what is written comes back, files of the real programs are read, and hostile files are refused.
 
 mod fixtures;
 mod foreign;

@@ -34,7 +34,7 @@ fn back(state: &FileState, format: &str) -> (FileState, String) {
     let (_folder, path) = file("old", "replaced");
     let lost = formats::write(&path, format, state).expect("a written file");
     let named = formats::read(&path, Some(format)).expect("the same file");
-    // What is written is told by its content, or said to be one of several.
+    // The format of a written file is recognised from its content, or reported as ambiguous.
     let told = formats::read(&path, None).expect("the same file");
     assert!(told.format == format || told.guess.contains(format), "{format}: {}", told.guess);
     (named, lost.join("; "))
@@ -91,7 +91,7 @@ fn tipsy_is_written_in_4_byte_floats_and_says_so() {
     let error = formats::write(&path, "tipsy", &far).expect_err("out of range");
     assert!(error.to_string().contains("particle 12: 1e39"), "{error}");
     assert_eq!(std::fs::read(&path).expect("the old file"), b"old");
-    // A mass that would be 0 is refused, a component only told.
+    // A mass that would be 0 is refused, a component only gives a warning.
     let mut small = state();
     (small.particles.pos[0][0], small.particles.vel[1][2]) = (1e-60, -1e-50);
     let (read, lost) = back(&small, "tipsy");

@@ -3,7 +3,7 @@
 //! it is skipped, and with `TISANE_NEED_GPU` set it fails. With kernels compiled by `scripts/gpu/kernels --ieee FILE` and
 //! `TISANE_KERNELS=FILE TISANE_PARITY=bits`, every mode is held to the CPU's bits. For a sanitizer, which is slow, there is
 //! less to be had: `TISANE_MODES=mixed,f64`, `TISANE_SIZES=1,33` (particles), `TISANE_BLOCKS=1,2048` (targets),
-//! `TISANE_FEW_SHAPES=1` (one shape a kernel, beside the one that the engine takes by itself).
+//! `TISANE_FEW_SHAPES=1` (one shape per kernel, in addition to the one that the engine chooses).
 #![cfg(feature = "cuda")]
 
 use crate::gpu;

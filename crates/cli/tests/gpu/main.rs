@@ -2,6 +2,7 @@
 
 mod cuda_accelerations;
 mod cuda_determinism;
+mod cuda_external;
 mod cuda_parity;
 #[path = "../../../../tests/common/gpu.rs"]
 mod gpu;

@@ -1,4 +1,4 @@
-//! Promise: a mistake is told where it was made, with exit code 2, and nothing is written or lost.
+//! Promise: a mistake is reported with its location and exit code 2, and nothing is written or lost.
 
 use crate::program;
 #[path = "bad_input/checkpoints.rs"]

@@ -1,4 +1,4 @@
-//! Configuration files: every example reads, every mistake is told at its place, the reference is complete.
+//! Configuration files: every example reads, every mistake is reported with its location, the reference is complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -323,7 +323,7 @@ fn the_reference_shows_the_defaults() {
 fn the_schema_describes_every_key() {
     fn walk(path: &str, schema: &Json) {
         for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
-            // One of several models is described beside its name.
+            // A model has its description at its alternative, next to the key.
             let described = inner["description"].is_string() || path.contains("/oneOf/");
             assert!(described, "{path}.{key} has no description");
         }

@@ -1,4 +1,4 @@
-//! Bodies from tables of orbital elements: the orbits are those of the table, and what a table may not be is told.
+//! Bodies from tables of orbital elements: the orbits are those of the table, and invalid tables give an error.
 
 use crate::program;
 use program::{Folder, data_of_others, summary};

@@ -1,7 +1,8 @@
-//! Promises on input: mistakes are told where they were made, and hostile input does no harm.
+//! Promises on input: mistakes are reported with their locations, and hostile input does no harm.
 
 mod bad_input;
 mod config_files;
+mod external_fields;
 mod fuzz_corpus;
 #[path = "../../../../tests/common/hdf.rs"]
 mod hdf;

@@ -297,7 +297,7 @@ fn logged(child: &mut Child, log: &Path, text: &str) -> bool {
     }
 }
 
-/// A run that is told to wait, resumed on a file system that is full.
+/// A run with on_full = "wait", resumed on a file system that is full.
 fn waiting(folder: &Folder, filler: &Path) -> Child {
     let run = ["run", "run.toml", "-q", "--output", "small/o", "--set", "limits.block_steps=100"];
     folder.tisane(&[&run[..], &WAIT].concat()).exits(3);

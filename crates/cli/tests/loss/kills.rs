@@ -87,7 +87,7 @@ struct Tally {
     runs: u64,
 }
 
-/// Temporary files below a run's directory, by name, with what tells one writing from another.
+/// Temporary files below a run's directory, by name, with data that differs between writes.
 fn temporary(output: &Path) -> BTreeMap<String, (u64, i64, u64)> {
     let mut found = BTreeMap::new();
     for folder in [output.to_owned(), output.join(directory::SNAPSHOTS)] {
@@ -392,7 +392,7 @@ fn the_time_limit_of_the_configuration_stops_every_session() {
 
 /// A run under way, started by a shell that does something first.
 fn after(first: &str, folder: &Folder) -> Child {
-    let mut shell = Command::new("sh");
+    let mut shell = program::with_default_signals("sh");
     let run = format!("{first} exec \"$0\" run run.toml -q --output o --set run.t_end=1000000");
     shell.current_dir(folder.path("")).args(["-c", &run, env!("CARGO_BIN_EXE_tisane")]);
     let mut child = shell.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

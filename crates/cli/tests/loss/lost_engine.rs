@@ -83,7 +83,7 @@ fn run(dir: &Path, scheme: Scheme, fate: Fate) -> Result<String> {
 #[test]
 fn the_last_checkpoint_survives_the_engine() {
     let folder = tempfile::tempdir().unwrap();
-    // What measures beside a leapfrog is not its engine, so that it cannot be lost at an output.
+    // The engine that measures for a leapfrog is not its own engine, so that it cannot be lost at an output.
     for (scheme, fates) in [
         (Scheme::Hermite4, &[Fate::Lost, Fate::LostAtOutput, Fate::NotANumber][..]),
         (Scheme::Leapfrog, &[Fate::Lost, Fate::NotANumber]),

@@ -1,5 +1,5 @@
 //! Promise: a film has the same bytes on any number of threads and goes on where it was stopped; a particle is drawn where it
-//! is; what cannot be filmed is told.
+//! is; a run without a film gives an error.
 
 use crate::program;
 use program::{Folder, Said, finish};

@@ -1,5 +1,5 @@
 //! `tisane validate`: cases from the program and from a folder, verdicts and exit codes, what is missing is said, and a mistake
-//! in a case is told at file, line and key.
+//! in a case is reported with file, line and key.
 
 use crate::program;
 use program::{Folder, Said, wait_until};

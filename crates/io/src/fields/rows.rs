@@ -17,6 +17,8 @@ pub struct ColumnSpec {
     pub dimension: Dimension,
     /// Description.
     pub description: String,
+    /// True if only journals of some runs have the column: those [with optional columns](super::super::journal::Series).
+    pub optional: bool,
 }
 
 impl ColumnSpec {
@@ -33,6 +35,8 @@ pub(super) trait RowField {
     const ZERO: Self;
     /// Type of the values of its columns.
     const KIND: ColumnKind;
+    /// True if a row may be without the value, in a journal without the column.
+    const OPTIONAL: bool = false;
     /// Returns the suffix of the field's name for each column.
     fn suffixes() -> Vec<String>;
     /// Appends one value a column; `scale` converts from internal to the user's units.
@@ -47,6 +51,19 @@ impl RowField for f64 {
     }
     fn push(&self, scale: f64, values: &mut Vec<Value>) {
         values.push(Value::Float(self * scale));
+    }
+}
+
+/// An optional column: a journal with it has a value in every row.
+impl RowField for Option<f64> {
+    const ZERO: Self = None;
+    const KIND: ColumnKind = ColumnKind::Float;
+    const OPTIONAL: bool = true;
+    fn suffixes() -> Vec<String> {
+        vec![String::new()]
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.map(|x| Value::Float(x * scale)));
     }
 }
 
@@ -200,11 +217,12 @@ pub trait JournalRow {
     /// Journal of the row.
     const JOURNAL: Journal;
 
-    /// Returns the columns, in file order. A vector has three columns (`_x`, `_y`, `_z`), a histogram one a bin.
+    /// Returns the columns, optional ones included, in file order. A vector has three columns (`_x`, `_y`, `_z`), a histogram one a bin.
     #[must_use]
     fn columns() -> Vec<ColumnSpec>;
 
-    /// Returns the values, in the order of [`columns`](Self::columns), in the user's units.
+    /// Returns the values, in the order of [`columns`](Self::columns), in the user's units: none for an optional column that the
+    /// row is without.
     #[must_use]
     fn values(&self, scale: &Scale) -> Vec<Value>;
 }
@@ -229,6 +247,7 @@ macro_rules! row {
                         kind: <$type as RowField>::KIND,
                         dimension: Dimension::$dimension,
                         description: $text.to_string(),
+                        optional: <$type as RowField>::OPTIONAL,
                     });
                 })*
                 columns
@@ -256,6 +275,7 @@ row! {
         time: f64, TIME, "time";
         kinetic_energy: f64, ENERGY, "kinetic energy T";
         potential_energy: f64, ENERGY, "potential energy U, softened as the forces are";
+        external_potential_energy: Option<f64>, ENERGY, "potential energy in the external field, sum m phi, which is part of E; only in runs with an external field";
         energy: f64, ENERGY, "total energy E = T + U";
         relative_energy_error: f64, NONE, "(E - E0) / |E0| since the start of the run, signed";
         relative_energy_error_step: f64, NONE, "energy change since the row before, divided by |E0|, signed";
@@ -293,7 +313,13 @@ mod tests {
     fn columns_and_values_go_together() {
         let columns = DiagnosticsRow::columns();
         let scale = Scale { mass: 2.0, length: 4.0, velocity: 8.0, time: 16.0 };
-        let row = DiagnosticsRow { time: 1.0, energy: -0.25, momentum: Vec3::y(), ..Default::default() };
+        let row = DiagnosticsRow {
+            time: 1.0,
+            external_potential_energy: Some(-0.5),
+            energy: -0.25,
+            momentum: Vec3::y(),
+            ..Default::default()
+        };
         let values = row.values(&scale);
         assert_eq!(columns.len(), values.len());
         let at = |name: &str| values[columns.iter().position(|c| c.name == name).unwrap()].clone();
@@ -301,6 +327,9 @@ mod tests {
         assert_eq!(at("energy"), Value::Float(-0.25 * 2.0 * 64.0));
         assert_eq!(at("momentum_y"), Value::Float(16.0));
         assert_eq!(at("steps_level_36"), Value::Count(0));
+        assert_eq!(at("external_potential_energy"), Value::Float(-0.5 * 2.0 * 64.0));
+        let without = DiagnosticsRow { external_potential_energy: None, ..row }.values(&scale);
+        assert_eq!(without.len(), columns.iter().filter(|column| !column.optional).count());
         for (column, value) in columns.iter().zip(values) {
             assert_eq!(column.kind == ColumnKind::Count, matches!(value, Value::Count(_)), "{}", column.name);
         }

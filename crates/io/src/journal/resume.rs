@@ -26,6 +26,7 @@ pub struct ResumableJournal<R> {
     hash: Sha256,
     rows: u64,
     units: FileUnits,
+    optional: bool,
     row: PhantomData<R>,
 }
 
@@ -39,38 +40,44 @@ enum RowSource {
 }
 
 impl<R: JournalRow> ResumableJournal<R> {
-    /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the
+    /// Checks the journal of a run, with the optional columns or without, whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the
     /// CSV is missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were
     /// modified since are kept and logged as a warning: the state of the run does not depend on them.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be
     /// written.
-    pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits) -> Result<Self> {
+    pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits, optional: bool) -> Result<Self> {
+        let header = header::<R>(optional);
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {
             let text =
-                text_of_hdf5::<R>(&dir.join(R::JOURNAL.hdf5()), rows, sha256).map_err(|why| missing(&path, &why))?;
-            return Ok(Self::from_text(dir, text, units, rows));
+                text_of_hdf5(&dir.join(R::JOURNAL.hdf5()), header, rows, sha256).map_err(|why| missing(&path, &why))?;
+            return Ok(Self::from_text(dir, text, (units, optional), rows));
         }
-        let (length, hash) = first_rows(&path, rows, &header::<R>()).map_err(|e| e.with_help(advice(&path)))?;
+        let (length, hash) = first_rows(&path, rows, &header).map_err(|e| e.with_help(advice(&path)))?;
         if sha256.is_some_and(|written| written != Digest::from_hasher(hash.clone())) {
             let path = path.display();
             tracing::warn!("{path}: the first {rows} rows were modified since this run wrote them");
         }
         let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self { found: RowSource::Csv(csv), length, hash, ..Self::from_text(dir, String::new(), units, rows) })
+        Ok(Self {
+            found: RowSource::Csv(csv),
+            length,
+            hash,
+            ..Self::from_text(dir, String::new(), (units, optional), rows)
+        })
     }
 
     /// Returns a journal without rows, for a checkpoint of a version that had no such journal.
     pub fn empty(dir: &Path, units: &FileUnits) -> Self {
-        Self::from_text(dir, header::<R>(), units, 0)
+        Self::from_text(dir, header::<R>(false), (units, false), 0)
     }
 
-    fn from_text(dir: &Path, text: String, units: &FileUnits, rows: u64) -> Self {
+    fn from_text(dir: &Path, text: String, (units, optional): (&FileUnits, bool), rows: u64) -> Self {
         let (length, hash) = (text.len() as u64, Sha256::new_with_prefix(&text));
         let found = RowSource::Text(text);
-        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), row: PhantomData }
+        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), optional, row: PhantomData }
     }
 
     /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the
@@ -93,7 +100,7 @@ impl<R: JournalRow> ResumableJournal<R> {
             }
         };
         csv.set_len(self.length).map_err(failed)?;
-        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), &self.units, self.rows))
+        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), (&self.units, self.optional), self.rows))
     }
 }
 
@@ -116,14 +123,14 @@ fn missing(path: &Path, why: &str) -> Error {
 }
 
 /// Restores the CSV up to its first `rows` rows from the HDF5 file. Fails with the reason as text.
-fn text_of_hdf5<R: JournalRow>(path: &Path, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
+fn text_of_hdf5(path: &Path, header: String, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
     let Some(sha256) = sha256 else {
         return Err("the checkpoint has no hash to verify the rows of the HDF5 file".into());
     };
     let name = path.file_name().unwrap_or_default().display();
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be restored from {name}: {e}"))?;
     let values = |row| table.columns.iter().filter_map(|column| column.values.get(row)).collect::<Vec<_>>();
-    let mut text = header::<R>();
+    let mut text = header;
     for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
         text += &line(&values(row));
     }

@@ -104,7 +104,7 @@ impl<R: Number> Edges<R> {
         Self(Bodies::new(epsilon))
     }
 
-    /// What part number `part` of `parts` adds up.
+    /// Returns the sums of part number `part` of `parts`.
     fn part(&self, part: usize, parts: usize) -> Vec<[R; 3]> {
         let bodies = &self.0;
         let n = bodies.mass.len();

@@ -4,7 +4,7 @@ use cudarc::cublas::{result, sys};
 use tisane::error::{Error, Result};
 use tisane::force::cuda::driver::{Device, Memory};
 
-/// What the user can do where it is missing.
+/// Advice where the library is missing.
 const INSTEAD: &str = "leave the stages cublas and fixed out, or have LD_LIBRARY_PATH name the folder of libcublas (of CUDA, or of \
                        the package nvidia-cublas)";
 

@@ -22,7 +22,7 @@ pub const LEAST_SOFTENING: f64 = 1e-6;
 /// Phases of an evaluation.
 const PHASE_NAMES: [&str; 4] = ["copy_up", "force", "reduce", "copy_down"];
 
-/// What a kernel is handed: mirrors `PaperCall` of kernels/papers.cu. Change both.
+/// Argument of a kernel; mirrors `PaperCall` of kernels/papers.cu. Change both.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct PaperCall<'a> {
@@ -43,7 +43,7 @@ unsafe impl KernelArgument for PaperCall<'static> {
     type For<'a> = PaperCall<'a>;
 }
 
-/// What is held for a number of bodies.
+/// Buffers for a number of bodies.
 struct Buffers {
     bodies: Memory,
     partial: Memory,

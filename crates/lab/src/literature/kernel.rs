@@ -67,7 +67,7 @@ impl Stage {
         }
     }
 
-    /// Whether cuBLAS adds up the spans.
+    /// Returns true if cuBLAS adds up the spans.
     #[must_use]
     pub const fn needs_cublas(self) -> bool {
         matches!(self, Self::Cublas | Self::Fixed)
@@ -122,10 +122,10 @@ impl Paper {
     /// The times that loops of one-dimensional tiles are unrolled.
     pub const UNROLL: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-    /// Whether it can be launched; if not, why.
+    /// Checks that it can be launched.
     ///
     /// # Errors
-    /// What was expected.
+    /// The value that was expected.
     pub fn check(self) -> Result<(), String> {
         let power = |what: &str, value: usize, least: usize| {
             let fits = value.is_power_of_two() && (least..=MOST).contains(&value);
@@ -169,7 +169,7 @@ impl Paper {
         }
     }
 
-    /// What the kernel is called.
+    /// Returns the name of the kernel.
     #[must_use]
     pub fn kernel_name(self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! What the papers did: their kernels, to be measured beside ours, and the tables that they print.
+//! The papers' kernels, to be measured next to tisane's, and the tables that the papers print.
 //!
 //! The kernels are no mode of runs: those of the report and of GPU Gems 3 take each particle's pair with itself into the sum and
 

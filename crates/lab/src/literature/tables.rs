@@ -1,4 +1,4 @@
-//! What the papers report, as data, each table with its source. Studies print it beside what they measure.
+//! Results reported by the papers, as data, each table with its source. Studies print them next to their own.
 //!
 //! - PZ: S. F. Portegies Zwart, R. G. Belleman, P. M. Geldof (2007), High-performance direct gravitational N-body simulations on
 //!   graphics processing units, New Astronomy 12, 641 (doi:10.1016/j.newast.2007.05.004).
@@ -76,11 +76,11 @@ pub struct Hardware {
     pub send: Option<f64>,
     /// Receiving a particle: η_rec t_rec.
     pub receive: Option<f64>,
-    /// How many particles are sent in a block step.
+    /// Number of particles sent in a block step.
     pub sent: Sent,
 }
 
-/// How many particles PZ eq. 13 counts.
+/// Number of particles in PZ eq. 13.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// None: the host itself computes.
@@ -134,7 +134,7 @@ const fn attached(name: &'static str, pair: f64, (send, receive): (f64, f64), se
 /// Clock cycles for a pair on the 8800GTX, η_fe (PZ section 5.3).
 const CYCLES: f64 = 60.0;
 
-/// What PZ figure 5 draws of the 8800GTX to come: only blocks cross the bus; prediction and correction on the GPU too; and one
+/// Predictions for the 8800GTX in PZ figure 5: only blocks cross the bus; prediction and correction on the GPU too; and one
 /// clock cycle a pair.
 pub const PZ_FIGURE_5: [(&str, Hardware); 3] = [
     ("only blocks sent", ONLY_BLOCKS),
@@ -238,7 +238,7 @@ mod tests {
         assert!((CYCLES / 575e6 / 128.0 / PZ_TABLE_3[1].pair - 1.0).abs() < 0.01);
     }
 
-    /// What PZ say of their figure 3: a satisfactory comparison, but for the FX1400 beyond N = 10^4.
+    /// Agreement claimed for PZ figure 3: satisfactory, except for the FX1400 beyond N = 10^4.
     #[test]
     fn validate_the_model_of_the_paper_is_near_its_measurements() {
         for (k, most) in [(0, 0.21), (1, 0.27), (3, 0.14)] {

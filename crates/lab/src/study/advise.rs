@@ -19,7 +19,7 @@ use tisane_io::table::Table;
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Config, Engine};
 
-/// What is wanted.
+/// Goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// A relative energy error at the end of the run.
@@ -58,7 +58,7 @@ pub struct Trial {
     pub steps: f64,
 }
 
-/// What an engine and a mode promise.
+/// Prediction for an engine and a mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
     /// Engine.
@@ -194,7 +194,7 @@ fn truncation(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     Some((mean.exp(), exponent))
 }
 
-/// What a mode rounds, at the end of the run: the least difference from f64 with the same ν; 0 where there is none to compare.
+/// Rounding error of a mode at the end of the run: the least difference from f64 with the same ν; 0 where there is none to compare.
 fn round_off(group: &[Trial], exact: &[&Trial]) -> f64 {
     let difference = |it: &Trial| {
         let same = exact.iter().find(|of| of.nu == it.nu)?;
@@ -204,7 +204,7 @@ fn round_off(group: &[Trial], exact: &[&Trial]) -> f64 {
     group.iter().filter_map(difference).min_by(f64::total_cmp).unwrap_or(0.0)
 }
 
-/// What to take for a goal; [`None`] if it is out of reach of every mode.
+/// Returns the choice for a goal; [`None`] if it is out of reach of every mode.
 #[must_use]
 pub fn advise(promises: &[Promise], goal: Goal) -> Option<Advice> {
     let candidates = promises.iter().filter_map(|promise| {
@@ -234,7 +234,7 @@ pub fn advise(promises: &[Promise], goal: Goal) -> Option<Advice> {
 }
 
 impl Promise {
-    /// What it says at ν.
+    /// Returns the prediction at ν.
     #[must_use]
     pub fn at(&self, nu: f64) -> Advice {
         // Beyond the trials the laws are only followed: twice as unsure for every four times smaller ν.

@@ -1,4 +1,4 @@
-//! What a study sweeps over, as one TOML file. The documentation of each key is also its text in the resolved file.
+//! Sweep of a study, as one TOML file. The documentation of each key is also its text in the resolved file.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema {
     /// The commented file to start from: `configs/studies/`.
     const TEMPLATE: &'static str;
 
-    /// What is wrong with its values.
+    /// Returns the problems of its values.
     fn problems(&self) -> Vec<Problem>;
 
     /// Reads one from text, with overrides on top. `name` stands for the file in messages.
@@ -261,7 +261,7 @@ impl Default for CostSweep {
     }
 }
 
-/// What every sweep has.
+/// Keys of every sweep.
 struct Axes<'a> {
     section: &'static str,
     n: &'a [u32],

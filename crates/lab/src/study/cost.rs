@@ -19,11 +19,11 @@ use tisane_io::table::{Column, Table};
 pub struct Row {
     /// The parameters, of the fastest repetition.
     pub key: Key,
-    /// What it took.
+    /// Measured time, in s.
     pub best: Measured,
-    /// What the fitted model says it takes, with the measured block steps, in s.
+    /// Prediction of the fitted model, with the measured block steps, in s.
     pub modelled: f64,
-    /// What it says from N alone, in s: with the laws of block steps and mean block in their place (PZ eqs 10–17).
+    /// Prediction from N alone, in s: with the laws of block steps and mean block in their place (PZ eqs 10–17).
     pub from_n: f64,
     /// Share of that which goes with the targets in the engine, their communication among it (PZ eq. 13).
     pub targets_share: f64,

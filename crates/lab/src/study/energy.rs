@@ -14,7 +14,7 @@ use tisane_io::table::Table;
 /// A point: its parameters and how it ended.
 pub type Row = (Key, Outcome<Measured>);
 
-/// What a mode does at some N on some engine.
+/// Errors of a mode at some N on some engine.
 #[derive(Clone, Debug)]
 pub struct ModeLaw {
     /// Number of particles.

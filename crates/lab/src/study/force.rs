@@ -24,7 +24,7 @@ use tisane_io::table::Table;
 use tisane_run::assemble::{self, OnGpu, Setup};
 use tisane_run::config::Engine;
 
-/// What the error of forces depends on.
+/// Parameters of the error of forces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
@@ -67,7 +67,7 @@ struct Point {
 fn points_of(it: &ForceSweep) -> Result<Vec<Point>> {
     let mut points = Vec::new();
     for &engine in &it.engines {
-        let described = assemble::described(engine, it.device)?;
+        let described = assemble::describe_engine(engine, it.device)?;
         for (&n, &seed) in it.n.iter().flat_map(|n| it.seeds.iter().map(move |seed| (n, seed))) {
             for (&mode, &bag) in it.modes.iter().flat_map(|mode| it.bags.iter().map(move |bag| (mode, bag))) {
                 let canonical = bag as usize == BAG;
@@ -149,7 +149,7 @@ impl Exact {
     }
 }
 
-/// So many particles, spread over the whole range.
+/// Returns the indices of some particles, spread over the whole range.
 fn spread_over(p: &Particles, size: usize) -> Block {
     Block::from_particles(p, (0..size).map(|k| (k * p.len() / size) as u32).collect())
 }

@@ -17,7 +17,7 @@ const FORMAT: u64 = 1;
 /// Variables that choose what computes.
 const VARIABLES: [&str; 4] = ["TISANE_SIMD", "TISANE_KERNELS", "TISANE_NVRTC", "TISANE_SHAPES"];
 
-/// What measured the points of a study: points of another program or machine are no continuation of it.
+/// Program and machine that measured the points of a study: points of others do not continue it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// Which study.
@@ -108,7 +108,7 @@ pub enum Outcome<R> {
 }
 
 impl<R> Outcome<R> {
-    /// What was measured, if it could be.
+    /// Measurement, if there is one.
     pub fn done(&self) -> Option<&R> {
         match self {
             Self::Done(result) => Some(result),
@@ -159,7 +159,7 @@ where
             file.set_len(0).map_err(cannot)?;
         }
         let bytes = fs::read(&path).map_err(cannot)?;
-        // What a kill cut off has no end of line: it is measured again.
+        // A line that a kill cut off has no end: its point is measured again.
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
         file.set_len(whole as u64).map_err(cannot)?;
         let mut journal = Self { path, file, stamp, points: Vec::new(), lock };
@@ -205,7 +205,7 @@ where
         self.lock.warning()
     }
 
-    /// What measured the points.
+    /// Program and machine that measured the points.
     #[must_use]
     pub fn stamp(&self) -> &Stamp {
         &self.stamp

@@ -190,7 +190,7 @@ impl Model {
         Ok(Some(read::<Self>((&path.display().to_string(), &text), &[], Self::problems)?.0))
     }
 
-    /// What no measurement gives.
+    /// Constants that no measurement gives.
     fn problems(&self) -> Vec<Problem> {
         let wrong = |fit: &Fit| {
             let negative = Fit::PARAMETERS.into_iter().zip(fit.parameters()).find(|(_, value)| *value < 0.0);

@@ -9,7 +9,7 @@ use tisane::error::{Error, Result};
 
 /// Looks on while points are measured: the face of a study.
 pub trait Progress: Sync {
-    /// So many points are to be measured beside those that are finished, at such a cost in all.
+    /// Reports the number of points to measure besides the finished ones, and their cost in all.
     fn begin(&self, missing: usize, finished: usize, cost: f64);
     /// A point of this cost is finished; `told` says which and what came out.
     fn point(&self, told: &str, cost: f64);
@@ -21,14 +21,14 @@ pub trait Progress: Sync {
 pub struct Work<'a> {
     /// Points measured at once.
     pub at_once: usize,
-    /// Who looks on.
+    /// Observer of the progress.
     pub progress: &'a dyn Progress,
 }
 
 /// Measures what the journal lacks of `keys`, and gives all results in the order of `keys`. `cost` need only be in proportion.
 ///
 /// # Errors
-/// What `measure` returns, but for a step below dt_min: that belongs to the parameters and is kept as the point's result.
+/// The result of `measure`, except for a step below dt_min: that belongs to the parameters and is kept as the point's result.
 /// [`Error::Storage`] if a point cannot be kept.
 pub fn finish<K, R>(
     journal: &mut Journal<K, R>,

@@ -1,4 +1,4 @@
-//! What a run will take, before it starts: block steps from the particles, their cost from the performance model.
+//! Estimate of the time of a run before it starts: block steps from the particles, their cost from the performance model.
 //!
 //! A particle's step follows Aarseth's criterion, whose derivatives are not known before the first step. Its natural time |a|/|jerk|
 //! is, and steps are taken to be κ √ν |a|/|jerk|, rounded down to dt_max/2^k. κ is fitted with the performance model, to the wall time of
@@ -43,7 +43,7 @@ pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     Ok(times)
 }
 
-/// How many particles stand at each level, if steps are `factor` times the natural times; none deeper than `deepest`.
+/// Returns the number of particles at each level, if steps are `factor` times the natural times; none deeper than `deepest`.
 #[must_use]
 pub fn levels(times: &[f64], factor: f64, dt_max: f64, deepest: u32) -> Vec<u64> {
     let mut count = vec![0; deepest as usize + 1];
@@ -102,7 +102,7 @@ pub fn calibrate(fit: &mut Fit, rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
-/// What a run will take.
+/// Estimate of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Wall time, in s.
@@ -136,7 +136,7 @@ pub fn told(seconds: f64) -> String {
     }
 }
 
-/// What a run of `set` takes by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without block steps.
+/// Returns the time of a run of `set` by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without block steps.
 #[must_use]
 pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
     let BlockSteps { nu, range: [dt_min, dt_max], evaluations } = set.config.integrator.scheme().block_steps()?;
@@ -158,7 +158,7 @@ pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
 #[must_use]
 pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fit> {
     let engine = assemble::forecast_engine(config, n);
-    let described = assemble::described(engine, config.force.device).ok()?;
+    let described = assemble::describe_engine(engine, config.force.device).ok()?;
     let threads = super::trials::threads(config.force.threads) as u32;
     let asked = config.force.precision();
     let mode = if engine == Engine::Cuda { asked } else { asked.on_cpu() };

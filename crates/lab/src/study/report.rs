@@ -1,4 +1,4 @@
-//! What a study leaves: tables and figures.
+//! Output of a study: tables and figures.
 
 use super::model::Model;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use tisane::spin_pool;
 use tisane::time::Time;
 use tisane_run::assemble::{self, Session, Setup};
 
-/// What a stretch took and cost.
+/// Time and error of a part of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Wall time of the block steps, in s; energies are measured beside it.
@@ -185,6 +185,6 @@ impl Trial {
     /// Total energy of the synchronised system, in f64.
     fn energy(&mut self) -> Result<f64> {
         let field = self.propagator.field(&self.particles, self.now)?;
-        Ok(Conserved::from_particles(&self.particles, &field.pot).energy())
+        Ok(Conserved::in_field(&self.particles, &field).energy())
     }
 }

@@ -11,7 +11,7 @@ use tisane::spin_pool;
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Engine, Real};
 
-/// What a trial depends on.
+/// Parameters of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
@@ -87,7 +87,7 @@ impl Common {
     /// # Errors
     /// If one is not there.
     pub fn new(engines: &[Engine], device: u32, stretch: &ParticleSlices, threads_asked: u32) -> Result<Self> {
-        let described = |engine: &Engine| Ok((*engine, assemble::described(*engine, device)?));
+        let described = |engine: &Engine| Ok((*engine, assemble::describe_engine(*engine, device)?));
         let engines = engines.iter().map(described).collect::<Result<_>>()?;
         Ok(Self { engines, device, stretch: stretch.clone(), threads: threads(threads_asked) })
     }
@@ -136,11 +136,11 @@ impl Common {
     }
 }
 
-/// What a point costs in proportion to others: particle steps times N, as PZ eqs 14 and 17 have them, and dt ∝ √ν.
+/// Returns the relative cost of a point: particle steps times N, as PZ eqs 14 and 17 have them, and dt ∝ √ν.
 #[must_use]
 pub fn cost(key: &Key) -> f64 {
     let n = f64::from(key.n);
-    // What each block step takes beside its pairs is that of some hundred thousand.
+    // The overhead of a block step equals some hundred thousand pairs.
     n.powf(0.35) * (n.powf(1.81) * 0.2 + 2e4) / key.nu.sqrt() * key.span[1]
 }
 

@@ -7,30 +7,30 @@ use serde::Deserialize;
 use std::path::Path;
 use tisane_run::config::{Problem, Real, nearest};
 
-/// What stands for the folder of a command's files in its arguments.
+/// Placeholder for the folder of a command's files in its arguments.
 pub(super) const OUT: &str = "{out}";
 
 /// A result and what must be reproduced of it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What is reproduced, in one line.
+    /// Result to reproduce, in one line.
     pub title: String,
-    /// Whether it is part of `tisane validate --quick`.
+    /// Flag for cases of `tisane validate --quick`.
     #[serde(default)]
     pub quick: bool,
-    /// What the case needs beside this program; it is skipped where that is missing.
+    /// Requirements besides this program; the case is skipped where one is missing.
     #[serde(default)]
     pub needs: Needs,
     /// The runs.
     #[schemars(length(min = 1))]
     pub runs: Vec<Run>,
-    /// What is taken from the runs, and what it should be.
+    /// Quantities taken from the runs, with their reference values.
     #[schemars(length(min = 1))]
     pub checks: Vec<Check>,
 }
 
-/// What a case needs beside this program.
+/// Requirement of a case besides this program.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Needs {
@@ -44,7 +44,7 @@ pub struct Needs {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// What checks call it.
+    /// Name that checks use.
     pub name: String,
     /// The configuration, in the folder of the case.
     pub config: Option<String>,
@@ -65,14 +65,14 @@ pub struct Run {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// What it is, with its unit, for the table.
+    /// Description with the unit, for the table.
     pub what: String,
     /// The run it is taken from.
     pub run: Option<String>,
     /// Several runs: what is compared is the exponent p of the power law, quantity ∝ x^p, through them.
     #[serde(default)]
     pub fit: Vec<String>,
-    /// What is taken.
+    /// Quantity taken.
     pub quantity: Quantity,
     /// How a quantity that changes in time becomes one number.
     pub over: Option<Over>,
@@ -91,7 +91,7 @@ pub struct Check {
     pub rows: Vec<String>,
     /// Of a command's rows: what is compared is the exponent p of value ∝ x^p, x standing at this JSON pointer.
     pub against: Option<String>,
-    /// What is compared is the ratio to the same number of this run.
+    /// Run whose number the quantity is divided by before the comparison.
     pub per: Option<String>,
     /// Only moments from this time on; unit: time.
     pub from: Option<Real>,
@@ -99,13 +99,13 @@ pub struct Check {
     pub to: Option<Real>,
     /// Positions to compare with: a CSV file in the folder of the case.
     pub table: Option<String>,
-    /// What it should be.
+    /// Reference value.
     pub reference: Real,
     /// Where the reference comes from.
     pub source: String,
     /// How far it may be off.
     pub tolerance: Real,
-    /// What the tolerance means.
+    /// Meaning of the tolerance.
     pub kind: Kind,
 }
 
@@ -204,7 +204,7 @@ impl Case {
     }
 }
 
-/// What is wrong with a command: it measures, writes into its own folder alone, and names no file elsewhere.
+/// Returns the problem of a command that does not measure, writes outside its own folder or names a file elsewhere.
 fn wrong_command(command: &[String]) -> Option<String> {
     let outside = |word: &&String| {
         let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);

@@ -17,7 +17,7 @@ pub const CASE: &str = "case.toml";
 pub struct Entry {
     /// Name of the folder.
     pub name: String,
-    /// What `case.toml` says.
+    /// Content of `case.toml`.
     pub case: Case,
     /// Names and texts of the files of the folder.
     pub files: Vec<(String, String)>,

@@ -105,5 +105,5 @@ impl Taker<'_> {
 
 fn conserved(p: &Particles, now: Time, propagator: &mut Propagator) -> Result<Conserved> {
     let field = propagator.field(p, now)?;
-    Ok(Conserved::from_particles(p, &field.pot))
+    Ok(Conserved::in_field(p, &field))
 }

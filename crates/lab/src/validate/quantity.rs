@@ -12,7 +12,7 @@ use tisane::diagnostics::structure::lagrangian_radius;
 use tisane::particles::{Particles, Vec3};
 use tisane_run::config::Real;
 
-/// What is taken from a run. Lengths, times and velocities are in the units of its configuration.
+/// Quantity taken from a run. Lengths, times and velocities are in the units of its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {

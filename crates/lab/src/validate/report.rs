@@ -20,15 +20,15 @@ pub const CSV: &str = "results.csv";
 pub struct Row {
     /// The case.
     pub case: String,
-    /// What it is, with its unit.
+    /// Description with the unit.
     pub quantity: String,
-    /// What it should be.
+    /// Reference value.
     pub reference: f64,
     /// How far it may be off.
     pub tolerance: f64,
-    /// What the tolerance means.
+    /// Meaning of the tolerance.
     pub kind: Kind,
-    /// What it is.
+    /// Measured value.
     pub measured: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -67,7 +67,7 @@ pub struct Report {
     pub version: &'static str,
     /// Commit that tisane was built from.
     pub commit: &'static str,
-    /// What computed.
+    /// Engine and mode that computed.
     pub machine: String,
     /// When: UTC, RFC 3339.
     pub created: String,
@@ -98,7 +98,7 @@ impl Report {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 
-    /// How many checks passed, failed and were skipped, in a line; then why checks have no number, each reason once.
+    /// Returns the numbers of checks passed, failed and skipped, in a line; then the reasons for checks without a number, each once.
     #[must_use]
     pub fn summary(&self) -> String {
         let [pass, fail, skip] = [Verdict::Pass, Verdict::Fail, Verdict::Skipped].map(|verdict| self.count(verdict));

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// writes as a table. `out` is the folder that `{out}` stands for; the program makes it. [`None`] if `stop` was set on the way.
 ///
 /// # Errors
-/// What the program said, if it fails; what is wrong with its rows.
+/// The message of the program if it fails, or the problem of its rows.
 pub fn of_command(
     program: &Path,
     run: &Run,
@@ -113,7 +113,7 @@ pub fn number(rows: &[Value], check: &Check) -> Result<f64, String> {
     }
 }
 
-/// Whether a row has a value, written as `key = value`.
+/// Returns true if a row has a value, written as `key = value`.
 fn holds(row: &Value, condition: &str) -> bool {
     let Some((key, wanted)) = condition.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
         return false;

@@ -15,7 +15,7 @@ use tisane::error::{Error, Result};
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::Real;
 
-/// What all cases share.
+/// Settings shared by all cases.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// How runs compute, in place of what their configurations say.
@@ -28,13 +28,13 @@ pub struct Surroundings {
     pub stop: &'static AtomicBool,
 }
 
-/// What came out of a run.
+/// Result of a run.
 enum Outcome {
     Track(Track),
     Rows(Vec<serde_json::Value>),
 }
 
-/// What a case needs and this machine has not; [`None`] if it can run.
+/// Returns the requirement that this machine lacks; [`None`] if the case can run.
 #[must_use]
 pub fn missing(needs: &case::Needs, around: &Surroundings) -> Option<String> {
     if let Some(name) = &needs.data

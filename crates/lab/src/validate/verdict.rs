@@ -1,4 +1,4 @@
-//! Whether a number is what it should be.
+//! Comparison of a number with its reference value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub fn number(x: f64) -> String {
     rounded.to_string()
 }
 
-/// What a tolerance means.
+/// Meaning of a tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -72,7 +72,7 @@ pub enum Verdict {
     Pass,
     /// Not as it should be, or not to be had at all.
     Fail,
-    /// What the case needs is missing here.
+    /// A requirement of the case is missing here.
     Skipped,
 }
 

@@ -16,7 +16,7 @@ const ROOM: f64 = 1.15;
 /// The colours reach up to the speed that this share of the particles stays below.
 const FAST: f64 = 0.98;
 
-/// What a film has to know of a snapshot.
+/// Data of a snapshot that a film needs.
 #[derive(Clone, Debug)]
 pub(super) struct Glimpse {
     pub path: PathBuf,
@@ -26,7 +26,7 @@ pub(super) struct Glimpse {
     pub content: String,
     /// SHA-256 of its ids, in order.
     ids: [u8; 32],
-    /// What stays in the middle, in the user's unit.
+    /// Centre of the picture, in the user's unit.
     pub centre: Vec3,
     /// Half the side of a square around it that holds most particles.
     pub half: f64,
@@ -105,7 +105,7 @@ fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
     })
 }
 
-/// What gives the particles their colours, in the user's unit and the order of the file.
+/// Quantity that sets the colours of the particles, in the user's unit and the order of the file.
 pub(super) fn colours(look: &Look, colour: Colour) -> Vec<f64> {
     let (stars, scale) = (&look.stars, &look.units.scale);
     match colour {

@@ -30,14 +30,14 @@ const BRIGHT: f64 = 4000.0;
 /// Frames for each thread before the next snapshots are read.
 const IN_HAND: usize = 2;
 
-/// What a film shows, and how.
+/// Description of a film.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
     /// Indices of the axes that run to the right and upwards.
     pub plane: (usize, usize),
-    /// What stays in the middle.
+    /// Centre of the picture.
     pub centre: Centre,
-    /// What the colours mean.
+    /// Meaning of the colours.
     pub colour: Colour,
     /// Pixels across.
     pub width: usize,
@@ -46,11 +46,11 @@ pub struct Settings {
     /// Ground.
     #[serde(serialize_with = "by_debug")]
     pub theme: Theme,
-    /// How many frames.
+    /// Number of frames.
     pub frames: Frames,
 }
 
-/// What stays in the middle of the picture.
+/// Centre of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Centre {
     /// The density centre.
@@ -61,7 +61,7 @@ pub enum Centre {
     Origin,
 }
 
-/// What the colours mean.
+/// Meaning of the colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Colour {
     /// Speed relative to the centre of mass.
@@ -70,12 +70,12 @@ pub enum Colour {
     Mass,
 }
 
-/// How many frames.
+/// Number of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Frames {
-    /// So many from the first to the last snapshot, at equal steps of time.
+    /// Number from the first to the last snapshot, at equal steps of time.
     Whole(u64),
-    /// So many from each snapshot to the next.
+    /// Number from each snapshot to the next.
     PerSnapshot(u64),
 }
 
@@ -144,7 +144,7 @@ impl Film {
         Ok((Self { settings, glimpses, half, range: (low, high) }, left_out))
     }
 
-    /// How many frames there are.
+    /// Returns the number of frames.
     #[must_use]
     pub fn frames(&self) -> u64 {
         match (self.glimpses.len() as u64 - 1, self.settings.frames) {
@@ -155,7 +155,7 @@ impl Film {
         }
     }
 
-    /// What the frames depend on, as JSON: films of one description have the same frames.
+    /// Returns all that the frames depend on, as JSON: films of one description have the same frames.
     #[must_use]
     pub fn description(&self) -> String {
         let contents: Vec<&str> = self.glimpses.iter().map(|glimpse| &*glimpse.content).collect();
@@ -300,7 +300,7 @@ impl Film {
         picture.encode_png().map_err(|e| format!("the picture cannot be encoded: {e}"))
     }
 
-    /// What the colours mean.
+    /// Meaning of the colours.
     fn legend(&self) -> String {
         let units = &self.glimpses[0].units.units;
         let (what, dimension, low) = match self.settings.colour {

@@ -1,22 +1,22 @@
-//! What is written on a frame: time, a scale bar, what the colours mean.
+//! Text on a frame: time, a scale bar, the meaning of the colours.
 
 use super::super::palette::Ink;
 use super::super::svg::{Anchor, Letters, Svg, Type, px};
 use super::Shades;
 
-/// So many steps of the bar of colours.
+/// Number of steps of the colour bar.
 const STEPS: usize = 40;
 /// The scale bar is no longer than this part of the width.
 const LONGEST: f64 = 0.2;
 
-/// What is said, with lengths in pixels.
+/// Text and lengths of the overlay, in pixels.
 pub(super) struct Words<'a> {
     pub size: (usize, usize),
     /// The moment.
     pub time: String,
     /// Pixels of a unit of length, and what the unit is called.
     pub scale: (f64, &'a str),
-    /// What the colours mean.
+    /// Meaning of the colours.
     pub colours: &'a str,
 }
 

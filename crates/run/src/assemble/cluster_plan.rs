@@ -1,17 +1,17 @@
-//! What a configuration wants to know of the cluster.
+//! Plan and settings of the surveys of the cluster.
 
 use crate::cluster::Plan;
 use crate::config::Config;
 use tisane::diagnostics::cluster::Settings;
 use tisane::units::Scale;
 
-/// When to look at the cluster, and for what; [`None`] if not at all.
+/// Returns the interval and settings of the surveys; [`None`] if they are disabled.
 pub(super) fn cluster_plan(config: &Config, scale: &Scale) -> Option<Plan> {
     let plan = || Plan { every: config.cluster_every(), settings: cluster_settings(config, scale) };
     config.cluster.enabled.then(plan)
 }
 
-/// What a configuration looks for in a cluster, where `scale` has the user units in one internal unit.
+/// Returns the settings of a survey in internal units, where `scale` has the user units in one internal unit.
 #[must_use]
 pub fn cluster_settings(config: &Config, scale: &Scale) -> Settings {
     let of = &config.cluster;

@@ -3,9 +3,11 @@
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine};
-use crate::simulation::{Engines, Notes};
+use crate::simulation::{Engines, SessionInfo};
+use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
+use tisane::force::external::{ExternalField, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::profile::Profiler;
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, cpu, reference};
@@ -13,22 +15,22 @@ use tisane::integrator::Integrator;
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
 
-/// Settings of one session of a run, which take the place of the configuration's and are not written into it.
+/// Settings of one session of a run, which override those of the configuration and are not saved in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Session {
-    /// Another engine.
+    /// Engine in place of the configured one.
     pub engine: Option<Engine>,
-    /// Another GPU.
+    /// Number of the GPU in place of the configured one.
     pub device: Option<u32>,
-    /// Measure where the time goes.
+    /// Flag to profile the session.
     pub profile: bool,
 }
 
 /// Number of particles from which a run is faster on a GPU than on the CPU's cores.
 ///
-/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs, Measured). The
-/// leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
-/// Below it the CPU is through with a block before the copies, launches and waits of an evaluation are over.
+/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs,
+/// Measured). The leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
+/// For fewer particles the CPU finishes a block before the copies, launches and waits of an evaluation on a GPU do.
 #[must_use]
 pub const fn gpu_wins_from(precision: Precision) -> usize {
     match precision {
@@ -41,29 +43,30 @@ pub const fn gpu_wins_from(precision: Precision) -> usize {
 /// Advice if there is no usable GPU.
 const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
 
-/// Parameters of an engine, and the number of particles that it will hold.
+/// Parameters of an engine, the number of particles that it will hold, and the external field that it adds.
 #[derive(Clone, Copy)]
-pub(super) struct Task {
+pub(super) struct Task<'a> {
     pub precision: Precision,
     pub epsilon: f64,
     pub clock: Clock,
     pub n: usize,
+    pub field: Option<&'a Arc<dyn ExternalField>>,
 }
 
 /// Quantities for which there are engines of every kind.
 pub(super) trait Build: Evaluation {
     /// Builds the CPU engine.
-    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine<Self>>>;
+    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
     /// Builds the reference engine.
-    fn reference(task: Task) -> Box<dyn ForceEngine<Self>>;
+    fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
     /// Builds the engine on a GPU; returns it with its name, which says the device.
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
+    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
 
     /// Couples an integrator with its engine, and with one that measures in f64 if that does not.
     fn couple<I: Integrator<Evaluation = Self> + 'static>(
         integrator: I,
         (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
-        task: Task,
+        task: Task<'_>,
         gpu: OnGpu,
     ) -> Result<Propagator> {
         Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
@@ -71,22 +74,22 @@ pub(super) trait Build: Evaluation {
 }
 
 impl Build for Forces {
-    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine>> {
+    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
         Ok(cpu::engine(task.precision, task.epsilon, task.clock, width()?))
     }
 
-    fn reference(task: Task) -> Box<dyn ForceEngine> {
+    fn reference(task: Task<'_>) -> Box<dyn ForceEngine> {
         reference::engine(task.precision, task.epsilon, task.clock)
     }
 
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
+    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
         cuda(task.precision, task.epsilon, task.clock, gpu)
     }
 
     fn couple<I: Integrator<Evaluation = Self> + 'static>(
         integrator: I,
         (kind, engine): (EngineKind, Box<dyn ForceEngine>),
-        task: Task,
+        task: Task<'_>,
         gpu: OnGpu,
     ) -> Result<Propagator> {
         if kind.measures_energy(task.precision) {
@@ -97,32 +100,36 @@ impl Build for Forces {
 }
 
 impl Build for Accelerations {
-    fn on_cpu(task: Task) -> Result<Box<dyn ForceEngine<Self>>> {
+    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
         Ok(cpu::accelerations(task.precision, task.epsilon, width()?))
     }
 
-    fn reference(task: Task) -> Box<dyn ForceEngine<Self>> {
+    fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
         reference::accelerations(task.precision, task.epsilon)
     }
 
-    fn on_gpu(task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
+    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
         cuda_accelerations(task.precision, task.epsilon, gpu)
     }
 }
 
-/// Builds an engine of a kind; returns it with its name, which for a GPU says the device.
-fn build<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
+/// Builds an engine of a kind, with the external field; returns it with its name, which for a GPU says the device.
+fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
     let named = |engine| (engine, kind.name().to_owned());
-    match kind {
-        EngineKind::Cpu => E::on_cpu(task).map(named),
-        EngineKind::Cuda => E::on_gpu(task, gpu),
-        EngineKind::Reference => Ok(named(E::reference(task))),
-    }
+    let (engine, name) = match kind {
+        EngineKind::Cpu => named(E::on_cpu(task)?),
+        EngineKind::Cuda => E::on_gpu(task, gpu)?,
+        EngineKind::Reference => named(E::reference(task)),
+    };
+    Ok(match task.field {
+        Some(field) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
+        None => (engine, name),
+    })
 }
 
 /// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
 /// the same bits.
-fn f64_engine(kind: EngineKind, task: Task, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
+fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
     let task = Task { precision: Precision::F64, ..task };
     let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
     Ok(build(kind, task, OnGpu { phases: false, ..gpu })?.0)
@@ -136,12 +143,12 @@ struct Choice<E> {
 }
 
 /// Takes the engine of a kind; `reason` makes the reason from the engine's name.
-fn take<E: Build>(kind: EngineKind, task: Task, gpu: OnGpu, reason: impl Fn(&str) -> String) -> Result<Choice<E>> {
+fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(&str) -> String) -> Result<Choice<E>> {
     let (engine, name) = build(kind, task, gpu)?;
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
-/// Chooses the engine of a session, has it reserve what it needs, and couples it with the integrator. `of_run` is the
+/// Chooses the engine of a session, reserves its memory, and couples it with the integrator. `of_run` is the
 /// kind of engine that computed the run so far.
 ///
 /// # Errors
@@ -151,8 +158,8 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     config: &Config,
     session: Session,
     of_run: Option<EngineKind>,
-    task: Task,
-) -> Result<(Engines, Notes)> {
+    task: Task<'_>,
+) -> Result<(Engines, SessionInfo)> {
     let asked = session.engine.unwrap_or(config.force.engine).kind();
     let device = session.device.unwrap_or(config.force.device);
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile };
@@ -186,23 +193,23 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         EngineKind::Cuda => gpus()?.get(device as usize).map(|gpu| gpu.about.clone()),
         EngineKind::Cpu | EngineKind::Reference => None,
     };
-    let notes = Notes { choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
-    Ok((Engines { kind, propagator, auditor }, notes))
+    let info = SessionInfo { engine_choice: choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
+    Ok((Engines { kind, propagator, auditor }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
-fn auditor(config: &Config, kind: EngineKind, task: Task) -> Result<Option<Auditor>> {
+fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<Auditor>> {
     if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
         return Ok(None);
     }
     // Next to an engine of the CPU, the f64 engine is the CPU already.
-    let on_cpu = || Forces::on_cpu(Task { precision: Precision::F64, ..task });
-    let engine = if kind == EngineKind::Cuda { Some(on_cpu()?) } else { None };
+    let on_cpu = || build(EngineKind::Cpu, Task { precision: Precision::F64, ..task }, OnGpu::default());
+    let engine = if kind == EngineKind::Cuda { Some(on_cpu()?.0) } else { None };
     let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
     Ok(Some(Auditor { engine, sample, limit }))
 }
 
-/// Describes what a change of engine within a run means: a remark, or as the error a warning.
+/// Describes the effect of a change of engine within a run: a remark if the bits stay, otherwise a warning as the error.
 fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) -> Result<String, String> {
     let same_bits = before.same_bits(now, precision);
     let (before, now) = (before.name(), now.name());
@@ -210,14 +217,14 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
         return Ok(format!("; the run was computed by {before} so far, which has the same bits"));
     }
     Err(format!(
-        "the run was computed by {before} so far, and {now} rounds differently in {}: from here on the result is not bit for \
-         bit that of a run that was not stopped",
+        "the run was computed by {before} so far, and {now} rounds differently in {}: from here on the result is not bit \
+         for bit that of a run that was not stopped",
         precision.name()
     ))
 }
 
 /// Decides for `auto` in a new run: true for the GPU, and the reason.
-fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
+fn prefer_gpu(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
     let (from, mode) = (gpu_wins_from(precision), precision.name());
     if n < from {
         return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
@@ -232,7 +239,12 @@ fn weigh(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>
 
 /// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another
 /// engine has others, it keeps its engine.
-fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: &mut Vec<String>) -> Result<Choice<E>> {
+fn auto<E: Build>(
+    task: Task<'_>,
+    gpu: OnGpu,
+    of_run: Option<EngineKind>,
+    warnings: &mut Vec<String>,
+) -> Result<Choice<E>> {
     let mode = task.precision.name();
     if let Some(before) = of_run.filter(|_| task.precision != Precision::F64) {
         let why =
@@ -242,13 +254,13 @@ fn auto<E: Build>(task: Task, gpu: OnGpu, of_run: Option<EngineKind>, warnings: 
             return take(EngineKind::Cpu, task, gpu, reason);
         }
         return take(before, task, gpu, reason).map_err(|e| {
-            let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run that \
-                        was not stopped";
+            let help = "resume where that GPU is, or give --engine cpu: the result is then not bit for bit that of a run \
+                        that was not stopped";
             Error::input("CUDA", format!("{}; {why}", problem(&e))).with_help(help)
         });
     }
     let mut there = Vec::new();
-    let (wins, why) = weigh(task.precision, task.n, || {
+    let (wins, why) = prefer_gpu(task.precision, task.n, || {
         there = gpus()?;
         Ok(there.clone())
     });
@@ -283,7 +295,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
         }
         None => {
             let mut there = Vec::new();
-            let (wins, why) = weigh(config.force.precision(), n, || {
+            let (wins, why) = prefer_gpu(config.force.precision(), n, || {
                 there = gpus()?;
                 Ok(there.clone())
             });
@@ -297,7 +309,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
-        Engine::Auto if weigh(config.force.precision(), n, gpus).0 => Engine::Cuda,
+        Engine::Auto if prefer_gpu(config.force.precision(), n, gpus).0 => Engine::Cuda,
         Engine::Auto => Engine::Cpu,
         asked => asked,
     }
@@ -314,7 +326,7 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task = Task { precision, epsilon, clock, n: gpu.room_for };
+    let task = Task { precision, epsilon, clock, n: gpu.room_for, field: None };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 
@@ -328,7 +340,7 @@ pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, 
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if it is not there.
-pub fn described(engine: Engine, device: u32) -> Result<String> {
+pub fn describe_engine(engine: Engine, device: u32) -> Result<String> {
     let kind = engine.kind().unwrap_or(EngineKind::Cpu);
     Ok(match kind {
         EngineKind::Cpu => format!("{} ({})", kind.name(), width()?.name()),
@@ -366,13 +378,13 @@ mod tests {
     fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
         for precision in Precision::ALL {
             let from = gpu_wins_from(precision);
-            let (wins, why) = weigh(precision, from - 1, || panic!("too few particles to ask the driver"));
+            let (wins, why) = prefer_gpu(precision, from - 1, || panic!("too few particles to ask the driver"));
             assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
-            let (wins, why) = weigh(precision, from, || Ok(vec![gpu()]));
+            let (wins, why) = prefer_gpu(precision, from, || Ok(vec![gpu()]));
             assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
-            let (wins, why) = weigh(precision, from, || Ok(Vec::new()));
+            let (wins, why) = prefer_gpu(precision, from, || Ok(Vec::new()));
             assert!(!wins && why.contains("finds no GPU") && why.contains("580"), "{why}");
-            let (wins, why) = weigh(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
+            let (wins, why) = prefer_gpu(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
             assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
         }
     }

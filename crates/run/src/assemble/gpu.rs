@@ -11,7 +11,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, ForceEngine};
 use tisane::time::Clock;
 
-/// Where and how on a GPU.
+/// Device and options of an engine on a GPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnGpu {
     /// Number of the device.
@@ -25,29 +25,29 @@ pub struct OnGpu {
 /// A GPU of this machine.
 #[derive(Clone, Debug)]
 pub struct Gpu {
-    /// What it calls itself.
+    /// Name that the driver gives.
     pub name: String,
-    /// That, with what it can do and its driver.
+    /// Name, compute capability, memory, and versions of driver and CUDA.
     pub about: String,
 }
 
-/// What to call the engine on a GPU.
+/// Returns the name of the engine on a GPU.
 pub(super) fn gpu_name(name: &str, device: usize) -> String {
     format!("cuda ({name}, device {device})")
 }
 
-/// The GPUs of this machine.
+/// Lists the GPUs of this machine.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no driver that can be used.
+/// [`Error::Input`] if there is no usable driver.
 #[cfg(feature = "cuda")]
 pub fn gpus() -> Result<Vec<Gpu>> {
     const GIB: f64 = (1_u64 << 30) as f64;
-    // What the kernel module says of itself: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06 …".
+    // First line of the file: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06 …".
     let module = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
     let version = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     let driver = module.split_whitespace().find(version).map_or(String::new(), |version| format!("driver {version}, "));
-    let told = |about: tisane::force::cuda::DeviceInfo| Gpu {
+    let describe = |about: tisane::force::cuda::DeviceInfo| Gpu {
         about: format!(
             "{}, compute capability {}.{}, {:.1} GiB, {driver}CUDA {}.{}",
             about.name,
@@ -59,16 +59,16 @@ pub fn gpus() -> Result<Vec<Gpu>> {
         ),
         name: about.name,
     };
-    Ok(tisane::force::cuda::list()?.into_iter().map(told).collect())
+    Ok(tisane::force::cuda::list()?.into_iter().map(describe).collect())
 }
 
-/// Looks whether a GPU that a new run asks for is there and can hold `n` particles, where their number is known: before
-/// they are made, which may take long. What is free on it shows only later.
+/// Checks that a device exists and that its total memory can hold `n` particles, if their number is known. This comes
+/// before the particles are made, which may take long; the memory that is free is known only later.
 ///
 /// # Errors
-/// [`Error::Input`] if it is not there or too small, with the numbers.
+/// [`Error::Input`] if there is no such device, or with the numbers if it is too small.
 #[cfg(feature = "cuda")]
-fn look_for(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
+fn check_device(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
     let about = tisane::force::cuda::find(device as usize)?;
     let needed = n.map_or(0, |n| tisane::force::cuda::MemoryPlan::new(precision, n).on_device());
     if needed <= about.memory {
@@ -85,11 +85,11 @@ fn look_for(device: u32, precision: Precision, n: Option<usize>) -> Result<()> {
 }
 
 #[cfg(not(feature = "cuda"))]
-fn look_for(_: u32, _: Precision, _: Option<usize>) -> Result<()> {
+fn check_device(_: u32, _: Precision, _: Option<usize>) -> Result<()> {
     gpus().map(|_| ())
 }
 
-/// Looks whether the GPU that a new run asks for, if it does, is there and large enough, as far as that shows at once.
+/// Checks that the GPU that a new run asks for exists and has enough memory; passes if it asks for another engine.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if not.
@@ -98,10 +98,10 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
         return Ok(());
     }
     let n = config.initial.sampled().and_then(|(n, ..)| Some(n? as usize));
-    look_for(session.device.unwrap_or(config.force.device), config.force.precision(), n)
+    check_device(session.device.unwrap_or(config.force.device), config.force.precision(), n)
 }
 
-/// Nothing has begun yet: what fails here is the machine's state, not a run's.
+/// Turns an integration error into an input error: before a run starts, the machine is at fault.
 #[cfg(feature = "cuda")]
 fn at_start(e: Error) -> Error {
     match e {
@@ -112,10 +112,10 @@ fn at_start(e: Error) -> Error {
     }
 }
 
-/// The engine on a GPU, and what to call it with its device.
+/// Builds the engine on a GPU; returns it with its name, which includes the device.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no such GPU or it cannot be used, with what to do; with the numbers if memory is too small.
+/// [`Error::Input`] if there is no such GPU, if it cannot be used, or with the numbers if its memory is too small.
 #[cfg(feature = "cuda")]
 pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
     use tisane::force::cuda::{CudaEngine, MemoryPlan};
@@ -124,7 +124,7 @@ pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Resu
         let pinned = MemoryPlan::new(precision, on.room_for).pinned() as u64;
         if let Some(there) = memory_of_this_machine("MemAvailable").filter(|there| pinned > *there) {
             let problem = format!(
-                "{} particles need {} MiB of pinned memory beside the GPU's, and this machine has {} MiB available",
+                "{} particles need {} MiB of pinned host memory, and this machine has {} MiB available",
                 on.room_for,
                 pinned.div_ceil(1 << 20),
                 there >> 20
@@ -140,7 +140,7 @@ pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Resu
     Ok((Box::new(engine), name))
 }
 
-/// No GPU engine in this build.
+/// Returns the error of a build without the GPU engine.
 ///
 /// # Errors
 /// Always.
@@ -150,7 +150,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
     Err(problem.with_help(r#"take "auto" or "cpu", or build with the feature "cuda""#).into())
 }
 
-/// No GPU engine in this build.
+/// Returns the error of a build without the GPU engine.
 ///
 /// # Errors
 /// Always.
@@ -159,7 +159,7 @@ pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn ForceEn
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
-/// The engine of accelerations on a GPU, and what to call it with its device.
+/// Builds the engine of accelerations on a GPU; returns it with its name, which includes the device.
 ///
 /// # Errors
 /// As [`cuda`].
@@ -181,7 +181,7 @@ pub fn cuda_accelerations(
     Ok((Box::new(engine), name))
 }
 
-/// No GPU engine in this build.
+/// Returns the error of a build without the GPU engine.
 ///
 /// # Errors
 /// Always.

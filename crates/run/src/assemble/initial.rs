@@ -1,4 +1,4 @@
-//! From `[initial]` to particles: which model, and several of them in one.
+//! Particles of the section `[initial]`: one model, or several in a list.
 
 use super::{from_file, sampled};
 use crate::config::{self, Encounter, Initial, Loaded, Model};
@@ -11,20 +11,20 @@ use tisane::units::Units;
 use tisane::units::names::AU_CGS;
 use tisane_io::elements::{self, Phase};
 
-/// What a system is built from.
+/// Configuration, units and warnings while a system is built.
 pub(super) struct Context<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) units: Units,
     pub(super) warnings: &'a mut Vec<String>,
 }
 
-/// The particles of a configuration in its units.
+/// Returns the particles of a configuration in its units.
 pub(super) fn state(loaded: &Loaded, warnings: &mut Vec<String>) -> Result<InitialState> {
     let units = loaded.config.units();
     one("initial", &loaded.config.initial, &mut Context { loaded, units, warnings })
 }
 
-/// One system at a key path.
+/// Returns the system at the key path `at`.
 fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<InitialState> {
     let g = context.units.g();
     let fixed = |particles: Particles, source: &str| InitialState::new(particles, source);
@@ -49,7 +49,7 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
     })
 }
 
-/// Several systems, one after the other, each moved to its place; ids are numbered through.
+/// Returns several systems as one, each moved to its position and velocity, with consecutive ids.
 fn several(
     at: &str,
     clusters: &[config::Cluster],
@@ -60,7 +60,7 @@ fn several(
     for (number, cluster) in clusters.iter().enumerate() {
         parts.push(one(&format!("{at}.clusters[{}]", number + 1), &cluster.initial, context)?);
     }
-    warn_of_twins(clusters, context.warnings);
+    warn_of_equal_seeds(clusters, context.warnings);
     let places = match orbit {
         Some(orbit) => on_encounter(orbit, &parts, context.units.g()),
         None => clusters.iter().map(|cluster| (cluster.position().into(), cluster.velocity().into())).collect(),
@@ -71,19 +71,21 @@ fn several(
         whole.binaries.extend(part.binaries.iter().map(|first| first + before));
         whole.about.push((format!("cluster {}", number + 1), part.source));
         let (length, velocity) = (&context.units.length.name, &context.units.velocity.name);
-        whole.about.push(("  place".into(), format!("{} {length}, {} {velocity}", shown(pos), shown(vel))));
+        whole
+            .about
+            .push(("  place".into(), format!("{} {length}, {} {velocity}", format_vector(pos), format_vector(vel))));
         whole.about.extend(part.about.into_iter().map(|(name, value)| (format!("  {name}"), value)));
         append(&mut whole.particles, part.particles, pos, vel);
     }
     Ok(whole)
 }
 
-fn shown(v: Vec3) -> String {
+fn format_vector(v: Vec3) -> String {
     format!("({:.6e}, {:.6e}, {:.6e})", v[0], v[1], v[2])
 }
 
-/// Two clusters with the same seed and the same random numbers are copies of each other.
-fn warn_of_twins(clusters: &[config::Cluster], warnings: &mut Vec<String>) {
+/// Warns of two clusters of the same model with the same seed, which are copies of each other.
+fn warn_of_equal_seeds(clusters: &[config::Cluster], warnings: &mut Vec<String>) {
     let seed = |of: &config::Cluster| of.initial.model.sampled().map(|sampled| (sampled.name, sampled.sampling.seed()));
     for (second, cluster) in clusters.iter().enumerate() {
         if let Some(drawn) = seed(cluster)
@@ -96,7 +98,7 @@ fn warn_of_twins(clusters: &[config::Cluster], warnings: &mut Vec<String>) {
     }
 }
 
-/// Places and velocities of two clusters about their common centre of mass.
+/// Returns the positions and velocities of two clusters about their common centre of mass.
 fn on_encounter(orbit: &Encounter, parts: &[InitialState], g: f64) -> Vec<(Vec3, Vec3)> {
     let [m1, m2] = [0, 1].map(|part: usize| parts[part].particles.total_mass());
     let (q, e, d) = (orbit.pericentre.get(), orbit.eccentricity.get(), orbit.separation.get());
@@ -105,7 +107,7 @@ fn on_encounter(orbit: &Encounter, parts: &[InitialState], g: f64) -> Vec<(Vec3,
     vec![share(-m2 / (m1 + m2)), share(m1 / (m1 + m2))]
 }
 
-/// Bodies on the orbits of a table, where they are at the start of the run.
+/// Returns bodies on the orbits of a table, at the start time of the run.
 fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<InitialState> {
     let (path, units) = (written.path(), &context.units);
     let table = elements::read(path)?;
@@ -157,7 +159,7 @@ fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<Initia
     Ok(InitialState::new(initial::orbiting::orbits(central, &bodies, &masses, units.g()), &source))
 }
 
-/// Adds particles moved by a place and a velocity, with ids that follow.
+/// Appends particles shifted by a position and a velocity, with the ids that follow.
 fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
     let moved = |column: Vec<Vec3>, by: Vec3| column.into_iter().map(move |v| v + by);
     let (mut mass, mut all_pos, mut all_vel) =

@@ -1,4 +1,4 @@
-//! From the provenance of a file back to the run that made it.
+//! Reproduction of the run that made a file, from the provenance in the file.
 
 use super::resumed::differing_section;
 use crate::config::{Config, Engine, Loaded};
@@ -8,27 +8,28 @@ use tisane::force::precision::Precision;
 use tisane_io::checksum;
 use tisane_io::provenance::{InputFile, Provenance};
 
-/// How to make a file again.
+/// Configuration and engine that reproduce a file.
 #[derive(Debug)]
-pub struct Recipe {
-    /// The configuration: as it was written, where that still means what ran; otherwise as it was resolved.
+pub struct Reproduction {
+    /// Text of the configuration: as written, if it still resolves to the configuration that ran; otherwise as
+    /// resolved.
     pub text: String,
-    /// What the command line puts on top of it.
+    /// Overrides (`section.key=value`) on top of the text.
     pub sets: Vec<String>,
-    /// Both together, read.
+    /// The configuration read from both.
     pub loaded: Loaded,
-    /// Engine that has the file's bits, where not every engine has them.
+    /// Engine that gives the bits of the file, if not every engine does.
     pub engine: Option<Engine>,
-    /// What is to be known about it.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// The recipe of a file. `inputs` are where files of initial conditions lie now that are not where they were.
+/// Returns the reproduction of a file. `inputs` are the present paths of files of initial conditions that were moved.
 ///
 /// # Errors
-/// [`Error::Input`] if an input file is gone or not the one it was; [`Error::Config`] if this version cannot read the
+/// [`Error::Input`] if an input file is missing or has changed; [`Error::Config`] if this version cannot read the
 /// configuration.
-pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Recipe> {
+pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Reproduction> {
     let name = |what: &str| format!("{} ({what})", path.display());
     let moved = check_inputs(path, made, inputs)?;
     let resolved = Config::from_str(&name("config_resolved"), &made.config_resolved, Path::new(""), &moved)?;
@@ -38,34 +39,36 @@ pub fn recipe(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Reci
     let written =
         |sets: &[String]| Config::from_str(&name("config_as_written"), &made.config_as_written, Path::new(""), sets);
     let mut found = written(&sets);
-    // A resume may have set another end.
+    // A resumed run may have set another end.
     if found.as_ref().is_ok_and(|found| found.config.t_end() != resolved.config.t_end()) {
         sets.push(t_end);
         found = written(&sets);
     }
     let differs = match &found {
         Ok(found) => differing_section(&found.config, &resolved.config).map(|section| format!("in [{section}]")),
-        Err(_) => Some("as this version no longer reads it".to_owned()),
+        Err(_) => Some("as this version cannot read it".to_owned()),
     };
     let engine = (resolved.config.force.precision() != Precision::F64)
         .then(|| Engine::ALL.into_iter().find(|engine| engine.name() == made.engine))
         .flatten();
     Ok(match (found, differs) {
-        (Ok(loaded), None) => Recipe { text: made.config_as_written.clone(), sets, loaded, engine, notes: Vec::new() },
-        (_, differs) => Recipe {
+        (Ok(loaded), None) => {
+            Reproduction { text: made.config_as_written.clone(), sets, loaded, engine, notes: Vec::new() }
+        }
+        (_, differs) => Reproduction {
             text: made.config_resolved.clone(),
             sets: moved,
             loaded: resolved,
             engine,
             notes: vec![format!(
-                "the configuration as written does not give what ran, {}: taking it as it was resolved",
+                "the configuration as written does not resolve to the one that ran, {}: using the resolved one",
                 differs.unwrap_or_default()
             )],
         },
     })
 }
 
-/// Checks that the input files are those that they were; returns the overrides that name them.
+/// Checks that the input files have not changed; returns the overrides that give their paths.
 fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec<String>> {
     let inputs = made.inputs().map_err(|problem| Error::input(path, problem))?;
     let hash =
@@ -82,7 +85,7 @@ fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec
         let file = moved.map_or(Path::new(&input.file), |(file, _)| file);
         let file = std::path::absolute(file).map_err(|e| Error::input(file, e))?;
         if moved.is_none() {
-            unchanged(&file, &input)?;
+            check_unchanged(&file, &input)?;
         }
         let name = file.to_str().ok_or_else(|| Error::input(&file, "this path is not UTF-8"))?;
         Ok(format!("{}={name}", input.key))
@@ -90,19 +93,19 @@ fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec
     now.collect()
 }
 
-fn unchanged(file: &Path, input: &InputFile) -> Result<()> {
+fn check_unchanged(file: &Path, input: &InputFile) -> Result<()> {
     let found = checksum::sha256_file(file).map_err(|e| {
         Error::input(file, format!("the input file of that run cannot be read: {e}"))
-            .with_help("say where it lies now with --input FILE")
+            .with_help("give its present path with --input FILE")
     })?;
     if found == input.sha256 {
         return Ok(());
     }
-    let problem = format!("not the input that it was: its SHA-256 is {found}, and the run read {}", input.sha256);
-    Err(Error::input(file, problem).with_help("say with --input FILE where the original lies"))
+    let problem = format!("not the original input: its SHA-256 is {found}, and the run read {}", input.sha256);
+    Err(Error::input(file, problem).with_help("give the path of the original with --input FILE"))
 }
 
-/// The files of initial conditions of a configuration, as [`Provenance::inputs`] has them.
+/// Returns the files of initial conditions of a configuration with their hashes, as JSON for [`Provenance::inputs`].
 ///
 /// # Errors
 /// [`Error::Input`] if one cannot be read.

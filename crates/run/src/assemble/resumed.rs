@@ -1,4 +1,4 @@
-//! A run that goes on: from its checkpoint, if that is its own.
+//! Resumed runs: from a checkpoint that belongs to the run.
 
 use super::engine::{Session, Task};
 use super::{choose_engines, plan, provenance};
@@ -14,12 +14,13 @@ use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_io::{directory, provenance};
 
-/// A simulation that goes on from the newest good checkpoint of `dir`. `change` may alter what does not touch the trajectory
-/// (end, limits, threads, outputs); the configuration then becomes the run's, what `session` says does not. Returns a
-/// warning if the newest checkpoint was damaged and the previous one was taken.
+/// Returns a simulation that continues from the newest intact checkpoint of `dir`, with its configuration. `change` may
+/// alter settings that do not affect the trajectory (end, limits, threads, outputs) and are saved in the configuration;
+/// those of `session` are not saved. Returns a warning if the newest checkpoint was damaged and the previous one was
+/// read.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no good checkpoint or it belongs to another run; [`Error::Config`].
+/// [`Error::Input`] if there is no intact checkpoint or it belongs to another run; [`Error::Config`].
 pub fn resumed_run(
     dir: &Path,
     session: Session,
@@ -43,12 +44,13 @@ pub fn resumed_run(
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
-    let task = Task { precision, epsilon, clock: run.clock, n: particles.len() };
+    let field = config.external.build(&run.scale);
+    let task = Task { precision, epsilon, clock: run.clock, n: particles.len(), field: field.as_ref() };
     let before = EngineKind::from_name(&of_run.engine);
-    let (engines, mut notes) = choose_engines(&config, session, before, task)?;
+    let (engines, mut info) = choose_engines(&config, session, before, task)?;
     if before.is_none() {
-        notes.warnings.push(format!(
-            "the run was computed by {:?} so far, an engine that this version does not know: from here on the result \
+        info.warnings.push(format!(
+            "the run was computed by {:?} so far, an engine unknown to this version: from here on the result \
              may not be bit for bit that of a run that was not stopped",
             of_run.engine
         ));
@@ -61,14 +63,14 @@ pub fn resumed_run(
         initial_sha256: of_run.initial_sha256,
         ..Provenance::current()
     };
-    let provenance = provenance(&config, of_run, (engines.kind, &notes))?;
+    let provenance = provenance(&config, of_run, (engines.kind, &info))?;
     let plan = plan(&config, steps_to_end, &run.scale);
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
-    (simulation.history, simulation.notes) = (history, notes);
+    (simulation.history, simulation.info) = (history, info);
     Ok((simulation, config, warning))
 }
 
-/// The checkpoint must come from this configuration, as far as the trajectory depends on it.
+/// Checks that a checkpoint was made with this configuration, in all settings that the trajectory depends on.
 fn check_same_run(dir: &Path, (name, checkpoint): (&str, &Checkpoint), config: &Config) -> Result<()> {
     let refuse = |what: String| {
         let help = "config.toml or the checkpoint was changed or copied; resume only continues one and the same run";
@@ -90,9 +92,9 @@ fn check_same_run(dir: &Path, (name, checkpoint): (&str, &Checkpoint), config: &
     }
 }
 
-/// The checkpoint must come from the particles that the run in this directory began with: of a file of particles the
-/// configuration has the name alone. The first snapshot tells, or without it the diagnostics, which a run makes anew; what is
-/// not there, damaged, or of a version that recorded no hash, tells nothing.
+/// Checks that a checkpoint comes from the initial particles of the run in this directory, as the configuration has
+/// only the name of a file of particles. Compares the hash in the first snapshot, or else in the diagnostics. Files
+/// that are missing, damaged, or of a version that recorded no hash are skipped.
 fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
     let first = directory::snapshot_numbers(dir)?.first().map(|&number| directory::snapshot(dir, number));
     let files = first.into_iter().chain([dir.join(Journal::Diagnostics.hdf5())]);
@@ -110,12 +112,13 @@ fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
     }
 }
 
-/// The first section, of those that the trajectory depends on, in which two configurations differ. (It depends on the start
-/// too, which a resolved configuration has from its input file.)
+/// Returns the first section in which two configurations differ, of those that the trajectory depends on. The start
+/// time is not compared: a resolved configuration has it from its input file.
 pub(super) fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
     let sections = [
         ("units", one.units == other.units),
         ("initial", one.initial == other.initial),
+        ("external", one.external == other.external),
         ("softening", one.softening == other.softening),
         ("integrator", one.integrator == other.integrator),
         ("force.precision", one.force.precision() == other.force.precision()),

@@ -1,4 +1,4 @@
-//! A sampled model: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
+//! Sampled models: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
 
 use super::initial::Context;
 use super::potential_energy;
@@ -15,19 +15,20 @@ use tisane::initial::{
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
 
-/// The lengths of a model that a summary names, in its own unit.
+/// Name, lengths and profile of a model, in its own unit of length.
 struct Shape {
-    /// What it is called, with its parameters.
+    /// Name with the parameters.
     name: String,
-    /// Its own lengths by key and by the name for people.
+    /// Lengths of the model: key, name for display, value.
     lengths: Vec<(&'static str, &'static str, f64)>,
-    /// Share of the sample's mass within a radius, where a formula says it. It goes on beyond 1 for a model that was cut off.
+    /// Share of the mass of the sample within a radius, if there is a formula. It exceeds 1 beyond the cut-off of a
+    /// model.
     enclosed: Option<Box<dyn Fn(f64) -> f64>>,
-    /// Velocities are isotropic and solve Jeans' equation.
+    /// True if velocities are isotropic and solve Jeans' equation.
     jeans: bool,
 }
 
-/// The sampled model at a key path, in the units of the configuration.
+/// Samples the model at the key path `at`, in the units of the configuration.
 pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<InitialState> {
     let Some(of) = initial.model.sampled() else { return Ok(InitialState::default()) };
     let seed = of.sampling.seed();
@@ -41,19 +42,19 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
 
     let (units, length) = (&context.units, scale.particles);
     scaling::rescale(&mut p, stars.total, length, (units.g() * stars.total / length).sqrt());
-    // The masses as drawn, without the rounding of shares.
+    // Restore the masses as drawn, free of the rounding of shares.
     p.mass.iter_mut().zip(&pairs.masses).for_each(|(to, mass)| *to = *mass);
     if let (Some(to), Some(body)) = (p.mass.last_mut(), body) {
         *to = body;
     }
     let orbits = stars::orbits(at, initial.binaries.as_ref(), &pairs, seed, context)?;
-    let mut about = told(initial, &p, &shape, scale.model, &context.units);
+    let mut about = describe(initial, &p, &shape, scale.model, &context.units);
     about.splice(shape.lengths.len()..shape.lengths.len(), stars.about.clone());
-    about.extend(stars::binaries_told(&p, &pairs, &stars, &orbits, &context.units));
+    about.extend(stars::describe_binaries(&p, &pairs, &stars, &orbits, &context.units));
     let source = format!("{}, N = {}, seed {seed}", shape.name, stars.masses.len() + usize::from(body.is_some()));
     let particles = stars::expand(&p, &pairs, &stars, &orbits, context.units.g());
     let binaries = (0..pairs.of.len()).map(|k| 2 * k).collect();
-    // Turning stars round leaves the squares of their speeds.
+    // Reversing velocities (flip) keeps Jeans' equation; rotation as a solid body does not.
     let turning = initial.rotation.as_ref().is_some_and(|rotation| rotation.solid_body.get() > 0.0);
     let laws = Laws {
         enclosed: enclosed(&p, &shape, scale.model, stars.total),
@@ -66,7 +67,8 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
     Ok(InitialState { particles, time: 0.0, source, about, binaries, laws })
 }
 
-/// Mass within a radius as the formula of the model has it: over the radii of the sample, and on to where its halo ends.
+/// Returns the mass within a radius by the formula of the model, from the smallest radius of the sample to 1000 times
+/// the largest.
 fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
     const HALO: f64 = 1e3;
     let Some(enclosed) = &shape.enclosed else { return Curve::new() };
@@ -76,8 +78,8 @@ fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
     laws::logarithmic(|r| mass * enclosed(r / unit), (least, HALO * most))
 }
 
-/// Lines for a summary: the model's lengths, of which `unit` is one unit, segregation, rotation, a central body.
-fn told(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Units) -> Vec<(String, String)> {
+/// Describes the model for a summary: its lengths in units of `unit`, segregation, rotation, a central body.
+fn describe(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Units) -> Vec<(String, String)> {
     let in_length = |x: f64| format!("{x:.6e} {}", units.length.name);
     let lengths = shape.lengths.iter().map(|(_, name, length)| ((*name).into(), in_length(length * unit)));
     let mut about: Vec<(String, String)> = lengths.collect();
@@ -96,8 +98,8 @@ fn told(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Unit
     about
 }
 
-/// Centres of mass of the systems about the centre of the model, with masses as shares of the whole, in the model's unit of
-/// length, G = M = 1.
+/// Samples the centres of mass of the systems, relative to the centre of the model, with masses as shares of the total,
+/// in the unit of length of the model, with G = M = 1.
 fn systems(initial: &Initial, of: &Sampled<'_>, stars: &Stars, pairs: &Pairs) -> (Particles, Shape) {
     let degree = initial.segregation.as_ref().map_or(0.0, |segregation| segregation.degree.get());
     let (seed, moving) = (of.sampling.seed(), of.virial_ratio() > 0.0);
@@ -115,7 +117,7 @@ fn systems(initial: &Initial, of: &Sampled<'_>, stars: &Stars, pairs: &Pairs) ->
     (Particles::new(mass, column(&orbits.pos), column(&orbits.vel)), shape)
 }
 
-/// A sample of the model itself.
+/// Samples `n` equal masses from the model.
 fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape) {
     type Formula = Option<Box<dyn Fn(f64) -> f64>>;
     let shape = |name: String, lengths: &[(&'static str, &'static str, f64)], enclosed: Formula| {
@@ -172,8 +174,9 @@ fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape
     }
 }
 
-/// The central body (its mass as a share of the stars') at rest in the centre of the model, which is that of the density, and
-/// rotation; then the centre of mass of all to rest at the origin. Returns where the centre of the model is then.
+/// Adds the central body (`body`: its mass as a share of that of the stars) at rest in the centre of density of the
+/// model, applies rotation, and moves the centre of mass to rest at the origin. Returns the new position of the centre
+/// of the model.
 fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, seed: u64) -> Vec3 {
     if let Some(body) = body {
         central_body::raise_dispersions(p, body);
@@ -195,16 +198,16 @@ fn motion(p: &mut Particles, rotation: Option<&Rotation>, body: Option<f64>, see
     after - before
 }
 
-/// What one unit of length becomes.
+/// Factors by which scaling multiplies lengths.
 struct Scaled {
-    /// That of the scaled particles.
+    /// Factor for the particles as scaled.
     particles: f64,
-    /// That of the model.
+    /// Factor for the model.
     model: f64,
 }
 
-/// Brings the sample, with its central body of the share `body` of the stars' mass, to the radius that is given and to its
-/// virial ratio.
+/// Brings the sample, with its central body of the share `body` of the stars' mass, to the radius that is given and to
+/// its virial ratio.
 fn scale(
     p: &mut Particles,
     of: &Sampled<'_>,
@@ -240,7 +243,7 @@ fn scale(
     Ok(Scaled { particles, model: stretched * particles })
 }
 
-/// Half-mass radius of the stars; where there is a central body it is the last particle.
+/// Returns the half-mass radius of the stars; a central body (`body`) is the last particle and is left out.
 fn half_mass_radius(p: &Particles, body: bool) -> f64 {
     let n = p.len() - usize::from(body);
     let stars = Particles::new(p.mass[..n].to_vec(), p.pos[..n].to_vec(), p.vel[..n].to_vec());

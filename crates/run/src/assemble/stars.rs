@@ -1,4 +1,4 @@
-//! The stars of a sampled model: their masses, and who is in a binary with whom.
+//! Stars of a sampled model: masses, pairing into binaries, orbits of binaries.
 
 use super::check_memory_for;
 use super::initial::Context;
@@ -16,29 +16,29 @@ use tisane::units::names::{DAY_CGS, G_CGS, GM_SUN_CGS};
 
 /// Masses of the stars.
 pub(super) struct Stars {
-    /// In the unit of mass.
+    /// Masses, in the unit of mass.
     pub(super) masses: Vec<f64>,
-    /// Their sum.
+    /// Sum of the masses.
     pub(super) total: f64,
-    /// One solar mass in the unit of mass; in Hénon units what one became when the masses were scaled.
+    /// One solar mass in the unit of mass; in Hénon units after the masses were scaled.
     msun: f64,
-    /// True if all are the same.
+    /// True if all masses are equal.
     pub(super) equal: bool,
-    /// What to tell about them.
+    /// Description for a summary: name and text.
     pub(super) about: Vec<(String, String)>,
-    /// The law that they were drawn from.
+    /// Cumulative distribution that the masses were drawn from; empty if there is none.
     pub(super) law: Curve,
 }
 
-/// The systems: binaries first, then single stars.
+/// Systems: binaries first, then single stars.
 pub(super) struct Pairs {
-    /// Stars of each binary, the heavier first.
+    /// Indices of the stars of each binary, the heavier first.
     pub(super) of: Vec<[usize; 2]>,
     /// Mass of each system.
     pub(super) masses: Vec<f64>,
 }
 
-/// Draws the masses of the system at a key path.
+/// Draws the masses of the system at the key path `at`.
 pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Context<'_>) -> Result<Stars> {
     let (units, henon) = (&context.units, context.units.is_henon());
     let msun = if henon { 1.0 } else { GM_SUN_CGS / G_CGS / units.mass.cgs };
@@ -75,7 +75,7 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
         msun = total / drawn;
         masses.iter_mut().for_each(|m| *m *= msun);
     }
-    let about = vec![("masses".into(), masses_told(&name, &masses, total, units))];
+    let about = vec![("masses".into(), describe_masses(&name, &masses, total, units))];
     let limits = initial.masses.as_ref().and_then(Masses::limits).unwrap_or_default();
     let law = function.map_or_else(Curve::new, |function| {
         laws::logarithmic(|m| function.cumulative(m / msun), (limits.0 * msun, limits.1 * msun))
@@ -83,7 +83,7 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
     Ok(Stars { masses, total, msun, equal: false, about, law })
 }
 
-fn masses_told(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
+fn describe_masses(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
     let least = masses.iter().copied().fold(f64::INFINITY, f64::min);
     let most = masses.iter().copied().fold(0.0, f64::max);
     let mean = total / masses.len() as f64;
@@ -91,24 +91,24 @@ fn masses_told(name: &str, masses: &[f64], total: f64, units: &Units) -> String 
     format!("{name}: {n} from {least:.4e} to {most:.4e}, mean {mean:.4e}, sum {total:.6e} {unit}")
 }
 
-/// The mass function in solar masses, and its name.
+/// Returns the mass function in solar masses, and its name.
 fn law(written: &Masses) -> (MassFunction, String) {
     let (least, most) = written.limits().unwrap_or((1.0, 1.0));
-    let told = |name: &str| format!("{name}, {least} to {most} Msun");
+    let named = |name: &str| format!("{name}, {least} to {most} Msun");
     match written.function {
-        config::MassFunction::Kroupa => (MassFunction::kroupa(least, most), told("Kroupa (2001)")),
-        config::MassFunction::Maschberger => (MassFunction::maschberger(least, most), told("Maschberger (2013)")),
+        config::MassFunction::Kroupa => (MassFunction::kroupa(least, most), named("Kroupa (2001)")),
+        config::MassFunction::Maschberger => (MassFunction::maschberger(least, most), named("Maschberger (2013)")),
         config::MassFunction::PowerLaw => {
             let slopes: Vec<f64> = written.slopes.iter().map(|slope| slope.get()).collect();
             let breaks = written.breaks.iter().map(|m| m.get());
             let limits: Vec<f64> = std::iter::once(least).chain(breaks).chain([most]).collect();
-            (MassFunction::power_law(&slopes, &limits), told(&format!("power law {slopes:?}")))
+            (MassFunction::power_law(&slopes, &limits), named(&format!("power law {slopes:?}")))
         }
-        _ => (MassFunction::salpeter(least, most), told("Salpeter (1955)")),
+        _ => (MassFunction::salpeter(least, most), named("Salpeter (1955)")),
     }
 }
 
-/// One mass a line; blank lines and lines that start with `#` are passed over.
+/// Reads one mass per line; blank lines and lines that start with `#` are skipped.
 fn from_file(path: &Path, n: Option<u32>) -> Result<Vec<f64>> {
     let text = config::read_text(path).map_err(|e| e.with_help("expected a text file with one mass a line"))?;
     let mut masses = Vec::new();
@@ -126,21 +126,21 @@ fn from_file(path: &Path, n: Option<u32>) -> Result<Vec<f64>> {
         }
     }
     match n {
-        _ if masses.is_empty() => Err(Error::input(path, "there is no mass in it")),
+        _ if masses.is_empty() => Err(Error::input(path, "the file has no masses")),
         Some(n) if n as usize != masses.len() => {
             let problem = format!("it has {} masses, but n = {n}", masses.len());
-            Err(Error::input(path, problem).with_help("leave n out: then all masses of the file are taken"))
+            Err(Error::input(path, problem).with_help("leave out n to use all masses of the file"))
         }
         _ => Ok(masses),
     }
 }
 
-/// The beginning of a line, for a message.
+/// Returns the beginning of a line, for a message.
 fn cut(line: &str) -> String {
     line.chars().take(40).collect()
 }
 
-/// Who is in a binary with whom.
+/// Pairs the stars into binaries.
 pub(super) fn pair(written: Option<&config::Binaries>, stars: &Stars, seed: u64) -> Pairs {
     let Some(written) = written else {
         return Pairs { of: vec![], masses: stars.masses.clone() };
@@ -158,7 +158,7 @@ pub(super) fn pair(written: Option<&config::Binaries>, stars: &Stars, seed: u64)
     Pairs { of: systems.binaries, masses }
 }
 
-/// The orbit of each binary, in the units of the configuration.
+/// Draws the orbit of each binary, in the units of the configuration.
 pub(super) fn orbits(
     at: &str,
     written: Option<&config::Binaries>,
@@ -172,19 +172,19 @@ pub(super) fn orbits(
     binaries::orbits(&mu, &axes, eccentricities, seed).ok_or_else(|| no_period(context.loaded, at, written))
 }
 
-/// G (m₁ + m₂) of the binaries.
+/// Returns G (m₁ + m₂) of the binaries.
 fn mu(pairs: &Pairs, g: f64) -> Vec<f64> {
     pairs.masses[..pairs.of.len()].iter().map(|mass| g * mass).collect()
 }
 
-/// The laws of the binaries as curves, over the range that their orbits have.
+/// Returns the distributions of the binaries as curves, over the range of their orbits.
 pub(super) fn laws_of_binaries(
     written: Option<&config::Binaries>,
     pairs: &Pairs,
     orbits: &[Elements],
     units: &Units,
 ) -> Laws {
-    /// Where the law depends on the mass, it is the mean over about so many of them.
+    /// Approximate number of masses over which a law that depends on the mass is averaged.
     const MEMBERS: usize = 500;
     let Some(written) = written.filter(|_| !orbits.is_empty()) else { return Laws::default() };
     let (axes, eccentricities) = laws_of(written, units);
@@ -201,7 +201,7 @@ pub(super) fn laws_of_binaries(
     }
 }
 
-/// The laws of semi-major axes and eccentricities, in the units of the configuration.
+/// Returns the laws of semi-major axes and eccentricities, in the units of the configuration.
 fn laws_of(written: &config::Binaries, units: &Units) -> (SemiMajorAxes, Eccentricities) {
     let (least, most) = written.axes();
     let limits = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
@@ -228,7 +228,7 @@ fn no_period(loaded: &Loaded, at: &str, written: &config::Binaries) -> Error {
     loaded.explain(Problem::new(format!("{at}.binaries.{key}"), problem).with_help(help))
 }
 
-/// The stars: those of binaries two by two, then the single ones, then what else there is among the systems.
+/// Expands systems into particles: the stars of the binaries in pairs, the single stars, then any central body.
 pub(super) fn expand(systems: &Particles, pairs: &Pairs, stars: &Stars, orbits: &[Elements], g: f64) -> Particles {
     let n = stars.masses.len() + systems.len() - pairs.masses.len();
     let (mut mass, mut pos, mut vel) = (Vec::with_capacity(n), Vec::with_capacity(n), Vec::with_capacity(n));
@@ -248,9 +248,9 @@ pub(super) fn expand(systems: &Particles, pairs: &Pairs, stars: &Stars, orbits: 
     Particles::new(mass, pos, vel)
 }
 
-/// Number and sizes of the binaries, and how many of them are hard: bound by more than the mean kT of the systems, ⅔ of their
-/// mean kinetic energy (Heggie 1975, MNRAS 173, 729).
-pub(super) fn binaries_told(
+/// Describes number and sizes of the binaries, and counts the hard ones: bound by more than the mean kT of the systems,
+/// ⅔ of their mean kinetic energy (Heggie 1975, MNRAS 173, 729).
+pub(super) fn describe_binaries(
     systems: &Particles,
     pairs: &Pairs,
     stars: &Stars,
@@ -268,9 +268,9 @@ pub(super) fn binaries_told(
     };
     let hard = pairs.of.iter().zip(orbits).filter(|binary| energy(*binary) > kt).count();
     let (n, of, unit) = (axes.len(), pairs.masses.len(), &units.length.name);
-    let told = format!(
+    let text = format!(
         "{n} of {of} systems; a from {least:.4e} to {most:.4e}, median {:.4e} {unit}; {hard} hard (above kT)",
         axes[n / 2]
     );
-    Some(("binaries".into(), told))
+    Some(("binaries".into(), text))
 }

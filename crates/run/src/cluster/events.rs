@@ -1,6 +1,6 @@
-//! What has happened since the output before.
+//! Events between two surveys of the cluster: systems that form, change and dissolve, escapes, close encounters.
 
-use super::Seen;
+use super::TimedSurvey;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use tisane::diagnostics::cluster::members::Members;
@@ -9,10 +9,10 @@ use tisane::diagnostics::cluster::systems::System;
 use tisane_io::fields::{EventRow, UserTime};
 use tisane_io::history::History;
 
-impl Seen {
-    /// The events since the output that `history` is of, numbered from `first`; `history` is then of this output. First what
-    /// is no more, a hierarchy before its components, then what is new, components before their hierarchy, then escapes and close
-    /// encounters; otherwise by the smallest id.
+impl TimedSurvey {
+    /// Returns the events since the survey recorded in `history`, numbered from `first`, and records this survey in
+    /// `history`. The order: systems that dissolved, a hierarchy before its components; new systems, components before
+    /// their hierarchy; escapes; close encounters. Within each, by the smallest id.
     #[must_use]
     pub fn events(&self, history: &mut History, first: u64) -> Vec<EventRow> {
         let systems: BTreeMap<String, &System> =
@@ -25,7 +25,7 @@ impl Seen {
             .collect();
         let mut new: Vec<&System> =
             systems.iter().filter(|(members, _)| !before.contains(*members)).map(|(_, system)| *system).collect();
-        // What is made of others ends before them and forms after them.
+        // A hierarchy dissolves before its components and forms after them.
         gone.sort_by_key(|members| (Reverse(members.ids().len()), members.first(), members.to_string()));
         new.sort_by_key(|system| (system.stars().len(), system.members.first(), system.members.to_string()));
 
@@ -33,7 +33,7 @@ impl Seen {
         let exchanges = exchanges(&mut gone, &new);
         for members in gone {
             let kind = if members.binary().is_some() { "binary-dissolved" } else { "hierarchy-dissolved" };
-            found.push(EventRow { kind: kind.into(), members: members.to_string(), ..self.nothing() });
+            found.push(EventRow { kind: kind.into(), members: members.to_string(), ..self.empty_event() });
         }
         for system in new {
             let former = exchanges.get(&system.members);
@@ -62,24 +62,24 @@ impl Seen {
         found
     }
 
-    /// Escapes that were not told yet.
-    fn escapes(&self, told: &mut Vec<u64>) -> Vec<EventRow> {
+    /// Returns the escapes that are not recorded yet, and records them.
+    fn escapes(&self, recorded: &mut Vec<u64>) -> Vec<EventRow> {
         let mut found = Vec::new();
         for escaper in &self.survey.escapers {
             let ids = escaper.members.ids();
-            if ids.iter().all(|id| told.binary_search(id).is_ok()) {
+            if ids.iter().all(|id| recorded.binary_search(id).is_ok()) {
                 continue;
             }
             for id in ids {
-                if let Err(place) = told.binary_search(&id) {
-                    told.insert(place, id);
+                if let Err(place) = recorded.binary_search(&id) {
+                    recorded.insert(place, id);
                 }
             }
             let row = match &escaper.orbit {
                 Some((pair, hardness)) => self.orbit(pair, *hardness, Some(&escaper.body)),
                 None => {
                     let [distance, speed] = self.survey.from_centre(&escaper.body);
-                    EventRow { mass_1: escaper.body.mass, distance, speed, ..self.nothing() }
+                    EventRow { mass_1: escaper.body.mass, distance, speed, ..self.empty_event() }
                 }
             };
             let members = escaper.members.to_string();
@@ -88,7 +88,7 @@ impl Seen {
         found
     }
 
-    /// Close encounters that were none at the output before.
+    /// Returns the close encounters that are not among those of the survey `before`.
     fn encounters(&self, before: &[[u64; 2]]) -> Vec<EventRow> {
         let new = self.survey.encounters.iter().filter(|encounter| !before.contains(&encounter.ids));
         new.map(|encounter| {
@@ -99,7 +99,8 @@ impl Seen {
         .collect()
     }
 
-    /// An event with an orbit; of a body with its place in the cluster, else with the separation.
+    /// Returns an event with an orbit: with the distance and speed of `body` in the cluster, or without a body those of
+    /// the pair.
     fn orbit(&self, pair: &Pair, hardness: f64, body: Option<&Body>) -> EventRow {
         let [distance, speed] = body.map_or([pair.distance, pair.speed], |body| self.survey.from_centre(body));
         EventRow {
@@ -112,12 +113,12 @@ impl Seen {
             pericentre: pair.pericentre(),
             distance,
             speed,
-            ..self.nothing()
+            ..self.empty_event()
         }
     }
 
-    /// An event of which nothing is known but the time.
-    fn nothing(&self) -> EventRow {
+    /// Returns an event with the time of the survey and no other value.
+    fn empty_event(&self) -> EventRow {
         EventRow {
             time: UserTime(self.time),
             mass_1: f64::NAN,
@@ -135,7 +136,8 @@ impl Seen {
     }
 }
 
-/// Takes out of `gone` the binaries of which one particle is in a new binary, and says which has become which.
+/// Removes from `gone` the binaries of which one particle is in a new binary; returns the former binary of each new
+/// one.
 fn exchanges(gone: &mut Vec<Members>, new: &[&System]) -> BTreeMap<Members, Members> {
     let mut found = BTreeMap::new();
     for members in new.iter().map(|system| &system.members) {
@@ -154,8 +156,9 @@ mod tests {
     use tisane::diagnostics::cluster::{LagrangianMass, Settings, Stars};
     use tisane::particles::Vec3;
 
-    /// Six bodies far apart and too fast to be bound, but for the pairs, which are on circles of radius 10⁻³.
-    fn seen(pairs: &[[usize; 2]]) -> Seen {
+    /// Survey of six bodies, far apart and too fast to be bound except for `pairs`, which are on circles of radius
+    /// 10⁻³.
+    fn survey_of(pairs: &[[usize; 2]]) -> TimedSurvey {
         let mut pos: Vec<Vec3> = (0..6u32).map(|i| Vec3::new(f64::from(i), f64::from(i * i), 0.0)).collect();
         let mut vel: Vec<Vec3> =
             (0..6).map(f64::from).map(|i| 4.0 * Vec3::new(i.cos(), i.sin(), (3.0 * i).cos())).collect();
@@ -174,21 +177,21 @@ mod tests {
             encounter_radius: 0.0,
             epsilon: 0.0,
         };
-        Seen::of(&stars, 0.0, &settings)
+        TimedSurvey::new(&stars, 0.0, &settings)
     }
 
-    fn told(events: &[EventRow]) -> Vec<String> {
+    fn lines(events: &[EventRow]) -> Vec<String> {
         let text = |event: &EventRow| format!("{} {} {} {}", event.id, event.kind, event.members, event.former);
         events.iter().map(|event| text(event).trim_end().to_owned()).collect()
     }
 
     #[test]
-    fn binaries_form_change_partners_and_dissolve_and_each_is_told_once() {
+    fn binaries_form_change_partners_and_dissolve_and_each_is_recorded_once() {
         let (mut history, mut first) = (History::default(), 0);
         let mut next = |pairs: &[[usize; 2]]| {
-            let events = seen(pairs).events(&mut history, first);
+            let events = survey_of(pairs).events(&mut history, first);
             first += events.len() as u64;
-            told(&events)
+            lines(&events)
         };
         assert_eq!(next(&[[0, 1]]), ["0 binary-initial (0+1)"]);
         assert_eq!(next(&[[0, 1]]), Vec::<String>::new());

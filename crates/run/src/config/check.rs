@@ -1,7 +1,7 @@
-//! Checks the shape of a configuration against its JSON Schema: names, types, ranges, what is missing.
+//! Checks of a configuration against its JSON Schema: names, types, ranges, missing keys.
 //!
-//! The schema comes from the structs, so there is one list of keys. Reading through it first, instead of letting serde
-//! stop at its first surprise, gives every mistake its key path and the nearest valid name.
+//! The schema is derived from the structs, so there is one list of keys. A check before serde reads the text, which
+//! would stop at the first mistake, gives every mistake with its key path and the nearest valid name.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
@@ -12,7 +12,7 @@ use super::schema::{follow, summary};
 use super::wall_time::WallTime;
 use tisane::units::Real;
 
-/// All mistakes in the shape of a configuration.
+/// Returns all mistakes in the shape of a configuration.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {
     let mut walk = Walk { root, found: Vec::new() };
     walk.section(root, "", table);
@@ -25,13 +25,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn say(&mut self, path: &str, problem: impl Into<String>) {
+    fn report(&mut self, path: &str, problem: impl Into<String>) {
         self.found.push(Problem::new(path, problem));
     }
 
     fn value(&mut self, schema: &Json, path: &str, value: &Value) {
-        if let Some(problem) = own_reading(schema, value) {
-            return problem.into_iter().for_each(|text| self.say(path, text));
+        if let Some(problem) = parse_own_text(schema, value) {
+            return problem.into_iter().for_each(|text| self.report(path, text));
         }
         let schema = follow(self.root, schema);
         let names = names(schema);
@@ -44,26 +44,33 @@ impl Walk<'_> {
             (Some("array"), Value::Array(items)) => self.list(schema, path, items),
             (Some("string"), Value::String(_)) => {}
             (None, Value::Table(table)) => self.section(schema, path, table),
-            (None | Some("object"), other) => self.say(path, format!("expected a section, found {}", told(other))),
+            (None | Some("object"), other) => {
+                self.report(path, format!("expected a section, found {}", describe(other)))
+            }
             (Some("number"), Value::Integer(_)) => {}
             (Some("number"), Value::Float(number)) if number.is_finite() => {}
             (Some("boolean"), Value::Boolean(_)) => {}
-            (Some("integer"), other) => self.say(path, format!("expected a whole number, found {}", told(other))),
-            (Some("number"), other) => self.say(path, format!("expected a finite number, found {}", told(other))),
-            (Some("boolean"), other) => self.say(path, format!("expected true or false, found {}", told(other))),
-            (Some("array"), other) => self.say(path, format!("expected a list in [ ], found {}", told(other))),
-            (Some("string"), other) => self.say(path, format!("expected text in quotes, found {}", told(other))),
-            (Some(_), other) => self.say(path, format!("did not expect {}", told(other))),
+            (Some("integer"), other) => {
+                self.report(path, format!("expected a whole number, found {}", describe(other)))
+            }
+            (Some("number"), other) => {
+                self.report(path, format!("expected a finite number, found {}", describe(other)))
+            }
+            (Some("boolean"), other) => self.report(path, format!("expected true or false, found {}", describe(other))),
+            (Some("array"), other) => self.report(path, format!("expected a list in [ ], found {}", describe(other))),
+            (Some("string"), other) => self.report(path, format!("expected text in quotes, found {}", describe(other))),
+            (Some(_), other) => self.report(path, format!("did not expect {}", describe(other))),
         }
     }
 
-    /// A table whose keys the schema lists; some of them may be a choice of which exactly one is written, such as one model.
+    /// Checks a table against the keys of the schema; some of them may be alternatives of which exactly one is given,
+    /// such as the models.
     fn section(&mut self, schema: &Json, path: &str, table: &Table) {
         let keys: Vec<(&str, &Json)> = properties(schema).collect();
         let one_of = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
         let choices: Vec<(&str, &Json)> = one_of.flat_map(properties).collect();
         if schema.get("properties").is_none() && choices.is_empty() {
-            return table.keys().for_each(|key| self.say(&join(path, key), "unknown key: this section has no keys"));
+            return table.keys().for_each(|key| self.report(&join(path, key), "unknown key: this section has no keys"));
         }
         let valid: Vec<&str> = choices.iter().chain(&keys).map(|(key, _)| *key).collect();
         let what = match (path.is_empty(), choices.is_empty()) {
@@ -92,14 +99,14 @@ impl Walk<'_> {
                 _ if path.is_empty() => format!("key `{key}`"),
                 _ => format!("key `{key}` in [{path}]"),
             };
-            self.say(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
+            self.report(&join(path, key), format!("missing {place}: {}", lower_first(&meaning)));
         }
         if !choices.is_empty() {
             self.choice(&choices, path, table, unknown);
         }
     }
 
-    /// Exactly one of several keys. What is misspelt (`unknown`) may be the one that is missing.
+    /// Checks that exactly one of several keys is given. With a misspelt key (`unknown`) none is reported as missing.
     fn choice(&mut self, choices: &[(&str, &Json)], path: &str, table: &Table, unknown: bool) {
         let mut chosen = table.keys().filter(|key| choices.iter().any(|(name, _)| name == key));
         match (chosen.next(), chosen.next()) {
@@ -109,23 +116,23 @@ impl Walk<'_> {
             }
             (None, _) if !unknown => {
                 let sections: Vec<String> = choices.iter().map(|(name, _)| format!("[{path}.{name}]")).collect();
-                self.say(path, format!("missing: expected one of {}", sections.join(", ")));
+                self.report(path, format!("missing: expected one of {}", sections.join(", ")));
             }
             _ => {}
         }
     }
 
-    /// A list. Sections in it have places of their own; a mistake in any other item is told at the list.
+    /// Checks a list. Sections in it have locations of their own; a mistake in any other item is reported at the list.
     fn list(&mut self, schema: &Json, path: &str, items: &[Value]) {
         if items.is_empty() && schema.get("minItems").is_some() {
             let meaning = lower_first(&summary(self.root, schema));
-            self.say(path, format!("expected at least one value, found an empty list: {meaning}"));
+            self.report(path, format!("expected at least one value, found an empty list: {meaning}"));
         }
         let length = |bound| schema.get(bound).and_then(Json::as_u64);
         if let Some(exactly) = length("minItems").filter(|least| length("maxItems") == Some(*least))
             && items.len() as u64 != exactly
         {
-            self.say(path, format!("expected {exactly} values, found {}", items.len()));
+            self.report(path, format!("expected {exactly} values, found {}", items.len()));
         }
         let of = schema.get("items").unwrap_or(&Json::Null);
         for (number, item) in items.iter().enumerate() {
@@ -142,44 +149,44 @@ impl Walk<'_> {
         self.found.push(Problem::new(path, format!("unknown {what} `{found}`{near}")).with_help(help));
     }
 
-    /// One of several words.
+    /// Checks that a value is one of several words.
     fn name(&mut self, valid: &[&str], path: &str, value: &Value) {
         let list = valid.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         match value {
             Value::String(text) if valid.contains(&text.as_str()) => {}
             Value::String(text) => {
                 let near = nearest(text, valid).map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default();
-                self.say(path, format!("expected one of {list}, found \"{text}\"{near}"));
+                self.report(path, format!("expected one of {list}, found \"{text}\"{near}"));
             }
-            other => self.say(path, format!("expected one of {list}, found {}", told(other))),
+            other => self.report(path, format!("expected one of {list}, found {}", describe(other))),
         }
     }
 
     fn integer(&mut self, schema: &Json, path: &str, number: i64) {
-        // The schema has ranges as integers or, where schemars derives them from a type, as floats.
+        // Ranges are integers, or floats where schemars derives them from a type.
         let bound = |name| schema.get(name).and_then(|bound| bound.as_i64().or(bound.as_f64().map(|x| x as i64)));
         if let Some(least) = bound("minimum").filter(|least| number < *least) {
-            self.say(path, format!("expected a whole number of at least {least}, found {number}"));
+            self.report(path, format!("expected a whole number of at least {least}, found {number}"));
         } else if let Some(most) = bound("maximum").filter(|most| number > *most) {
-            self.say(path, format!("expected a whole number of at most {most}, found {number}"));
+            self.report(path, format!("expected a whole number of at most {most}, found {number}"));
         }
     }
 }
 
-/// The keys that a schema lists.
+/// Returns the keys that a schema lists.
 fn properties(schema: &Json) -> impl Iterator<Item = (&str, &Json)> {
     let keys = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
     keys.map(|(key, schema)| (key.as_str(), schema))
 }
 
-/// The verdict of a type that reads its own text, and [`None`] for a schema of any other type.
-fn own_reading(schema: &Json, value: &Value) -> Option<Option<String>> {
+/// Checks a value of a type that parses its own text and returns its mistake, if any; [`None`] for any other type.
+fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     fn read<T: serde::de::DeserializeOwned>(value: &Value, what: &str) -> Option<String> {
         match value {
             Value::String(_) | Value::Integer(_) | Value::Float(_) => {
                 value.clone().try_into::<T>().err().map(|e| e.message().to_owned())
             }
-            other => Some(format!("expected {what}, found {}", told(other))),
+            other => Some(format!("expected {what}, found {}", describe(other))),
         }
     }
     match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
@@ -189,7 +196,7 @@ fn own_reading(schema: &Json, value: &Value) -> Option<Option<String>> {
     }
 }
 
-/// The words that a schema allows; none if it is not a list of words.
+/// Returns the words that a schema allows; none if it is not a list of words.
 fn names(schema: &Json) -> Vec<&str> {
     let listed = schema.get("enum").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let single = schema.get("const").and_then(Json::as_str);
@@ -197,8 +204,8 @@ fn names(schema: &Json) -> Vec<&str> {
     listed.chain(single).chain(nested).collect()
 }
 
-/// The valid name that a misspelt one most looks like, if any is near: by shared beginnings (`eps`) or by swapped,
-/// missing and wrong letters (`f46`); a single slip says more than a longer name that holds the same letters.
+/// Returns the valid name nearest to a misspelt one, if any is near: by a common beginning (`eps`) or by swapped,
+/// missing and wrong letters (`f46`). A single wrong letter counts as nearer than a longer name with the same letters.
 #[must_use]
 pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
     let found = found.to_lowercase();
@@ -213,8 +220,8 @@ pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
     (likeness(best) > 0.65).then_some(best)
 }
 
-/// A value, told to people.
-fn told(value: &Value) -> String {
+/// Describes a value for a message.
+fn describe(value: &Value) -> String {
     match value {
         Value::String(text) => format!("the text \"{text}\""),
         Value::Integer(_) | Value::Float(_) => format!("the number {value}"),

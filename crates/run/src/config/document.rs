@@ -1,4 +1,4 @@
-//! The text of a configuration with its overrides: one table of plain values, and where each of them was written.
+//! Text of a configuration with its overrides: one table of plain values, and the location of each.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,19 +12,19 @@ use super::error::Problem;
 use tisane::error::ConfigError;
 use tisane::error::printable;
 
-/// The most keys in the path of an override: more than any setting has, few enough to walk by recursion.
+/// Largest number of keys in the path of an override: more than any setting has, few enough for recursion.
 const MAX_DEPTH: usize = 8;
 
-/// Where a setting was written.
+/// Location of a setting.
 #[derive(Clone, Debug)]
 enum Place {
-    /// Bytes of the file's text: the key and what follows it.
+    /// Bytes of the text of the file: the key and its value.
     Text(Range<usize>),
     /// An override, by its number.
     Set(usize),
 }
 
-/// The text of a configuration, its overrides, and where each setting was written.
+/// Text of a configuration, its overrides, and the location of each setting.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
     name: String,
@@ -33,12 +33,12 @@ pub(super) struct Document {
     places: BTreeMap<String, Place>,
 }
 
-/// Key path of a section in a list of sections, counted from 1 as people count `[[…]]`.
+/// Returns the key path of a section in a list of sections, counted from 1.
 pub(super) fn item_path(list: &str, number: usize) -> String {
     format!("{list}[{}]", number + 1)
 }
 
-/// Key path of a key inside a section.
+/// Returns the key path of a key inside a section.
 pub(super) fn join(section: &str, key: &str) -> String {
     if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
 }
@@ -47,7 +47,7 @@ impl Document {
     /// Reads the text and applies the overrides (`section.key=value`) in order.
     ///
     /// # Errors
-    /// Text that is not TOML, an override that is not `section.key=value`.
+    /// If the text is not TOML, or an override is not `section.key=value`.
     pub(super) fn read(name: &str, text: &str, sets: &[String]) -> Result<(Self, Table), Box<ConfigError>> {
         let mut document =
             Self { name: name.to_owned(), text: text.into(), sets: sets.to_vec(), places: BTreeMap::new() };
@@ -59,7 +59,7 @@ impl Document {
         Ok((document, table))
     }
 
-    /// The overrides.
+    /// Returns the overrides.
     pub(super) fn sets(&self) -> &[String] {
         &self.sets
     }
@@ -69,7 +69,7 @@ impl Document {
         for (key, value) in table {
             let path = join(path, key.get_ref());
             let (start, end) = (key.span().start, key.span().end);
-            // The value of a section is its header or its whole inline table: the key alone marks it better.
+            // The span of a section's value is its header or its whole inline table: mark the key only.
             let end = if value.get_ref().is_table() { end } else { value.span().end.max(end) };
             self.places.insert(path.clone(), Place::Text(start..end));
             plain.insert(key.get_ref().to_string(), self.take_value(&path, value.get_ref())?);
@@ -105,7 +105,7 @@ impl Document {
         })
     }
 
-    /// Puts one override on top. Its value is read as TOML, or else taken as a string.
+    /// Applies one override. Its value is read as TOML, or else as a string.
     fn apply(&mut self, table: &mut Table, number: usize, set: &str) -> Result<(), Box<ConfigError>> {
         let (path, value) = set.split_once('=').unwrap_or_default();
         let keys: Vec<&str> = path.split('.').map(str::trim).collect();
@@ -120,7 +120,7 @@ impl Document {
         Ok(())
     }
 
-    /// Puts a value at a path below a section; what is in the way and not a section gives way.
+    /// Sets the value at a path below a section; replaces values on the path that are not sections.
     fn put(&mut self, section: &mut Table, above: &str, keys: &[&str], value: Value, number: usize) {
         let Some((key, rest)) = keys.split_first() else { return };
         let path = join(above, key);
@@ -143,7 +143,7 @@ impl Document {
         }
     }
 
-    /// The mistake that TOML's own grammar finds, with the key that seems to be meant.
+    /// Returns a mistake of TOML syntax as an error, with the nearest key.
     fn not_toml(&self, error: &toml::de::Error) -> Box<ConfigError> {
         let span = error.span().unwrap_or(0..0);
         let problem = format!("not valid TOML: {}", error.message().replace('\n', "; "));
@@ -155,7 +155,7 @@ impl Document {
         Box::new(self.at(&span, problem))
     }
 
-    /// The key on the line of a byte under the last `[section]` above it: for text that has no structure yet.
+    /// Returns the key path on the line of a byte, below the last `[section]` above it: for text that cannot be parsed.
     fn key_near(&self, offset: usize) -> String {
         let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
         let mut section = "";
@@ -186,7 +186,7 @@ impl Document {
         }
     }
 
-    /// The place of a setting, or of the nearest section above it that was written.
+    /// Returns the location of a setting, or of the nearest enclosing section that is given.
     fn place(&self, key: &str) -> Option<&Place> {
         let mut path = key;
         loop {
@@ -197,7 +197,7 @@ impl Document {
         }
     }
 
-    /// Sorts problems as they stand in the text, overrides and what is missing altogether last.
+    /// Returns the sort key of a problem: its location in the text; overrides and missing settings come last.
     fn order(&self, problem: &Problem) -> (bool, usize) {
         match self.place(&problem.key) {
             Some(Place::Text(span)) => (!self.places.contains_key(&problem.key), span.start),
@@ -232,7 +232,8 @@ impl Document {
         found
     }
 
-    /// Tells problems (at least one) where they were made: the first in the text leads, the others follow it.
+    /// Returns problems (at least one) as one error with their locations: that of the first in the text, then the
+    /// others.
     pub(super) fn locate(&self, mut problems: Vec<Problem>) -> Box<ConfigError> {
         problems.sort_by_key(|problem| self.order(problem));
         let mut found = problems.into_iter().map(|problem| self.locate_one(problem));
@@ -241,14 +242,14 @@ impl Document {
     }
 }
 
-/// The section of a list that `name[2]` names; [`None`] if there is none.
+/// Returns the section of a list that a key such as `name[2]` denotes; [`None`] if there is none.
 fn list_item<'a>(section: &'a mut Table, key: &str) -> Option<&'a mut Table> {
     let (name, number) = key.strip_suffix(']')?.split_once('[')?;
     let place = number.parse::<usize>().ok()?.checked_sub(1)?;
     section.get_mut(name)?.as_array_mut()?.get_mut(place)?.as_table_mut()
 }
 
-/// The value of an override: TOML if it reads as one value, otherwise the text itself.
+/// Parses the value of an override: TOML if it is one TOML value, otherwise the text itself.
 fn override_value(text: &str) -> Value {
     let read = format!("value = {text}").parse::<Table>().ok().filter(|table| table.len() == 1);
     read.and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::String(text.to_owned()))

@@ -1,13 +1,13 @@
-//! A mistake in the configuration, told where it was made.
+//! Mistakes in a configuration.
 
 use tisane::error::ConfigError;
 
-/// What is wrong with a setting, before it is known where it was written.
+/// Mistake in a setting, without its location in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// Key path, as `section.key`.
     pub key: String,
-    /// What is wrong and what was expected.
+    /// Description of the mistake and of the expected value.
     pub problem: String,
     /// Advice.
     pub help: Option<String>,
@@ -16,19 +16,19 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem with the setting at a key path.
+    /// Returns a problem with the setting at a key path.
     pub fn new(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { key: key.into(), problem: problem.into(), help: None, against: None }
     }
 
-    /// The same problem with advice.
+    /// Adds advice.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The same problem, naming the other setting that takes part in it.
+    /// Adds the key path of a setting that contradicts this one.
     #[must_use]
     pub(super) fn against(mut self, key: impl Into<String>) -> Self {
         self.against = Some(key.into());
@@ -37,7 +37,7 @@ impl Problem {
 }
 
 impl From<Problem> for ConfigError {
-    /// The mistake without a place: for settings that no file or override wrote.
+    /// Converts a problem without a location, for settings that are not from a file or an override.
     fn from(from: Problem) -> Self {
         let Problem { key, problem, help, .. } = from;
         Self { place: String::new(), key, problem, help, text: None, labels: Vec::new(), others: Vec::new() }

@@ -1,5 +1,5 @@
-//! Reading and writing a TOML file of any shape by the same rules: mistakes are told where they were made, and what is written
-//! says what each value means.
+//! Reading and writing of TOML files of any type with a schema: mistakes are reported with their locations, and files
+//! are written with a comment on each value.
 
 use std::path::Path;
 
@@ -16,18 +16,18 @@ use super::schema::schema_of;
 use tisane::{Error, Result};
 use tisane_io::regular_file;
 
-/// Where the settings of a file were written.
+/// Text of a file with the locations of its settings, for error messages.
 #[derive(Clone, Debug)]
 pub struct Source(Document);
 
 impl Source {
-    /// The overrides (`section.key=value`) that were put on top of the text.
+    /// Returns the overrides (`section.key=value`) on top of the text.
     #[must_use]
     pub fn overrides(&self) -> &[String] {
         self.0.sets()
     }
 
-    /// Tells a problem that shows only later where its setting was written.
+    /// Returns a problem that is found after reading as an error, with the location of its setting.
     #[must_use]
     pub fn explain(&self, problem: Problem) -> Error {
         Error::Config(self.0.locate(vec![problem]))
@@ -47,8 +47,8 @@ pub fn read_text(path: &Path) -> Result<String> {
     })
 }
 
-/// Reads a `T` from TOML, with overrides (`section.key=value`) on top. `name` stands for the file in messages; `validate` says
-/// what is wrong with values whose shape is right.
+/// Reads a `T` from TOML, with overrides (`section.key=value`) on top. `name` is the name of the file in messages;
+/// `validate` returns the mistakes in values whose types are right.
 ///
 /// # Errors
 /// [`Error::Config`] for every mistake, at file, line and key.
@@ -68,11 +68,11 @@ pub fn read<T: DeserializeOwned + JsonSchema>(
     Ok((value, Source(document)))
 }
 
-/// A value as TOML, with the meaning and unit of each key beside it, under the remark `about`. Reading it again gives the same
-/// value, bit for bit.
+/// Returns a value as TOML, with the meaning and unit of each key in a comment and `about` in the first line. Reading
+/// it again gives the same value, bit for bit.
 ///
 /// # Errors
-/// [`Error::Config`] for a number beyond TOML's integers (2⁶³), which no TOML file can have brought.
+/// [`Error::Config`] for an integer of 2⁶³ or more, which TOML cannot hold.
 pub fn commented<T: Serialize + JsonSchema>(value: &T, about: &str) -> Result<String> {
     let wrong = |e: &dyn std::fmt::Display| Problem::new("", format!("cannot be written as TOML: {e}"));
     let text = toml::to_string(value).map_err(|e| wrong(&e))?;

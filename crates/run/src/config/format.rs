@@ -1,4 +1,4 @@
-//! The format of a file of particles, as it is written in a configuration: a name of [`FORMATS`], or `auto`.
+//! Format of a file of particles in a configuration: a name of [`FORMATS`], or `auto`.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use tisane_io::formats::{self, FORMATS};
 
-/// The word for a format that is recognised from the content.
+/// Name of a format that is recognised from the content.
 const AUTO: &str = "auto";
 
 /// A format of particle files.

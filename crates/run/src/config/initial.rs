@@ -1,4 +1,4 @@
-//! Where the particles come from, as it is written: exactly one `[initial.<model>]`, and what goes with a sampled one.
+//! Section `[initial]`: exactly one `[initial.<model>]`, and the sections that describe the stars of a sampled model.
 
 mod models;
 mod population;
@@ -92,17 +92,17 @@ pub struct Cluster {
     pub initial: Initial,
 }
 
-/// Position and velocity of a system where the configuration does not give them.
+/// Default position and velocity of a system.
 pub(super) const ORIGIN: [Real; 3] = [real!(0.0); 3];
 
 impl Cluster {
-    /// Position of the centre; unit: length.
+    /// Returns the position of the centre; unit: length.
     #[must_use]
     pub fn position(&self) -> [f64; 3] {
         self.position.unwrap_or(ORIGIN).map(Real::get)
     }
 
-    /// Velocity of the centre; unit: velocity.
+    /// Returns the velocity of the centre; unit: velocity.
     #[must_use]
     pub fn velocity(&self) -> [f64; 3] {
         self.velocity.unwrap_or(ORIGIN).map(Real::get)
@@ -128,7 +128,7 @@ const fn parabola() -> Real {
 }
 
 impl Initial {
-    /// Every file that particles or masses are read from, with its key.
+    /// Returns every file that particles or masses are read from, with its key.
     #[must_use]
     pub fn inputs(&self) -> Vec<(String, &Path)> {
         let mut found = Vec::new();
@@ -150,8 +150,8 @@ impl Initial {
         }
     }
 
-    /// Number of particles, as far as the configuration says it, the key that says it, and the seed of a sampled model (the
-    /// first of several); [`None`] for any other model.
+    /// Returns the number of particles, if the configuration gives it, the key that gives it, and the seed of a sampled
+    /// model (of the first of several); [`None`] for any other model.
     #[must_use]
     pub fn sampled(&self) -> Option<(Option<u64>, String, u64)> {
         if let Model::Clusters(clusters) = &self.model {
@@ -178,7 +178,7 @@ pub struct FileModel {
 }
 
 impl FileModel {
-    /// The file: absolute once the configuration has been read.
+    /// Returns the path of the file, which is absolute in a resolved configuration.
     #[must_use]
     pub fn path(&self) -> &Path {
         Path::new(&self.path)
@@ -200,7 +200,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// The table: absolute once the configuration has been read.
+    /// Returns the path of the table, which is absolute in a resolved configuration.
     #[must_use]
     pub fn path(&self) -> &Path {
         Path::new(&self.path)
@@ -233,24 +233,24 @@ const fn circular() -> Real {
 }
 
 impl TwoBody {
-    /// Mass of each body where the configuration does not give it.
+    /// Default mass of each body.
     pub(super) const MASS: Real = real!(0.5);
-    /// Semi-major axis where the configuration does not give it.
+    /// Default semi-major axis.
     pub(super) const SEMI_MAJOR_AXIS: Real = real!(1.0);
 
-    /// Mass of the first body; unit: mass.
+    /// Returns the mass of the first body; unit: mass.
     #[must_use]
     pub fn m1(&self) -> f64 {
         self.m1.unwrap_or(Self::MASS).get()
     }
 
-    /// Mass of the second body; unit: mass.
+    /// Returns the mass of the second body; unit: mass.
     #[must_use]
     pub fn m2(&self) -> f64 {
         self.m2.unwrap_or(Self::MASS).get()
     }
 
-    /// Semi-major axis; unit: length.
+    /// Returns the semi-major axis; unit: length.
     #[must_use]
     pub fn semi_major_axis(&self) -> f64 {
         self.semi_major_axis.unwrap_or(Self::SEMI_MAJOR_AXIS).get()

@@ -1,4 +1,4 @@
-//! Sections about what keeps a run safe: checkpoints, limits, the audit.
+//! Sections on checkpoints, limits and the audit.
 
 use super::wall_time::WallTime;
 use schemars::JsonSchema;
@@ -56,7 +56,7 @@ impl Default for Audit {
 }
 
 impl Audit {
-    /// Relative error at which a run in the mode `precision` stops.
+    /// Returns the relative error at which a run in the mode `precision` stops.
     #[must_use]
     pub fn limit(&self, precision: Precision) -> f64 {
         self.limit.map_or_else(|| precision.audit_limit(), Real::get)

@@ -1,8 +1,8 @@
-//! The configuration: the TOML as written. Data, defaults, units, validation; nothing is built here.
+//! Configuration of a run in TOML: keys, defaults, units, validation. [`assemble`](crate::assemble) builds the run.
 //!
-//! The structs are the one list of keys: serde reads them, the JSON Schema is made from them, the resolved configuration
-//! and its comments come from both. Reading goes in steps, each of which tells mistakes where they were made: TOML's own
-//! grammar, then overrides put on top, the shape ([`json_schema`]), the values, and last the defaults written out.
+//! The structs are the only list of keys: serde reads them, the JSON Schema is derived from them, and the resolved
+//! configuration and its comments come from both. Reading has five steps, each of which reports mistakes with their
+//! locations: TOML syntax, overrides, names and types ([`json_schema`]), values, and the defaults.
 
 mod check;
 mod document;
@@ -43,6 +43,7 @@ pub use tisane::units::Real;
 pub use validate::{above, at_least, whole_multiple};
 pub use wall_time::WallTime;
 
+use tisane::force::external::ExternalSettings;
 use tisane::integrator::IntegratorSettings;
 use tisane::units::Units;
 use tisane::{Error, Result};
@@ -61,6 +62,9 @@ pub struct Config {
     /// Softening of the pair force.
     #[serde(default)]
     pub softening: Softening,
+    /// Fields of what is not among the particles. They act on all particles.
+    #[serde(default, skip_serializing_if = "ExternalSettings::is_empty")]
+    pub external: ExternalSettings,
     /// How particles are moved.
     #[serde(default)]
     pub integrator: IntegratorSettings,
@@ -87,21 +91,22 @@ pub struct Config {
 /// A configuration that has been read, checked and resolved, with its text.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The configuration, every default written out, the path of an input file absolute.
+    /// The configuration, with all defaults filled in and absolute paths of input files.
     pub config: Config,
-    /// The text as it was written, without overrides.
+    /// Original text, without overrides.
     pub written: String,
     source: Source,
 }
 
 impl Loaded {
-    /// The overrides (`section.key=value`) that were put on top of the text.
+    /// Returns the overrides (`section.key=value`) on top of the text.
     #[must_use]
     pub fn overrides(&self) -> &[String] {
         self.source.overrides()
     }
 
-    /// Tells a problem that shows only later (once the input file's time is known, say) where its setting was written.
+    /// Returns a problem that is found after reading (with the time of an input file, say) as an error, with the
+    /// location of its setting.
     #[must_use]
     pub fn explain(&self, problem: Problem) -> Error {
         self.source.explain(problem)
@@ -109,7 +114,7 @@ impl Loaded {
 }
 
 impl Config {
-    /// Reads a configuration file and puts overrides (`section.key=value`) on top.
+    /// Reads a configuration file, with overrides (`section.key=value`) on top.
     ///
     /// # Errors
     /// [`Error::Input`] for a file that cannot be read as text; [`Error::Config`] for every mistake in it.
@@ -120,7 +125,7 @@ impl Config {
         Self::from_str(&path.display().to_string(), &text, base, sets)
     }
 
-    /// Reads a configuration from text. `name` stands for the file in messages; relative paths start at `base`.
+    /// Reads a configuration from text. `name` is the name of the file in messages; relative paths start at `base`.
     ///
     /// # Errors
     /// [`Error::Config`] for every mistake, at file, line and key.
@@ -130,69 +135,69 @@ impl Config {
         Ok(Loaded { config, written: text.to_owned(), source })
     }
 
-    /// The units of everything the user writes and reads.
+    /// Returns the units of the configuration and of all output.
     #[must_use]
     pub fn units(&self) -> Units {
         self.units.named().unwrap_or_else(Units::henon)
     }
 
-    /// Time at which the run starts (unit: time), where the configuration says so.
+    /// Returns the time at which the run starts, if the configuration gives it; unit: time.
     #[must_use]
     pub fn t_start(&self) -> Option<f64> {
         self.run.t_start.map(Real::get)
     }
 
-    /// Time at which the run ends; unit: time.
+    /// Returns the time at which the run ends; unit: time.
     #[must_use]
     pub const fn t_end(&self) -> f64 {
         self.run.t_end.get()
     }
 
-    /// Sets the time at which the run starts (unit: time), once it has been read from the input file. A time that is not
-    /// finite leaves the key without a value.
+    /// Sets the time at which the run starts (unit: time), once it is known from the input file. A time that is not finite
+    /// leaves the key without a value.
     pub fn set_t_start(&mut self, t_start: f64) {
         self.run.t_start = Real::new(t_start);
     }
 
-    /// The longest time step, the leapfrog's only one; unit: time.
+    /// Returns the longest time step, the only one of the leapfrog; unit: time.
     #[must_use]
     pub fn dt_max(&self) -> f64 {
         self.integrator.scheme().dt_max()
     }
 
-    /// The number of steps of `dt_max` from `start` (unit: time) to the end of the run.
+    /// Returns the number of steps of `dt_max` from `start` (unit: time) to the end of the run.
     ///
     /// # Errors
-    /// The end is not after `start`, not a whole number of steps from it, or too many steps from it.
+    /// If the end is not after `start`, not a whole number of steps from it, or too many steps from it.
     pub fn steps_to_end(&self, start: f64) -> Result<u64, Problem> {
         validate::steps_to_end(self, start)
     }
 
-    /// Time between snapshots, in steps of `dt_max`.
+    /// Returns the time between snapshots, in steps of `dt_max`.
     #[must_use]
     pub fn snapshot_every(&self) -> u64 {
         self.every(self.output.snapshot_interval)
     }
 
-    /// Time between rows of diagnostics, in steps of `dt_max`.
+    /// Returns the time between rows of diagnostics, in steps of `dt_max`.
     #[must_use]
     pub fn diagnostics_every(&self) -> u64 {
         self.every(self.output.diagnostics_interval)
     }
 
-    /// Time between looks at the cluster, in steps of `dt_max`.
+    /// Returns the time between surveys of the cluster, in steps of `dt_max`.
     #[must_use]
     pub fn cluster_every(&self) -> u64 {
         self.every(self.cluster.interval)
     }
 
-    /// The interval, or else the common one, in steps of `dt_max`: a whole number, because validation saw to that.
+    /// Returns the interval, or else the common one, in steps of `dt_max`: a whole number, as validation ensures.
     fn every(&self, interval: Option<Real>) -> u64 {
         let interval = interval.or(self.output.interval);
         interval.and_then(|interval| validate::whole_multiple(interval.get(), self.dt_max())).unwrap_or(1)
     }
 
-    /// Directory of the output; a relative path starts at the current directory.
+    /// Returns the output directory; a relative path starts at the current directory.
     #[must_use]
     pub fn output_directory(&self) -> PathBuf {
         self.output.directory.as_ref().map_or_else(|| Path::new("runs").join(&self.run.name), PathBuf::from)

@@ -1,4 +1,4 @@
-//! Defaults written out, and the resolved configuration as TOML.
+//! Resolution of defaults, and the resolved configuration as TOML.
 
 use std::path::{Path, absolute};
 
@@ -16,8 +16,8 @@ use tisane::real;
 use tisane::units::Real;
 
 impl Config {
-    /// Writes every default into its key, and makes the path of an input file absolute (from `base`). Defaults that
-    /// depend on nothing are there already; what stays empty has no default: limits, and the start of a file.
+    /// Fills in every default that depends on other keys, and makes the paths of input files absolute (from `base`).
+    /// Keys that stay empty have no default: limits, and the start time with an input file.
     pub(super) fn resolve(&mut self, base: &Path) -> Result<(), Problem> {
         if self.units().is_henon() {
             self.units.system = Some(System::Henon);
@@ -42,18 +42,18 @@ impl Config {
         self.initial.resolve("initial", base, henon, 1)
     }
 
-    /// The configuration as TOML: every parameter used, with its meaning and unit beside it. Reading it again gives the
-    /// same configuration, bit for bit.
+    /// Returns the configuration as TOML: every parameter, with its meaning and unit in a comment. Reading it again
+    /// gives the same configuration, bit for bit.
     ///
     /// # Errors
-    /// [`tisane::Error::Config`] for a number beyond TOML's integers (2⁶³), which no TOML file can have brought.
+    /// [`tisane::Error::Config`] for an integer of 2⁶³ or more, which TOML cannot hold.
     pub fn resolved_toml(&self) -> Result<String> {
         commented(self, "Every parameter of the run, defaults written out.")
     }
 }
 
 impl Initial {
-    /// Writes out the defaults of one system at the key path `at`, the `number`th of a list.
+    /// Fills in the defaults of the system at the key path `at`, the `number`th of a list.
     fn resolve(&mut self, at: &str, base: &Path, henon: bool, number: u64) -> Result<(), Problem> {
         match &mut self.model {
             Model::TwoBody(model) => {
@@ -118,7 +118,7 @@ fn finite(key: &str, value: f64) -> Result<Real, Problem> {
     Real::new(value).ok_or_else(|| Problem::new(key, format!("expected a finite number, and its default is {value}")))
 }
 
-/// The path of an input file, from the directory `base`, in full.
+/// Returns the absolute path of an input file, relative to the directory `base`.
 fn absolute_path(key: &str, base: &Path, path: &str) -> Result<String, Problem> {
     let path = base.join(path);
     let path = absolute(&path).unwrap_or(path);
@@ -126,7 +126,7 @@ fn absolute_path(key: &str, base: &Path, path: &str) -> Result<String, Problem> 
     Ok(path.to_str().ok_or_else(|| Problem::new(key, wrong()))?.to_owned())
 }
 
-/// The meaning of each value below a table, and the byte at which the value ends.
+/// Collects the meaning of each value below a table, and the byte at which the value ends.
 pub(super) fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
     for (key, value) in table {
         let Some(schema) = property(root, schema, key.get_ref()) else { continue };
@@ -145,7 +145,7 @@ pub(super) fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments:
     }
 }
 
-/// The schema of a key of a section, or of one of several models.
+/// Returns the schema of a key of a section, or of one of several models.
 fn property<'a>(root: &'a Json, schema: &'a Json, key: &str) -> Option<&'a Json> {
     let schema = follow(root, schema);
     let mut choices = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().chain([schema]);

@@ -1,4 +1,4 @@
-//! The JSON Schema of the configuration, made from the structs that read it.
+//! JSON Schema of the configuration, derived from the structs that read it.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ pub fn json_schema() -> Value {
     schema_of::<Config>()
 }
 
-/// The JSON Schema of a file that holds a `T`.
+/// Returns the JSON Schema of a file that holds a `T`.
 #[must_use]
 pub fn schema_of<T: JsonSchema>() -> Value {
     let mut schema = schemars::schema_for!(T).to_value();
@@ -19,7 +19,7 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// TOML has no null: an optional key is one that may be left out.
+/// Removes null from a schema: TOML has no null, and an optional key may be left out.
 fn without_null(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -52,7 +52,7 @@ fn drop_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// Follows a reference to the definition that it names; `root` is the whole schema.
+/// Follows a reference to its definition; `root` is the whole schema.
 pub(super) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     schema
         .get("$ref")
@@ -61,7 +61,7 @@ pub(super) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
         .unwrap_or(schema)
 }
 
-/// The one line that says what a key or section is, ending without a full stop.
+/// Returns the description of a key or section as one line without a full stop.
 pub(super) fn summary(root: &Value, schema: &Value) -> String {
     let own = schema.get("description").or_else(|| follow(root, schema).get("description"));
     let text = own.and_then(Value::as_str).unwrap_or_default();

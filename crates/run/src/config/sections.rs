@@ -1,5 +1,5 @@
-//! The sections of the configuration as they are written. The documentation of each key is also its text in the JSON
-//! Schema and in the resolved configuration: one line saying what it is, in what unit.
+//! Sections of the configuration. The documentation of each key is also its description in the JSON Schema and in the
+//! resolved configuration: one line with its meaning and unit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub enum System {
 }
 
 impl UnitsSection {
-    /// The units named one by one; [`None`] if they are not named in full.
+    /// Returns the units that are given by name; [`None`] if they are incomplete.
     pub(super) fn named(&self) -> Option<Units> {
         let rates = match (self.velocity, self.time) {
             (Some(velocity), Some(time)) => Rates::Both(velocity, time),
@@ -103,7 +103,8 @@ pub struct Force {
 pub const MAX_DEVICE: u32 = 1023;
 
 impl Force {
-    /// The precision mode. With `auto` the default is f64 on any machine, so that what the machine has changes no bit.
+    /// Returns the precision mode. With `auto` the default is f64 on any machine, so that the result does not depend on
+    /// the hardware.
     #[must_use]
     pub fn precision(&self) -> Precision {
         let default = if self.engine == Engine::Cuda { Precision::Mixed } else { Precision::F64 };
@@ -130,7 +131,7 @@ impl Engine {
     /// All engines.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Cuda, Self::Reference];
 
-    /// Kind of the engine; none where the choice is left to the program.
+    /// Returns the kind of the engine; [`None`] for `auto`.
     #[must_use]
     pub const fn kind(self) -> Option<EngineKind> {
         match self {
@@ -141,7 +142,7 @@ impl Engine {
         }
     }
 
-    /// The name that users write.
+    /// Returns the name in configurations.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.kind() {
@@ -186,15 +187,15 @@ pub enum OnFull {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterSection {
-    /// Whether to look at the cluster at all.
+    /// Flag to survey the cluster at the interval.
     pub enabled: bool,
-    /// Time between looks; unit: time. Default: output.interval.
+    /// Time between surveys; unit: time. Default: output.interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) interval: Option<Real>,
     /// Neighbours for the density at a particle, the j of Casertano & Hut (1985).
     #[schemars(range(min = 2, max = 64))]
     pub neighbours: u32,
-    /// Of whose mass Lagrangian radii hold fractions.
+    /// Mass of which Lagrangian radii hold fractions.
     pub lagrangian_mass: LagrangianMass,
     /// Least binding energy of a binary or hierarchy, in kT; 0 or more.
     pub binary_hardness: Real,

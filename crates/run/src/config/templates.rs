@@ -1,6 +1,6 @@
-//! Commented configurations to start from: `tisane init`.
+//! Commented configurations to start from, which `tisane init` prints.
 
-/// The names of the templates and their texts, one for each initial model.
+/// Names and texts of the templates, one for each initial model.
 pub const TEMPLATES: [(&str, &str); 13] = [
     ("plummer", include_str!("templates/plummer.toml")),
     ("king", include_str!("templates/king.toml")),
@@ -17,7 +17,7 @@ pub const TEMPLATES: [(&str, &str); 13] = [
     ("solar-system", include_str!("templates/solar-system.toml")),
 ];
 
-/// The commented configuration for an initial model; [`None`] for a name that is not among [`TEMPLATES`].
+/// Returns the commented configuration for an initial model; [`None`] for a name that is not in [`TEMPLATES`].
 #[must_use]
 pub fn template(model: &str) -> Option<&'static str> {
     TEMPLATES.iter().find(|(name, _)| *name == model).map(|(_, text)| *text)

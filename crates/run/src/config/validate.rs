@@ -1,4 +1,4 @@
-//! Checks the values of a configuration whose shape is right: ranges, and settings that depend on each other.
+//! Validation of the values of a configuration: ranges, and settings that depend on each other.
 
 mod initial;
 
@@ -8,15 +8,16 @@ use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
 use tisane::units::Real;
 
-/// Relative error of a ratio of two times up to which it counts as a whole number: the decimals that people write, such
-/// as 0.3 / 0.1, are not whole in binary.
+/// Relative error up to which the ratio of two times counts as a whole number: decimal ratios such as 0.3 / 0.1 are not
+/// whole in binary.
 const WHOLE_TOLERANCE: f64 = 1e-9;
-/// The same as an absolute error, so that a very long run is not rounded to its nearest step unnoticed.
+/// Absolute error up to which the ratio counts as a whole number, so that the end of a very long run is not moved by a
+/// step.
 const WHOLE_TOLERANCE_STEPS: f64 = 1e-3;
-/// The longest name of a run: it names a directory.
+/// Greatest length of the name of a run, which is the name of a directory.
 const MAX_NAME: usize = 128;
 
-/// All mistakes in the values of a configuration.
+/// Returns all mistakes in the values of a configuration.
 pub(super) fn validate(config: &Config) -> Vec<Problem> {
     let mut found = Vec::new();
     name(config, &mut found);
@@ -27,6 +28,12 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
     at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
     above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
+    for field in config.external.iter() {
+        let mut mistakes = Vec::new();
+        field.check(&mut mistakes);
+        let problem = |(key, problem)| Problem::new(format!("{}.{key}", field.section()), problem);
+        found.extend(mistakes.into_iter().map(problem));
+    }
     if scheme(config, &mut found) {
         times(config, &mut found);
     }
@@ -40,21 +47,21 @@ fn physical(config: &Config) -> bool {
     !config.units().is_henon()
 }
 
-/// Notes a value that is not above a bound.
+/// Adds a problem to `found` if a value is not above a bound.
 pub fn above(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
     if let Some(value) = value.filter(|value| value.get() <= bound) {
         found.push(Problem::new(key, format!("expected a number above {bound}, found {value}")));
     }
 }
 
-/// Notes a value that is below a bound.
+/// Adds a problem to `found` if a value is below a bound.
 pub fn at_least(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<Real>, bound: f64) {
     if let Some(value) = value.filter(|value| value.get() < bound) {
         found.push(Problem::new(key, format!("expected a number of at least {bound}, found {value}")));
     }
 }
 
-/// The name is the name of a directory on any system.
+/// Checks that the name of the run is a valid name of a directory on any system.
 fn name(config: &Config, found: &mut Vec<Problem>) {
     let name = &config.run.name;
     let inside = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
@@ -67,7 +74,7 @@ fn name(config: &Config, found: &mut Vec<Problem>) {
     }
 }
 
-/// Units are a system or names, and the names are complete.
+/// Checks that units are either a system or names, and that the names are complete.
 fn units(config: &Config, found: &mut Vec<Problem>) {
     let units = &config.units;
     let names = [
@@ -106,7 +113,7 @@ fn units(config: &Config, found: &mut Vec<Problem>) {
     }
 }
 
-/// True if particles come from a file, alone or as one of several clusters.
+/// Returns true if particles come from a file, alone or as one of several clusters.
 fn has_file(config: &Config) -> bool {
     match &config.initial.model {
         Model::File(_) | Model::Elements(_) => true,
@@ -117,7 +124,7 @@ fn has_file(config: &Config) -> bool {
     }
 }
 
-/// In physical units nothing that has a unit has a default: 1 Msun and 1 pc would be a guess.
+/// Adds a problem for each missing key: in physical units, values with a unit have no default.
 fn required(found: &mut Vec<Problem>, section: &str, keys: &[(&str, Option<Real>)]) {
     for (key, _) in keys.iter().filter(|(_, value)| value.is_none()) {
         let problem = format!("missing key `{key}` in [{section}]: it has a default in Hénon units only");
@@ -125,7 +132,7 @@ fn required(found: &mut Vec<Problem>, section: &str, keys: &[(&str, Option<Real>
     }
 }
 
-/// The settings of the scheme; true if its longest step can be relied on.
+/// Checks the settings of the integrator; returns true if its longest step is valid.
 fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
     let section = config.integrator.info().section;
     let mut mistakes = Vec::new();
@@ -140,7 +147,7 @@ fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
     sound
 }
 
-/// The end and the intervals are whole multiples of `dt_max`.
+/// Checks that the end and the intervals are whole multiples of `dt_max`.
 fn times(config: &Config, found: &mut Vec<Problem>) {
     let dt_max = config.dt_max();
     let output = &config.output;
@@ -164,7 +171,7 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
     }
 }
 
-/// How many times `unit` goes into `length`, if that is a whole number of at least 1 that the tick counter can hold.
+/// Returns the ratio of `length` to `unit`, if it is a whole number of at least 1 that the tick counter can hold.
 #[must_use]
 pub fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
     let ratio = length / unit;
@@ -193,7 +200,7 @@ fn not_whole(key: &str, value: f64, start: f64, integrator: &IntegratorSettings)
     Problem::new(key, format!("{value} is not a whole multiple of {name} = {dt_max}{from}; {nearest}"))
 }
 
-/// A number to 12 digits: enough for [`whole_multiple`], and without the last digits that binary leaves behind.
+/// Rounds a number to 12 digits: enough for [`whole_multiple`], and without the last digits of the binary rounding.
 fn short(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }

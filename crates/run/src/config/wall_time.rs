@@ -1,4 +1,4 @@
-//! Spans of wall-clock time as people write them.
+//! Spans of wall-clock time such as `15min`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,25 +11,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WallTime(Duration);
 
-/// What a [`WallTime`] may look like, for messages.
+/// Description of a valid [`WallTime`], for messages.
 const WALL_TIME_EXPECTED: &str = "a time above zero such as \"90s\", \"15min\" or \"1h 30m\"";
 
 impl WallTime {
-    /// So many minutes.
+    /// Returns a span of `n` minutes.
     pub(super) const fn minutes(n: u64) -> Self {
         Self(Duration::from_secs(60 * n))
     }
 
-    /// The span.
+    /// Returns the span.
     #[must_use]
     pub const fn get(self) -> Duration {
         self.0
     }
 
-    /// Reads a span such as `1h30m`.
+    /// Parses a span such as `1h30m`.
     ///
     /// # Errors
-    /// Says what is wrong with the text; zero is wrong too.
+    /// Describes the mistake in the text; zero is a mistake too.
     pub fn parse(text: &str) -> Result<Self, String> {
         match humantime::parse_duration(text.trim()) {
             Ok(span) if !span.is_zero() => Ok(Self(span)),

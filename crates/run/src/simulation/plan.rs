@@ -1,23 +1,23 @@
-//! What a run is to do, and how it may end.
+//! Plan of a run, and the reasons for its end.
 
 use crate::cluster;
 use std::path::PathBuf;
 use std::time::Duration;
 use tisane::time::Time;
 
-/// What is written when, and when the run ends. Intervals are in units of `dt_max`, so that outputs fall on moments at which
-/// the whole system is synchronised anyway and cannot change the trajectory.
+/// Intervals of the outputs and limits of a run. Intervals are in units of `dt_max`: all particles are synchronised at
+/// these times anyway, so that outputs cannot change the trajectory.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The output directory.
+    /// Output directory.
     pub directory: PathBuf,
-    /// The end of the run.
+    /// Time at which the run ends.
     pub end: Time,
-    /// Interval of the diagnostics.
+    /// Interval of the diagnostics, in `dt_max`.
     pub diagnostics_every: u64,
-    /// Interval of the snapshots.
+    /// Interval of the snapshots, in `dt_max`.
     pub snapshots_every: u64,
-    /// When to look at the cluster, if at all.
+    /// Plan of the surveys of the cluster; none if they are disabled.
     pub cluster: Option<cluster::Plan>,
     /// Wall time between checkpoints.
     pub checkpoint_interval: Duration,
@@ -25,27 +25,30 @@ pub struct Plan {
     pub wall_time: Option<Duration>,
     /// Block steps after which this session of the run stops with a checkpoint.
     pub block_steps: Option<u64>,
-    /// Relative energy error of a row of diagnostics at which the run cannot go on; none for where the energy says nothing more.
+    /// Relative energy error of a row of diagnostics above which the run stops with an error; by default a quarter of
+    /// the larger of kinetic and potential energy.
     pub energy_error: Option<f64>,
-    /// Whether to wait where a file does not fit on the disk, in place of ending with an error.
+    /// Flag to wait for space if a file does not fit on the disk, instead of ending with an error.
     pub wait_for_space: bool,
+    /// True if an external field acts on the particles: then the diagnostics have a column for its energy.
+    pub external_field: bool,
 }
 
-/// Why a run ended.
+/// Reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitReason {
-    /// It reached `t_end`.
+    /// The run reached `t_end`.
     Finished,
-    /// It was asked to stop (SIGINT, SIGTERM).
+    /// A signal requested a stop (SIGINT, SIGTERM).
     Interrupted,
-    /// Its wall time was up.
+    /// The limit of wall time was reached.
     TimeLimit,
-    /// It had done as many block steps as it was allowed.
+    /// The limit of block steps was reached.
     BlockStepLimit,
 }
 
 impl ExitReason {
-    /// Its name in `summary.json`.
+    /// Returns the name in `summary.json`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

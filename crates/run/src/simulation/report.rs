@@ -1,4 +1,4 @@
-//! What a run says of itself: its summary, and where the files come from that it writes now.
+//! Summary of a run, and the provenance of the files that it writes.
 
 use super::{ExitReason, Simulation};
 use tisane::diagnostics::conserved::relative;
@@ -8,7 +8,7 @@ use tisane_io::provenance::{self, Provenance};
 use tisane_io::summary::Summary;
 
 impl Simulation {
-    /// Where a file comes from that is written now: from this state.
+    /// Returns the provenance of a file that is written at the present state.
     #[must_use]
     pub fn provenance_now(&self) -> Provenance {
         let Self { particles, state, .. } = self;
@@ -21,7 +21,7 @@ impl Simulation {
         }
     }
 
-    /// The result so far.
+    /// Returns the summary of the run so far.
     #[must_use]
     pub fn summary(&self, name: &str, reason: ExitReason) -> Summary {
         let Self { particles, state, .. } = self;
@@ -36,7 +36,7 @@ impl Simulation {
             time: state.clock.time(state.now) * state.scale.time,
             engine: made_by.engine.clone(),
             precision: made_by.precision.clone(),
-            engine_choice: self.notes.choice.clone(),
+            engine_choice: self.info.engine_choice.clone(),
             threads: rayon::current_num_threads(),
             energy_initial: references.energy * energy,
             energy_final: references.previous_energy * energy,
@@ -51,7 +51,7 @@ impl Simulation {
             pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
             exit_reason: reason.name(),
             state_sha256: made_by.state_sha256.clone(),
-            profile: self.notes.profiler.as_ref().map(Profiler::profile),
+            profile: self.info.profiler.as_ref().map(Profiler::profile),
             provenance: made_by,
         }
     }

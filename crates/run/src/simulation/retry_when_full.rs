@@ -1,66 +1,68 @@
-//! What a run does where a file does not fit on the disk: it ends with an error, or waits for space and tries again.
+//! Full disk: a run ends with an error, or waits for space and writes the file again.
 
 use super::Simulation;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tisane::error::Result;
 
-/// How long to wait before the file is tried again: at first, and at most, each wait being twice the one before.
-const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
-/// How often it is told that the run waits.
-const REMIND: Duration = Duration::from_secs(600);
-/// How often to look whether the run is to stop.
-const GLANCE: Duration = Duration::from_millis(20);
+/// First and longest pause between two attempts; each pause is twice the one before.
+const PAUSE_RANGE: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+/// Time between two messages that the run is waiting.
+const REMINDER_INTERVAL: Duration = Duration::from_secs(600);
+/// Time between two checks for a request to stop, during a pause.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How a session of a run takes a full disk.
+/// Reaction of a session to a full disk.
 #[derive(Clone, Copy, Debug)]
-struct Patience {
+struct RetryPolicy {
     wait: bool,
     stop: &'static AtomicBool,
     until: Option<Instant>,
     pauses: [Duration; 2],
-    remind: Duration,
+    reminder_interval: Duration,
 }
 
 impl Simulation {
-    /// Does `write`, which writes a file or leaves no trace: where it does not fit and the run is to wait, again and again
-    /// until it does, or until the run is to stop. While it waits it says so, at once and every ten minutes.
+    /// Calls `write`, which writes a file whole or leaves no trace. If the disk is full and the plan is to wait, calls
+    /// it again until the file fits or the run has to stop, with a warning at once and every ten minutes.
     ///
     /// # Errors
     /// As `write`.
-    pub fn insist<T>(&self, write: impl FnMut() -> Result<T>) -> Result<T> {
-        let patience = Patience {
+    pub fn retry_when_full<T>(&self, write: impl FnMut() -> Result<T>) -> Result<T> {
+        let policy = RetryPolicy {
             wait: self.plan.wait_for_space,
             stop: self.session.stop,
             until: self.plan.wall_time.and_then(|limit| self.session.began.checked_add(limit)),
-            pauses: PAUSES,
-            remind: REMIND,
+            pauses: PAUSE_RANGE,
+            reminder_interval: REMINDER_INTERVAL,
         };
-        patience.insist(write, |told| tracing::warn!("{told}"))
+        policy.run(write, |line| tracing::warn!("{line}"))
     }
 }
 
-impl Patience {
-    fn insist<T>(&self, mut write: impl FnMut() -> Result<T>, mut tell: impl FnMut(&str)) -> Result<T> {
-        let (began, mut told) = (Instant::now(), None::<Instant>);
+impl RetryPolicy {
+    fn run<T>(&self, mut write: impl FnMut() -> Result<T>, mut log: impl FnMut(&str)) -> Result<T> {
+        let (began, mut last_message) = (Instant::now(), None::<Instant>);
         let [mut pause, longest] = self.pauses;
         loop {
             let done = write();
             let full = match done {
                 Err(error) if self.wait && error.is_full() && !self.is_over() => error,
                 done => {
-                    if done.is_ok() && told.is_some() {
-                        tell(&format!("there is space again, after {} s: the run goes on", began.elapsed().as_secs()));
+                    if done.is_ok() && last_message.is_some() {
+                        log(&format!("there is space again, after {} s: the run continues", began.elapsed().as_secs()));
                     }
                     return done;
                 }
             };
-            if told.is_none_or(|then| then.elapsed() >= self.remind) {
-                let so_far = told.map_or(String::new(), |_| format!(", for {} s now", began.elapsed().as_secs()));
-                tell(&format!(
-                    "{full}; waiting for space{so_far} (output.on_full = \"wait\"). SIGINT or SIGTERM ends the run, its last checkpoint is whole"
+            if last_message.is_none_or(|then| then.elapsed() >= self.reminder_interval) {
+                let so_far =
+                    last_message.map_or(String::new(), |_| format!(", for {} s now", began.elapsed().as_secs()));
+                log(&format!(
+                    "{full}; waiting for space{so_far} (output.on_full = \"wait\"). SIGINT or \
+                     SIGTERM ends the run; its last checkpoint is complete"
                 ));
-                told = Some(Instant::now());
+                last_message = Some(Instant::now());
             }
             self.sleep(pause);
             pause = (2 * pause).min(longest);
@@ -74,7 +76,7 @@ impl Patience {
     fn sleep(&self, pause: Duration) {
         let began = Instant::now();
         while began.elapsed() < pause && !self.is_over() {
-            std::thread::sleep(GLANCE.min(pause));
+            std::thread::sleep(POLL_INTERVAL.min(pause));
         }
     }
 }
@@ -88,9 +90,9 @@ mod tests {
     static STOP: AtomicBool = AtomicBool::new(false);
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
-    fn patience(stop: &'static AtomicBool) -> Patience {
+    fn policy(stop: &'static AtomicBool) -> RetryPolicy {
         let pauses = [Duration::from_millis(1), Duration::from_millis(2)];
-        Patience { wait: true, stop, until: None, pauses, remind: Duration::from_millis(20) }
+        RetryPolicy { wait: true, stop, until: None, pauses, reminder_interval: Duration::from_millis(20) }
     }
 
     fn full() -> Error {
@@ -98,22 +100,26 @@ mod tests {
     }
 
     #[test]
-    fn it_waits_for_space_alone_and_says_so_again_and_again() {
-        let (mut tries, told) = (0, RefCell::new(Vec::new()));
-        // Until it was told twice, and tried more often than told; one that tells at every try, or once, gives up in the end.
+    fn only_a_full_disk_is_waited_for_with_repeated_warnings() {
+        let (mut tries, messages) = (0, RefCell::new(Vec::new()));
+        // Fails until two messages were logged, and there were more attempts than messages. A policy that logs at every
+        // attempt, or only once, gets its success at the bound on attempts, and the assertions below fail.
         let write = || {
             tries += 1;
-            let lines = told.borrow().len();
+            let lines = messages.borrow().len();
             if (lines < 2 || tries < lines + 3) && tries < 10_000 { Err(full()) } else { Ok(7) }
         };
-        let done = patience(&GO_ON).insist(write, |line| told.borrow_mut().push(line.to_owned()));
-        let told = told.into_inner();
+        let done = policy(&GO_ON).run(write, |line| messages.borrow_mut().push(line.to_owned()));
+        let messages = messages.into_inner();
         assert_eq!(done.unwrap(), 7);
-        assert!(tries > 2 && told.len() > 2, "{tries} tries, {told:?}");
-        assert!(told[0].contains("No space left") && told[0].contains("waiting for space (output.on_full"), "{told:?}");
-        assert!(told[1].contains("waiting for space, for ") && told[1].contains(" s now"), "{told:?}");
-        assert!(told.last().unwrap().contains("space again"), "{told:?}");
-        assert!(told.len() < tries, "told at every try");
+        assert!(tries > 2 && messages.len() > 2, "{tries} tries, {messages:?}");
+        assert!(
+            messages[0].contains("No space left") && messages[0].contains("waiting for space (output.on_full"),
+            "{messages:?}"
+        );
+        assert!(messages[1].contains("waiting for space, for ") && messages[1].contains(" s now"), "{messages:?}");
+        assert!(messages.last().unwrap().contains("space again"), "{messages:?}");
+        assert!(messages.len() < tries, "a message at every try");
 
         let quota = Error::storage("a", std::io::Error::from_raw_os_error(122));
         assert!(full().is_full() && quota.is_full());
@@ -124,17 +130,17 @@ mod tests {
                 Err::<(), _>(Error::storage("a", "Input/output error"))
             };
             assert!(!other.is_full());
-            patience(&GO_ON).insist(write, |_| panic!("told")).unwrap_err();
+            policy(&GO_ON).run(write, |_| panic!("a message")).unwrap_err();
             assert_eq!(tries, 1);
         }
     }
 
     #[test]
-    fn it_does_not_wait_when_told_to_stop_or_not_to_wait() {
-        let impatient = Patience { wait: false, ..patience(&GO_ON) };
-        let late = Patience { until: Some(Instant::now()), ..patience(&GO_ON) };
-        for patience in [impatient, late] {
-            let error = patience.insist(|| Err::<(), _>(full()), |_| panic!("told")).unwrap_err();
+    fn a_request_to_stop_or_not_to_wait_ends_the_attempts() {
+        let no_wait = RetryPolicy { wait: false, ..policy(&GO_ON) };
+        let over = RetryPolicy { until: Some(Instant::now()), ..policy(&GO_ON) };
+        for policy in [no_wait, over] {
+            let error = policy.run(|| Err::<(), _>(full()), |_| panic!("a message")).unwrap_err();
             assert_eq!(error.exit_code(), 5);
         }
         let mut tries = 0;
@@ -143,7 +149,7 @@ mod tests {
             STOP.store(tries == 3, Ordering::Relaxed);
             Err::<(), _>(full())
         };
-        assert!(patience(&STOP).insist(write, |_| {}).unwrap_err().is_full());
+        assert!(policy(&STOP).run(write, |_| {}).unwrap_err().is_full());
         assert_eq!(tries, 3);
     }
 }

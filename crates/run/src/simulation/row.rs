@@ -1,4 +1,4 @@
-//! One row of the diagnostics: what is measured at an output.
+//! Row of the diagnostics, measured at an output.
 
 use tisane::diagnostics::conserved::{Conserved, nonzero, relative};
 use tisane::diagnostics::force_audit::Audit;
@@ -9,12 +9,12 @@ use tisane::particles::Particles;
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
 
-/// What of the larger of kinetic and potential energy may be an error.
-const LOST: f64 = 0.25;
+/// Default limit of the energy error, as a share of the larger of kinetic and potential energy.
+const DEFAULT_LIMIT: f64 = 0.25;
 
-/// The row for a synchronised state, from its conserved quantities and audit; internal units. What an audit does not compare
-/// is not a number; without an audit the errors are zero.
-pub(super) fn of(
+/// Returns the row of a synchronised state, from its conserved quantities and audit, in internal units. Errors of
+/// quantities that the audit does not compare are NaN; without an audit all errors are zero.
+pub(super) fn new(
     particles: &Particles,
     state: &RunState,
     conserved: &Conserved,
@@ -36,6 +36,7 @@ pub(super) fn of(
         time: state.clock.time(state.now),
         kinetic_energy: conserved.kinetic,
         potential_energy: conserved.potential,
+        external_potential_energy: None,
         energy: conserved.energy(),
         relative_energy_error: relative(conserved.energy(), first.energy),
         relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
@@ -65,19 +66,20 @@ pub(super) fn of(
     }
 }
 
-/// Refuses a row whose energy is off by more than `limit` relative to `first`, that of the start. Without a limit what is off may
-/// be a quarter of the kinetic or potential energy: more is nearly all that a collision without softening left there, in
-/// whichever form. `time` is the row's, for the message.
+/// Checks that the energy of a row differs from the initial energy `first` by at most `limit`, relative to `first`.
+/// Without a limit the difference may be a quarter of the larger of kinetic and potential energy: a larger one means
+/// that an encounter without softening was not resolved. `time` is that of the row, in user units, for the message.
 ///
 /// # Errors
-/// [`Error::Integration`] with what was seen.
-pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
-    let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs());
+/// [`Error::Integration`] with the error and the limit.
+pub(super) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
+    let external = row.external_potential_energy.map_or(0.0, f64::abs);
+    let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs()).max(external);
     // Not `>`: a NaN must not pass.
     let (good, allowed) = match limit {
         Some(limit) => (row.relative_energy_error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
         None => (
-            (row.energy - first).abs() <= LOST * scale,
+            (row.energy - first).abs() <= DEFAULT_LIMIT * scale,
             "a quarter of the larger of kinetic and potential energy".into(),
         ),
     };
@@ -90,7 +92,7 @@ pub(super) fn judge_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>,
             row.relative_energy_error
         ),
         help: Some(
-            "an encounter needs shorter steps than it had: take softening.epsilon > 0, or lower the steps (integrator), or raise \
+            "an encounter needs shorter steps: set softening.epsilon > 0, or lower the steps (integrator), or raise \
              limits.energy_error if such errors are wanted; the run can be resumed from its checkpoint"
                 .into(),
         ),

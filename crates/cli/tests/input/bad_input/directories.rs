@@ -164,7 +164,7 @@ fn two_processes_do_not_share_a_directory() {
         let said = folder.tisane(&[arguments, &["--time-limit", "1s"]].concat()).exits(2);
         said.says(&["another tisane process is using this directory", &first, "wait until it ends"]);
     }
-    // Who only reads, and who writes elsewhere, does not mind; two in one folder do.
+    // Readers, and runs in other directories, are not refused; two runs in one directory are.
     folder.tisane(&["inspect", "o/checkpoint.hdf5"]).exits(0);
     folder.tisane(&["analyze", "o", "-q"]).exits(0);
     let held = Lock::take(&folder.path("o/analysis")).unwrap();
@@ -204,7 +204,7 @@ fn of_many_that_start_at_once_in_one_directory_one_runs() {
             folder.start(&[&["run", "run.toml", "-q", "--output", "o", "--set", &set], overwrite].concat())
         };
         let mut children = ends.map(start);
-        // The one that runs goes on until it is told to stop: none of the others can come after its end.
+        // The one that runs continues until it is stopped: none of the others can come after its end.
         let mut codes = [None; 4];
         let config = || fs::read_to_string(folder.path("o/config.toml")).unwrap_or_default();
         wait_until("three that are refused", || {

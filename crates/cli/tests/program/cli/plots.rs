@@ -167,7 +167,7 @@ fn columns_of_tables_and_runs_are_drawn_on_request() {
     ] {
         assert!(svg.contains(text), "{text}: {svg}");
     }
-    // Names stand on the horizontal axis; several columns are told apart.
+    // Names stand on the horizontal axis; several columns differ in style.
     folder.tisane(&["plot", "study.csv", "--y", "wall time,nu", "--theme", "light"]).exits(0);
     let svg = read(&folder, "study-wall_time-nu.svg");
     assert!([">mode<", ">mixed<", ">wall time<", ">wall time [s], nu<"].iter().all(|text| svg.contains(text)), "{svg}");

@@ -17,7 +17,7 @@ fn the_files_to_start_from_are_the_built_in_sweeps() {
     assert_eq!(ForceFile::from_text("t", ForceFile::TEMPLATE, &[]).unwrap(), ForceFile::default());
     assert_eq!(EnergyFile::from_text("t", EnergyFile::TEMPLATE, &[]).unwrap(), EnergyFile::default());
     assert_eq!(CostFile::from_text("t", CostFile::TEMPLATE, &[]).unwrap(), CostFile::default());
-    // What is written beside a result reads back as it was.
+    // The metadata of a result reads back unchanged.
     let resolved = EnergyFile::default().resolved().unwrap();
     assert_eq!(EnergyFile::from_text("resolved", &resolved, &[]).unwrap(), EnergyFile::default());
     let folder = Folder::new("");
@@ -83,7 +83,7 @@ fn verify_forces_grow_by_the_laws_of_rounding() {
     for (found, law) in found.iter().zip(laws) {
         assert!((0.75..1.4).contains(&(found / law)), "{found:e} and {law:e}");
     }
-    // The tables of Hamada & Iitaka stand beside them where there is one.
+    // The tables of Hamada & Iitaka are printed next to them if there is one.
     let paper = column(&folder, "o/table.csv", "paper_direct");
     assert_eq!(paper.iter().filter(|value| *value != "nan").count(), 2, "{paper:?}");
     folder.tisane(&["inspect", "o/table.hdf5"]).exits(0).says(&["tisane table", "pot_rms", "largest", "git_commit"]);
@@ -161,7 +161,7 @@ fn check_says_what_a_run_takes_once_there_is_a_model() {
     folder.write("leap.toml", leapfrog);
     with_model(&folder, &["check", "leap.toml"]).exits(0).says(&["not known", "leapfrog"]);
 
-    // The same points give the same model, whatever the file held before; a damaged file is told and stops no check.
+    // The same points give the same model, whatever the file held before; a damaged file gives a warning and stops no check.
     let text = fs::read_to_string(folder.path("model.toml")).unwrap();
     let negative =
         |line: &str| if line.starts_with("force_pair = ") { "force_pair = -1.0".into() } else { line.to_owned() };

@@ -1,4 +1,4 @@
-//! The models whose particles are drawn at random.
+//! Models whose particles are drawn at random.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,13 +32,13 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Seed of the random numbers.
+    /// Returns the seed of the random numbers.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(1)
     }
 
-    /// Total mass of the stars, where it is said; unit: mass.
+    /// Returns the total mass of the stars, if it is given; unit: mass.
     #[must_use]
     pub fn mass(&self) -> Option<f64> {
         self.mass.map(Real::get)
@@ -166,7 +166,7 @@ pub struct Fractal {
     pub dimension: Real,
 }
 
-/// Which radius of a sample is given; unit: length.
+/// Radius that sets the size of a sample; unit: length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     /// The virial radius.
@@ -177,19 +177,21 @@ pub enum Size {
     Own(&'static str, Real),
 }
 
-/// A sampled model: its name, what every one has, and its own lengths.
+/// Sampled model: its name, its settings, and its own lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled<'a> {
     /// Name of its section.
     pub name: &'static str,
     /// What every sampled model has.
     pub sampling: &'a Sampling,
-    /// The model's own lengths by their keys.
+    /// Lengths of the model by their keys.
     pub lengths: Vec<(&'static str, Option<Real>)>,
+    default_size: Size,
+    default_virial_ratio: Real,
 }
 
 impl Model {
-    /// What every sampled model has, and the model's own lengths; [`None`] for a model that is not drawn at random.
+    /// Returns the sampled model; [`None`] for a model that is not drawn at random.
     #[must_use]
     pub fn sampled(&self) -> Option<Sampled<'_>> {
         let (name, sampling, lengths) = match self {
@@ -203,10 +205,14 @@ impl Model {
             Self::Fractal(m) => ("fractal", &m.sampling, vec![("radius", m.radius)]),
             _ => return None,
         };
-        Some(Sampled { name, sampling, lengths })
+        let (default_size, default_virial_ratio) = match self {
+            Self::UniformSphere(_) => (Size::Own("radius", real!(1.0)), real!(0.0)),
+            _ => (Size::Virial(real!(1.0)), real!(0.5)),
+        };
+        Some(Sampled { name, sampling, lengths, default_size, default_virial_ratio })
     }
 
-    /// What every sampled model has, to be written to.
+    /// Returns the settings of a sampled model for modification.
     pub(in super::super) fn sampling_mut(&mut self) -> Option<&mut Sampling> {
         match self {
             Self::Plummer(m) => Some(&mut m.sampling),
@@ -221,14 +227,14 @@ impl Model {
 }
 
 impl Sampled<'_> {
-    /// Every radius by its key: the two of any sample and the model's own.
+    /// Returns every radius by its key: the two of any sample, then those of the model.
     pub(in super::super) fn radii(&self) -> Vec<(&'static str, Option<Real>)> {
         let of_samples =
             [("virial_radius", self.sampling.virial_radius), ("half_mass_radius", self.sampling.half_mass_radius)];
         of_samples.into_iter().chain(self.lengths.iter().copied()).collect()
     }
 
-    /// The radius that is given; without one that of Hénon units.
+    /// Returns the radius that is given, or else the default in Hénon units.
     #[must_use]
     pub fn size(&self) -> Size {
         let given = self.radii().into_iter().find_map(|(key, value)| Some((key, value?)));
@@ -236,19 +242,18 @@ impl Sampled<'_> {
             Some(("virial_radius", value)) => Size::Virial(value),
             Some(("half_mass_radius", value)) => Size::HalfMass(value),
             Some((key, value)) => Size::Own(key, value),
-            None if self.name == "uniform-sphere" => Size::Own("radius", real!(1.0)),
-            None => Size::Virial(real!(1.0)),
+            None => self.default_size,
         }
     }
 
-    /// Kinetic energy over |potential energy|.
+    /// Returns kinetic energy over |potential energy|.
     #[must_use]
     pub fn virial_ratio(&self) -> f64 {
         self.sampling.virial_ratio.unwrap_or(self.default_virial_ratio()).get()
     }
 
-    /// The virial ratio where the configuration does not give it.
-    pub(in super::super) fn default_virial_ratio(&self) -> Real {
-        if self.name == "uniform-sphere" { real!(0.0) } else { real!(0.5) }
+    /// Returns the default virial ratio of the model.
+    pub(in super::super) const fn default_virial_ratio(&self) -> Real {
+        self.default_virial_ratio
     }
 }

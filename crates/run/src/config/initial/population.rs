@@ -1,4 +1,4 @@
-//! What the stars of a sampled model are like: masses, binaries, segregation, rotation, a central body.
+//! Stars of a sampled model: masses, binaries, segregation, rotation, a central body.
 
 use std::path::Path;
 
@@ -50,14 +50,14 @@ pub enum MassFunction {
 }
 
 impl Masses {
-    /// Smallest and largest mass in Msun; [`None`] for a function without limits.
+    /// Returns the smallest and largest mass in Msun; [`None`] for a function without limits.
     #[must_use]
     pub fn limits(&self) -> Option<(f64, f64)> {
         let (least, most) = self.default_limits()?;
         Some((self.m_min.unwrap_or(least).get(), self.m_max.unwrap_or(most).get()))
     }
 
-    /// The limits in Msun where the configuration does not give them; zeros for a power law, which has no default.
+    /// Returns the default limits in Msun; zeros for a power law, which has none.
     pub(in super::super) const fn default_limits(&self) -> Option<(Real, Real)> {
         match self.function {
             MassFunction::Equal | MassFunction::File => None,
@@ -68,7 +68,7 @@ impl Masses {
         }
     }
 
-    /// File of masses: absolute once the configuration has been read.
+    /// Returns the path of the file of masses, which is absolute in a resolved configuration.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref().map(Path::new)
@@ -109,13 +109,13 @@ const fn massive() -> Real {
 }
 
 impl Binaries {
-    /// Smallest and largest semi-major axis, where they are said; unit: length.
+    /// Returns the smallest and largest semi-major axis, if they are given; unit: length.
     #[must_use]
     pub fn axes(&self) -> (Option<f64>, Option<f64>) {
         (self.a_min.map(Real::get), self.a_max.map(Real::get))
     }
 
-    /// The eccentricity of all binaries, where it is fixed.
+    /// Returns the eccentricity of all binaries, or 0 if it is not fixed.
     #[must_use]
     pub fn e(&self) -> f64 {
         self.e.map_or(0.0, Real::get)

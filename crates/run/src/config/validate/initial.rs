@@ -1,4 +1,4 @@
-//! Checks the initial model and what goes with it.
+//! Validation of the section `[initial]`.
 
 use super::super::document::{item_path, join};
 use super::super::error::Problem;
@@ -8,12 +8,12 @@ use super::super::initial::{
 use super::{above, at_least, required};
 use tisane::units::Real;
 
-/// Every mistake in the values of `[initial]`; `physical`: units by name.
+/// Adds every mistake in the values of `[initial]`; `physical` is true with units by name.
 pub(super) fn initial(model: &Initial, physical: bool, found: &mut Vec<Problem>) {
     one("initial", model, physical, found);
 }
 
-/// One system at a key path.
+/// Checks the system at the key path `at`.
 fn one(at: &str, initial: &Initial, physical: bool, found: &mut Vec<Problem>) {
     match &initial.model {
         Model::Plummer(m) => share(at, "plummer", m.mass_fraction, found),
@@ -105,7 +105,7 @@ fn from_to_below(key: String, value: Real, bound: f64, found: &mut Vec<Problem>)
     }
 }
 
-/// Number, mass, radius and virial ratio of a sampled model.
+/// Checks number, mass, radius and virial ratio of a sampled model.
 fn sizes(at: &str, initial: &Initial, sampled: &Sampled<'_>, physical: bool, found: &mut Vec<Problem>) {
     let (section, of) = (join(at, sampled.name), sampled.sampling);
     above(found, format!("{section}.mass"), of.mass, 0.0);
@@ -134,7 +134,7 @@ fn sizes(at: &str, initial: &Initial, sampled: &Sampled<'_>, physical: bool, fou
     number_and_mass(&section, initial.masses.as_ref(), sampled, physical, found);
 }
 
-/// Either the number or the mass follows from the other where masses have a function of their own.
+/// Checks that number and mass are consistent: with a mass function, one follows from the other.
 fn number_and_mass(
     section: &str,
     masses: Option<&Masses>,
@@ -151,12 +151,12 @@ fn number_and_mass(
         let problem = format!("missing key `n` in [{section}]: number of particles");
         let problem = Problem::new(n, problem);
         found.push(if absolute {
-            problem.with_help("or `mass`: then as many stars are drawn as it takes")
+            problem.with_help("or `mass`: stars are drawn until it is reached")
         } else {
             problem
         });
     } else if absolute && of.mass.is_some() && (of.n.is_some() || from_file) {
-        let problem = "the masses have a function of their own: with it, the number gives the mass";
+        let problem = "with a mass function, the number of stars determines the mass";
         let problem = Problem::new(mass, problem);
         found.push(if from_file { problem } else { problem.against(n) });
     } else if physical && !absolute {
@@ -297,7 +297,7 @@ fn pairs(section: &str, binaries: &Binaries, physical: bool, found: &mut Vec<Pro
     }
 }
 
-/// What goes with sampled models goes with nothing else.
+/// Refuses sections that are valid with sampled models only.
 fn not_sampled(at: &str, initial: &Initial, found: &mut Vec<Problem>) {
     for (name, given) in [
         ("masses", initial.masses.is_some()),
@@ -307,7 +307,7 @@ fn not_sampled(at: &str, initial: &Initial, found: &mut Vec<Problem>) {
         ("central", initial.central.is_some()),
     ] {
         if given {
-            let problem = "goes with a model that is drawn at random only";
+            let problem = "only valid with a model that is drawn at random";
             let problem = Problem::new(join(at, name), problem);
             let list = matches!(initial.model, Model::Clusters(_));
             found.push(if list {
@@ -323,17 +323,17 @@ fn orbit(at: &str, initial: &Initial, found: &mut Vec<Problem>) {
     let Some(orbit) = &initial.orbit else { return };
     let section = join(at, "orbit");
     let Model::Clusters(clusters) = &initial.model else {
-        return found.push(Problem::new(section, "goes with two [[initial.clusters]] only"));
+        return found.push(Problem::new(section, "only valid with two [[initial.clusters]]"));
     };
     if clusters.len() != 2 {
-        let problem = format!("goes with two [[initial.clusters]], found {}", clusters.len());
+        let problem = format!("expected two [[initial.clusters]], found {}", clusters.len());
         found.push(Problem::new(&section, problem));
     }
     for (number, cluster) in clusters.iter().enumerate() {
         let place = item_path(&format!("{at}.clusters"), number);
         for (key, given) in [("position", cluster.position.is_some()), ("velocity", cluster.velocity.is_some())] {
             if given {
-                let problem = "the orbit says where the clusters are and how they move: expected only one of both";
+                let problem = "the orbit gives positions and velocities of the clusters: expected only one of the two";
                 found.push(Problem::new(join(&place, key), problem).against(&section));
             }
         }

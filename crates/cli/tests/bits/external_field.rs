@@ -1,0 +1,124 @@
+//! Promise: a run in an external field is measured, audited, stopped, resumed and reproduced as any other, to the bit.
+
+use crate::outcome::Outcome;
+use crate::program::{Folder, diagnostics};
+use std::fs;
+
+const FIELD: &str = "[external.point-mass]\nmass = 4.0\nposition = [3.0, 0.5, 0.0]\nsoftening = 0.1\n\
+                     [external.plummer]\nmass = 1.0\nscale_radius = 2.0\n";
+const LEAPFROG: &str = "[integrator.leapfrog]\ndt = \"1/512\"\n";
+
+fn config(more: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 0.5\n[initial.plummer]\nn = 128\n[softening]\nepsilon = \"1/256\"\n\
+         [output]\ninterval = \"1/8\"\n{more}"
+    )
+}
+
+fn run(config: &str, arguments: &[&str]) -> (Folder, Outcome) {
+    let folder = Folder::new(config);
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], arguments].concat()).exits(0);
+    let outcome = Outcome::of(&folder.path("o"));
+    (folder, outcome)
+}
+
+fn numbers(outcome: &Outcome, column: &str) -> Vec<f64> {
+    outcome.diagnostics[column].iter().map(|text| text.parse().unwrap()).collect()
+}
+
+#[test]
+fn the_energy_has_the_external_term_whole_and_is_conserved() {
+    let (folder, outcome) = run(&config(FIELD), &[]);
+    let [energy, kinetic, pairs, external] =
+        ["energy", "kinetic_energy", "potential_energy", "external_potential_energy"]
+            .map(|name| numbers(&outcome, name));
+    assert_eq!(energy.len(), 5);
+    for row in 0..energy.len() {
+        assert_eq!(energy[row], kinetic[row] + pairs[row] + external[row]);
+    }
+    // At the start the sphere stands in the middle of both fields: −4/3 by the point mass and about −1/2 by the other.
+    assert!((-2.0..-1.6).contains(&external[0]), "{external:?}");
+    assert!((external[4] - external[0]).abs() > 0.1, "the cluster falls: {external:?}");
+    let error = numbers(&outcome, "relative_energy_error")[4].abs();
+    assert!(error < 1e-7, "{error:e}");
+    // It is not an error that the momentum changes.
+    assert!(numbers(&outcome, "momentum_drift")[4] > 0.1);
+    folder.tisane(&["inspect", "o"]).exits(0);
+}
+
+#[test]
+fn a_run_without_a_field_has_no_column_of_it() {
+    let (folder, _) = run(&config(""), &[]);
+    assert!(!diagnostics(&folder.path("o")).contains_key("external_potential_energy"));
+    assert!(!fs::read_to_string(folder.path("o/config.toml")).unwrap().contains("external"));
+}
+
+#[test]
+fn engines_and_threads_give_the_same_bits_in_a_field() {
+    for more in ["", LEAPFROG] {
+        let config = config(&format!("{FIELD}{more}"));
+        let (_, one) = run(&config, &["--threads", "1"]);
+        one.assert_same(&run(&config, &["--threads", "3"]).1, "3 threads");
+        let (_, mut reference) = run(&config, &["--engine", "reference"]);
+        // The reference is audited, against the CPU in the same field.
+        let audited = numbers(&reference, "audit_acceleration_max");
+        assert!(audited.iter().all(|error| *error == 0.0), "{audited:?}");
+        for (name, values) in &mut reference.diagnostics {
+            if name.starts_with("audit_") {
+                values.clone_from(&one.diagnostics[name]);
+            }
+        }
+        one.assert_same(&reference, "reference");
+    }
+}
+
+#[test]
+fn the_audit_of_a_mode_compares_forces_in_the_same_field() {
+    for more in ["", LEAPFROG] {
+        let (_, outcome) = run(&config(&format!("{FIELD}{more}")), &["--precision", "mixed"]);
+        let errors = numbers(&outcome, "audit_acceleration_max");
+        assert!(errors.iter().all(|error| (1e-12..1e-5).contains(error)), "{errors:?}");
+    }
+}
+
+#[test]
+fn a_run_in_a_field_stopped_anywhere_goes_on_to_the_same_bits() {
+    for (more, limit) in [("", 150), (LEAPFROG, 100)] {
+        let plain = config(&format!("{FIELD}{more}"));
+        let (_, expected) = run(&plain, &[]);
+        let folder = Folder::new(&format!("{plain}[limits]\nblock_steps = {limit}\n"));
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+        // The journal is made again from its HDF5 file, the optional column among the others.
+        fs::remove_file(folder.path("o/diagnostics.csv")).unwrap();
+        let mut stops = 1;
+        while folder.tisane(&["resume", "o", "-q"]).code == 3 {
+            stops += 1;
+            assert!(stops < 1000, "no progress");
+        }
+        assert!(stops > 1, "{stops} stops");
+        expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{stops} stops"));
+    }
+}
+
+#[test]
+fn a_run_does_not_go_on_in_another_field() {
+    let folder = Folder::new(&format!("{}[limits]\nblock_steps = 20\n", config(FIELD)));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+    let path = "o/config.toml";
+    let text = fs::read_to_string(folder.path(path)).unwrap();
+    assert!(text.contains("mass = 4.0"), "{text}");
+    folder.write(path, text.replace("mass = 4.0", "mass = 5.0"));
+    folder.tisane(&["resume", "o", "-q"]).exits(2).says(&["its run had another [external] than config.toml"]);
+}
+
+#[test]
+fn a_run_in_a_field_is_checked_and_reproduced() {
+    let (folder, _) = run(&config(FIELD), &[]);
+    let said = folder.tisane(&["check", "run.toml"]).exits(0);
+    for part in
+        ["external field", "point mass, 4 M at (3, 0.5, 0) L, softening 0.1 L", "Plummer sphere, 1 M at (0, 0, 0) L"]
+    {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    folder.tisane(&["reproduce", "o/summary.json", "--run", "--output", "again"]).exits(0);
+}
