@@ -11,10 +11,10 @@ const ROWS: usize = 1024;
 /// Smallest radius of the table, in scale radii.
 const INNERMOST: f64 = 1e-6;
 
-/// Spherical cluster whose surface density is a Nuker profile (Lauer et al. 1995, AJ 110, 2622, eq. 3) I(R) ∝ R^(−γ) (1
-/// + R^α)^((γ − β)/α), here with R in scale radii, inner slope γ, outer slope β and sharpness α. With γ = 0 and α = 2
-/// it is that of Elson, Fall & Freeman (1987, ApJ 323, 54), I ∝ (1 + R²)^(−β/2), whose β they call γ. There is no mass
-/// beyond the cut-off radius. McLuster has the same family (Küpper et al. 2011, MNRAS 417, 2300).
+/// Spherical cluster whose surface density is a Nuker profile (Lauer et al. 1995, AJ 110, 2622, eq. 3),
+/// I(R) ∝ R^(−γ) (1 + R^α)^((γ − β)/α), here with R in scale radii, inner slope γ, outer slope β and sharpness α. With
+/// γ = 0 and α = 2 it is that of Elson, Fall & Freeman (1987, ApJ 323, 54), I ∝ (1 + R²)^(−β/2), whose β they call γ.
+/// There is no mass beyond the cut-off radius. McLuster has the same family (Küpper et al. 2011, MNRAS 417, 2300).
 #[derive(Clone, Debug)]
 pub struct Eff {
     radius: Vec<f64>,

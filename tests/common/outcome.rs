@@ -2,9 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-#[path = "hdf.rs"]
-mod hdf;
-
+use crate::hdf;
 use crate::program::{diagnostics, summary};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `tisane advise`: which mode and nu to take.
+//! `tisane advise`: a mode and nu for an energy error or a wall time.
 
 use super::study::{StudyProgress, describe};
 use super::{ConfigArgs, Verbosity, a_precision, print};
@@ -7,12 +7,9 @@ use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, SchemeInfo};
-use tisane_io::table::Table;
-use tisane_lab::study::advise::{Advice, Goal, Promise, Trial, advise, promises, trials};
+use tisane_lab::study::advise::{Advice, Goal, Promise, Trial, advise, candidates, promises, table, trials};
 use tisane_lab::study::predict;
-use tisane_lab::study::report::Rows;
-use tisane_run::assemble;
-use tisane_run::config::{Config, Engine, Real, WallTime};
+use tisane_run::config::{Config, Real, WallTime};
 
 #[derive(Debug, Args)]
 pub struct AdviseArgs {
@@ -31,10 +28,10 @@ pub struct AdviseArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct GoalArgs {
-    /// The relative energy error at the end of the run to be reached, in the least time.
+    /// Find the fastest mode and nu with this relative energy error at the end of the run.
     #[arg(long, value_name = "ERROR", value_parser = an_error)]
     energy_error: Option<f64>,
-    /// The wall time that the run may take, with the least error.
+    /// Find the most accurate mode and nu with this wall time of the run.
     #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
     time: Option<WallTime>,
 }
@@ -58,12 +55,13 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         let SchemeInfo { title, order, dt_max_key: dt, .. } = scheme;
         let problem = format!("advice is about nu, the accuracy of block steps, and {title} has one step {dt} for all");
         let help = format!(
-            "take [{}]; or run it with two values of {dt}: the error of the energy goes as {dt}^{order}, the time as 1/{dt}",
+            "take [{}]; or run it with two values of {dt}: the error of the energy goes as {dt}^{order}, \
+             the time as 1/{dt}",
             IntegratorKind::default().info().section
         );
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
-    let modes = what_to_try(loaded.config.force.engine, &args.modes);
+    let modes = candidates(loaded.config.force.engine, &args.modes);
     let progress = StudyProgress::new(verbosity);
     let trials = trials((&args.config.file, &args.config.sets), &scheme, &modes, args.budget.get(), &progress)?;
     let promises = promises(&trials);
@@ -78,38 +76,7 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
 /// Exit code if no mode reaches the goal.
 const OUT_OF_REACH: u8 = 7;
 
-/// The engines that are here, with their modes: both, or the one that the configuration names.
-fn what_to_try(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)> {
-    let gpu = assemble::gpus().is_ok_and(|gpus| !gpus.is_empty());
-    let engines = match asked {
-        Engine::Auto if gpu => vec![Engine::Cpu, Engine::Cuda],
-        Engine::Auto => vec![Engine::Cpu],
-        engine => vec![engine],
-    };
-    let usual = |engine: Engine| match engine {
-        Engine::Cuda => vec![Precision::F64, Precision::Mixed, Precision::DoubleFloat],
-        _ => vec![Precision::F64, Precision::Mixed],
-    };
-    let of = |engine| if modes.is_empty() { usual(engine) } else { modes.to_vec() };
-    engines.into_iter().flat_map(|engine| of(engine).into_iter().map(move |mode| (engine, mode))).collect()
-}
-
-fn table(trials: &[Trial]) -> Table {
-    let rows = Rows(trials);
-    let columns = vec![
-        rows.text("engine", "engine", |it| it.engine.name().into()),
-        rows.text("mode", "precision mode", |it| it.mode.name().into()),
-        rows.numbers("nu", "1", "accuracy of the time step", |it| it.nu),
-        rows.numbers("part", "1", "part of the run that was tried", |it| it.part),
-        rows.numbers("seconds", "s", "wall time of the whole run", |it| it.seconds),
-        rows.numbers("error", "1", "expected energy error at its end", |it| it.error[0]),
-        rows.numbers("least", "1", "it may be as small as this", |it| it.error[1]),
-        rows.numbers("most", "1", "it may be as large as this", |it| it.error[2]),
-    ];
-    Table { title: "Trials, scaled to the whole run".into(), remarks: Vec::new(), columns }
-}
-
-/// What an advice promises, with its uncertainty.
+/// Describes the error and wall time of an advice, with their uncertainty.
 fn promised(it: &Advice) -> String {
     let ((error, error_within), (seconds, seconds_within)) = (it.error, it.seconds);
     let time = |seconds: f64| predict::told(seconds);
@@ -157,7 +124,7 @@ fn out_of_reach(promises: &[Promise], goal: Goal) -> String {
             format!("a wall time of {}", humantime::format_duration(Duration::from_secs_f64(seconds)))
         }
     };
-    let mut text = format!("out of reach: {goal} is not to be had with nu from 0.0001 to 0.1.\n");
+    let mut text = format!("out of reach: {goal} is not possible with nu from 0.0001 to 0.1.\n");
     for promise in promises {
         let (finest, fastest) = promise.ends();
         let name = format!("{}, {}", promise.engine.name(), promise.mode.name());
@@ -165,7 +132,7 @@ fn out_of_reach(promises: &[Promise], goal: Goal) -> String {
         text += &format!("  {name}, nu = {}: {}\n", fastest.nu, promised(&fastest));
     }
     if promises.is_empty() {
-        text += "  too few trials got through: give them more time with --budget\n";
+        text += "  too few trials finished: give them more time with --budget\n";
     }
     text
 }

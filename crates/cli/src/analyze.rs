@@ -17,7 +17,7 @@ use tisane_run::assemble::cluster_settings;
 use tisane_run::cluster::{Journals, TimedSurvey};
 use tisane_run::config::{Config, MAX_THREADS};
 
-/// Snapshots that a thread has in hand before their rows are written.
+/// Snapshots per thread that are measured before their rows are written.
 const IN_HAND: usize = 2;
 
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub struct AnalyzeArgs {
     /// Override a key of the run's configuration, as in --set cluster.neighbours=12; may be given several times.
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     sets: Vec<String>,
-    /// Threads [default: one a core]. The result does not depend on it.
+    /// Threads [default: one per core]. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
 }
@@ -69,7 +69,7 @@ pub fn analyze(args: &AnalyzeArgs, verbosity: Verbosity) -> Result<u8> {
     Ok(if analysis.left_out.is_empty() { 0 } else { LEFT_OUT })
 }
 
-/// The journals that a run wrote are not replaced: neither those of the run itself nor another's.
+/// Refuses the directory of a run as the output: the journals that a run wrote are not replaced.
 fn check_output(dir: &Path, output: &Path) -> Result<()> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let journal = Journal::Cluster.csv();
@@ -80,7 +80,7 @@ fn check_output(dir: &Path, output: &Path) -> Result<()> {
     Err(Error::input(output, problem).with_help("give another folder with --output"))
 }
 
-/// The first snapshot that is whole, and what is wrong with those before it.
+/// Returns the first snapshot that is whole, and the errors of those before it.
 fn first_good(paths: &[PathBuf]) -> Result<(SnapshotData, Vec<String>)> {
     let mut left_out = Vec::new();
     for path in paths {
@@ -93,7 +93,7 @@ fn first_good(paths: &[PathBuf]) -> Result<(SnapshotData, Vec<String>)> {
     Err(Error::input(folder, format!("no snapshot here is whole:\n  {}", left_out.join("\n  "))))
 }
 
-/// The configuration of the run: the file in its directory, else what the snapshot says.
+/// Returns the configuration of the run: the file in its directory, otherwise that in the snapshot.
 fn configuration(dir: &Path, snapshot: &SnapshotData, sets: &[String]) -> Result<Config> {
     let file = dir.join(directory::CONFIG);
     if file.is_file() {
@@ -103,7 +103,7 @@ fn configuration(dir: &Path, snapshot: &SnapshotData, sets: &[String]) -> Result
     Ok(Config::from_str(&name, &snapshot.provenance.config_resolved, dir, sets)?.config)
 }
 
-/// An analysis under way.
+/// State of an analysis.
 struct Analysis {
     config: Config,
     journals: Journals,
@@ -115,7 +115,7 @@ struct Analysis {
 }
 
 impl Analysis {
-    /// Looks at the snapshots, as many at a time as there are threads, and writes the rows in their order.
+    /// Measures the snapshots, a batch for all threads at a time, and writes the rows in their order.
     fn run(&mut self, paths: &[PathBuf], verbosity: Verbosity) -> Result<()> {
         let (bar, lines) = progress::bar(verbosity, paths.len() as u64);
         let reported = self.left_out.len();
@@ -162,7 +162,7 @@ impl Analysis {
         self.journals.refresh(|| provenance.clone())
     }
 
-    /// Of the last snapshot so far, but for the program and the machine: they are those of the analysis.
+    /// Returns the provenance of the last snapshot so far, with the program and the machine of the analysis.
     fn provenance(&self) -> Provenance {
         let here = Provenance::current();
         Provenance {

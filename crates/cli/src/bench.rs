@@ -19,33 +19,35 @@ use tisane_lab::bench::force::ForceRow;
 use tisane_lab::bench::run::{RunRow, Workload};
 use tisane_lab::bench::{Options, Report, force, run};
 
-/// What to measure.
+/// Benchmark.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Pairs per second (acceleration, jerk and potential) by number of sources and size of the block.
+    /// Rate of acceleration, jerk and potential by number of sources and block size.
     Force {
         /// Numbers of sources [default: 1024,8192,65536; with --tune a grid up to 1048576].
         #[arg(long, value_delimiter = ',')]
         n: Option<Vec<usize>>,
-        /// Block sizes; all N sources are always measured too, but not with --tune [default: 1,8,64,512; with --tune a
+        /// Block sizes; without --tune a block of all N sources is measured too [default: 1,8,64,512; with --tune a
         /// grid up to 262144].
         #[arg(long, value_delimiter = ',')]
         targets: Option<Vec<usize>>,
         /// Find the fastest launch shapes on a GPU, in every mode unless --precision names one, and write them to FILE
-        /// (CSV): a table for the variable TISANE_SHAPES.
+        /// (CSV), a table for the variable TISANE_SHAPES.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "repeat", "threads"])]
         tune: Option<PathBuf>,
         #[command(flatten)]
         how: How,
     },
-    /// Accelerations alone: pairs per second by kernel, and errors against f64, in a Plummer model with softening
-    /// 1/256.
+    /// Rates and errors of the kernels of accelerations.
     ///
+    /// Pairs per second of accelerations alone, and errors against f64, in a Plummer model with softening 1/256.
     /// tisane's kernels are in f32-direct and f32-chamomile, those of the CPU in f32 and f64, unless --precision names
     /// a mode; the papers' kernels on a GPU are in f32.
     Kernels(Box<kernels::KernelArgs>),
-    /// The timed Plummer workload of Portegies Zwart et al. (2007): seconds from t = 0.25 to 0.5, softening 1/256,
-    /// dt_max 1/8, dt_min 2^-26, with block statistics beside the paper's fits (eqs 14 and 17).
+    /// The timed Plummer workload of Portegies Zwart et al. (2007).
+    ///
+    /// Seconds from t = 0.25 to 0.5 with softening 1/256, dt_max 1/8 and dt_min 2^-26, and block statistics with the
+    /// paper's fits (eqs 14 and 17).
     Run {
         /// Numbers of particles.
         #[arg(long, value_delimiter = ',', default_value = "256,1024,4096")]
@@ -56,7 +58,7 @@ pub enum What {
         /// Seed of the Plummer model.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Measure where the time goes, phase by phase, which itself takes time.
+        /// Time the phases of the block steps, which itself takes time.
         #[arg(long)]
         profile: bool,
         #[command(flatten)]
@@ -69,10 +71,10 @@ pub enum What {
     Model(model::ModelArgs),
 }
 
-/// How to measure.
+/// Options of all benchmarks.
 #[derive(Clone, Debug, clap::Args)]
 pub struct How {
-    /// Threads [default: one a core].
+    /// Threads [default: one per core].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
     /// Engine: cpu or cuda.

@@ -258,8 +258,8 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
         (
             block_steps.is_none() && n > 10 && crossed > epsilon,
             format!(
-                "within one step of {} a particle of typical velocity crosses the softening length: expect large energy \
-                 errors from close encounters",
+                "within one step of {} a particle of typical velocity crosses the softening length: expect large \
+                 energy errors from close encounters",
                 scheme.title
             ),
         ),

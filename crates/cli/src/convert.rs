@@ -16,7 +16,7 @@ const EXAMPLES: &str = "Examples:
   tisane convert snapshot_0010.hdf5 cluster.csv --to csv
   tisane convert N1k.dat.10 N1k.petar --to petar --units mass=Msun,length=pc,velocity=km/s";
 
-/// Ends of file names that say a format; others need --to.
+/// Endings of file names with their formats; others need --to.
 const ENDINGS: [(&str, &str); 4] = [("csv", "csv"), ("tipsy", "tipsy"), ("amuse", "amuse"), ("nemo", "nemo")];
 
 /// Arguments of `tisane convert`.
@@ -27,16 +27,17 @@ pub struct ConvertArgs {
     input: PathBuf,
     /// The file to write.
     output: PathBuf,
-    /// Format of IN, where the content alone does not tell it.
+    /// Format of IN, where the content alone does not determine it.
     #[arg(long, value_name = "FORMAT", value_parser = a_format())]
     from: Option<String>,
-    /// Format of OUT; csv, tipsy, amuse and nemo are also told by the end of its name.
+    /// Format of OUT [default: by the ending of its name: csv, tipsy, amuse or nemo].
     #[arg(long, value_name = "FORMAT", value_parser = a_format())]
     to: Option<String>,
-    /// Units of IN, where it does not say them: mass=Msun,length=pc,velocity=km/s and perhaps time=Myr, or henon.
+    /// Units of IN, where the file does not state them: mass=Msun,length=pc,velocity=km/s and perhaps time=Myr, or
+    /// henon.
     #[arg(long, value_name = "UNITS", value_parser = parse_units)]
     units: Option<Units>,
-    /// Units of OUT, written likewise; without it those of IN.
+    /// Units of OUT, in the same form [default: those of IN].
     #[arg(long, value_name = "UNITS", value_parser = parse_units)]
     to_units: Option<Units>,
     /// Replace OUT.
@@ -80,18 +81,15 @@ fn by_ending(path: &Path) -> Option<&'static str> {
     ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, format)| *format)
 }
 
-/// The units of IN and of OUT; brings the state to the latter and says what was done.
+/// Converts the state from the units of IN to those of OUT; returns lines that describe it.
 fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<Vec<String>> {
     let mut said = Vec::new();
     let refused = |problem: String| Error::input(&args.input, problem);
     match (&args.units, &state.units) {
-        (Some(told), None) => state.units = Some(told.clone()),
-        (Some(told), Some(found)) if told != found => {
-            let problem = format!(
-                "the file says its units itself ({}), and --units says others ({})",
-                found.describe(),
-                told.describe()
-            );
+        (Some(given), None) => state.units = Some(given.clone()),
+        (Some(given), Some(found)) if given != found => {
+            let (found, given) = (found.describe(), given.describe());
+            let problem = format!("the file says its units itself ({found}), and --units says others ({given})");
             return Err(refused(problem).with_help("leave --units out; --to-units says the units of OUT"));
         }
         _ => {}
@@ -101,7 +99,7 @@ fn settle_units(args: &ConvertArgs, state: &mut FileState, to: &str) -> Result<V
         _ => None,
     });
     if let (Some(_), Some(units)) = (&args.to_units, &only) {
-        let problem = format!("a {to} file is in {}: --to-units has no say", units.describe());
+        let problem = format!("a {to} file is in {}: --to-units cannot change that", units.describe());
         return Err(Error::input(&args.output, problem));
     }
     if let Some(wanted) = args.to_units.clone().or(only) {

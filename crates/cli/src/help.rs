@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Other", &["generate", "help"]),
 ];
 /// Description of the verb that clap adds by itself.
-const HELP: &str = "Print this message or the help of a command";
+const HELP: &str = "Print this message or the help of the given subcommand(s)";
 
 /// Returns the template of the help: clap has headings for options alone, so the list of verbs is written here.
 pub fn template() -> StyledStr {

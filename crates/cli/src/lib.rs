@@ -38,7 +38,7 @@ use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES};
 /// Exit code where damaged snapshots were left out.
 const LEFT_OUT: u8 = 8;
 
-/// How this program was built, from its build script.
+/// Properties of this build, from the build script.
 const BUILD: Build = Build {
     git_commit: match option_env!("TISANE_GIT_COMMIT") {
         Some(commit) => commit,
@@ -54,14 +54,14 @@ const EXIT_CODES: &str = "Exit codes:
   0  success
   1  unforeseen error
   2  wrong command line, configuration, input file or output directory; nothing was written
-  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with `tisane resume`;
-     or `tisane validate` was stopped by a signal: its table has the cases that were finished
-  4  the integration cannot continue (step below dt_min, a number that is not finite, a lost GPU); the last checkpoint is
-     whole; or `tisane verify` or `tisane validate` found a failure
+  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with
+     `tisane resume`; or `tisane validate` was stopped by a signal: its table has the finished cases
+  4  the integration cannot continue (step below dt_min, a number that is not finite, a lost GPU);
+     the last checkpoint is whole; or `tisane verify` or `tisane validate` found a failure
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` ended in a different state than the file's
   7  `tisane advise`: no mode and no nu reaches the goal
-  8  `tisane analyze`, `plot` or `movie` left out damaged snapshots and named them; the rest is written";
+  8  `tisane analyze`, `plot` or `movie` left out damaged snapshots, which they name";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration

@@ -1,4 +1,4 @@
-//! Logging: `run.log` always, the screen as much as asked for, and nothing across the progress bar.
+//! Logging to `run.log` and, as far as asked for, to the screen, where lines do not cross the progress bar.
 
 use super::Verbosity;
 use indicatif::MultiProgress;
@@ -22,7 +22,7 @@ pub fn open(dir: &Path) -> Result<Log> {
     opened.map_err(|e| Error::input(&path, e)).map(|file| Log { path, file, failed: false })
 }
 
-/// The log of a run. Lines that it has no room for are lost, which is said once: no run ends for that.
+/// Log of a run. Lines that cannot be written are lost with one warning: no run ends because of its log.
 pub struct Log {
     path: PathBuf,
     file: File,
@@ -33,7 +33,7 @@ impl Write for Log {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let written = self.file.write_all(line);
         if let (Err(e), false) = (&written, self.failed) {
-            super::say(&format!("cannot write {}: {e}; the run goes on without", self.path.display()));
+            super::say(&format!("cannot write {}: {e}; the run continues without it", self.path.display()));
         }
         self.failed = written.is_err();
         Ok(line.len())
@@ -44,7 +44,7 @@ impl Write for Log {
     }
 }
 
-/// Sends log lines to the screen and to a run's log.
+/// Sends log lines to the screen and to the log of a run.
 pub fn start(verbosity: Verbosity, log: Log, bars: &MultiProgress) {
     let screen_level = match verbosity {
         Verbosity { quiet: true, .. } => LevelFilter::OFF,
@@ -62,11 +62,11 @@ pub fn start(verbosity: Verbosity, log: Log, bars: &MultiProgress) {
         .with_filter(screen_level);
     let file = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false);
     let file = file.with_writer(Mutex::new(log)).with_filter(LevelFilter::DEBUG);
-    // A second start in one process (a library user's) keeps the first.
+    // A second start in one process, by a user of the library, keeps the first.
     let _ = tracing_subscriber::registry().with(screen).with(file).try_init();
 }
 
-/// Standard error, with the bars taken off while a line is written.
+/// Standard error, with the bars removed while a line is written.
 #[derive(Clone)]
 struct Screen(MultiProgress);
 

@@ -1,6 +1,6 @@
 //! Commands that have another name since an earlier version.
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use tisane::error::Error;
@@ -16,17 +16,16 @@ const MOVED: [(&str, &str); 4] = [
 /// Returns the error that names the new command, if `error` is about an old one in `arguments`, the words of the
 /// command line without the program.
 pub fn explain(error: &clap::Error, arguments: impl Iterator<Item = OsString>) -> Option<Error> {
-    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    let (old, new) = MOVED.into_iter().find(|(old, _)| old == unknown)?;
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
-    let mut replaced = false;
-    let words = arguments.map(|word| {
-        let word = word.to_string_lossy();
-        if word == old && !std::mem::replace(&mut replaced, true) { new.to_owned() } else { quoted(&word).into_owned() }
-    });
-    let command = words.collect::<Vec<_>>().join(" ");
+    let words: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    // The options before a command take no values.
+    let mut commands = words.iter().enumerate().filter(|(_, word)| !word.starts_with('-'));
+    let (place, word) = commands.find(|(_, word)| *word != "help")?;
+    let (old, new) = MOVED.into_iter().find(|(old, _)| old == word)?;
+    let new_words = words.iter().enumerate().map(|(k, word)| if k == place { Cow::from(new) } else { quoted(word) });
+    let command = new_words.collect::<Vec<_>>().join(" ");
     let problem = format!("this command is now `tisane {new}`");
     Some(Error::input(format!("tisane {old}"), problem).with_help(format!("write   tisane {command}")))
 }
@@ -63,11 +62,13 @@ mod tests {
             (&["man"], "tisane man: this command is now `tisane generate man`; write   tisane generate man"),
             (
                 &["completions", "bash"],
-                "tisane completions: this command is now `tisane generate completions`; write   tisane generate completions bash",
+                "tisane completions: this command is now `tisane generate completions`; \
+                 write   tisane generate completions bash",
             ),
             (
                 &["-q", "model", "--fit", "my model's"],
-                "tisane model: this command is now `tisane bench model`; write   tisane -q bench model --fit 'my model'\\''s'",
+                "tisane model: this command is now `tisane bench model`; \
+                 write   tisane -q bench model --fit 'my model'\\''s'",
             ),
             (
                 &["help", "schema"],

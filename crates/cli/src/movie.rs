@@ -14,12 +14,13 @@ use tisane_plot::Theme;
 use tisane_plot::movie::{Centre, Colour, Film, Frames, Settings};
 use tisane_run::config::MAX_THREADS;
 
-/// The film, and what its frames depend on.
+/// Name of the film.
 const FILM: &str = "movie.mp4";
+/// Name of the file with all that the frames depend on.
 const DESCRIPTION: &str = "movie.json";
-/// Seconds of a film of no given length.
+/// Seconds of a film without a given length.
 const SECONDS: u64 = 10;
-/// The longest side of a picture in pixels, and the shortest.
+/// Range of the sides of a picture, in pixels.
 const SIDE: std::ops::RangeInclusive<i64> = 64..=7680;
 
 const PLANES: [(&str, (usize, usize)); 3] = [("xy", (0, 1)), ("xz", (0, 2)), ("yz", (1, 2))];
@@ -43,25 +44,25 @@ pub struct MovieArgs {
     /// Frames from each snapshot to the next.
     #[arg(long, value_name = "K", conflicts_with = "frames", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     per_snapshot: Option<u64>,
-    /// The plane that is looked at.
+    /// Plane of projection.
     #[arg(long, default_value = "xy", value_parser = one_of(PLANES, |plane| plane.0))]
     plane: (&'static str, (usize, usize)),
-    /// Pixels across.
+    /// Width in pixels.
     #[arg(long, default_value_t = 1280, value_parser = clap::value_parser!(u32).range(SIDE))]
     width: u32,
-    /// Pixels from top to bottom.
+    /// Height in pixels.
     #[arg(long, default_value_t = 720, value_parser = clap::value_parser!(u32).range(SIDE))]
     height: u32,
-    /// What stays in the middle.
+    /// Centre of the picture.
     #[arg(long, default_value = "density", value_parser = one_of(CENTRES, |centre| centre.0))]
     centre: (&'static str, Centre),
-    /// What the colours mean.
+    /// Quantity shown by colour.
     #[arg(long, default_value = "speed", value_parser = one_of(COLOURS, |colour| colour.0))]
     colour: (&'static str, Colour),
-    /// Ground of the pictures.
+    /// Theme of the pictures.
     #[arg(long, default_value = "dark", value_parser = one_of(THEMES, |theme| theme.0))]
     theme: (&'static str, Theme),
-    /// Threads [default: one a core]. The result does not depend on it.
+    /// Threads [default: one per core]. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
     /// Replace the frames of another film in the folder.
@@ -87,7 +88,7 @@ pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
     };
     on_threads(args.threads.unwrap_or(0) as usize, || {
         let (bar, lines) = progress::bar(verbosity, paths.len() as u64);
-        bar.set_message("looking at the snapshots");
+        bar.set_message("reading the snapshots");
         let (film, left_out) = Film::survey(&paths, settings, || bar.inc(1))?;
         bar.finish_and_clear();
         left_out.iter().for_each(|why| say(&format!("left out: {why}")));
@@ -142,7 +143,7 @@ fn prepare(folder: &Path, description: &str, overwrite: bool) -> Result<()> {
     write_atomically(&path, |t| fs::write(t, description).map_err(|e| Error::storage(t, e)))
 }
 
-/// The frames in a folder.
+/// Returns the frames in a folder.
 fn frames_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| Error::input(folder, e))? {

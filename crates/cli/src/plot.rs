@@ -11,10 +11,10 @@ use tisane_plot::table as figures;
 use tisane_plot::table::{Choice, Source};
 use tisane_plot::{Figure, Theme, report};
 
-/// All figures of a run in one page.
+/// Name of the page with all figures of a run.
 const REPORT: &str = "report.html";
 
-/// Which themes to draw.
+/// Themes to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Themes {
     Light,
@@ -47,10 +47,10 @@ pub struct PlotArgs {
     /// Directories of runs, or tables: diagnostics, results of studies (CSV or HDF5), any CSV with a line of names.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Ground of the pictures: light for paper, dark for screens.
+    /// Theme of the pictures: light for paper, dark for screens.
     #[arg(long, default_value = "both", value_parser = one_of(Themes::ALL, Themes::name))]
     theme: Themes,
-    /// Folder for the pictures [default: plots/ in the directory of the run, or beside the table].
+    /// Folder for the pictures [default: plots/ in the directory of the run, or the folder of the table].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Column of the horizontal axis [default: the first column].
@@ -98,10 +98,10 @@ fn listed(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| format!("{}\n", path.display())).collect()
 }
 
-/// All figures of a run, and where they go.
+/// Figures of a run with their paths.
 struct Pages {
     dir: PathBuf,
-    /// The paths of the figures' files without what follows the name, in the order of the figures.
+    /// Paths of the figures' files without theme and ending, in the order of the figures.
     stems: Vec<PathBuf>,
     report: PathBuf,
     gallery: Gallery,
@@ -135,7 +135,7 @@ fn of_runs(args: &PlotArgs) -> Result<Vec<Pages>> {
     Ok(pages)
 }
 
-/// The chosen columns of all tables in one figure.
+/// Draws the chosen columns of all tables in one figure.
 fn of_columns(args: &PlotArgs) -> Result<(PathBuf, Figure)> {
     let source = |path: &PathBuf| -> Result<Source> {
         let (name, table) = if path.is_dir() {

@@ -1,4 +1,4 @@
-//! `tisane reproduce`: the command that made a file, or the run done again and its state compared.
+//! `tisane reproduce`: the command that made a file, or the run repeated and its state compared.
 
 use super::run::{self, exit_code};
 use super::{Verbosity, a_device, an_engine, on_threads, print};
@@ -12,31 +12,32 @@ use tisane_run::assemble::{self, Reproduction, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
 use tisane_run::simulation::ExitReason;
 
-/// Exit code where the state is another than the file's.
+/// Exit code where the state differs from the file's.
 const DIFFERENT: u8 = 6;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
     /// A snapshot, a checkpoint, diagnostics.hdf5 or summary.json of a run.
     file: PathBuf,
-    /// Do the run again and compare the states.
+    /// Repeat the run and compare the states.
     #[arg(long)]
     run: bool,
     /// Output directory of the new run [default: runs/<name>-reproduced].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Where a file of initial conditions lies now, if not where it was; may be given several times. It is known by its
+    /// Present path of a file of initial conditions that was moved; may be given several times. It is recognised by its
     /// hash.
     #[arg(long = "input", value_name = "FILE")]
     inputs: Vec<PathBuf>,
-    /// Engine, in place of force.engine. In f64 every engine has the same bits.
+    /// Engine, instead of force.engine. In f64 every engine has the same bits.
     #[arg(long, value_name = "ENGINE", value_parser = an_engine(), requires = "run")]
     engine: Option<Engine>,
     /// GPU that the engine cuda computes on [default: force.device].
     #[arg(long, value_name = "K", value_parser = a_device(), requires = "run")]
     device: Option<u32>,
-    /// Threads [default: force.threads, one a core]. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)), requires = "run")]
+    /// Threads [default: force.threads, one per core]. The result does not depend on it.
+    #[arg(long, value_name = "N", requires = "run",
+        value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
 }
 
@@ -51,10 +52,10 @@ pub fn reproduce(args: ReproduceArgs, verbosity: Verbosity) -> Result<u8> {
     if !verbosity.quiet {
         print(&about(&args.file, &made, &recipe))?;
     }
-    if args.run { run_again(args, recipe, &made, verbosity) } else { tell_command(&args.file, &dir, &recipe) }
+    if args.run { run_again(args, recipe, &made, verbosity) } else { print_command(&args.file, &dir, &recipe) }
 }
 
-/// What made the file, and whether this program is the same.
+/// Describes what made the file, and how this program differs.
 fn about(file: &Path, made: &Provenance, recipe: &Reproduction) -> String {
     let mut page = format!("{}\n", file.display());
     let mut line = |name: &str, value: String| {
@@ -81,7 +82,7 @@ fn about(file: &Path, made: &Provenance, recipe: &Reproduction) -> String {
     page
 }
 
-/// This program beside the one that made the file.
+/// Compares this program with the one that made the file.
 fn this_program(made: &Provenance) -> String {
     let (version, commit) = (provenance::version(), provenance::git_commit());
     let this = format!("tisane {version} ({commit})");
@@ -96,8 +97,8 @@ fn this_program(made: &Provenance) -> String {
     format!("{this}: the same{doubt}")
 }
 
-/// Writes the configuration beside the directory of the new run and prints the command.
-fn tell_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
+/// Writes the configuration next to the directory of the new run and prints the command.
+fn print_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
     let config = dir.with_added_extension("toml");
     check_output_path(&config, None)?;
     if std::fs::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
@@ -117,13 +118,14 @@ fn tell_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
     }
     let (dir, file) = (argument(dir), argument(file));
     print(&format!(
-        "\nIts configuration is in {} now. The command:\n  {command} --output {dir}\nThe same with a comparison of the states:\n  \
+        "\nIts configuration is in {} now. The command:\n  {command} --output {dir}\nThe same with a comparison of the \
+         states:\n  \
          tisane reproduce {file} --run --output {dir}\n",
         config.display()
     ))
 }
 
-/// A path as a shell hands it on to a program, which takes what begins with a dash for an option.
+/// Returns a path as it is written in a shell: one that begins with a dash would be an option.
 fn argument(path: &Path) -> String {
     let text = path.display().to_string();
     quoted(&if text.starts_with('-') { format!("./{text}") } else { text })
@@ -175,7 +177,8 @@ fn verdict(outcome: Result<(), String>, made: &Provenance) -> Result<u8> {
         }
         Err(why) => {
             print(&format!(
-                "\nNOT reproduced: {why}\n  the file's state: after {steps} block steps, sha256 {}\n  this program:     {}\n",
+                "\nNOT reproduced: {why}\n  the file's state: after {steps} block steps, sha256 {}\n  \
+         this program:     {}\n",
                 made.state_sha256,
                 this_program(made)
             ))?;

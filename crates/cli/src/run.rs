@@ -27,10 +27,10 @@ pub struct RunArgs {
     /// Output directory [default: runs/<name>, or [output] directory].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Engine, in place of force.engine.
+    /// Engine, instead of force.engine.
     #[arg(long, value_name = "ENGINE", value_parser = an_engine())]
     engine: Option<Engine>,
-    /// Precision mode, in place of force.precision.
+    /// Precision mode, instead of force.precision.
     #[arg(long, value_name = "MODE", value_parser = a_precision())]
     precision: Option<Precision>,
     #[command(flatten)]
@@ -44,34 +44,34 @@ pub struct RunArgs {
 pub struct ResumeArgs {
     /// Output directory of the run.
     dir: PathBuf,
-    /// Another end than the configuration's, in its unit of time.
+    /// End of the run, instead of run.t_end, in the unit of time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     t_end: Option<String>,
-    /// Engine of this session, in place of force.engine. In f64 every engine has the same bits.
+    /// Engine of this session, instead of force.engine. In f64 every engine has the same bits.
     #[arg(long, value_name = "ENGINE", value_parser = an_engine())]
     engine: Option<Engine>,
     #[command(flatten)]
     session: SessionArgs,
 }
 
-/// How this session runs: in place of what the configuration says, and not written into it, so that a resume does not
-/// inherit it.
+/// Options of this session. They replace those of the configuration but are not written into it, so that a resume does
+/// not inherit them.
 #[derive(Debug, Args)]
 struct SessionArgs {
-    /// Threads [default: force.threads, one a core]. The result does not depend on it.
+    /// Threads [default: force.threads, one per core]. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
-    /// Stop with a checkpoint after so much wall time of this session, as 90s or 1h30m [default: limits.wall_time].
+    /// Stop with a checkpoint after this wall time of the session, as 90s or 1h30m [default: limits.wall_time].
     #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
     time_limit: Option<WallTime>,
     /// GPU that the engine cuda computes on [default: force.device]. `tisane verify` lists them.
     #[arg(long, value_name = "K", value_parser = a_device())]
     device: Option<u32>,
-    /// Measure where the time of the block steps goes; the result is in summary.json.
+    /// Time the phases of the block steps; the result is in summary.json.
     #[arg(long)]
     profile: bool,
-    /// Show the run in a browser while it goes on, as `tisane view` does, at this port of 127.0.0.1 [default: any free
-    /// one].
+    /// Show the run in a browser while it is in progress, as `tisane view` does, at this port of 127.0.0.1 [default:
+    /// any free one].
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     view: Option<u16>,
 }
@@ -81,12 +81,12 @@ impl SessionArgs {
         self.threads.unwrap_or(config.force.threads) as usize
     }
 
-    /// What the engine is built for.
+    /// Returns the options that the engine is built for.
     fn engine(&self, engine: Option<Engine>) -> Session {
         Session { engine, device: self.device, profile: self.profile }
     }
 
-    /// The port of the view of this session, if it is wanted.
+    /// Returns the port of the view of this session, if it is asked for.
     fn port(&self) -> Result<Option<Port>> {
         self.view.map(Port::bind).transpose()
     }
@@ -98,8 +98,8 @@ impl SessionArgs {
     }
 }
 
-/// Serves the view of a session, if it has a port, and says where: on the screen alone, as whoever can read the log is
-/// not thereby to be let in.
+/// Serves the view of a session, if it has a port, and prints its address: on the screen only, because readers of the
+/// log must not be let in by it.
 fn view(dir: &Path, port: Option<Port>, bars: &MultiProgress) -> Result<Option<View>> {
     let Some(port) = port else { return Ok(None) };
     let view = View::start(dir, port)?;
@@ -109,7 +109,7 @@ fn view(dir: &Path, port: Option<Port>, bars: &MultiProgress) -> Result<Option<V
     Ok(Some(view))
 }
 
-/// The name of an output directory as the configuration can hold it.
+/// Returns the name of an output directory as the configuration can hold it.
 fn utf8(dir: &Path) -> Result<String> {
     let name = dir.to_str().map(str::to_owned);
     name.ok_or_else(|| Error::input(dir, "this path is not UTF-8: the configuration cannot name it"))
@@ -159,12 +159,12 @@ pub fn run(args: RunArgs, verbosity: Verbosity) -> Result<u8> {
     })
 }
 
-/// A new run, its directory made and its log open.
+/// New run with its directory and log.
 pub(super) struct NewRun {
     pub(super) simulation: Simulation,
     name: String,
     bars: MultiProgress,
-    /// Held as long as the run is.
+    /// Held until the run ends.
     _lock: Lock,
 }
 
@@ -194,7 +194,7 @@ fn log_lock(lock: &Lock) {
         tracing::warn!("{warning}");
     }
     if let Some(who) = &lock.stale_owner {
-        tracing::info!("{who}, did not end in order: its lock is stale");
+        tracing::info!("{who}, did not end regularly: its lock is stale");
     }
     tracing::info!("process {} on {}", std::process::id(), machine::host());
 }
@@ -206,7 +206,7 @@ impl NewRun {
     }
 }
 
-/// Exit code of a run that ended in order.
+/// Returns the exit code of a run that ended without an error.
 pub(super) fn exit_code(reason: ExitReason) -> u8 {
     if reason == ExitReason::Finished { 0 } else { 3 }
 }
@@ -225,7 +225,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
         }
         Ok(())
     };
-    // How many threads the run has is in its configuration; without a pool, rayon would start one as it sees fit.
+    // The number of threads is in the configuration; without a pool, rayon would start one of all cores.
     let (mut simulation, config, warning) =
         on_threads(1, || assemble::resumed_run(&dir, session.engine(engine), change))?;
     session.limit(&mut simulation);
@@ -256,8 +256,8 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
     })
 }
 
-/// Makes the folder of the snapshots where it is missing, and says how many are not in it. Somebody may have moved them
-/// away: the run does not need them.
+/// Makes the folder of the snapshots where it is missing, and logs how many are missing in it: users move them away,
+/// and the run does not need them.
 fn mend_snapshots(dir: &Path, written: u64) -> Result<()> {
     directory::make_snapshots(dir)?;
     let there = directory::snapshot_numbers(dir)?.len() as u64;
@@ -272,7 +272,7 @@ fn mend_snapshots(dir: &Path, written: u64) -> Result<()> {
     Ok(())
 }
 
-/// Runs a simulation from its `begin` to its end, and says how it went.
+/// Runs a simulation from its `begin` to its end, and prints how it ended.
 fn go(
     simulation: &mut Simulation,
     name: &str,
@@ -319,7 +319,7 @@ fn go(
     Ok(reason)
 }
 
-/// The end of a run, for people.
+/// Describes the end of a run.
 fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
     let dir = simulation.plan().directory.display();
     let how = match s.exit_reason {

@@ -37,7 +37,7 @@ pub struct ValidateArgs {
     /// Folder of the files of other programs that some cases start from.
     #[arg(long, value_name = "DIR", default_value = "../shared/data")]
     data: PathBuf,
-    /// Threads [default: one a core].
+    /// Threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
     /// GPU of the cases that need one [default: that of their configurations].

@@ -42,10 +42,10 @@ pub fn verify() -> Result<u8> {
         if found.passed() { "every engine agrees with the reference" } else { "AN ENGINE IS WRONG on this machine" };
     print(&format!(
         "Plummer sphere, N = {N}, softening 1/256: forces on all particles, then a run to t = 0.25 with nu = 0.01.\n\
-         force error: largest relative error against the reference in f64; as reference: the bits of the reference in the\n\
-         same mode; alone: the engine that computes accelerations alone, the leapfrog's, has their bits; as each other: the\n\
-         same final state on every instruction set and number of threads. A GPU has the bits of the reference in f64; in the\n\
-         other modes it may be off by the rounding of its 1/sqrt.\n\n{table}\n\n{}{verdict}\n",
+         force error: largest relative error against the reference in f64; as reference: the bits of the reference in\n\
+         the same mode; alone: the engine that computes accelerations alone, the leapfrog's, has their bits; as each\n\
+         other: the same final state on every instruction set and number of threads. A GPU has the bits of the\n\
+         reference in f64; in the other modes it may be off by the rounding of its 1/sqrt.\n\n{table}\n\n{}{verdict}\n",
         gpus(&found)
     ))?;
     Ok(if found.passed() { 0 } else { WRONG })

@@ -5,6 +5,8 @@ mod determinism;
 mod energy;
 mod engine_choice;
 mod external_field;
+#[path = "../../../../tests/common/hdf.rs"]
+mod hdf;
 mod kill_safety;
 #[path = "../../../../tests/common/matrix.rs"]
 mod matrix;

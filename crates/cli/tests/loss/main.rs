@@ -6,6 +6,8 @@ mod common;
 mod failing_storage;
 #[path = "../../../../tests/common/faulty.rs"]
 mod faulty;
+#[path = "../../../../tests/common/hdf.rs"]
+mod hdf;
 mod kills;
 mod lost_engine;
 #[path = "../../../../tests/common/mount.rs"]

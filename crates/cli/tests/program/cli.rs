@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 20] = [
+pub const VERBS: [&str; 17] = [
     "init",
     "check",
     "run",
@@ -29,11 +29,8 @@ pub const VERBS: [&str; 20] = [
     "validate",
     "bench",
     "study",
-    "model",
     "advise",
-    "schema",
-    "completions",
-    "man",
+    "generate",
 ];
 
 #[test]
@@ -58,8 +55,9 @@ fn every_verb_has_help_that_teaches() {
 #[test]
 fn a_reader_that_has_gone_is_no_error() {
     let folder = Folder::new("");
-    for arguments in [&["init"][..], &["schema"], &["man"], &["--help"]] {
-        let mut command = folder.command(arguments);
+    for arguments in ["init", "generate schema", "generate man", "generate cite", "--help"] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let mut command = folder.command(&arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let mut said = String::new();
@@ -90,7 +88,7 @@ fn output_that_cannot_be_written_is_an_error_and_never_a_panic() {
         }
         Some(command)
     };
-    if let Some(mut command) = with(&["schema"], true, false) {
+    if let Some(mut command) = with(&["generate", "schema"], true, false) {
         let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(5));
         assert!(String::from_utf8_lossy(&output.stderr).contains("standard output"));
@@ -102,7 +100,7 @@ fn output_that_cannot_be_written_is_an_error_and_never_a_panic() {
 
 #[test]
 fn the_schema_is_json_and_knows_every_section() {
-    let schema: Json = serde_json::from_str(&Folder::new("").tisane(&["schema"]).exits(0).out).unwrap();
+    let schema: Json = serde_json::from_str(&Folder::new("").tisane(&["generate", "schema"]).exits(0).out).unwrap();
     for section in ["run", "units", "initial", "softening", "integrator", "force", "output", "checkpoint", "limits"] {
         assert!(schema["properties"][section].is_object(), "{section}");
     }
@@ -130,7 +128,7 @@ for bad in [{}, {'run': {'name': 'x', 't_end': 1, 'nonsense': 1}, 'initial': {'p
     let folder = Folder::new("");
     let mut python = Command::new("python3");
     python.current_dir(folder.path("")).args(["-c", script]);
-    folder.write("run.json", folder.tisane(&["schema"]).exits(0).out);
+    folder.write("run.json", folder.tisane(&["generate", "schema"]).exits(0).out);
     for entry in std::fs::read_dir(concat!(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "/configs")).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() {
@@ -138,7 +136,8 @@ for bad in [{}, {'run': {'name': 'x', 't_end': 1, 'nonsense': 1}, 'initial': {'p
         }
     }
     for study in ["force", "energy", "cost"] {
-        folder.write(&format!("{study}.json"), folder.tisane(&["schema", &format!("study-{study}")]).exits(0).out);
+        let schema = folder.tisane(&["generate", "schema", &format!("study-{study}")]).exits(0).out;
+        folder.write(&format!("{study}.json"), schema);
         let path = format!("{}/configs/studies/{study}.toml", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         python.arg(path).arg(format!("{study}.json"));
     }
@@ -152,10 +151,10 @@ for bad in [{}, {'run': {'name': 'x', 't_end': 1, 'nonsense': 1}, 'initial': {'p
 fn completions_and_the_manual_know_every_verb() {
     let folder = Folder::new("");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = folder.tisane(&["completions", shell]).exits(0).out;
+        let script = folder.tisane(&["generate", "completions", shell]).exits(0).out;
         assert!(VERBS.iter().all(|verb| script.contains(verb)) && script.contains("overwrite"), "{shell}");
     }
-    folder.write("completions.bash", folder.tisane(&["completions", "bash"]).exits(0).out);
+    folder.write("completions.bash", folder.tisane(&["generate", "completions", "bash"]).exits(0).out);
     let mut bash = Command::new("bash");
     let ask =
         "source completions.bash; COMP_WORDS=(tisane in); COMP_CWORD=1; _tisane tisane in tisane; echo ${COMPREPLY[@]}";
@@ -163,11 +162,65 @@ fn completions_and_the_manual_know_every_verb() {
         Ok(said) => assert_eq!(String::from_utf8_lossy(&said.stdout), "init inspect\n"),
         Err(_) => eprintln!("SKIPPED: there is no bash"),
     }
-    let manual = folder.tisane(&["man"]).exits(0).out;
+    let manual = folder.tisane(&["generate", "man"]).exits(0).out;
     assert!(manual.contains(".TH tisane 1"), "{}", &manual[..200]);
-    for verb in VERBS {
+    for verb in VERBS.into_iter().chain(["bench model", "generate cite", "study cost"]) {
         assert!(manual.contains(&format!("tisane {verb}")) || manual.contains(&format!("tisane\\-{verb}")), "{verb}");
     }
+    for old in ["schema", "completions", "man", "model"] {
+        assert!(!manual.contains(&format!("tisane {old}")), "{old}");
+    }
+}
+
+#[test]
+fn old_commands_name_the_new_ones_and_do_nothing() {
+    let folder = Folder::new("");
+    for (old, new) in [
+        (&["schema", "study-force"][..], "tisane generate schema study-force"),
+        (&["completions", "bash"], "tisane generate completions bash"),
+        (&["man"], "tisane generate man"),
+        (&["model", "--fit", "studies/cost"], "tisane bench model --fit studies/cost"),
+        (&["model", "--help"], "tisane bench model --help"),
+    ] {
+        let said = folder.tisane(old).exits(2).says(&["this command is now", new]);
+        assert!(said.out.is_empty(), "{}", said.out);
+    }
+    folder.tisane(&["schemas"]).exits(2).says(&["unrecognized subcommand 'schemas'"]);
+    assert!(folder.files().iter().all(|(name, _)| name == "run.toml"), "nothing is written");
+}
+
+#[test]
+fn help_has_every_verb_once_in_its_group() {
+    let folder = Folder::new("");
+    for help in [folder.tisane(&["--help"]), folder.tisane(&["-h"]), folder.tisane(&["help"])] {
+        let help = help.exits(0).says(&["\nRun:\n  init", "\nLook:\n  inspect", "\nStudy:\n  verify", "\nOptions:\n"]);
+        for verb in VERBS.into_iter().chain(["help"]) {
+            assert_eq!(help.out.matches(&format!("\n  {verb} ")).count(), 1, "{verb}\n{}", help.out);
+        }
+    }
+}
+
+#[test]
+fn the_papers_of_a_configuration_and_of_its_run_are_cited() {
+    let folder = Folder::new("[run]\nname = \"c\"\nt_end = 0.125\n[initial.king]\nn = 16\nw0 = 3\n");
+    let parts =
+        ["% integrator hermite4", "{MakinoAarseth1992,", "doi:10.1086/109857", "{King1966,", "@software{tisane,"];
+    let of_file = folder.tisane(&["generate", "cite", "run.toml"]).exits(0).says(&parts);
+    assert!(!of_file.out.contains("Plummer1911"), "{}", of_file.out);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    for path in ["o", "o/snapshots/snapshot_0001.hdf5", "o/checkpoint.hdf5", "o/summary.json"] {
+        let of_run = folder.tisane(&["generate", "cite", path]).exits(0).says(&parts);
+        assert_eq!(entries(&of_run.out), entries(&of_file.out), "{path}");
+    }
+    let method = folder.tisane(&["generate", "cite"]).exits(0).says(&[parts[0], "{PortegiesZwartBellemanGeldof2007,"]);
+    assert!(!method.out.contains("King1966"), "{}", method.out);
+    folder.tisane(&["generate", "cite", "o/snapshots"]).exits(2).says(&["config.toml", "directory of a run"]);
+    folder.tisane(&["generate", "cite", "nowhere.toml"]).exits(2).says(&["nowhere.toml"]);
+}
+
+/// The first lines of the entries of a BibTeX file.
+fn entries(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with('@')).collect()
 }
 
 #[test]

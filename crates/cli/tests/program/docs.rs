@@ -219,7 +219,8 @@ fn every_word_that_a_user_may_write_is_documented() {
     assert_words("docs/src/precision.md", words("Precision").into_iter());
     let reasons = [ExitReason::Finished, ExitReason::Interrupted, ExitReason::TimeLimit, ExitReason::BlockStepLimit];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));
-    let verbs = "init check run resume inspect reproduce convert analyze plot movie verify validate study model advise schema completions man";
+    let verbs =
+        "init check run resume inspect reproduce convert analyze plot movie verify validate study advise generate";
     for verb in verbs.split(' ') {
         assert!(text("README.md").contains(&format!("`tisane {verb}")), "README.md: {verb}");
     }

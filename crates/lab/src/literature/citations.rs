@@ -283,7 +283,8 @@ impl<'a> Program<'a> {
     fn bibtex(&self) -> String {
         let year = self.year().map_or_else(String::new, |year| format!("  year = {{{year}}},\n"));
         format!(
-            "@software{{tisane,\n  author = {{{{{}}}}},\n  title = {{{}}},\n  version = {{{}}},\n{year}  note = {{commit {}}},\n}}",
+            "@software{{tisane,\n  author = {{{{{}}}}},\n  title = {{{}}},\n  version = {{{}}},\n{year}  \
+             note = {{commit {}}},\n}}",
             Self::authors(),
             Self::cited("title"),
             self.version,

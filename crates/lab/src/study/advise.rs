@@ -8,6 +8,7 @@
 
 use super::fit::{self, EnergyLaw, Power};
 use super::points::Progress;
+use super::report::Rows;
 use super::trial::{self, Measured};
 use std::path::Path;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::SchemeInfo;
 use tisane::spin_pool;
+use tisane_io::table::Table;
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Config, Engine};
 
@@ -265,6 +267,41 @@ pub fn two_digits_down(x: f64) -> f64 {
     let unit = 10f64.powf(x.log10().floor() - 1.0);
     let down = (x / unit * (1.0 + 1e-12)).floor() * unit;
     format!("{down:.1e}").parse().unwrap_or(x)
+}
+
+/// Returns the engines of this machine with the modes to try: both engines, or the one that is `asked` for, in `modes` or
+/// the usual ones.
+#[must_use]
+pub fn candidates(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)> {
+    let gpu = assemble::gpus().is_ok_and(|gpus| !gpus.is_empty());
+    let engines = match asked {
+        Engine::Auto if gpu => vec![Engine::Cpu, Engine::Cuda],
+        Engine::Auto => vec![Engine::Cpu],
+        engine => vec![engine],
+    };
+    let usual = |engine: Engine| match engine {
+        Engine::Cuda => vec![Precision::F64, Precision::Mixed, Precision::DoubleFloat],
+        _ => vec![Precision::F64, Precision::Mixed],
+    };
+    let of = |engine| if modes.is_empty() { usual(engine) } else { modes.to_vec() };
+    engines.into_iter().flat_map(|engine| of(engine).into_iter().map(move |mode| (engine, mode))).collect()
+}
+
+/// Returns the trials as a table.
+#[must_use]
+pub fn table(trials: &[Trial]) -> Table {
+    let rows = Rows(trials);
+    let columns = vec![
+        rows.text("engine", "engine", |it| it.engine.name().into()),
+        rows.text("mode", "precision mode", |it| it.mode.name().into()),
+        rows.numbers("nu", "1", "accuracy of the time step", |it| it.nu),
+        rows.numbers("part", "1", "part of the run that was tried", |it| it.part),
+        rows.numbers("seconds", "s", "wall time of the whole run", |it| it.seconds),
+        rows.numbers("error", "1", "expected energy error at its end", |it| it.error[0]),
+        rows.numbers("least", "1", "it may be as small as this", |it| it.error[1]),
+        rows.numbers("most", "1", "it may be as large as this", |it| it.error[2]),
+    ];
+    Table { title: "Trials, scaled to the whole run".into(), remarks: Vec::new(), columns }
 }
 
 #[cfg(test)]

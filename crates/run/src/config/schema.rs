@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Config;
 
-/// The JSON Schema of the configuration (draft 2020-12): `tisane schema`. Editors complete and check TOML with it.
+/// The JSON Schema of the configuration (draft 2020-12): `tisane generate schema`. Editors complete and check TOML with it.
 #[must_use]
 pub fn json_schema() -> Value {
     schema_of::<Config>()

@@ -119,11 +119,11 @@ const RUN: &str =
 #[test]
 fn check_says_what_a_run_takes_once_there_is_a_model() {
     let folder = Folder::new(RUN);
-    with_model(&folder, &["check", "run.toml"]).exits(0).says(&["wall time", "not known", "tisane model --fit"]);
-    with_model(&folder, &["model"]).exits(0).says(&["there is no model", "tisane model --fit"]);
-    with_model(&folder, &["model", "--predict", "run.toml"]).exits(2).says(&["there is no model yet"]);
-    with_model(&folder, &["model", "--fit", "nowhere"]).exits(2).says(&["model.toml", "study cost"]);
-    with_model(&folder, &["model", "--show", "--fit"]).exits(2);
+    with_model(&folder, &["check", "run.toml"]).exits(0).says(&["wall time", "not known", "tisane bench model --fit"]);
+    with_model(&folder, &["bench", "model"]).exits(0).says(&["there is no model", "tisane bench model --fit"]);
+    with_model(&folder, &["bench", "model", "--predict", "run.toml"]).exits(2).says(&["there is no model yet"]);
+    with_model(&folder, &["bench", "model", "--fit", "nowhere"]).exits(2).says(&["model.toml", "study cost"]);
+    with_model(&folder, &["bench", "model", "--show", "--fit"]).exits(2);
 
     let sets = [
         "--set",
@@ -136,14 +136,22 @@ fn check_says_what_a_run_takes_once_there_is_a_model() {
         "cost.modes=[\"f64\"]",
     ];
     folder.tisane(&[&["study", "cost", "-q"], &sets[..]].concat()).exits(0);
-    with_model(&folder, &["model", "--fit", "studies/cost"]).exits(0).says(&["cpu", "force_pair", "model.toml"]);
-    with_model(&folder, &["model"]).exits(0).says(&["cpu", "f64"]);
+    with_model(&folder, &["bench", "model", "--fit", "studies/cost"]).exits(0).says(&[
+        "cpu",
+        "force_pair",
+        "model.toml",
+    ]);
+    with_model(&folder, &["bench", "model"]).exits(0).says(&["cpu", "f64"]);
     with_model(&folder, &["check", "run.toml"]).exits(0).says(&[
         "wall time",
         "about",
         "from the particles and the model of",
     ]);
-    with_model(&folder, &["model", "--predict", "run.toml"]).exits(0).says(&["N = 100", "about", "block steps"]);
+    with_model(&folder, &["bench", "model", "--predict", "run.toml"]).exits(0).says(&[
+        "N = 100",
+        "about",
+        "block steps",
+    ]);
     let other = ["check", "run.toml", "--set", "force.precision=mixed"];
     with_model(&folder, &other).exits(0).says(&["not known", "no mixed with this engine"]);
     let beyond = ["check", "run.toml", "--set", "initial.plummer.n=500"];
@@ -160,9 +168,9 @@ fn check_says_what_a_run_takes_once_there_is_a_model() {
         |line: &str| if line.starts_with("force_pair = ") { "force_pair = -1.0".into() } else { line.to_owned() };
     folder.write("model.toml", text.lines().map(negative).collect::<Vec<_>>().join("\n"));
     with_model(&folder, &["check", "run.toml"]).exits(0).says(&["not known", "fit.force_pair", "at least 0"]);
-    with_model(&folder, &["model"]).exits(2).says(&["fit.force_pair", "at least 0"]);
+    with_model(&folder, &["bench", "model"]).exits(2).says(&["fit.force_pair", "at least 0"]);
     folder.write("model.toml", text.replace("force_pair", "force_pare"));
-    with_model(&folder, &["model"]).exits(2).says(&["unknown key `force_pare`: did you mean `force_pair`?"]);
+    with_model(&folder, &["bench", "model"]).exits(2).says(&["unknown key `force_pare`: did you mean `force_pair`?"]);
 }
 
 #[test]

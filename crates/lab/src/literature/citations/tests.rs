@@ -75,8 +75,8 @@ fn a_configuration_is_answered_with_the_papers_of_its_parts() {
         ]
     );
     let text = found.to_string();
-    let expected = "% initial conditions king\n%   King, Ivan R. 1966. The structure of star clusters. III. Some simple \
-                    dynamical models. The Astronomical Journal 71, 64. doi:10.1086/109857\n";
+    let expected = "% initial conditions king\n%   King, Ivan R. 1966. The structure of star clusters. III. \
+                    Some simple dynamical models. The Astronomical Journal 71, 64. doi:10.1086/109857\n";
     assert!(text.contains(expected), "{text}");
     for key in found.keys() {
         assert_eq!(text.matches(&format!("{{{key},\n")).count(), 1, "{key}");
