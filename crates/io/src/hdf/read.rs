@@ -168,9 +168,8 @@ impl TisaneGroup<'_> {
         read_text(&attribute).map_err(|problem| self.error(&place, problem))
     }
 
-    /// Reads the values of a dataset in row order. Its type must be exactly `T` and its shape `(rows, width)`, or
-    /// `(rows)` for width
-    /// 1. Accepts any number of rows if `rows` is [`None`].
+    /// Reads the values of a dataset in row order. Its type must be exactly `T`, its shape `(rows, width)`, or `(rows)`
+    /// if `width` is 1. Accepts any number of rows if `rows` is [`None`].
     pub(crate) fn column<T: H5Type>(&self, name: &str, rows: Option<usize>, width: usize) -> Result<Vec<T>> {
         let dataset = self.dataset(name)?;
         let shape = dataset.shape();
