@@ -40,9 +40,9 @@ enum RowSource {
 }
 
 impl<R: JournalRow> ResumableJournal<R> {
-    /// Checks the journal of a run, with the optional columns or without, whose checkpoint records `rows` rows with the hash `sha256`, if it has one. If the
-    /// CSV is missing, its rows are taken from the HDF5 file, provided that they give the same bytes. Rows that were
-    /// modified since are kept and logged as a warning: the state of the run does not depend on them.
+    /// Checks the journal of a run, with the optional columns or without, whose checkpoint records `rows` rows with the hash
+    /// `sha256`, if it has one. If the CSV is missing, its rows are taken from the HDF5 file, provided that they give the same
+    /// bytes. Rows that were modified since are kept and logged as a warning: the state of the run does not depend on them.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be
