@@ -31,7 +31,8 @@ impl Conserved {
         Self { external, ..Self::from_particles(p, &field.pot) }
     }
 
-    /// Computes the sums over all particles at their positions; `pot` is the potential of the pairs there, one entry a particle.
+    /// Computes the sums over all particles at their positions; `pot` is the potential of the pairs there, one entry a
+    /// particle.
     #[must_use]
     pub fn from_particles(p: &Particles, pot: &[f64]) -> Self {
         let each = || (0..p.len()).map(|i| (p.mass[i], p.pos[i], p.vel[i]));
@@ -54,8 +55,8 @@ impl Conserved {
         self.kinetic + self.potential + self.external
     }
 
-    /// Returns the virial ratio T / |U| by the potential energy of the pairs: ½ in equilibrium without an external field, infinite
-    /// or NaN without potential energy.
+    /// Returns the virial ratio T / |U| by the potential energy of the pairs: ½ in equilibrium without an external
+    /// field, infinite or NaN without potential energy.
     #[must_use]
     pub fn virial_ratio(&self) -> f64 {
         self.kinetic / self.potential.abs()

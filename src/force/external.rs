@@ -1,15 +1,17 @@
 //! External fields: gravity of what is not among the particles, such as a galaxy or a central body held fixed.
 //!
-//! An [`ExternalField`] is a function of place and time. [`WithExternal`] wraps any engine and adds the field to what that engine
-//! evaluates, on the host, in f64, after the pair sum: so the part of the field has the same bits by every engine, in every
-//! precision mode and on any number of threads, and integrators and engines know nothing of it.
+//! An [`ExternalField`] is a function of place and time. [`WithExternal`] wraps any engine and adds the field to what
+//! that engine evaluates, on the host, in f64, after the pair sum: so the part of the field has the same bits by every
+//! engine, in every precision mode and on any number of threads, and integrators and engines know nothing of it.
 //!
-//! The potential of a field stays apart from that of the pairs. The energy counts the pair potential half, as each pair is in the
-//! sum twice, and the external one whole: E = T + ½ Σ m φ + Σ m φₑₓₜ ([`Conserved`](crate::diagnostics::conserved::Conserved)).
-//! The noise of a precision mode and who is bound to a cluster follow from the pair potential alone.
+//! The potential of a field stays apart from that of the pairs. The energy counts the pair potential half, as each pair
+//! is in the sum twice, and the external one whole: E = T + ½ Σ m φ + Σ m φₑₓₜ
+//! ([`Conserved`](crate::diagnostics::conserved::Conserved)). The noise of a precision mode and who is bound to a
+//! cluster follow from the pair potential alone.
 //!
-//! A field that the configuration knows is one file in this folder, with the field, its settings and their [`FieldSettings`], and
-//! one line in the list of [`ExternalSettings`]. A library user implements the trait and needs neither:
+//! A field that the configuration knows is one file in this folder, with the field, its settings and their
+//! [`FieldSettings`], and one line in the list of [`ExternalSettings`]. A library user implements the trait and needs
+//! neither:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -72,20 +74,22 @@ pub(super) const SHARE: usize = 1024;
 /// Gravitational field that particles feel and do not act on, in internal units (G = 1). The time `t` is that of the
 /// [`Clock`], so on the axis that the user sees, in internal units too.
 ///
-/// Fields depend on place and time alone. A force that depends on the velocity (drag, the Coriolis force of a rotating frame) is
-/// not one of these: the leapfrog would lose its order, and the jerk would need the acceleration by all particles.
+/// Fields depend on place and time alone. A force that depends on the velocity (drag, the Coriolis force of a rotating
+/// frame) is not one of these: the leapfrog would lose its order, and the jerk would need the acceleration by all
+/// particles.
 ///
-/// The same arguments must give the same bits on every machine: take `libm`, not the functions of the system, beyond `sqrt`.
+/// The same arguments must give the same bits on every machine: take `libm`, not the functions of the system, beyond
+/// `sqrt`.
 pub trait ExternalField: Send + Sync {
     /// Returns the acceleration at `pos`.
     fn acc(&self, pos: Vec3, t: f64) -> Vec3;
 
-    /// Returns the time derivative of the acceleration along the path of a particle that passes `pos` with the velocity `vel`:
-    /// (v · ∇) a + ∂a/∂t. The order of the Hermite scheme depends on it.
+    /// Returns the time derivative of the acceleration along the path of a particle that passes `pos` with the velocity
+    /// `vel`: (v · ∇) a + ∂a/∂t. The order of the Hermite scheme depends on it.
     fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3;
 
-    /// Returns the potential per unit mass at `pos`: a = −∇φ. It goes into the energy, which is conserved where φ does not depend
-    /// on the time, and bounds the first step of the Hermite scheme.
+    /// Returns the potential per unit mass at `pos`: a = −∇φ. It goes into the energy, which is conserved where φ does
+    /// not depend on the time, and bounds the first step of the Hermite scheme.
     fn pot(&self, pos: Vec3, t: f64) -> f64;
 }
 

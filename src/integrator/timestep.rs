@@ -22,8 +22,8 @@ pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3
 ///
 /// The bounds are tisane's own, each about an orbital time, and take effect where eq. 2 has no meaning. A particle
 /// (nearly) at rest has no jerk, and eq. 2 would give it too long a step. A particle at which the forces cancel (the
-/// middle body of the figure-eight) has no acceleration, and eq. 2 would give it a step of zero. Without a potential, as where an
-/// external one is zero, there is no longest step.
+/// middle body of the figure-eight) has no acceleration, and eq. 2 would give it a step of zero. Without a potential,
+/// as where an external one is zero, there is no longest step.
 #[inline]
 #[must_use]
 pub fn initial(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {

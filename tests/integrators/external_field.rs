@@ -1,5 +1,5 @@
-//! Promise: in an external field particles follow known orbits, the schemes keep their orders, the energy is conserved with the
-//! external potential counted whole, and the bits are the same by any engine on any number of threads.
+//! Promise: in an external field particles follow known orbits, the schemes keep their orders, the energy is conserved
+//! with the external potential counted whole, and the bits are the same by any engine on any number of threads.
 
 use crate::common;
 

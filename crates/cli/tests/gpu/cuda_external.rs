@@ -1,5 +1,5 @@
-//! Promise: in an external field a GPU gives the CPU's forces: the field is added on the host, so that its part has the same bits in
-//! every mode, and in f64 all of it has. Without a GPU each test says that it is skipped.
+//! Promise: in an external field a GPU gives the CPU's forces: the field is added on the host, so that its part has the
+//! same bits in every mode, and in f64 all of it has. Without a GPU each test says that it is skipped.
 #![cfg(feature = "cuda")]
 
 use crate::gpu::needed;

@@ -1,5 +1,5 @@
-//! Promise: every external field of the configuration has the derivatives of its potential, in the user's units, and the reference
-//! of keys shows it.
+//! Promise: every external field of the configuration has the derivatives of its potential, in the user's units, and
+//! the reference of keys shows it.
 
 use std::fs;
 use std::path::Path;

@@ -17,7 +17,7 @@ pub struct ColumnSpec {
     pub dimension: Dimension,
     /// Description.
     pub description: String,
-    /// True if only journals of some runs have the column: those [with optional columns](super::super::journal::Series).
+    /// True if only journals of some runs have the column: see [`JournalWriter`](crate::journal::JournalWriter).
     pub optional: bool,
 }
 
@@ -217,12 +217,13 @@ pub trait JournalRow {
     /// Journal of the row.
     const JOURNAL: Journal;
 
-    /// Returns the columns, optional ones included, in file order. A vector has three columns (`_x`, `_y`, `_z`), a histogram one a bin.
+    /// Returns the columns, optional ones included, in file order. A vector has three columns (`_x`, `_y`, `_z`), a
+    /// histogram one a bin.
     #[must_use]
     fn columns() -> Vec<ColumnSpec>;
 
-    /// Returns the values, in the order of [`columns`](Self::columns), in the user's units: none for an optional column that the
-    /// row is without.
+    /// Returns the values, in the order of [`columns`](Self::columns), in the user's units: none for an optional column
+    /// that the row is without.
     #[must_use]
     fn values(&self, scale: &Scale) -> Vec<Value>;
 }
