@@ -4,8 +4,8 @@ use super::settings::{self, FieldSettings, Mistake};
 use super::{ExternalField, PointMass, Vec3};
 use crate::units::{Real, Scale, Units};
 
-/// Plummer sphere at a fixed place (Plummer 1911, MNRAS 71, 460): φ = −M / √(r² + a²), the potential of a point mass with the
-/// softening a.
+/// Plummer sphere at a fixed place (Plummer 1911, MNRAS 71, 460): φ = −M / √(r² + a²), the potential of a point mass
+/// with the softening a.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plummer {
     /// Mass.

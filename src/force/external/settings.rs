@@ -56,8 +56,8 @@ pub(super) fn describe(mass: Real, position: [Real; 3], (name, length): (&str, i
     format!("{mass} {mass_unit} at ({x}, {y}, {z}) {length_unit}, {name} {length} {length_unit}")
 }
 
-/// Declares [`ExternalSettings`](super::ExternalSettings) from one line a field: its description, its name in snake case and the
-/// type of its settings.
+/// Declares [`ExternalSettings`](super::ExternalSettings) from one line a field: its description, its name in snake
+/// case and the type of its settings.
 macro_rules! fields {
     ($($(#[$($doc:tt)*])* $name:ident: $settings:ty,)*) => {
         /// External fields of a run: each kind at most once. Several add up.
@@ -91,7 +91,8 @@ impl super::ExternalSettings {
         self.iter().next().is_none()
     }
 
-    /// Returns the sum of all fields in internal units, if there are any; `scale` has the user units in one internal unit.
+    /// Returns the sum of all fields in internal units, if there are any; `scale` has the user units in one internal
+    /// unit.
     #[must_use]
     pub fn build(&self, scale: &Scale) -> Option<std::sync::Arc<dyn ExternalField>> {
         let fields: Vec<_> = self.iter().map(|settings| settings.build(scale)).collect();
