@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::force::{Evaluation, ForceEngine, Targets};
-use crate::integrator::Progress;
 use crate::particles::Particles;
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -147,19 +146,19 @@ impl Profiler {
         Step { profiler: self, began: Instant::now() }
     }
 
-    /// Counts the block steps of `done`, which took `whole`, the engine's part included. Several steps at once count as
-    /// blocks of their mean size. Returns the seconds outside the engine and in it.
-    fn count(&self, done: &Progress, whole: Duration) -> [f64; 2] {
+    /// Counts block steps of some particles in all, which took `whole`, the engine's part included. Several steps at once
+    /// count as blocks of their mean size. Returns the seconds outside the engine and in it.
+    fn count(&self, block_steps: u64, particle_steps: u64, whole: Duration) -> [f64; 2] {
         let mut state = self.state();
         let State { step, by_size } = &mut *state;
         let engine = step.total_seconds();
         let host = (whole.as_secs_f64() - engine).max(0.0);
-        let block = done.particle_steps / done.block_steps.max(1);
+        let block = particle_steps / block_steps.max(1);
         let size = block.max(1).ilog2() as usize / 2;
         if by_size.len() <= size {
             by_size.resize_with(size + 1, Timings::default);
         }
-        by_size[size].block_steps += done.block_steps;
+        by_size[size].block_steps += block_steps;
         by_size[size].add(HOST, host);
         by_size[size].merge(step);
         step.clear();
@@ -185,9 +184,10 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Stops the stopwatch after the block step `done`. Returns the seconds outside the engine and in it.
-    pub fn end(self, done: &Progress) -> [f64; 2] {
-        self.profiler.count(done, self.began.elapsed())
+    /// Stops the stopwatch after a number of block steps, with that of the particles that moved in them. Returns the
+    /// seconds outside the engine and in it.
+    pub fn end(self, block_steps: u64, particle_steps: u64) -> [f64; 2] {
+        self.profiler.count(block_steps, particle_steps, self.began.elapsed())
     }
 }
 
@@ -269,8 +269,7 @@ mod tests {
         let _ = profiler.begin();
         for (block, evaluations) in [(1, 1), (3, 2), (4, 1), (15, 1), (1000, 3)] {
             (0..evaluations).for_each(|_| evaluate(&mut *engine));
-            let done = Progress { block_steps: 1, particle_steps: block, ..Progress::default() };
-            let [host, engine] = profiler.count(&done, Duration::from_secs(4));
+            let [host, engine] = profiler.count(1, block, Duration::from_secs(4));
             assert!((host + engine - 4.0).abs() < 1e-9);
         }
         let profile = profiler.profile();

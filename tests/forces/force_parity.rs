@@ -181,7 +181,7 @@ fn an_engine_of_accelerations_refuses_a_part_of_its_particles() {
         engine.load(&p).unwrap();
         let some = Block::from_particles(&p, (0..64).collect());
         let refused = engine.evaluate(now, some.view(), &mut Accelerations::default()).unwrap_err();
-        assert!(refused.to_string().contains("65, as targets, and was given 64"), "{refused}");
+        assert!(refused.to_string().contains("65 particles that it holds as targets, and was given 64"), "{refused}");
     }
 }
 

@@ -88,7 +88,7 @@ impl SessionArgs {
 
     /// Returns the port of the view of this session, if it is asked for.
     fn port(&self) -> Result<Option<Port>> {
-        self.view.map(Port::bind).transpose()
+        self.view.map(Port::open).transpose()
     }
 
     fn limit(&self, simulation: &mut Simulation) {

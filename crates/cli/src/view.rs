@@ -20,7 +20,7 @@ pub struct ViewArgs {
 pub fn view(args: &ViewArgs) -> Result<u8> {
     let mut signals = Signals::new(stop::heeded())
         .map_err(|e| Error::input(&args.dir, format!("cannot listen to signals, which end the view: {e}")))?;
-    let view = View::start(&args.dir, Port::bind(args.port)?)?;
+    let view = View::start(&args.dir, Port::open(args.port)?)?;
     print(&format!("{}  end it with   Ctrl-C\n", describe(&view, &args.dir)))?;
     signals.forever().next();
     Ok(0)

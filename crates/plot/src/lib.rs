@@ -5,7 +5,7 @@
 //! about looks is asked of the caller. The same figure gives the same bytes.
 //!
 //! ```no_run
-//! use tisane::plot::{Axis, Figure, Mark, Panel, Series, Theme};
+//! use tisane_plot::{Axis, Figure, Mark, Panel, Series, Theme};
 //! let measured = vec![(0.1, 3e-6), (0.05, 2e-7), (0.025, 1.1e-8)];
 //! let theory = vec![(0.1, 3e-6), (0.025, 1.17e-8)];
 //! let mut panel = Panel::new("", Axis::log("ν"), Axis::log("|ΔE/E₀|"));

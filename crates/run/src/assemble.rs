@@ -183,8 +183,10 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
             Problem::new(
                 "softening.epsilon",
                 format!(
-                    "particles {} and {} start at the same position {:?}: the force without softening is infinite",
-                    p.id[i], p.id[j], p.pos[i]
+                    "particles {} and {} start at the same place {:?}: the force without softening is infinite",
+                    p.id[i],
+                    p.id[j],
+                    <[f64; 3]>::from(p.pos[i])
                 ),
             )
             .with_help("set softening.epsilon > 0, or take one of the two out of the input"),

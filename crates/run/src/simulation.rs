@@ -233,7 +233,7 @@ impl Simulation {
             let stopwatch = self.info.profiler.as_ref().map(Profiler::begin);
             let done = self.engines.propagator.advance(&mut self.particles, self.plan.end, STEPS_BETWEEN_CHECKS)?;
             if let Some(stopwatch) = stopwatch {
-                stopwatch.end(&done);
+                stopwatch.end(done.block_steps, done.particle_steps);
             }
             self.count(done);
             self.finish_cluster_survey(outputs, false)?;

@@ -18,7 +18,7 @@
 //! use tisane_view::{Port, View};
 //!
 //! fn main() -> tisane::Result<()> {
-//!     let view = View::start(Path::new("runs/plummer"), Port::bind(0)?)?;
+//!     let view = View::start(Path::new("runs/plummer"), Port::open(0)?)?;
 //!     println!("open {}", view.address());
 //!     let _ = std::io::stdin().read_line(&mut String::new());
 //!     Ok(())

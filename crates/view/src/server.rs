@@ -51,7 +51,7 @@ impl Port {
     ///
     /// # Errors
     /// [`Error::Input`] if the port cannot be bound.
-    pub fn bind(port: u16) -> Result<Self> {
+    pub fn open(port: u16) -> Result<Self> {
         let place = format!("127.0.0.1:{port}");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
             Error::input(&place, format!("cannot serve the view at this address: {e}"))

@@ -132,7 +132,7 @@ fn particles_move_and_change_in_number_and_mass() {
         // Others than all particles.
         let some = Block::from_particles(&synchronised(65, 7), (0..64).collect());
         let refused = engine.evaluate(Time::default(), some.view(), &mut Accelerations::default());
-        assert!(refused.unwrap_err().to_string().contains("65, as targets, and was given 64"));
+        assert!(refused.unwrap_err().to_string().contains("65 particles that it holds as targets, and was given 64"));
     }
 }
 

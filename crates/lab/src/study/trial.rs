@@ -175,7 +175,7 @@ impl Trial {
     fn step(&mut self, it: &mut Measured, until: Time) -> Result<()> {
         let watch = self.profiler.begin();
         let done = self.propagator.advance(&mut self.particles, until, 1)?;
-        let [host, force] = watch.end(&done);
+        let [host, force] = watch.end(done.block_steps, done.particle_steps);
         it.add(done.particle_steps, host, force);
         it.pairs += done.pairs;
         self.now = done.now;

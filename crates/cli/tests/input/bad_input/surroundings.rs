@@ -62,7 +62,7 @@ fn threads_that_cannot_be_had_are_told_before_anything_is_written() {
     let before = folder.files();
     // A limit that root does not have.
     let run = as_user(&folder, "ulimit -u 2 &&", &["run", "run.toml", "-q", "--output", "o", "--threads", "7"]);
-    finish(run).exits(2).says(&["threads: cannot start 7", "ulimit -u", "threads by --threads"]);
+    finish(run).exits(2).says(&["threads: cannot start 7", "ulimit -u", "threads with --threads"]);
     assert!(folder.files() == before);
 }
 
