@@ -43,7 +43,7 @@ fn the_energy_has_the_external_term_whole_and_is_conserved() {
     assert!(error < 1e-7, "{error:e}");
     // It is not an error that the momentum changes.
     assert!(numbers(&outcome, "momentum_drift")[4] > 0.1);
-    folder.tisane(&["inspect", "o"]).exits(0);
+    folder.tisane(&["inspect", "o/diagnostics.hdf5"]).exits(0).says(&["external_potential_energy"]);
 }
 
 #[test]

@@ -34,6 +34,15 @@ fn rust_sources() -> Vec<(String, String)> {
     found
 }
 
+/// The Rust sources without their unit tests, which may make a socket to see that it is refused as a file.
+fn without_tests() -> Vec<(String, String)> {
+    let mut sources = rust_sources();
+    for (_, text) in &mut sources {
+        text.truncate(text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len()));
+    }
+    sources
+}
+
 /// The files whose text has one of the words.
 fn with_any(texts: &[(String, String)], words: &[&str]) -> Vec<String> {
     let has = |(_, text): &&(String, String)| words.iter().any(|word| text.contains(word));
@@ -44,11 +53,7 @@ fn with_any(texts: &[(String, String)], words: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_network_is_touched_by_the_view_alone_and_on_the_loopback_interface() {
-    let mut sources = rust_sources();
-    // A unit test may make a socket to see that it is refused as a file.
-    for (_, text) in &mut sources {
-        text.truncate(text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len()));
-    }
+    let sources = without_tests();
     let net = ["std::net", "TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ToSocketAddrs"];
     assert_eq!(with_any(&sources, &net), ["crates/view/src/http.rs", "crates/view/src/server.rs"]);
     let (_, server) = sources.iter().find(|(name, _)| name == "crates/view/src/server.rs").unwrap();
@@ -59,7 +64,7 @@ fn the_network_is_touched_by_the_view_alone_and_on_the_loopback_interface() {
 
 #[test]
 fn other_programs_are_started_where_that_is_argued_and_never_by_a_shell() {
-    let sources = rust_sources();
+    let sources = without_tests();
     let starts = with_any(&sources, &["process::Command", "process::{Command"]);
     // ffmpeg for a film; this program itself for a case of the validation.
     assert_eq!(starts, ["crates/cli/src/movie.rs", "crates/lab/src/validate/rows.rs"]);
