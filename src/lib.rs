@@ -35,7 +35,7 @@
 //! # One block step
 //! 1. The [scheduler](integrator::scheduler) finds the smallest `t + dt` and the particles that are due then: the
 //!    block.
-//! 2. The [integrator](integrator) predicts the block to that moment.
+//! 2. The [`integrator`] predicts the block to that moment.
 //! 3. A [`ForceEngine`](force::ForceEngine) predicts all its sources to the same moment,
 //! 4. sums acceleration, jerk and potential over bags of sources, and the bags over the [canonical
 //!    tree](force::canonical),

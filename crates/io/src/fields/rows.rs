@@ -18,7 +18,7 @@ pub struct ColumnSpec {
     /// Description.
     pub description: String,
     /// True if only journals of some runs have the column: those [with optional
-    /// columns](super::super::journal::Series).
+    /// columns](super::super::journal::JournalWriter).
     pub optional: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A study is one TOML ([`config`]) that says what to sweep over. Each finished point is kept at once in a [`journal`];
 //! a study that is killed goes on where it was. What is measured is a [`trial`], a run without files, or the error of
-//! some forces. The rows become tables ([`tisane_io::table`]) and [`figures`], beside what the [`papers`] report and
+//! some forces. The rows become tables ([`tisane_io::table`]) and [`figures`], beside what the [papers](crate::literature::tables) report and
 //! what theory says ([`laws`]).
 //!
 //! From trials come two helpers of users: the performance [`model`] of a machine, which [`predict`]s what a run will
