@@ -272,8 +272,8 @@ def test_the_lines_of_the_readme_work(runs, monkeypatch, capsys):
 def test_the_versions_are_those_of_the_program():
     import tomllib
 
-    rust = tomllib.loads((REPOSITORY / "Cargo.toml").read_text())["package"]["version"]
+    rust = tomllib.loads((REPOSITORY / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     python = tomllib.loads((REPOSITORY / "python" / "pyproject.toml").read_text())["project"]["version"]
     assert rust == python
-    source = (REPOSITORY / "src" / "io" / "mod.rs").read_text()
+    source = (REPOSITORY / "crates" / "io" / "src" / "lib.rs").read_text()
     assert f"FORMAT_VERSION: u64 = {tisane.FORMAT_VERSION};" in source
