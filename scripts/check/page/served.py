@@ -88,7 +88,11 @@ def drawn(page):
 def settled(page):
     """Waits until what was asked for is on the screen."""
     page.wait_for_timeout(300)
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    # A page in the background gets no animation frames.
+    page.evaluate("""new Promise((done) => {
+        requestAnimationFrame(() => requestAnimationFrame(done));
+        setTimeout(done, 5000);
+    })""")
     page.wait_for_timeout(300)
 
 

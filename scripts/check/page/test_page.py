@@ -181,6 +181,7 @@ def test_two_views_leave_each_other_alone(browser, small, view):
         other = page.context.new_page()
         other.goto(second.address)
         drawn(other)
+        page.bring_to_front()
         page.reload()
         drawn(page)
         assert second.interrupt() == 0
