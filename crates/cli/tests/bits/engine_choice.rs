@@ -1,5 +1,5 @@
-//! Promise: a run says which engine computes it and why, whatever the machine has; a run that goes on keeps its bits or
-//! says that it does not; a profile is printed on request. Holds with and without a GPU.
+//! Promise: a run names its engine and the reason for the choice, with and without a GPU. A resumed run keeps its bits
+//! or reports that it does not. A profile is printed on request.
 
 use crate::program;
 use program::{Folder, summary};

@@ -1,5 +1,5 @@
-//! Promise: whatever byte of a checkpoint or snapshot is damaged, reading it gives an error that names the file or the
-//! very content that was written; a run goes on from its previous checkpoint and says so; nothing panics.
+//! Promise: a checkpoint or snapshot with any damaged byte reads as an error that names the file, or as the content that
+//! was written. A run then continues from its previous checkpoint and reports it. Nothing panics.
 
 use crate::program;
 use program::{Folder, summary};

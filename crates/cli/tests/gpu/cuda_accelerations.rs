@@ -1,6 +1,6 @@
 //! Promise: the CUDA engine of accelerations alone gives the accelerations of the engines of forces: in f64 the CPU's
-//! bits, in the other modes those of the CUDA engine of forces, whose 1/√ it shares, and the same bits whatever the
-//! launch shape. The environment is that of `cuda_parity`: `TISANE_NEED_GPU`, `TISANE_KERNELS` with
+//! bits, in the other modes those of the CUDA engine of forces, whose 1/√ it shares. The launch shape changes no
+//! bit. The environment is that of `cuda_parity`: `TISANE_NEED_GPU`, `TISANE_KERNELS` with
 //! `TISANE_PARITY=bits`, `TISANE_MODES`, `TISANE_SIZES`, `TISANE_FEW_SHAPES`.
 #![cfg(feature = "cuda")]
 

@@ -1,8 +1,8 @@
 //! Promise: the CUDA engine gives the CPU's forces: in f64 bit for bit, in the other modes up to the roundings of their
-//! 1/√, and the same bits whatever the launch shape and the rest of the block. Without a GPU each test says that it is
-//! skipped, and with `TISANE_NEED_GPU` set it fails. With kernels compiled by `scripts/gpu/kernels --ieee FILE` and
-//! `TISANE_KERNELS=FILE TISANE_PARITY=bits`, every mode is held to the CPU's bits. For a sanitizer, which is slow,
-//! there is less to be had: `TISANE_MODES=mixed,f64`, `TISANE_SIZES=1,33` (particles), `TISANE_BLOCKS=1,2048`
+//! 1/√. The launch shape and the other targets of a block change no bit. Without a GPU each test reports that it is
+//! skipped, or fails if `TISANE_NEED_GPU` is set. With kernels compiled by `scripts/gpu/kernels --ieee FILE` and
+//! `TISANE_KERNELS=FILE TISANE_PARITY=bits`, every mode is compared with the CPU's bits. For a sanitizer, which is
+//! slow, the tests can be reduced: `TISANE_MODES=mixed,f64`, `TISANE_SIZES=1,33` (particles), `TISANE_BLOCKS=1,2048`
 //! (targets), `TISANE_FEW_SHAPES=1` (one shape per kernel, in addition to the one that the engine chooses).
 #![cfg(feature = "cuda")]
 

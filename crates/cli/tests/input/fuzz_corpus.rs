@@ -1,4 +1,4 @@
-//! Promise: whatever was found by fuzzing stays found. Every input kept in `fuzz/seeds` and `fuzz/regressions` goes
+//! Promise: an input that fuzzing found is tested from then on. Every file in `fuzz/seeds` and `fuzz/regressions` goes
 //! through the function that the fuzzer calls (`scripts/fuzz` looks for new ones).
 
 #[path = "../../../../fuzz/src/lib.rs"]

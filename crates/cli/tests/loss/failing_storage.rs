@@ -1,6 +1,6 @@
-//! Promise: where a file cannot be written, the run says which and why, ends with exit code 5 and leaves a checkpoint
-//! and whole files; resumed, it comes to the end that it would have had. Told to wait for space, it waits, and then
-//! comes to the same end.
+//! Promise: if a file cannot be written, the run names the file and the reason, ends with exit code 5 and leaves a
+//! checkpoint and complete files. A resumed run ends in the same state as an undisturbed one, as does a run that was
+//! configured to wait for space.
 
 use crate::mount;
 use crate::outcome;

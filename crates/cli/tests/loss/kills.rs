@@ -1,5 +1,5 @@
-//! Promise: whatever ends the process of a run, at whatever instant, the run is resumed to the very end that it would
-//! have had.
+//! Promise: a run whose process ends at any instant, for any reason, can be resumed and ends in the same state as an
+//! undisturbed run.
 //!
 //! Processes are ended by SIGKILL at random instants, half of them as a file is being written; others by SIGTERM, by
 //! SIGINT twice, by a limit of wall time, or halted and continued. A dozen kills in `cargo test`; hundreds by

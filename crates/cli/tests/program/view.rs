@@ -1,5 +1,5 @@
-//! Promise: the live view shows what is in a run's directory, while the run goes on and afterwards, to whoever has its
-//! token and to nobody else, and no request harms it. (`scripts/check/view` drives the page itself in a browser.)
+//! Promise: the live view shows the content of a run's directory, during the run and afterwards, to clients with its
+//! token only, and no request harms it. (`scripts/check/view` drives the page itself in a browser.)
 
 use crate::program::{Folder, PATIENCE, diagnostics, wait_until};
 use rand::{Rng, RngExt, SeedableRng};

@@ -1,4 +1,4 @@
-//! What the sources may use: guards that hold for whatever is added.
+//! Limits on what the sources may use: sockets, other programs, HDF5 files, Python modules, dependencies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
