@@ -105,6 +105,8 @@ def tables() -> None:
     key = '{"n":64,"seed":1,"engine":"cpu","mode":"f64","nu":0.01,"epsilon":0.01,"dt_max":0.125,"dt_min":1e-9,'
     key += '"span":[0.25,0.5],"threads":1,"repetition":null}'
     put("results", "trial", '{"key":' + key + ',"result":{"failed":"it stands still"}}\n')
+    key = key.replace('"nu":0.01', '"integrator":"multipoint6","accuracy":0.35')
+    put("results", "trial-multipoint", '{"key":' + key + ',"result":{"failed":"it stands still"}}\n')
     shapes = (TOP / "src/force/cuda/shapes.csv").read_text().splitlines()
     head = next(k for k, line in enumerate(shapes) if not line.startswith("#"))
     put("results", "shapes", "\n".join(shapes[head : head + 1] + shapes[head + 1 :: 60]) + "\n")

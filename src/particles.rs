@@ -49,6 +49,56 @@ pub struct Particles {
     pub time: Vec<Time>,
     /// Block level of its next step.
     pub step: Vec<Level>,
+    /// Derivatives and earlier points that multi-point schemes keep.
+    pub history: History,
+}
+
+/// Largest number of earlier points in a [`History`].
+pub const MOST_POINTS: usize = 2;
+/// Largest number of derivatives in a [`History`].
+pub const MOST_DERIVATIVES: usize = 4;
+
+/// Columns of multi-point schemes, all of length N; empty for other schemes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// Derivatives of the acceleration at the particle's own time, from the second on.
+    pub derivatives: Vec<Vec<Vec3>>,
+    /// Earlier points in time, the latest first.
+    pub points: Vec<Point>,
+}
+
+/// Earlier point of every particle, in columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Acceleration.
+    pub acc: Vec<Vec3>,
+    /// Jerk.
+    pub jerk: Vec<Vec3>,
+    /// Moment of the point. A particle whose moment is not before that of the next point has no such point.
+    pub time: Vec<Time>,
+}
+
+impl History {
+    /// Creates the history of `n` particles at time zero that have no earlier points yet, with room for `points` of them
+    /// and for `derivatives`.
+    #[must_use]
+    pub fn new(n: usize, points: usize, derivatives: usize) -> Self {
+        let zeros = || vec![Vec3::zeros(); n];
+        let point = || Point { acc: zeros(), jerk: zeros(), time: vec![Time::default(); n] };
+        Self {
+            derivatives: (0..derivatives).map(|_| zeros()).collect(),
+            points: (0..points).map(|_| point()).collect(),
+        }
+    }
+
+    /// Returns true if it has these numbers of points and derivatives, of `n` particles each.
+    #[must_use]
+    pub fn has(&self, n: usize, points: usize, derivatives: usize) -> bool {
+        let is_whole = |point: &Point| [point.acc.len(), point.jerk.len(), point.time.len()] == [n; 3];
+        (self.points.len(), self.derivatives.len()) == (points, derivatives)
+            && self.points.iter().all(is_whole)
+            && self.derivatives.iter().all(|column| column.len() == n)
+    }
 }
 
 impl Particles {
@@ -71,6 +121,7 @@ impl Particles {
             pot: vec![0.0; n],
             time: vec![Time::default(); n],
             step: vec![Level::default(); n],
+            history: History::default(),
         }
     }
 

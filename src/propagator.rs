@@ -158,7 +158,7 @@ mod tests {
     use crate::force::precision::Precision;
     use crate::force::range::Range;
     use crate::initial::plummer;
-    use crate::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+    use crate::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
     use crate::integrator::leapfrog::Leapfrog;
     use crate::time::{Clock, Level};
 
@@ -172,10 +172,7 @@ mod tests {
             nu: 0.02,
             nu_start: 0.02,
             iterations: 1,
-            floor: Level::DEEPEST,
-            on_floor: OnFloor::Clamp,
-            noise: 0.0,
-            range: Range::F64,
+            limits: Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(Precision::F64) },
         };
         let accelerations = cpu::accelerations(Precision::F64, EPSILON, width);
         [

@@ -36,6 +36,7 @@ const CONCRETE: &[(&str, &[&str])] = &[
     ("force::reference::", CHOOSERS),
     ("integrator::hermite4::", CHOOSERS),
     ("integrator::leapfrog::", CHOOSERS),
+    ("integrator::multipoint::", CHOOSERS),
     ("formats::amuse::", &["crates/io/src/formats/"]),
     ("formats::csv::", &["crates/io/src/formats/"]),
     ("formats::gadget::", &["crates/io/src/formats/"]),

@@ -56,9 +56,9 @@ pub use point_mass::{PointMass, PointMassSettings};
 pub use settings::{FieldSettings, Mistake};
 
 settings::fields! {
-    /// Point mass at a fixed place, if softened the potential of a Plummer sphere.
+    /// Point mass at a fixed position; with a softening it has the potential of a Plummer sphere.
     point_mass: PointMassSettings,
-    /// Plummer sphere at a fixed place (Plummer 1911).
+    /// Plummer sphere at a fixed position (Plummer 1911).
     plummer: PlummerSettings,
 }
 

@@ -15,19 +15,19 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Precision {
-    /// Hamada & Iitaka's (2007) DIRECT: for studies.
+    /// One running sum in f32 over all sources, the DIRECT scheme of Hamada & Iitaka (2007); for studies.
     F32Direct,
-    /// Their Chamomile scheme: bags in f32, added up in order. For studies.
+    /// Bags of sources in f32, added up in order, the Chamomile scheme of Hamada & Iitaka (2007); for studies.
     F32Chamomile,
-    /// Compensated sums of f32.
+    /// Compensated sums in f32.
     F32Kahan,
     /// Chamomile bags with exact position differences and wide totals.
     Mixed,
-    /// Pairs of f32 all the way: needs no f64 hardware.
+    /// Pairs of f32 in all stages: needs no f64 hardware.
     DoubleFloat,
-    /// `f64` with a faster 1/√ on GPUs, right to about an ulp. On the CPU it is `f64`.
+    /// `f64` with a faster 1/√ on GPUs, accurate to about an ulp. On the CPU it is `f64`.
     F64Fast,
-    /// Everything in f64: the reference.
+    /// All stages in f64: the reference.
     #[default]
     F64,
 }
@@ -38,6 +38,7 @@ struct ModeProperties {
     in_f64: bool,
     noise: f64,
     audit_limit: f64,
+    gpu_wins_from: usize,
 }
 
 impl Precision {
@@ -48,17 +49,16 @@ impl Precision {
     /// Returns the properties of a mode: the table of the modes. [`super::mode`] has the arithmetic of each, and the
     /// CUDA engine its kernels.
     const fn properties(self) -> ModeProperties {
-        match self {
-            Self::F32Direct => ModeProperties { name: "f32-direct", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
-            Self::F32Chamomile => {
-                ModeProperties { name: "f32-chamomile", in_f64: false, noise: 0.0, audit_limit: 1e-2 }
-            }
-            Self::F32Kahan => ModeProperties { name: "f32-kahan", in_f64: false, noise: 0.0, audit_limit: 1e-2 },
-            Self::Mixed => ModeProperties { name: "mixed", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
-            Self::DoubleFloat => ModeProperties { name: "double-float", in_f64: false, noise: 4e-7, audit_limit: 1e-5 },
-            Self::F64Fast => ModeProperties { name: "f64-fast", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
-            Self::F64 => ModeProperties { name: "f64", in_f64: true, noise: 0.0, audit_limit: 1e-11 },
-        }
+        let (name, in_f64, noise, audit_limit, gpu_wins_from) = match self {
+            Self::F32Direct => ("f32-direct", false, 0.0, 1e-2, 8192),
+            Self::F32Chamomile => ("f32-chamomile", false, 0.0, 1e-2, 1024),
+            Self::F32Kahan => ("f32-kahan", false, 0.0, 1e-2, 1024),
+            Self::Mixed => ("mixed", false, 4e-7, 1e-5, 1024),
+            Self::DoubleFloat => ("double-float", false, 4e-7, 1e-5, 1024),
+            Self::F64Fast => ("f64-fast", true, 0.0, 1e-11, 1024),
+            Self::F64 => ("f64", true, 0.0, 1e-11, 1024),
+        };
+        ModeProperties { name, in_f64, noise, audit_limit, gpu_wins_from }
     }
 
     /// Returns the name in configurations and files.
@@ -87,5 +87,16 @@ impl Precision {
     #[must_use]
     pub const fn audit_limit(self) -> f64 {
         self.properties().audit_limit
+    }
+
+    /// Returns the number of particles from which a run is faster on a GPU than on the CPU's cores.
+    ///
+    /// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs,
+    /// Measured). The leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16
+    /// cores. For fewer particles the CPU finishes a block before the copies, launches and waits of an evaluation on a
+    /// GPU do. `f32-direct` has one sum over all sources in order, so that a small block occupies few threads of a GPU.
+    #[must_use]
+    pub const fn gpu_wins_from(self) -> usize {
+        self.properties().gpu_wins_from
     }
 }

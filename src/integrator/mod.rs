@@ -1,7 +1,9 @@
 //! Integrators: schemes that move the particles, given an engine for the forces.
 
+pub mod hermite;
 pub mod hermite4;
 pub mod leapfrog;
+pub mod multipoint;
 mod particle_slices;
 pub mod scheduler;
 mod settings;
@@ -12,6 +14,8 @@ pub use settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo
 settings::schemes! {
     /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).
     Hermite4: hermite4::Hermite4Settings,
+    /// Multi-point Hermite scheme of 6th or 8th order with individual block time steps (Dittmann 2024).
+    Multipoint: multipoint::MultipointSettings,
     /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
     Leapfrog: leapfrog::LeapfrogSettings,
 }

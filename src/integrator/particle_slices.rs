@@ -1,49 +1,108 @@
 //! Slices of the particles' columns, so that threads can move the parts of a block at the same time.
 
-use crate::particles::{Particles, Vec3};
+use crate::particles::{MOST_DERIVATIVES, MOST_POINTS, Particles, Point, Vec3};
 use crate::time::{Level, Time};
 
-/// Columns that a step changes, of consecutive particles from `first` on.
+/// Declares columns of consecutive particles, which split where they are not empty.
+macro_rules! columns {
+    ($(#[$doc:meta])* $Name:ident { $($column:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        pub struct $Name<'a> {
+            $(pub $column: &'a mut [$type],)*
+        }
+
+        impl $Name<'_> {
+            /// Splits into the first `at` particles, and the others.
+            #[inline(always)]
+            fn split(self, at: usize) -> (Self, Self) {
+                $(let $column = self.$column.split_at_mut(at.min(self.$column.len()));)*
+                (Self { $($column: $column.0,)* }, Self { $($column: $column.1,)* })
+            }
+        }
+    };
+}
+
+columns! {
+    /// Columns that a step changes.
+    Columns {
+        pos: Vec3,
+        vel: Vec3,
+        acc: Vec3,
+        jerk: Vec3,
+        pot: f64,
+        time: Time,
+        step: Level,
+    }
+}
+
+columns! {
+    /// Columns of a [`Point`].
+    PointSlices {
+        acc: Vec3,
+        jerk: Vec3,
+        time: Time,
+    }
+}
+
+/// Columns that a step changes, of consecutive particles from `first` on. Those of the history are empty if the scheme
+/// keeps none.
 #[derive(Debug)]
 pub struct ParticleSlices<'a> {
     /// Index of the first particle.
     pub first: usize,
     /// Columns, as in [`Particles`].
-    pub pos: &'a mut [Vec3],
-    pub vel: &'a mut [Vec3],
-    pub acc: &'a mut [Vec3],
-    pub jerk: &'a mut [Vec3],
-    pub pot: &'a mut [f64],
-    pub time: &'a mut [Time],
-    pub step: &'a mut [Level],
+    pub columns: Columns<'a>,
+    /// Derivatives of the acceleration, from the second on.
+    pub derivatives: [&'a mut [Vec3]; MOST_DERIVATIVES],
+    /// Earlier points, the latest first.
+    pub points: [PointSlices<'a>; MOST_POINTS],
+}
+
+impl<'a> PointSlices<'a> {
+    fn from_point(point: &'a mut Point) -> Self {
+        let Point { acc, jerk, time } = point;
+        Self { acc, jerk, time }
+    }
 }
 
 impl<'a> ParticleSlices<'a> {
     /// Returns one slice of all particles.
     pub fn all(p: &'a mut Particles) -> Self {
-        let Particles { id: _, mass: _, pos, vel, acc, jerk, pot, time, step } = p;
-        Self { first: 0, pos, vel, acc, jerk, pot, time, step }
+        let Particles { id: _, mass: _, pos, vel, acc, jerk, pot, time, step, history } = p;
+        let (mut derivatives, mut points) = (history.derivatives.iter_mut(), history.points.iter_mut());
+        Self {
+            first: 0,
+            columns: Columns { pos, vel, acc, jerk, pot, time, step },
+            derivatives: std::array::from_fn(|_| derivatives.next().map(Vec::as_mut_slice).unwrap_or_default()),
+            points: std::array::from_fn(|_| points.next().map(PointSlices::from_point).unwrap_or_default()),
+        }
     }
 
     /// Splits into the particles before index `i`, and the others.
+    #[inline(always)]
     fn split(self, i: usize) -> (Self, Self) {
         let at = i - self.first;
-        let (pos, vel) = (self.pos.split_at_mut(at), self.vel.split_at_mut(at));
-        let (acc, jerk) = (self.acc.split_at_mut(at), self.jerk.split_at_mut(at));
-        let (pot, time, step) = (self.pot.split_at_mut(at), self.time.split_at_mut(at), self.step.split_at_mut(at));
+        let columns = self.columns.split(at);
+        let [d2, d3, d4, d5] = self.derivatives.map(|column| column.split_at_mut(at.min(column.len())));
+        let [near, far] = self.points.map(|point| point.split(at));
         (
             Self {
                 first: self.first,
-                pos: pos.0,
-                vel: vel.0,
-                acc: acc.0,
-                jerk: jerk.0,
-                pot: pot.0,
-                time: time.0,
-                step: step.0,
+                columns: columns.0,
+                derivatives: [d2.0, d3.0, d4.0, d5.0],
+                points: [near.0, far.0],
             },
-            Self { first: i, pos: pos.1, vel: vel.1, acc: acc.1, jerk: jerk.1, pot: pot.1, time: time.1, step: step.1 },
+            Self { first: i, columns: columns.1, derivatives: [d2.1, d3.1, d4.1, d5.1], points: [near.1, far.1] },
         )
+    }
+
+    /// Returns the same particles, in slices that the compiler knows to be of equal length, so that one bounds check
+    /// of an index serves all columns.
+    #[inline(always)]
+    pub fn of_equal_length(self) -> Self {
+        let end = self.first + self.columns.step.len();
+        self.split(end).0
     }
 
     /// Splits into one slice for each `size` entries of the ascending list `index`, which contains their particles.
@@ -62,11 +121,13 @@ impl<'a> ParticleSlices<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::particles::History;
 
     #[test]
-    fn stretches_cover_their_chunks_and_do_not_overlap() {
+    fn slices_cover_their_chunks_and_do_not_overlap() {
         let mut p = Particles::new(vec![1.0; 50], vec![Vec3::zeros(); 50], vec![Vec3::zeros(); 50]);
-        (0..50).for_each(|i| p.pot[i] = i as f64);
+        p.history = History::new(50, 1, 0);
+        (0..50).for_each(|i| (p.pot[i], p.history.points[0].time[i]) = (i as f64, Time(i as u64)));
         let index = [0, 3, 4, 20, 21, 30, 49];
         for size in 1..9 {
             let slices = ParticleSlices::all(&mut p).for_chunks(&index, size);
@@ -74,9 +135,11 @@ mod tests {
             let mut end = 0;
             for (slice, chunk) in slices.iter().zip(index.chunks(size)) {
                 assert_eq!(slice.first, end);
-                end = slice.first + slice.step.len();
+                end = slice.first + slice.columns.step.len();
                 for i in chunk.iter().map(|&i| i as usize) {
-                    assert_eq!(slice.pot[i - slice.first], i as f64);
+                    assert_eq!(slice.columns.pot[i - slice.first], i as f64);
+                    assert_eq!(slice.points[0].time[i - slice.first], Time(i as u64));
+                    assert!(slice.points[1].time.is_empty());
                 }
             }
         }

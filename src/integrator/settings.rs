@@ -91,9 +91,14 @@ pub trait Scheme {
     /// Writes the defaults into all keys that are not set.
     fn resolve(&mut self) {}
 
-    /// Adds the invalid settings to `found`. Returns true if [`Scheme::dt_max`] is valid. `physical` units have no
-    /// default step.
-    fn check(&self, physical: bool, found: &mut Vec<InvalidSetting>) -> bool;
+    /// Adds the settings that are invalid with forces of a precision mode to `found`. Returns true if
+    /// [`Scheme::dt_max`] is valid. `physical` units have no default step.
+    fn check(&self, physical: bool, precision: Precision, found: &mut Vec<InvalidSetting>) -> bool;
+
+    /// Returns a warning about settings that are valid but not wise with forces of a precision mode.
+    fn doubt(&self, _: Precision) -> Option<String> {
+        None
+    }
 
     /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;

@@ -18,7 +18,7 @@ pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3
 }
 
 /// Returns the first step, `ν |a| / |k|` (Portegies Zwart et al. 2007, eq. 2), no longer than `sqrt(ν |φ|) / |a|` and
-/// no shorter than `2⁻¹⁰ ν sqrt(sqrt|φ| / |k|)`. Infinite for a free particle; NaN if an argument is.
+/// no shorter than `2⁻⁶ ν sqrt(sqrt|φ| / |k|)`. Infinite for a free particle; NaN if an argument is.
 ///
 /// The bounds are tisane's own, each about an orbital time, and take effect where eq. 2 has no meaning. A particle
 /// (nearly) at rest has no jerk, and eq. 2 would give it too long a step. A particle at which the forces cancel (the
@@ -34,7 +34,7 @@ pub fn initial(nu: f64, acc: f64, jerk: f64, pot: f64) -> f64 {
     if by_jerk.is_nan() {
         return f64::NAN;
     }
-    let shortest = nu * (pot.abs().sqrt() / jerk).sqrt() / 1024.0;
+    let shortest = nu * (pot.abs().sqrt() / jerk).sqrt() / 64.0;
     let longest = if pot == 0.0 { f64::INFINITY } else { (nu * pot.abs()).sqrt() / acc };
     by_jerk.max(shortest).min(longest)
 }
@@ -69,8 +69,8 @@ mod tests {
     fn the_first_step_is_bounded_where_motion_or_force_vanish() {
         assert_eq!(initial(0.01, 2.0, 4.0, -1.0), 0.005);
         assert_eq!(initial(0.01, 2.0, 0.0, -1.0), 0.05);
-        assert_eq!(initial(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
-        assert_eq!(initial(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 1024.0);
+        assert_eq!(initial(0.01, 0.0, 4.0, -1.0), 0.01 * 0.5 / 64.0);
+        assert_eq!(initial(0.01, 1e-17, 4.0, -1.0), 0.01 * 0.5 / 64.0);
         assert_eq!(initial(0.01, 0.0, 0.0, 0.0), f64::INFINITY);
         assert_eq!(initial(0.01, 2.0, 4.0, 0.0), 0.005);
         assert!(initial(0.01, 1.0, f64::NAN, -1.0).is_nan() && initial(0.01, f64::NAN, 1.0, -1.0).is_nan());

@@ -51,7 +51,7 @@ macro_rules! unit_names {
 }
 
 unit_names! {
-    /// A unit of mass.
+    /// Unit of mass.
     MassUnit, "G times one unit, cm³ s⁻²: exact for the nominal masses, whose mass parameter is known better than G.",
     Msun = "Msun", GM_SUN_CGS;
     Mjup = "Mjup", GM_JUPITER_CGS;
@@ -61,7 +61,7 @@ unit_names! {
 }
 
 unit_names! {
-    /// A unit of length.
+    /// Unit of length.
     LengthUnit, "One unit in cm.",
     Kiloparsec = "kpc", PC_CGS * 1e3;
     Parsec = "pc", PC_CGS;
@@ -72,7 +72,7 @@ unit_names! {
 }
 
 unit_names! {
-    /// A unit of velocity.
+    /// Unit of velocity.
     VelocityUnit, "One unit in cm/s.",
     KilometrePerSecond = "km/s", 1e5;
     MetrePerSecond = "m/s", 1e2;
@@ -83,7 +83,7 @@ unit_names! {
 }
 
 unit_names! {
-    /// A unit of time.
+    /// Unit of time.
     TimeUnit, "One unit in s.",
     Gigayear = "Gyr", 1e9 * YEAR_CGS;
     Megayear = "Myr", 1e6 * YEAR_CGS;

@@ -162,7 +162,7 @@ mod with_serde {
         fn json_schema(_: &mut SchemaGenerator) -> Schema {
             let pattern = format!(r"^\s*[+-]?\s*{TERM}\s*(/\s*{TERM}\s*)?$");
             json_schema!({
-                "description": "A number, or a string with a quotient or a power such as \"1/256\" or \"2^-26\".",
+                "description": "Number, or a string with a quotient or a power such as \"1/256\" or \"2^-26\".",
                 "anyOf": [{ "type": "number" }, { "type": "string", "pattern": pattern }]
             })
         }

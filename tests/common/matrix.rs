@@ -12,10 +12,12 @@ use tisane::diagnostics::force_audit::Auditor;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
-use tisane::force::{Accelerations, EngineKind, ForceEngine, reference};
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::force::{Accelerations, EngineKind, ForceEngine, Forces, reference};
+use tisane::integrator::Integrator;
+use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
-use tisane::particles::{Particles, hexadecimal};
+use tisane::integrator::multipoint::{self, Multipoint, Order};
+use tisane::particles::{History, Particles, hexadecimal};
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
@@ -33,6 +35,8 @@ const TABLE: &str = include_str!("../determinism.txt");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     Hermite4,
+    Multipoint6,
+    Multipoint8,
     Leapfrog,
 }
 
@@ -96,11 +100,17 @@ pub fn row(i: usize, j: usize) -> (Course, usize, usize) {
 /// The course that nothing disturbs.
 pub const STRAIGHT: Course = Course { cadence: CADENCES[0], sessions: &[], again: false };
 
+/// The schemes that take forces of a mode.
+pub fn schemes(precision: Precision) -> impl Iterator<Item = Scheme> {
+    let all = [Scheme::Hermite4, Scheme::Multipoint6, Scheme::Multipoint8, Scheme::Leapfrog];
+    all.into_iter().filter(move |scheme| *scheme != Scheme::Multipoint8 || precision.in_f64())
+}
+
 /// Every mode, scheme and system of the table.
 pub fn jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     for precision in Precision::ALL {
-        for scheme in [Scheme::Hermite4, Scheme::Leapfrog] {
+        for scheme in schemes(precision) {
             for system in [System::Softened, System::Bare, System::Large] {
                 jobs.push(Job { precision, scheme, system });
             }
@@ -129,8 +139,8 @@ impl Job {
 
     pub fn clock(&self) -> Clock {
         let dt_max = match self.scheme {
-            Scheme::Hermite4 => 1.0 / 256.0,
             Scheme::Leapfrog => 1.0 / 1024.0,
+            _ => 1.0 / 256.0,
         };
         Clock { start: 0.0, dt_max }
     }
@@ -139,8 +149,8 @@ impl Job {
     fn periods(&self) -> (u64, u64) {
         match (self.scheme, self.system) {
             (_, System::Large) => (1, 1),
-            (Scheme::Hermite4, _) => (4, 1),
             (Scheme::Leapfrog, _) => (12, 3),
+            _ => (4, 1),
         }
     }
 
@@ -159,20 +169,26 @@ impl Job {
 
     /// This scheme with an engine of forces, which measures too if there is no separate f64 engine.
     pub fn forces(&self, engine: Box<dyn ForceEngine>, f64_engine: Option<Box<dyn ForceEngine>>) -> Propagator {
-        let parameters = Parameters {
-            nu: 0.02,
-            nu_start: 0.02,
-            iterations: 1,
-            floor: Level::DEEPEST,
-            on_floor: OnFloor::Clamp,
-            noise: self.precision.noise(),
-            range: Range::for_precision(self.precision),
+        let order = match self.scheme {
+            Scheme::Multipoint6 => Order::Six,
+            Scheme::Multipoint8 => Order::Eight,
+            _ => return coupled(Hermite4::new(self.hermite4(), self.clock()), engine, f64_engine),
         };
-        let integrator = Hermite4::new(parameters, self.clock());
-        match f64_engine {
-            Some(f64_engine) => Propagator::new(integrator, engine, f64_engine),
-            None => Propagator::in_f64(integrator, engine),
-        }
+        let multipoint = multipoint::Parameters {
+            order,
+            eta: 0.3,
+            limits: self.limits(),
+            ..multipoint::Parameters::new(self.precision)
+        };
+        coupled(Multipoint::new(multipoint, self.clock()), engine, f64_engine)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(self.precision) }
+    }
+
+    fn hermite4(&self) -> Parameters {
+        Parameters { nu: 0.02, nu_start: 0.02, iterations: 1, limits: self.limits() }
     }
 
     /// This scheme with an engine of accelerations.
@@ -189,13 +205,6 @@ impl Job {
         let (precision, epsilon, clock) = (self.precision, self.epsilon(), self.clock());
         let f64_engine = || cpu::engine(Precision::F64, epsilon, clock, width.unwrap_or(Width::choose().unwrap()));
         let propagator = match self.scheme {
-            Scheme::Hermite4 => {
-                let engine = match width {
-                    Some(width) => cpu::engine(precision, epsilon, clock, width),
-                    None => reference::engine(precision, epsilon, clock),
-                };
-                self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_engine))
-            }
             Scheme::Leapfrog => {
                 let engine = match width {
                     Some(width) => cpu::accelerations(precision, epsilon, width),
@@ -203,8 +212,27 @@ impl Job {
                 };
                 self.accelerations(engine, f64_engine())
             }
+            _ => {
+                let engine = match width {
+                    Some(width) => cpu::engine(precision, epsilon, clock, width),
+                    None => reference::engine(precision, epsilon, clock),
+                };
+                self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_engine))
+            }
         };
         engines(propagator, None)
+    }
+}
+
+/// A scheme with its engine, which measures too if there is no separate f64 engine.
+fn coupled<I: Integrator<Evaluation = Forces> + 'static>(
+    integrator: I,
+    engine: Box<dyn ForceEngine>,
+    f64_engine: Option<Box<dyn ForceEngine>>,
+) -> Propagator {
+    match f64_engine {
+        Some(f64_engine) => Propagator::new(integrator, engine, f64_engine),
+        None => Propagator::in_f64(integrator, engine),
     }
 }
 
@@ -316,10 +344,16 @@ fn not_begun(clock: Clock) -> RunState {
 /// SHA-256 of everything that a run goes on from: every column of the particles, the moment, the work done.
 fn hash(run: &Simulation) -> String {
     let (p, counters) = (&run.particles, run.state.counters);
-    let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk].into_iter().flatten().flatten();
+    let History { derivatives, points } = &p.history;
+    let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk].into_iter().chain(derivatives);
+    let vectors = vectors.chain(points.iter().flat_map(|point| [&point.acc, &point.jerk])).flatten().flatten();
     let floats = vectors.chain(&p.mass).chain(&p.pot).map(|x| x.to_bits());
     let counts = [run.state.now.0, counters.block_steps, counters.particle_steps, counters.pair_interactions];
-    let whole = p.id.iter().copied().chain(p.time.iter().map(|t| t.0)).chain(p.step.iter().map(|l| u64::from(l.0)));
+    let whole =
+        p.id.iter()
+            .copied()
+            .chain(p.time.iter().chain(points.iter().flat_map(|point| &point.time)).map(|t| t.0))
+            .chain(p.step.iter().map(|l| u64::from(l.0)));
     let mut digest = Sha256::new();
     floats.chain(whole).chain(counts).for_each(|word| digest.update(word.to_le_bytes()));
     hexadecimal(&digest.finalize())

@@ -5,9 +5,9 @@
 use tisane::force::ForceEngine;
 use tisane::force::cpu::{CpuEngine, Width};
 use tisane::force::mode::F64;
-use tisane::force::range::Range;
+use tisane::force::precision::Precision;
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
@@ -17,10 +17,7 @@ pub fn parameters(nu: f64) -> Parameters {
         nu,
         nu_start: nu,
         iterations: 1,
-        floor: Level::DEEPEST,
-        on_floor: OnFloor::Stop,
-        noise: 0.0,
-        range: Range::F64,
+        limits: Limits { floor: Level::DEEPEST, ..Limits::new(Precision::F64) },
     }
 }
 

@@ -23,7 +23,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn of(dir: &Path) -> Self {
+    /// Reads the results of a finished run from its directory.
+    pub fn read(dir: &Path) -> Self {
         let summary = summary(dir);
         let names = ["time", "energy_final", "max_relative_energy_error", "block_steps", "pair_interactions"];
         Self {

@@ -14,6 +14,16 @@ use tisane_io::table;
 /// that it is reached otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 
+/// A small run: 16 particles and five outputs.
+pub const SMALL: &str = "[run]
+name = \"small\"
+t_end = 0.5
+[initial.plummer]
+n = 16
+[softening]
+epsilon = 0.01
+";
+
 /// Waits until something has happened.
 #[track_caller]
 pub fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
@@ -93,10 +103,32 @@ impl Folder {
         self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
+    /// Removes the limit of block steps from the configuration of the stopped run in `output`, so that it can be
+    /// resumed to its end.
+    pub fn lift_block_limit(&self, output: &str) {
+        let config = format!("{output}/config.toml");
+        let text = fs::read_to_string(self.path(&config)).unwrap();
+        let (limit, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("block_steps = "));
+        assert_eq!(limit.len(), 1, "{text}");
+        self.write(&config, rest.join("\n") + "\n");
+    }
+
     /// Every file below the folder with its content, and the folders.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         files(self.temporary.path())
     }
+}
+
+/// Returns [`SMALL`] stopped with two checkpoints in `o`, and the hash of the state that it ends in undisturbed.
+pub fn stopped_twice() -> (Folder, String) {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=9"]).exits(3);
+    folder.tisane(&["resume", "o", "-q"]).exits(3);
+    folder.lift_block_limit("o");
+    assert!(folder.path("o/checkpoint.previous.hdf5").exists());
+    let state = summary(&folder.path("whole"))["state_sha256"].to_string();
+    (folder, state)
 }
 
 /// Returns a command that starts tisane with no signal ignored.
@@ -165,8 +197,8 @@ pub fn diagnostics(dir: &Path) -> BTreeMap<String, Vec<String>> {
     let csv = table::read_csv(&dir.join("diagnostics.csv")).unwrap();
     let hdf5 = table::read_hdf5(&dir.join("diagnostics.hdf5")).unwrap();
     // As text, which has every bit, because NaN does not equal NaN.
-    let told = |table: &table::Table| format!("{:?}", table.contents().collect::<Vec<_>>());
-    assert_eq!(told(&csv), told(&hdf5), "diagnostics.csv and diagnostics.hdf5");
+    let contents = |table: &table::Table| format!("{:?}", table.contents().collect::<Vec<_>>());
+    assert_eq!(contents(&csv), contents(&hdf5), "diagnostics.csv and diagnostics.hdf5");
     let text = fs::read_to_string(dir.join("diagnostics.csv")).unwrap();
     let mut lines = text.lines().map(|line| line.split(','));
     let names: Vec<_> = lines.next().unwrap().collect();

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 use tisane::force::ForceEngine;
-use tisane::force::range::Range;
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::force::precision::Precision;
+use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
@@ -44,10 +44,7 @@ pub fn hermite4(engine: Box<dyn ForceEngine>, f64_engine: Option<Box<dyn ForceEn
         nu: 0.01,
         nu_start: 0.01,
         iterations: 1,
-        floor: Level::DEEPEST,
-        on_floor: OnFloor::Stop,
-        noise: 0.0,
-        range: Range::F64,
+        limits: Limits { floor: Level::DEEPEST, ..Limits::new(Precision::F64) },
     };
     let integrator = Hermite4::new(parameters, CLOCK);
     match f64_engine {

@@ -15,11 +15,11 @@ use tisane::force::{Accelerations, Field, ForceEngine, reference};
 use tisane::initial::kepler::Elements;
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
-use tisane::time::{Clock, Time};
+use tisane::time::{Clock, Level, Time};
 
 /// A point mass off the origin, so that a field at another place would show.
 const POINT: PointMass = PointMass { mass: 2.0, position: Vec3::new(3.0, -1.0, 0.5), softening: 0.0 };
@@ -215,8 +215,8 @@ fn state<I: Integrator>(mut integrator: I, engine: Box<dyn ForceEngine<I::Evalua
 fn a_field_gives_the_same_bits_by_any_engine_on_any_threads() {
     for precision in Precision::ALL {
         let hermite = || {
-            let (noise, range) = (precision.noise(), Range::for_precision(precision));
-            Hermite4::new(Parameters { noise, range, ..parameters(0.02) }, CLOCK)
+            let limits = Limits { floor: Level::DEEPEST, ..Limits::new(precision) };
+            Hermite4::new(Parameters { limits, ..parameters(0.02) }, CLOCK)
         };
         let leapfrog = || Leapfrog::new(CLOCK, Range::for_precision(precision));
         let expected = [

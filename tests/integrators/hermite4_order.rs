@@ -5,9 +5,10 @@ use crate::common;
 use common::{advance, energy, integrate, kepler, parameters};
 use std::f64::consts::PI;
 use tisane::force::mode::F64;
+use tisane::force::precision::Precision;
 use tisane::force::reference::ReferenceEngine;
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
@@ -111,7 +112,8 @@ fn a_step_below_the_floor_names_the_pair() {
     let clock = Clock { start: 0.0, dt_max: 0.125 };
     let mut p = kepler(0.5, 0.999);
     p.id = vec![17, 4];
-    let floored = Parameters { floor: Level(6), ..parameters(0.01) };
+    let limits = Limits { floor: Level(6), ..Limits::new(Precision::F64) };
+    let floored = Parameters { limits, ..parameters(0.01) };
     let mut engine = ReferenceEngine::<F64>::new(0.0, clock);
     let mut integrator = Hermite4::new(floored, clock);
     integrator.start(&mut p, &mut engine).unwrap();

@@ -6,5 +6,6 @@ mod common;
 mod external_field;
 mod hermite4_order;
 mod leapfrog_order;
+mod multipoint_order;
 mod rounding_steps;
 mod verify_scaling;

@@ -8,7 +8,7 @@ use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
@@ -48,7 +48,8 @@ fn end(scale: [i32; 2], mode: Precision, leapfrog: bool) -> (Vec<[u64; 6]>, Vec<
         common::advance(&mut p, &mut integrator, &mut *engine, end)
     } else {
         let mut engine = cpu::engine(mode, epsilon, clock, width);
-        let parameters = Parameters { noise: mode.noise(), range: Range::for_precision(mode), ..parameters(0.002) };
+        let parameters =
+            Parameters { limits: Limits { floor: Level::DEEPEST, ..Limits::new(mode) }, ..parameters(0.002) };
         let mut integrator = Hermite4::new(parameters, clock);
         integrator.start(&mut p, &mut *engine).unwrap();
         common::advance(&mut p, &mut integrator, &mut *engine, end)

@@ -1,4 +1,4 @@
-//! `tisane advise`: a mode and nu for an energy error or a wall time.
+//! `tisane advise`: an integrator, a mode and an accuracy for an energy error or a wall time.
 
 use super::study::{StudyProgress, describe};
 use super::{ConfigArgs, Verbosity, a_precision, print};
@@ -6,8 +6,10 @@ use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::integrator::{IntegratorKind, SchemeInfo};
-use tisane_lab::study::advise::{Advice, Goal, Promise, Trial, advise, candidates, promises, table, trials};
+use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
+use tisane_lab::study::advise::{
+    Advice, Goal, Promise, Trial, advise, candidates, integrators, promises, table, trials,
+};
 use tisane_lab::study::predict;
 use tisane_run::config::{Config, Real, WallTime};
 
@@ -28,10 +30,10 @@ pub struct AdviseArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct GoalArgs {
-    /// Find the fastest mode and nu with this relative energy error at the end of the run.
+    /// Find the fastest integrator, mode and accuracy with this relative energy error at the end of the run.
     #[arg(long, value_name = "ERROR", value_parser = an_error)]
     energy_error: Option<f64>,
-    /// Find the most accurate mode and nu with this wall time of the run.
+    /// Find the most accurate integrator, mode and accuracy with this wall time of the run.
     #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
     time: Option<WallTime>,
 }
@@ -50,10 +52,10 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         (None, None) => return Err(Error::input("tisane advise", "give --energy-error or --time")),
     };
     let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
-    let scheme = loaded.config.integrator.info();
-    if loaded.config.integrator.scheme().block_steps().is_none() {
-        let SchemeInfo { title, order, dt_max_key: dt, .. } = scheme;
-        let problem = format!("advice is about nu, the accuracy of block steps, and {title} has one step {dt} for all");
+    let configured = &loaded.config.integrator;
+    if integrators(configured).is_empty() {
+        let SchemeInfo { title, order, dt_max_key: dt, .. } = configured.info();
+        let problem = format!("advice is about the accuracy of block steps, and {title} has one step {dt} for all");
         let help = format!(
             "take [{}]; or run it with two values of {dt}: the error of the energy goes as {dt}^{order}, \
              the time as 1/{dt}",
@@ -63,12 +65,14 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     }
     let modes = candidates(loaded.config.force.engine, &args.modes);
     let progress = StudyProgress::new(verbosity);
-    let trials = trials((&args.config.file, &args.config.sets), &scheme, &modes, args.budget.get(), &progress)?;
+    let trials = trials((&args.config.file, &args.config.sets), configured, &modes, args.budget.get(), &progress)?;
     let promises = promises(&trials);
-    let mut text = describe(&table(&trials), &["engine", "mode", "nu", "part", "seconds", "error", "least", "most"]);
+    let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most"];
+    let mut text = describe(&table(&trials), &columns);
     let advice = advise(&promises, goal);
-    text +=
-        &advice.as_ref().map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, &scheme, &trials));
+    text += &advice
+        .as_ref()
+        .map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, configured, &trials));
     print(&text)?;
     Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
 }
@@ -77,9 +81,9 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
 const OUT_OF_REACH: u8 = 7;
 
 /// Describes the error and wall time of an advice, with their uncertainty.
-fn promised(it: &Advice) -> String {
+fn describe_advice(it: &Advice) -> String {
     let ((error, error_within), (seconds, seconds_within)) = (it.error, it.seconds);
-    let time = |seconds: f64| predict::told(seconds);
+    let time = predict::describe_seconds;
     format!(
         "|dE/E| {error:.1e} ({:.0e} to {:.0e}), wall time {} ({} to {})",
         error / error_within,
@@ -90,11 +94,13 @@ fn promised(it: &Advice) -> String {
     )
 }
 
-fn recommended(it: &Advice, scheme: &SchemeInfo, trials: &[Trial]) -> String {
+fn recommended(it: &Advice, configured: &IntegratorSettings, trials: &[Trial]) -> String {
     let part = trials.iter().map(|trial| trial.part).fold(0.0, f64::max);
-    let tried = trials.iter().map(|trial| trial.nu).fold(f64::INFINITY, f64::min);
-    let beyond = if it.nu < tried {
-        format!("\nnu is below {tried}, the least that was tried: the laws are followed beyond.")
+    let same = trials.iter().filter(|trial| trial.integrator == it.integrator);
+    let tried = same.map(|trial| trial.accuracy).fold(f64::INFINITY, f64::min);
+    let beyond = if it.accuracy < tried {
+        let key = it.integrator.accuracy_key();
+        format!("\n{key} is below {tried}, the least that was tried: the laws are followed beyond.")
     } else {
         String::new()
     };
@@ -107,11 +113,9 @@ fn recommended(it: &Advice, scheme: &SchemeInfo, trials: &[Trial]) -> String {
         String::new()
     };
     format!(
-        "recommended: {}{beyond}{early}\n\n[{}]\n{} = {}\n\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
-        promised(it),
-        scheme.section,
-        scheme.accuracy_key,
-        it.nu,
+        "recommended: {}{beyond}{early}\n\n{}\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+        describe_advice(it),
+        it.integrator.lines(configured, it.accuracy),
         it.engine.name(),
         it.mode.name()
     )
@@ -124,12 +128,19 @@ fn out_of_reach(promises: &[Promise], goal: Goal) -> String {
             format!("a wall time of {}", humantime::format_duration(Duration::from_secs_f64(seconds)))
         }
     };
-    let mut text = format!("out of reach: {goal} is not possible with nu from 0.0001 to 0.1.\n");
+    let range = |it: &Promise| format!("{} from {} to {}", it.integrator.accuracy_key(), it.range.0, it.range.1);
+    let mut ranges: Vec<String> = promises.iter().map(range).collect();
+    ranges.sort();
+    ranges.dedup();
+    let within = if ranges.is_empty() { String::new() } else { format!(" with {}", ranges.join(" or ")) };
+    let mut text = format!("out of reach: {goal} is not possible{within}.\n");
     for promise in promises {
         let (finest, fastest) = promise.ends();
-        let name = format!("{}, {}", promise.engine.name(), promise.mode.name());
-        text += &format!("  {name}, nu = {}: {}\n", finest.nu, promised(&finest));
-        text += &format!("  {name}, nu = {}: {}\n", fastest.nu, promised(&fastest));
+        let integrator = promise.integrator;
+        let name = format!("{}, {}, {}", promise.engine.name(), promise.mode.name(), integrator.name());
+        for end in [finest, fastest] {
+            text += &format!("  {name}, {} = {}: {}\n", integrator.accuracy_key(), end.accuracy, describe_advice(&end));
+        }
     }
     if promises.is_empty() {
         text += "  too few trials finished: give them more time with --budget\n";

@@ -48,7 +48,7 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         let setup = assemble::prepare(loaded)?;
         let systems = systems(&setup);
         let potential = assemble::potential_energy(&systems, setup.epsilon())?;
-        let mut scales = Scales::of(&systems, potential);
+        let mut scales = Scales::new(&systems, potential);
         scales.conserved.external = external_energy(&setup);
         let mut text = describe(&setup, &scales, forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
@@ -138,7 +138,8 @@ struct Scales {
 }
 
 impl Scales {
-    fn of(p: &Particles, potential: f64) -> Self {
+    /// Measures the systems; `potential` is their potential energy.
+    fn new(p: &Particles, potential: f64) -> Self {
         let conserved = Conserved { potential, ..Conserved::from_particles(p, &p.pot) };
         let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
         Self {
@@ -231,7 +232,6 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
     let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
     let scheme = setup.config.integrator.info();
     let (step, block_steps) = (scheme.dt_max_key, setup.config.integrator.scheme().block_steps());
-    let nu = block_steps.map_or(0.0, |steps| steps.nu);
     // In an external field neither binding nor equilibrium follows from the particles alone.
     let isolated = setup.config.external.is_empty();
     let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
@@ -263,7 +263,6 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
                 scheme.title
             ),
         ),
-        (nu > 0.1, format!("nu = {nu} is large: expect large energy errors (0.01 is usual)")),
         (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
         (
             n > 10 && span < scales.crossing_time / 10.0,
@@ -271,5 +270,6 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
         ),
     ];
     let (_, of_engine) = assemble::forecast(&setup.config, n);
-    doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text).chain(of_engine).collect()
+    let doubts = doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text);
+    doubts.chain(setup.config.integrator.scheme().doubt(setup.config.force.precision())).chain(of_engine).collect()
 }

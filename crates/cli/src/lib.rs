@@ -71,10 +71,10 @@ const EXAMPLES: &str = "Start here:
 
 /// Direct N-body integration: accurate, fast, reproducible.
 ///
-/// tisane integrates the gravitational N-body problem by direct summation with a 4th-order Hermite scheme and
-/// individual block time steps, or by a leapfrog with one step for all particles. A TOML file describes the run; the
-/// result is HDF5, with the energy error measured in every run. The same input gives the same bits on any number of
-/// threads, at any output cadence, and through a stop and a resume.
+/// tisane integrates the gravitational N-body problem by direct summation with Hermite schemes of 4th to 8th order
+/// and individual block time steps, or by a leapfrog with one step for all particles. A TOML file describes the run;
+/// the result is HDF5, with the energy error measured in every run. The same input gives the same bits on any number
+/// of threads, at any output cadence, and through a stop and a resume.
 #[derive(Debug, Parser)]
 #[command(name = "tisane", version = version(), help_template = help::template())]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -184,7 +184,7 @@ enum Verb {
         #[command(subcommand)]
         what: bench::What,
     },
-    /// Sweep over N, modes, nu and engines: tables and figures.
+    /// Sweep over N, integrators, modes and engines: tables and figures.
     ///
     /// The result goes to studies/<study> or --output: table.csv and table.hdf5, further tables, figures as SVG and
     /// PNG. Each finished point is kept in points.jsonl as soon as it is measured: the same command continues a stopped
@@ -193,7 +193,7 @@ enum Verb {
         #[command(subcommand)]
         what: study::What,
     },
-    /// Recommend a mode and nu for an energy error or a wall time.
+    /// Recommend integrator, mode and accuracy for an energy error or time.
     ///
     /// The recommendation follows from short trials of the configuration.
     Advise(advise::AdviseArgs),

@@ -27,7 +27,7 @@ pub fn explain(error: &clap::Error, arguments: impl Iterator<Item = OsString>) -
     let new_words = words.iter().enumerate().map(|(k, word)| if k == place { Cow::from(new) } else { quoted(word) });
     let command = new_words.collect::<Vec<_>>().join(" ");
     let problem = format!("this command is now `tisane {new}`");
-    Some(Error::input(format!("tisane {old}"), problem).with_help(format!("write   tisane {command}")))
+    Some(Error::input(format!("tisane {old}"), problem).with_help(format!("write `tisane {command}`")))
 }
 
 /// Returns a word as it is written in a shell.
@@ -57,22 +57,22 @@ mod tests {
         for (arguments, answer) in [
             (
                 &["schema"][..],
-                "tisane schema: this command is now `tisane generate schema`; write   tisane generate schema",
+                "tisane schema: this command is now `tisane generate schema`; write `tisane generate schema`",
             ),
-            (&["man"], "tisane man: this command is now `tisane generate man`; write   tisane generate man"),
+            (&["man"], "tisane man: this command is now `tisane generate man`; write `tisane generate man`"),
             (
                 &["completions", "bash"],
                 "tisane completions: this command is now `tisane generate completions`; \
-                 write   tisane generate completions bash",
+                 write `tisane generate completions bash`",
             ),
             (
                 &["-q", "model", "--fit", "my model's"],
                 "tisane model: this command is now `tisane bench model`; \
-                 write   tisane -q bench model --fit 'my model'\\''s'",
+                 write `tisane -q bench model --fit 'my model'\\''s'`",
             ),
             (
                 &["help", "schema"],
-                "tisane schema: this command is now `tisane generate schema`; write   tisane help generate schema",
+                "tisane schema: this command is now `tisane generate schema`; write `tisane help generate schema`",
             ),
         ] {
             assert_eq!(explained(arguments).as_deref(), Some(answer));

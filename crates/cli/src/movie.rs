@@ -117,7 +117,7 @@ fn render(film: &Film, folder: &Path, kept: u64, lines: bool, verbosity: Verbosi
         bar.inc(1);
         if lines && (bar.position() % every == 0 || bar.position() == missing) {
             let eta = humantime::format_duration(std::time::Duration::from_secs(bar.eta().as_secs()));
-            say(&format!("frame {} of {missing}, {}, {eta} left", bar.position(), film.told(frame)));
+            say(&format!("frame {} of {missing}, {}, {eta} left", bar.position(), film.time_label(frame)));
         }
     })?;
     bar.finish_and_clear();

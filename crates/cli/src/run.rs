@@ -326,13 +326,18 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         "finished" => "finished".to_owned(),
         reason => format!("stopped ({reason}); continue with: tisane resume {dir}"),
     };
+    // Angular momentum is conserved without an external field only: in one its change is no error.
+    let angular_momentum = match simulation.plan().external_field {
+        true => String::new(),
+        false => format!(", angular momentum {:.3e}", s.angular_momentum_error),
+    };
     let mean_block = s.particle_steps as f64 / s.block_steps.max(1) as f64;
     let wall = humantime::format_duration(std::time::Duration::from_millis((s.wall_seconds * 1e3) as u64));
     format!(
         "\n{name} {how}\n\
          \x20 time             {time} {unit}, N = {n}\n\
          \x20 energy           {e0:.12e} -> {e1:.12e}\n\
-         \x20 relative error   {de:+.3e} (largest {max:.3e}), angular momentum {dl:.3e}\n\
+         \x20 relative error   {de:+.3e} (largest {max:.3e}){angular_momentum}\n\
          \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
          \x20 speed            {wall} wall time, {rate:.3e} pairs/s, engine {engine}, {precision}, {threads} threads\n\
          \x20 engine           {choice}\n\
@@ -346,7 +351,6 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         e1 = s.energy_final,
         de = s.relative_energy_error,
         max = s.max_relative_energy_error,
-        dl = s.angular_momentum_error,
         blocks = s.block_steps,
         rate = s.pairs_per_second,
         engine = s.engine,

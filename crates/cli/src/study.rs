@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
 use tisane_io::table::{Column, Table, Values};
-use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
+use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, LEFT_OUT, StudyFile};
 use tisane_lab::study::journal::{Journal, Stamp};
 use tisane_lab::study::points::{Progress, Work};
 use tisane_lab::study::report::Report;
@@ -27,10 +27,10 @@ pub enum What {
     ///
     /// The errors are compared with Hamada & Iitaka (2007, table 2) and with the growth laws of rounding.
     Force(StudyArgs),
-    /// Energy error against nu over modes, N and engines.
+    /// Energy error against the accuracy of the steps over integrators, modes, N and engines.
     ///
     /// The error is split into truncation and round-off, with the cost of each point (Portegies Zwart et al. 2007,
-    /// figure 2). The last table recommends a mode and nu for an energy error.
+    /// figure 2). The last table recommends an integrator, a mode and an accuracy for an energy error.
     Energy(StudyArgs),
     /// Wall time over N, block statistics, and the performance model.
     ///
@@ -92,15 +92,21 @@ const SHOWN: [(&str, &str, &[&str]); 5] = [
             "n",
             "engine",
             "mode",
+            "integrator",
             "truncation_at_1",
             "truncation_power",
             "round_off",
             "scatter",
             "seconds_at_1",
             "seconds_power",
+            "pairs_power",
         ],
     ),
-    ("energy", "choice", &["n", "engine", "goal", "mode", "nu", "energy_error", "seconds"]),
+    (
+        "energy",
+        "choice",
+        &["n", "engine", "goal", "mode", "integrator", "nu", "eta", "energy_error", "seconds", "pairs"],
+    ),
     (
         "cost",
         "table",
@@ -108,6 +114,7 @@ const SHOWN: [(&str, &str, &[&str]); 5] = [
             "n",
             "engine",
             "mode",
+            "integrator",
             "wall_seconds",
             "model_seconds",
             "host_fraction",
@@ -125,6 +132,7 @@ const SHOWN: [(&str, &str, &[&str]); 5] = [
         &[
             "engine",
             "mode",
+            "integrator",
             "block_steps_at_1",
             "block_steps_power",
             "mean_block_at_1",
@@ -172,6 +180,10 @@ where
         if let Some((_, table)) = report.tables.iter().find(|(stem, _)| stem == table) {
             text += &describe(table, columns);
         }
+    }
+    for (_, what) in report.tables.iter().take(1).flat_map(|(_, table)| &table.remarks).filter(|(of, _)| of == LEFT_OUT)
+    {
+        text += &format!("{LEFT_OUT}: {what}\n");
     }
     text += &format!("{} files in {}\n", written.len() + 2, dir.display());
     print(&text)

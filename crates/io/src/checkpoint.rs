@@ -14,7 +14,9 @@ use hdf5::Group;
 use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
-use tisane::particles::{Particles, Vec3, components, from_components};
+use tisane::particles::{
+    History as ParticleHistory, MOST_DERIVATIVES, MOST_POINTS, Particles, Point, Vec3, components, from_components,
+};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 
@@ -22,6 +24,11 @@ use tisane::units::Scale;
 pub const NEWEST: &str = "checkpoint.hdf5";
 /// Name of the checkpoint before the newest.
 pub const PREVIOUS: &str = "checkpoint.previous.hdf5";
+
+/// Attribute with the number of earlier points that the particles keep, if any.
+const EARLIER_POINTS: &str = "earlier_points";
+/// Attribute with the number of derivatives of the acceleration from the second on, where there are earlier points.
+const DERIVATIVES: &str = "derivatives";
 
 /// State of a run after a block step.
 #[derive(Clone, Debug, PartialEq)]
@@ -286,8 +293,29 @@ fn fill(root: &Group, c: CheckpointRef<'_>) -> H5Result {
     put_dataset(&g, "potential", 1, &p.pot)?;
     put_dataset(&g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(&g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
+    fill_earlier_points(&g, &p.history)?;
     history::write(c.history, &new_group(root, "History")?)?;
     provenance::write(c.provenance, &new_group(root, "Provenance")?)
+}
+
+/// Writes what multi-point schemes keep of the particles; nothing for other schemes.
+fn fill_earlier_points(g: &Group, history: &ParticleHistory) -> H5Result {
+    let ParticleHistory { derivatives, points } = history;
+    if points.is_empty() && derivatives.is_empty() {
+        return Ok(());
+    }
+    put(g, EARLIER_POINTS, &(points.len() as u64))?;
+    put(g, DERIVATIVES, &(derivatives.len() as u64))?;
+    for (k, column) in derivatives.iter().enumerate() {
+        put_dataset(g, &format!("derivative_{}", k + 2), 3, components(column))?;
+    }
+    for (k, point) in points.iter().enumerate().map(|(k, point)| (k + 1, point)) {
+        put_dataset(g, &format!("acceleration_before_{k}"), 3, components(&point.acc))?;
+        put_dataset(g, &format!("jerk_before_{k}"), 3, components(&point.jerk))?;
+        let ticks: Vec<u64> = point.time.iter().map(|t| t.0).collect();
+        put_dataset(g, &format!("time_ticks_before_{k}"), 1, &ticks)?;
+    }
+    Ok(())
 }
 
 /// Reads a checkpoint and checks that it is complete and consistent.
@@ -335,6 +363,27 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
     if sorted.windows(2).any(|pair| pair.first() == pair.last()) {
         return Err(g.error("id", "two particles have the same id"));
     }
+    let time = |name: &str| {
+        let ticks = g.column::<u64>(name, Some(n), 1)?;
+        Ok::<_, Error>(ticks.into_iter().map(Time).collect::<Vec<_>>())
+    };
+    let mut history = ParticleHistory::default();
+    if g.has(EARLIER_POINTS) {
+        let count = |name: &str, most: usize| match g.get::<u64>(name)? {
+            found if found <= most as u64 => Ok(found),
+            found => Err(g.error(name, format!("expected at most {most}, found {found}"))),
+        };
+        for k in 0..count(DERIVATIVES, MOST_DERIVATIVES)? {
+            history.derivatives.push(vectors(&format!("derivative_{}", k + 2))?);
+        }
+        for k in 1..=count(EARLIER_POINTS, MOST_POINTS)? {
+            history.points.push(Point {
+                acc: vectors(&format!("acceleration_before_{k}"))?,
+                jerk: vectors(&format!("jerk_before_{k}"))?,
+                time: time(&format!("time_ticks_before_{k}"))?,
+            });
+        }
+    }
     Ok(Particles {
         id,
         mass: floats("mass", 1)?,
@@ -343,20 +392,29 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         acc: vectors("acceleration")?,
         jerk: vectors("jerk")?,
         pot: floats("potential", 1)?,
-        time: g.column::<u64>("time_ticks", Some(n), 1)?.into_iter().map(Time).collect(),
+        time: time("time_ticks")?,
         step: level.into_iter().map(Level).collect(),
+        history,
     })
 }
 
 /// Checks that the time of every particle is a multiple of its own step and not later than the time of the run.
 fn check_times(path: &Path, p: &Particles, now: Time) -> Result<()> {
     let bad = p.time.iter().zip(&p.step).position(|(time, step)| *time > now || !time.is_multiple_of(*step));
-    match bad.and_then(|i| p.id.get(i)) {
-        Some(id) => {
-            Err(Error::input(path, format!("/Particles/time_ticks: particle {id} is not at a multiple of its step")))
-        }
-        None => Ok(()),
+    if let Some(id) = bad.and_then(|i| p.id.get(i)) {
+        let problem = format!("/Particles/time_ticks: particle {id} is not at a multiple of its step");
+        return Err(Error::input(path, problem));
     }
+    let mut after = &p.time;
+    for (k, point) in p.history.points.iter().enumerate() {
+        if let Some(id) = point.time.iter().zip(after).position(|(time, after)| time > after).and_then(|i| p.id.get(i))
+        {
+            let name = format!("time_ticks_before_{}", k + 1);
+            return Err(Error::input(path, format!("/Particles/{name}: particle {id} is at a later point")));
+        }
+        after = &point.time;
+    }
+    Ok(())
 }
 
 /// Reads the newest valid checkpoint of an output directory: `checkpoint.hdf5`, or the previous one if that is missing

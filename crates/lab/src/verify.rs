@@ -5,12 +5,11 @@ use tisane::error::{Error, Result};
 use tisane::force::Accelerations;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
-use tisane::force::range::Range;
 use tisane::force::reference;
 use tisane::force::{Field, ForceEngine, Forces, Targets};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::particles::{Particles, Vec3};
 use tisane::spin_pool::on_threads;
 use tisane::time::{Clock, Level, Time};
@@ -103,7 +102,7 @@ pub fn verify(begin: &mut dyn FnMut(Precision)) -> Result<Verification> {
         let mut runs = on_cpu(&particles, precision)?;
         runs.extend(on_gpus(&particles, precision, &mut gpus)?);
         let expected = Expected { exact: &exact, reference, state: runs[0].it.state.clone() };
-        rows.extend(runs.iter().map(|run| run.judge(&expected)));
+        rows.extend(runs.iter().map(|run| run.check(&expected)));
     }
     Ok(Verification { rows, gpus, no_gpus })
 }
@@ -143,7 +142,7 @@ impl Run {
         self.threads.is_some() || self.precision == Precision::F64
     }
 
-    fn judge(&self, expected: &Expected<'_>) -> Row {
+    fn check(&self, expected: &Expected<'_>) -> Row {
         let force_error = force_error(&self.it.forces, expected.exact);
         let mut passed = force_error <= self.precision.audit_limit();
         let (reference, same_state) = if self.is_exact() {
@@ -276,10 +275,7 @@ fn outcome(
         nu: 0.01,
         nu_start: 0.01,
         iterations: 1,
-        floor: Level::DEEPEST,
-        on_floor: OnFloor::Stop,
-        noise: 0.0,
-        range: Range::F64,
+        limits: Limits { floor: Level::DEEPEST, ..Limits::new(Precision::F64) },
     };
     let mut integrator = Hermite4::new(parameters, CLOCK);
     integrator.start(&mut p, &mut *engine)?;

@@ -21,7 +21,7 @@ const NARROW: (f64, f64) = (330.0, 225.0);
 /// The axes of panels in which lengths are alike on both.
 const SQUARE: (f64, f64) = (280.0, 280.0);
 
-/// Where the panels of a figure stand.
+/// Layout of the panels of a figure.
 struct Grid {
     /// Upper left corner of each panel's axes.
     corners: Vec<(f64, f64)>,

@@ -39,7 +39,7 @@ impl Bar {
         GAP + WIDTH + PAD + widest(&self.ticks.major) + if self.label.is_empty() { 0.0 } else { PAD + label }
     }
 
-    /// Which of the colours a value has; [`None`] for one that has none.
+    /// Returns the number of the colour of a value; [`None`] for one without a colour.
     fn colour(&self, value: f64) -> Option<usize> {
         let (foot, head) = self.map.place;
         let part = (self.map.at(value)? - foot) / (head - foot);
@@ -74,7 +74,7 @@ impl Bar {
     }
 }
 
-/// Where the middle of a colour lies between little and much.
+/// Returns the place of the middle of a colour in the range, from 0 to 1.
 fn shade(colour: usize) -> f64 {
     (colour as f64 + 0.5) / COLOURS as f64
 }

@@ -24,7 +24,7 @@ pub struct Sample<'a> {
     pub central: f64,
     /// Radius and mass within it.
     pub enclosed: &'a [(f64, f64)],
-    /// Where Jeans' equation says the velocities: the factor on their squares.
+    /// Factor on the squares of velocities that come from Jeans' equation; [`None`] for other velocities.
     pub jeans: Option<f64>,
     /// Masses of the stars, and their law.
     pub masses: (&'a [f64], &'a [(f64, f64)]),

@@ -180,7 +180,7 @@ fn y_ticks(axis: &Axis, map: &Map, height: f64) -> Ticks {
     ticks::ticks(map.scale, map.ends, most(map.scale, height, 34.0, 22.0), |_| true)
 }
 
-/// The most ticks of a stretch, by the room that one takes on a linear and on a logarithmic axis.
+/// Returns the largest number of ticks on a length, by the room that one takes on a linear and on a logarithmic axis.
 pub(super) fn most(scale: Scale, room: f64, linear: f64, log: f64) -> usize {
     (room / if scale == Scale::Linear { linear } else { log }) as usize
 }

@@ -74,7 +74,7 @@ pub struct Panel {
     /// A length along x is as long along y: the axes are square, and the shorter of two linear ranges is widened about
     /// its middle. All panels of a figure have the size of its square ones.
     pub equal: bool,
-    /// Small print below the panel. Points that cannot be shown are told there without being asked for.
+    /// Small print below the panel. The number of points that cannot be shown is added to it.
     pub notes: Vec<String>,
 }
 
@@ -83,22 +83,22 @@ pub struct Panel {
 pub struct Axis {
     /// Quantity with its unit: `time [Myr]`.
     pub label: String,
-    /// How values become lengths.
+    /// Scale on which values become lengths.
     pub scale: Scale,
-    /// From where to where; from the data where [`None`]. A range that is not finite, is empty, or on a logarithmic
+    /// First and last value; [`None`] for those of the data. A range that is not finite, is empty, or on a logarithmic
     /// axis not positive, counts as none. The larger end may come first, which turns the axis round.
     pub range: Option<(f64, f64)>,
-    /// Names in the place of numbers: the first stands at 0, the second at 1, … A linear axis where this is not empty.
+    /// Names that replace numbers: the first stands at 0, the second at 1, … A linear axis where this is not empty.
     pub categories: Vec<String>,
 }
 
-/// How values become lengths along an axis.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// In proportion.
+    /// Lengths in proportion to the values.
     #[default]
     Linear,
-    /// By the logarithm: only values above zero can be shown.
+    /// Lengths in proportion to the logarithm of the values, of which only those above zero can be shown.
     Log10,
 }
 
@@ -124,14 +124,15 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// Lowest and highest y of each point, as long as `points`: a band around a line, error bars on points and bars.
     pub spread: Option<Vec<(f64, f64)>>,
-    /// How it is drawn.
+    /// Way in which it is drawn.
     pub mark: Mark,
-    /// Which colour, marker and dash of the palette. Series of one number look alike: a theory and its measurement, or
-    /// one mode in several panels. Where [`None`]: the series' place in the panel; for [`Mark::Dashed`] a neutral grey.
+    /// Number of the colour, marker and dash in the palette. Series of one number look alike: a theory and its
+    /// measurement, or one mode in several panels. Where [`None`]: the series' place in the panel; for [`Mark::Dashed`]
+    /// a neutral grey.
     pub colour: Option<usize>,
 }
 
-/// How a series is drawn.
+/// Way in which a series is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
     /// A line.

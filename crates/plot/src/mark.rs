@@ -11,8 +11,8 @@ const LINE: f64 = 1.7;
 const THIN: f64 = 1.1;
 /// Half the width of the end of an error bar.
 const CAP: f64 = 2.5;
-/// A line keeps at most its ends and extremes in each stretch of this width: more cannot be seen.
-const STRETCH: f64 = 0.25;
+/// Width in px of the bins of a line, in each of which it keeps at most its ends and extremes: more cannot be seen.
+const BIN: f64 = 0.25;
 
 /// The axes of a panel.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Axes {
     pub y: Map,
 }
 
-/// Where the bars of a series stand: offset of their middle from their x, and their width, in px.
+/// Place of the bars of a series: offset of their middle from their x, and their width, in px.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Slot {
     pub offset: f64,
@@ -70,15 +70,15 @@ fn has_band(series: &Series) -> bool {
     series.spread.is_some() && matches!(series.mark, Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps)
 }
 
-/// The runs of points between those that cannot be shown, in px. A gap narrower than a stretch is none that can be
-/// seen.
+/// The runs of points between those that cannot be shown, in px. A gap narrower than a bin cannot be seen, and is
+/// none.
 fn runs(points: impl Iterator<Item = (f64, f64)>, axes: Axes) -> Vec<Vec<(f64, f64)>> {
     let mut runs: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
     let mut gap = false;
     for (x, y) in points {
         match (axes.x.at(x), axes.y.at(y), runs.last_mut()) {
             (Some(x), Some(y), Some(run)) => {
-                let far = run.last().is_some_and(|(before, _)| (x - before).abs() >= STRETCH);
+                let far = run.last().is_some_and(|(before, _)| (x - before).abs() >= BIN);
                 if gap && far {
                     runs.push(vec![(x, y)]);
                 } else {
@@ -145,11 +145,11 @@ fn stairs(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
     stairs
 }
 
-/// The first, lowest, highest and last point of every stretch, in order.
+/// The first, lowest, highest and last point of every bin, in order.
 fn thinned(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
-    let stretch = |x: f64| (x / STRETCH).floor();
-    for group in run.chunk_by(|a, b| stretch(a.0) == stretch(b.0)) {
+    let bin = |x: f64| (x / BIN).floor();
+    for group in run.chunk_by(|a, b| bin(a.0) == bin(b.0)) {
         let by_y = |a: &usize, b: &usize| group[*a].1.total_cmp(&group[*b].1);
         let extremes = ((0..group.len()).min_by(by_y), (0..group.len()).max_by(by_y));
         let mut of = vec![0, extremes.0.unwrap_or(0), extremes.1.unwrap_or(0), group.len() - 1];
@@ -352,7 +352,7 @@ mod tests {
     fn gaps_too_narrow_to_be_seen_do_not_cut_a_line_into_points() {
         let map = |scale, to| Map { scale, ends: (1.0, 1e5), place: (0.0, to) };
         let axes = Axes { x: map(super::super::Scale::Linear, 400.0), y: map(super::super::Scale::Log10, 300.0) };
-        // Every other value is zero; and a whole stretch of them in the middle.
+        // Every other value is zero; and a whole range of them in the middle.
         let zero = |i: u32| i.is_multiple_of(2) || (40_000..60_000).contains(&i);
         let points = (1..100_000).map(|i| (f64::from(i), if zero(i) { 0.0 } else { 10.0 }));
         let found = runs(points, axes);

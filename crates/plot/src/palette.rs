@@ -92,7 +92,7 @@ const SHORT_DASH: &str = "3.5 2.5";
 pub(super) const HATCHES: [(&str, f64, f64); 4] =
     [("hatch-1", 45.0, 5.0), ("hatch-2", -45.0, 5.0), ("hatch-3", 0.0, 4.0), ("hatch-4", 90.0, 4.0)];
 
-/// How a series looks in a theme.
+/// Appearance of a series in a theme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look {
     pub colour: &'static str,

@@ -24,7 +24,7 @@ const FACTS: [(&str, &str); 25] = [
     ("Threads", "/threads"),
     ("Relative energy error", "/relative_energy_error"),
     ("Largest relative energy error", "/max_relative_energy_error"),
-    ("Relative angular momentum error", "/angular_momentum_error"),
+    ("Relative change of angular momentum", "/angular_momentum_error"),
     ("Block steps", "/block_steps"),
     ("Particle steps", "/particle_steps"),
     ("Steps held at dt_min", "/clamped_steps"),
@@ -139,7 +139,7 @@ fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
     }
     let text = regular_file::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
     let summary: Value = serde_json::from_str(&text).map_err(|e| Error::input(&path, e))?;
-    let told = |at: &str| match summary.pointer(at)? {
+    let value = |at: &str| match summary.pointer(at)? {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(match number.as_f64() {
@@ -148,6 +148,6 @@ fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
         }),
         other => Some(other.to_string()),
     };
-    let found = FACTS.iter().filter_map(|(what, at)| Some(((*what).to_owned(), told(at)?)));
+    let found = FACTS.iter().filter_map(|(what, at)| Some(((*what).to_owned(), value(at)?)));
     Ok(found.filter(|(_, value)| !value.is_empty()).collect())
 }

@@ -45,7 +45,7 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
     let run = Run { table: &table };
     let panels = [
         run.energy_error(),
-        run.angular_momentum_error(),
+        run.angular_momentum(),
         run.virial_ratio(),
         run.steps(),
         run.blocks(),
@@ -91,13 +91,13 @@ pub fn name(dir: &Path) -> String {
     whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Where a table comes from, in a line.
+/// Describes the origin of a table in a line.
 #[must_use]
 pub fn caption(table: &Table) -> String {
-    let told = table.remarks.iter().filter(|(name, value)| !name.starts_with("column ") && !value.is_empty());
+    let shown = table.remarks.iter().filter(|(name, value)| !name.starts_with("column ") && !value.is_empty());
     let one =
         |(name, value): &(String, String)| if name.is_empty() { value.clone() } else { format!("{name} {value}") };
-    told.map(one).collect::<Vec<_>>().join(", ")
+    shown.map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// A journal of a run, to be drawn over time.
@@ -161,14 +161,24 @@ impl Run<'_> {
         self.panel("Energy error", Axis::log("|ΔE/E₀|"), &lines, f64::abs)
     }
 
-    fn angular_momentum_error(&self) -> Option<Panel> {
+    /// Returns true for a run in an external field, in which the angular momentum is not conserved and the virial ratio
+    /// of the pairs is not ½ in equilibrium.
+    fn in_field(&self) -> bool {
+        self.table.column("external_potential_energy").is_some()
+    }
+
+    fn angular_momentum(&self) -> Option<Panel> {
         let lines = [("", "angular_momentum_error", false)];
-        self.panel("Angular momentum error", Axis::log("|ΔL|/|L₀|"), &lines, f64::abs)
+        let title = if self.in_field() { "Change of angular momentum" } else { "Angular momentum error" };
+        self.panel(title, Axis::log("|ΔL|/|L₀|"), &lines, f64::abs)
     }
 
     fn virial_ratio(&self) -> Option<Panel> {
         let lines = [("", "virial_ratio", true)];
         let mut panel = self.panel("Virial ratio", Axis::linear("T/|U|"), &lines, |q| q)?;
+        if self.in_field() {
+            return Some(panel);
+        }
         let times = self.table.numbers("time")?;
         let equilibrium = [times.first(), times.last()].into_iter().flatten().map(|t| (t, 0.5)).collect();
         panel.series.push(Series::new("equilibrium", Mark::Dashed, equilibrium));

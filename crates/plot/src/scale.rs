@@ -11,7 +11,7 @@ const MARGIN: f64 = 0.04;
 /// No coordinate further out than this: drawing programs count in f32.
 const FAR: f64 = 1e5;
 
-/// An axis laid out along a stretch of the picture.
+/// Axis laid out along a part of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Map {
     pub scale: Scale,
@@ -36,13 +36,13 @@ impl Map {
         (-slack..=1.0 + slack).contains(&part).then(|| self.at(value)).flatten()
     }
 
-    /// Where bars stand: at zero, or at the foot of the axis if zero is not on it.
+    /// Returns the coordinate at which bars begin: that of zero, or the foot of the axis if zero is not on it.
     pub fn foot(&self) -> f64 {
         self.within(0.0).unwrap_or(self.place.0)
     }
 }
 
-/// Where a value lies between the ends, as a part of their distance.
+/// Returns the distance of a value from the first end, as a part of the distance of the ends.
 fn part(scale: Scale, value: f64, (from, to): (f64, f64)) -> Option<f64> {
     can_show(scale, value).then(|| match scale {
         Scale::Linear => (value - from) / (to - from),
@@ -120,7 +120,7 @@ fn around_log(low: f64, high: f64, foot: bool) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn of(axis: &Axis, values: &[f64]) -> (f64, f64) {
+    fn ends_of(axis: &Axis, values: &[f64]) -> (f64, f64) {
         ends(axis, values.iter().copied(), false)
     }
 
@@ -142,7 +142,7 @@ mod tests {
             &[0.0, -1.0, 1e-5],
         ] {
             for axis in [Axis::linear(""), Axis::log("")] {
-                let (low, high) = of(&axis, values);
+                let (low, high) = ends_of(&axis, values);
                 assert!(low < high && low.is_finite() && high.is_finite(), "{values:?}: {low} {high}");
                 let map = Map { scale: axis.scale, ends: (low, high), place: (0.0, 100.0) };
                 for &value in values.iter().filter(|v| can_show(axis.scale, **v)) {
@@ -157,12 +157,12 @@ mod tests {
     fn a_range_that_makes_no_sense_counts_as_none() {
         for range in [(1.0, 1.0), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
             let axis = Axis { range: Some(range), ..Axis::linear("") };
-            assert_eq!(of(&axis, &[0.0, 1.0]), (-0.04, 1.04), "{range:?}");
+            assert_eq!(ends_of(&axis, &[0.0, 1.0]), (-0.04, 1.04), "{range:?}");
         }
         let axis = Axis { range: Some((0.0, 1.0)), ..Axis::log("") };
-        assert!(of(&axis, &[1.0, 10.0]).0 > 0.9);
+        assert!(ends_of(&axis, &[1.0, 10.0]).0 > 0.9);
         let turned = Axis { range: Some((10.0, 1.0)), ..Axis::log("") };
-        let map = Map { scale: Scale::Log10, ends: of(&turned, &[]), place: (0.0, 100.0) };
+        let map = Map { scale: Scale::Log10, ends: ends_of(&turned, &[]), place: (0.0, 100.0) };
         assert_eq!((map.at(10.0), map.at(1.0)), (Some(0.0), Some(100.0)));
     }
 

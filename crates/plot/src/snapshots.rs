@@ -63,8 +63,8 @@ impl Look {
         Ok(Self { time: data.time, units: data.units, stars, content: data.content_sha256, centre })
     }
 
-    /// Time with its unit.
-    pub fn told(&self) -> String {
+    /// Returns the time with its unit, as a label.
+    pub fn time_label(&self) -> String {
         let unit = if self.units.units.is_henon() { "" } else { &self.units.units.time.name };
         format!("t = {} {unit}", self.time).trim_end().to_owned()
     }
@@ -155,7 +155,7 @@ fn extent(look: &Look) -> f64 {
 fn projections(look: &Look, title: String, caption: String) -> Figure {
     let half = extent(look);
     let panels = PLANES.map(|plane| projection(look, plane, half));
-    let title = format!("{title}, {}", look.told());
+    let title = format!("{title}, {}", look.time_label());
     Figure { title, caption, panels: panels.to_vec(), columns: 3 }
 }
 
@@ -207,8 +207,8 @@ fn profiles(looks: &[&Look], title: String, caption: String) -> Result<Figure, S
     let mut dispersion = Panel::new("Velocity dispersion, one component", radius(), y);
     for look in looks {
         let found = shells(&look.bodies(), look.centre);
-        density.series.push(Shell::densities(&look.told(), &found));
-        dispersion.series.push(Shell::dispersions(&look.told(), &found));
+        density.series.push(Shell::densities(&look.time_label(), &found));
+        dispersion.series.push(Shell::dispersions(&look.time_label(), &found));
     }
     dispersion
         .notes

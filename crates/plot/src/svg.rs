@@ -7,7 +7,7 @@ use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 /// Names and values of an element's attributes.
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a str)];
 
-/// How letters are written.
+/// Form in which letters are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Letters {
     /// As text, which can be searched and selected; the viewer has the font.
@@ -24,7 +24,7 @@ pub(super) struct Svg {
     ids: String,
 }
 
-/// Where a text stands relative to its point.
+/// Position of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Anchor {
     Start,
@@ -32,7 +32,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a text looks.
+/// Appearance of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type<'a> {
     pub size: f64,

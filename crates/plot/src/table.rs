@@ -83,9 +83,9 @@ pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
             (title, caption(&only.table))
         }
         _ => {
-            let told = sources.iter().map(|source| (&source.name, caption(&source.table)));
-            let told = told.filter(|(_, caption)| !caption.is_empty());
-            (String::new(), told.map(|(name, caption)| format!("{name}: {caption}")).collect::<Vec<_>>().join("; "))
+            let captions = sources.iter().map(|source| (&source.name, caption(&source.table)));
+            let captions = captions.filter(|(_, caption)| !caption.is_empty());
+            (String::new(), captions.map(|(name, caption)| format!("{name}: {caption}")).collect::<Vec<_>>().join("; "))
         }
     };
     Ok(Figure { title, caption, panels: vec![panel], columns: 1 })
@@ -158,8 +158,8 @@ fn numbers<'a>(column: &'a Column, source: &Source) -> Result<Numbers<'a>> {
     }
 }
 
-/// Where the rows stand on the horizontal axis: at their numbers, or words at their place in a list of all words so
-/// far.
+/// Returns the places of the rows on the horizontal axis: their numbers, or for words the index in the list of all
+/// words so far.
 fn places(column: &Column, words: &mut Vec<String>, source: &Source) -> Result<Vec<f64>> {
     match (&column.values, column.values.numbers()) {
         (Values::Text(values), _) => Ok(values.iter().map(|word| place(word, words)).collect()),

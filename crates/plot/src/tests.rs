@@ -254,7 +254,7 @@ fn the_same_figure_gives_the_same_bytes_and_the_png_has_twice_the_size() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told() {
+fn a_folder_that_cannot_be_created_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("file"), "").unwrap();
     let error = Figure::default().write(&dir.path().join("file/figure"), &[Theme::Light]).unwrap_err();

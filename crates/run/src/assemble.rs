@@ -10,9 +10,7 @@ mod sampled;
 mod stars;
 
 pub use cluster_plan::cluster_settings;
-pub use engine::{
-    Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, gpu_wins_from,
-};
+pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use reproduce::{Reproduction, reproduction};
 pub use resumed::resumed_run;

@@ -57,15 +57,15 @@ impl Stars {
     }
 }
 
-/// Mass of which Lagrangian radii hold fractions.
+/// Mass whose fractions define the Lagrangian radii.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LagrangianMass {
-    /// Mass of all particles: the initial mass, as particles lose none.
+    /// Mass of all particles, which is the initial mass: particles lose none.
     #[default]
     Initial,
-    /// Mass of the particles that are bound now.
+    /// Mass of the particles that are bound at the time.
     Current,
 }
 
@@ -74,7 +74,7 @@ pub enum LagrangianMass {
 pub struct Settings {
     /// Number of neighbours for the density, the last of them at the edge of the volume.
     pub neighbours: usize,
-    /// Mass of which Lagrangian radii hold fractions.
+    /// Mass whose fractions define the Lagrangian radii.
     pub lagrangian_mass: LagrangianMass,
     /// Smallest binding energy of a binary, in kT.
     pub binary_hardness: f64,

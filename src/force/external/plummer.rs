@@ -37,7 +37,7 @@ impl ExternalField for Plummer {
     }
 }
 
-/// A Plummer sphere at a fixed place, such as the gas that a cluster is embedded in.
+/// Plummer sphere at a fixed position, such as the gas that a cluster is embedded in.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -47,7 +47,7 @@ pub struct PlummerSettings {
     pub mass: Real,
     /// Scale radius, above 0; unit: length. Half of the mass is within 1.305 of it.
     pub scale_radius: Real,
-    /// Place of the centre; unit: length.
+    /// Position of the centre; unit: length.
     #[cfg_attr(feature = "serde", serde(default = "settings::origin"))]
     pub position: [Real; 3],
 }
@@ -65,6 +65,10 @@ impl FieldSettings for PlummerSettings {
     fn describe(&self, units: &Units) -> String {
         let length = ("scale radius", self.scale_radius);
         format!("Plummer sphere, {}", settings::describe(self.mass, self.position, length, units))
+    }
+
+    fn references(&self) -> &'static [&'static str] {
+        &["Plummer1911"]
     }
 
     fn build(&self, scale: &Scale) -> Box<dyn ExternalField> {

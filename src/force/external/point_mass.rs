@@ -36,7 +36,7 @@ impl ExternalField for PointMass {
     }
 }
 
-/// A point mass at a fixed place, such as a black hole that the cluster does not move.
+/// Point mass at a fixed position, such as a black hole that the cluster does not move.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -44,7 +44,7 @@ impl ExternalField for PointMass {
 pub struct PointMassSettings {
     /// Mass, above 0; unit: mass.
     pub mass: Real,
-    /// Place; unit: length.
+    /// Position; unit: length.
     #[cfg_attr(feature = "serde", serde(default = "settings::origin"))]
     pub position: [Real; 3],
     /// Softening length of this field, 0 or more; unit: length.

@@ -20,6 +20,11 @@ pub trait FieldSettings {
     /// Describes the field in one line.
     fn describe(&self, units: &Units) -> String;
 
+    /// Returns the papers that the field is taken from, by their keys in the references of `tisane generate cite`.
+    fn references(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns the field in internal units; `scale` has the user units in one internal unit.
     fn build(&self, scale: &Scale) -> Box<dyn ExternalField>;
 }

@@ -2,10 +2,11 @@
 
 use super::{Hermite4, OnFloor, Parameters};
 use crate::force::precision::Precision;
-use crate::force::range::Range;
-use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive, tick};
+use crate::integrator::hermite::Limits;
+use crate::integrator::hermite::limits::StepRange;
+use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive};
 use crate::real;
-use crate::time::{Clock, LOG2_TICKS_PER_DT_MAX, Level};
+use crate::time::Clock;
 use crate::units::Real;
 use std::num::NonZeroU32;
 
@@ -15,9 +16,9 @@ use std::num::NonZeroU32;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "serde", schemars(rename = "Hermite4"))]
 pub struct Hermite4Settings {
-    /// Accuracy of the time step, above 0; inside the square root: the usual eta is sqrt(nu).
+    /// Accuracy of the time step, above 0: dt = sqrt(nu ...). In codes with dt = eta sqrt(...), eta is sqrt(nu).
     pub nu: Real,
-    /// Accuracy of the first time step, above 0. Default: nu.
+    /// Accuracy of the first time step, above 0. Default: nu/16, with which the first step adds no error that shows.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     nu_start: Option<Real>,
     /// Longest time step; unit: time. Default: 1/8 in Henon units, required otherwise.
@@ -46,18 +47,18 @@ impl Default for Hermite4Settings {
     }
 }
 
-/// Longest time step in Hénon units where the configuration does not give it.
-const DT_MAX: Real = real!(0.125);
-/// Number of shortest time steps in the longest one where the configuration does not give the shortest.
-const DT_MIN_PARTS: NonZeroU32 = NonZeroU32::new(1 << 23).unwrap();
+/// Default of ν over that of the first step. In the first half time unit of Plummer spheres with ν = 0.01 it lowers the
+/// energy error by up to 30 times against equal ones, and in a cold collapse from 1e-3 to 5e-7, for 2 % more steps;
+/// shorter first steps gain nothing more.
+const NU_START_PARTS: NonZeroU32 = NonZeroU32::new(16).unwrap();
 
 impl Hermite4Settings {
-    fn nu_start(&self) -> f64 {
-        self.nu_start.unwrap_or(self.nu).get()
+    fn nu_start(&self) -> Real {
+        self.nu_start.unwrap_or(self.nu.divided_by(NU_START_PARTS))
     }
 
-    fn dt_min(&self) -> f64 {
-        self.dt_min.unwrap_or(self.dt_max.unwrap_or(DT_MAX).divided_by(DT_MIN_PARTS)).get()
+    fn steps(&self) -> StepRange {
+        StepRange { dt_max: self.dt_max, dt_min: self.dt_min }
     }
 }
 
@@ -80,64 +81,40 @@ impl Scheme for Hermite4Settings {
     }
 
     fn dt_max(&self) -> f64 {
-        self.dt_max.unwrap_or(DT_MAX).get()
+        self.steps().longest()
     }
 
     fn block_steps(&self) -> Option<BlockSteps> {
-        let range = [self.dt_min(), self.dt_max()];
+        let range = [self.steps().shortest(), self.dt_max()];
         Some(BlockSteps { nu: self.nu.get(), range, evaluations: self.iterations })
     }
 
     fn describe(&self) -> [String; 2] {
-        [
-            format!("hermite4, nu = {}, P(EC)^{}", self.nu.get(), self.iterations),
-            format!("{:.6e} to {:.6e}", self.dt_min(), self.dt_max()),
-        ]
+        [format!("hermite4, nu = {}, P(EC)^{}", self.nu.get(), self.iterations), self.steps().describe()]
     }
 
     fn resolve(&mut self) {
-        self.nu_start.get_or_insert(self.nu);
-        let dt_max = *self.dt_max.get_or_insert(DT_MAX);
-        self.dt_min.get_or_insert(dt_max.divided_by(DT_MIN_PARTS));
+        self.nu_start = Some(self.nu_start());
+        StepRange { dt_max: self.dt_max, dt_min: self.dt_min } = self.steps().resolved();
     }
 
-    fn check(&self, physical: bool, found: &mut Vec<InvalidSetting>) -> bool {
+    fn check(&self, physical: bool, _: Precision, found: &mut Vec<InvalidSetting>) -> bool {
         positive(found, "nu", Some(self.nu));
         positive(found, "nu_start", self.nu_start);
-        let before = found.len();
-        if physical && self.dt_max.is_none() {
-            found.push(InvalidSetting::Missing("dt_max"));
-        }
-        positive(found, "dt_max", self.dt_max);
-        let sound = found.len() == before;
-        positive(found, "dt_min", self.dt_min);
-        if sound && found.len() == before {
-            let (dt_min, dt_max) = (self.dt_min(), self.dt_max());
-            let deepest = tick(dt_max);
-            if !deepest.is_normal() {
-                found
-                    .push(InvalidSetting::Wrong("dt_max", format!("{dt_max:e} is too short to be divided into steps")));
-            } else if dt_min > dt_max {
-                let problem = format!("expected at most dt_max = {dt_max}, found {dt_min}");
-                found.push(InvalidSetting::Wrong("dt_min", problem));
-            } else if dt_min < deepest {
-                let problem =
-                    format!("expected at least dt_max/2^{LOG2_TICKS_PER_DT_MAX} = {deepest:e}, found {dt_min:e}");
-                found.push(InvalidSetting::Wrong("dt_min", problem));
-            }
-        }
-        sound
+        self.steps().check(physical, found)
+    }
+
+    fn doubt(&self, _: Precision) -> Option<String> {
+        let nu = self.nu;
+        (nu.get() > 0.1).then(|| format!("nu = {nu} is large: expect large energy errors (0.01 is usual)"))
     }
 
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
         let parameters = Parameters {
             nu: self.nu.get(),
-            nu_start: self.nu_start(),
+            nu_start: self.nu_start().get(),
             iterations: self.iterations,
-            floor: Level::not_shorter_than(self.dt_min() / self.dt_max()),
-            on_floor: self.on_dt_min,
-            noise: precision.noise(),
-            range: Range::for_precision(precision),
+            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
         };
         AnyIntegrator::Forces(Box::new(Hermite4::new(parameters, clock)))
     }

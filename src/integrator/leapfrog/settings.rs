@@ -16,7 +16,7 @@ const STEPS_PER_OUTPUT: f64 = 128.0;
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[cfg_attr(feature = "serde", schemars(rename = "Leapfrog"))]
 pub struct LeapfrogSettings {
-    /// The time step, above 0; unit: time. Output intervals and the length of the run are whole multiples of it.
+    /// Time step, above 0; unit: time. Output intervals and the length of the run are whole multiples of it.
     pub dt: Real,
 }
 
@@ -44,7 +44,7 @@ impl Scheme for LeapfrogSettings {
         ["leapfrog, one step for all".to_owned(), format!("{:.6e}", self.dt.get())]
     }
 
-    fn check(&self, _physical: bool, found: &mut Vec<InvalidSetting>) -> bool {
+    fn check(&self, _: bool, _: Precision, found: &mut Vec<InvalidSetting>) -> bool {
         let before = found.len();
         positive(found, "dt", Some(self.dt));
         let dt = self.dt.get();

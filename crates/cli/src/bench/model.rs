@@ -69,6 +69,7 @@ fn path() -> Result<PathBuf> {
 const SHOWN: &[&str] = &[
     "engine",
     "mode",
+    "integrator",
     "threads",
     "host_step",
     "host_target",
@@ -98,7 +99,7 @@ fn predict(model: &Model, file: &Path) -> Result<u8> {
                 fit.mode.name(),
                 fit.threads,
                 fit.host,
-                it.told(),
+                it.describe(),
                 it.block_steps,
                 it.particle_steps,
                 beyond(fit, set.particles.len())

@@ -2,21 +2,12 @@
 //! or reports that it does not. A profile is printed on request.
 
 use crate::program;
-use program::{Folder, summary};
+use program::{Folder, SMALL, summary};
 use std::fs;
 use tisane::force::precision::Precision;
 use tisane::time::Clock;
 use tisane_io::checkpoint;
-use tisane_run::assemble::{OnGpu, cuda, gpu_wins_from, gpus};
-
-const SMALL: &str = "[run]
-name = \"small\"
-t_end = 0.25
-[initial.plummer]
-n = 16
-[softening]
-epsilon = 0.01
-";
+use tisane_run::assemble::{OnGpu, cuda, gpus};
 
 fn has_gpu() -> bool {
     gpus().is_ok_and(|gpus| !gpus.is_empty())
@@ -33,7 +24,7 @@ fn state(folder: &Folder, output: &str) -> String {
 #[test]
 fn auto_computes_a_small_run_on_the_cpu_and_says_why() {
     let folder = Folder::new(SMALL);
-    let from = gpu_wins_from(Precision::F64);
+    let from = Precision::F64.gpu_wins_from();
     let why = format!("auto: cpu: N = 16 is below {from}, from where a GPU wins in f64");
     folder.tisane(&["check", "run.toml"]).exits(0).says(&[&why]);
     folder.tisane(&["run", "run.toml", "--output", "o"]).exits(0).says(&[&why]);
@@ -43,7 +34,7 @@ fn auto_computes_a_small_run_on_the_cpu_and_says_why() {
 
 #[test]
 fn auto_takes_what_the_machine_has_and_the_bits_are_the_same() {
-    let folder = Folder::new(&SMALL.replace("16", &gpu_wins_from(Precision::F64).to_string()));
+    let folder = Folder::new(&SMALL.replace("n = 16", &format!("n = {}", Precision::F64.gpu_wins_from())));
     folder.tisane(&["run", "run.toml", "-q", "--output", "auto"]).exits(0);
     folder.tisane(&["run", "run.toml", "-q", "--output", "cpu", "--engine", "cpu"]).exits(0);
     assert_eq!(state(&folder, "auto"), state(&folder, "cpu"));
@@ -137,8 +128,7 @@ fn stopped(precision: &str) -> Folder {
     let folder = Folder::new(&format!("{SMALL}[force]\nprecision = \"{precision}\"\n"));
     folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=20"]).exits(3);
-    let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-    folder.write("o/config.toml", config.replace("block_steps = 20", "block_steps = 1000000"));
+    folder.lift_block_limit("o");
     folder
 }
 

@@ -18,7 +18,7 @@ fn config(more: &str) -> String {
 fn run(config: &str, arguments: &[&str]) -> (Folder, Outcome) {
     let folder = Folder::new(config);
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], arguments].concat()).exits(0);
-    let outcome = Outcome::of(&folder.path("o"));
+    let outcome = Outcome::read(&folder.path("o"));
     (folder, outcome)
 }
 
@@ -51,6 +51,17 @@ fn a_run_without_a_field_has_no_column_of_it() {
     let (folder, _) = run(&config(""), &[]);
     assert!(!diagnostics(&folder.path("o")).contains_key("external_potential_energy"));
     assert!(!fs::read_to_string(folder.path("o/config.toml")).unwrap().contains("external"));
+}
+
+#[test]
+fn the_change_of_the_angular_momentum_is_an_error_without_a_field_only() {
+    let folder = Folder::new(&config(""));
+    folder.tisane(&["run", "run.toml", "--output", "alone"]).exits(0).says(&["relative error", ", angular momentum "]);
+    folder.write("run.toml", config(FIELD));
+    let said = folder.tisane(&["run", "run.toml", "--output", "o"]).exits(0).says(&["relative error"]);
+    assert!(!said.out.contains("angular momentum"), "{}", said.out);
+    // It is measured all the same.
+    assert!(diagnostics(&folder.path("o")).contains_key("angular_momentum_error"));
 }
 
 #[test]
@@ -96,7 +107,7 @@ fn a_run_in_a_field_stopped_anywhere_goes_on_to_the_same_bits() {
             assert!(stops < 1000, "no progress");
         }
         assert!(stops > 1, "{stops} stops");
-        expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{stops} stops"));
+        expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{stops} stops"));
     }
 }
 

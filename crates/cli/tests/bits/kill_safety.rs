@@ -167,8 +167,8 @@ fn a_kill_at_any_instant_changes_nothing_in_the_end() {
             journal.extend(b"0.5,0.1");
             fs::write(killed.join(Journal::Diagnostics.csv()), journal).expect("the journal");
             let events = killed.join(Journal::Events.csv());
-            let told = fs::read_to_string(&events).expect("the events");
-            fs::write(events, told + "7,0.5,escape,1").expect("the events");
+            let text = fs::read_to_string(&events).expect("the events");
+            fs::write(events, text + "7,0.5,escape,1").expect("the events");
             for half in
                 [".checkpoint.hdf5.partial", ".diagnostics.hdf5.partial", "snapshots/.snapshot_0003.hdf5.partial"]
             {

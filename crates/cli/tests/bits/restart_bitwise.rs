@@ -26,7 +26,7 @@ const LEAPFROG: &str = "[integrator.leapfrog]\ndt = \"1/512\"\n";
 fn undisturbed(config: &str, arguments: &[&str]) -> Outcome {
     let folder = Folder::new(config);
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], arguments].concat()).exits(0);
-    Outcome::of(&folder.path("o"))
+    Outcome::read(&folder.path("o"))
 }
 
 /// The state after a run that says nothing of the cluster.
@@ -81,7 +81,7 @@ fn threads_and_vector_width_do_not_show() {
             let mut command = folder.command(&["run", "run.toml", "-q", "--output", "o"]);
             command.env("TISANE_SIMD", width.name());
             finish(command).exits(0);
-            one.assert_same(&Outcome::of(&folder.path("o")), &format!("{} {more}", width.name()));
+            one.assert_same(&Outcome::read(&folder.path("o")), &format!("{} {more}", width.name()));
         }
     }
 }
@@ -154,7 +154,7 @@ fn killed_at_any_instant_and_resumed_gives_the_same_bits() {
         assert!(kills > 0, "the run was over before its first checkpoint");
         let ended = child.wait().unwrap();
         assert!(ended.success(), "the last session: {ended}");
-        expected.assert_same(&Outcome::of(&output), &format!("{kills} kills"));
+        expected.assert_same(&Outcome::read(&output), &format!("{kills} kills"));
     }
 }
 
@@ -174,7 +174,7 @@ fn signals_stop_with_code_3_and_resume_goes_on_to_the_same_bits() {
         assert_eq!(stopped["exit_reason"], "interrupted");
         assert!(stopped["time"].as_f64().unwrap() < 2.0);
         resume_to_the_end(&folder, &[]);
-        expected.assert_same(&Outcome::of(&output), name);
+        expected.assert_same(&Outcome::read(&output), name);
     }
 }
 
@@ -210,8 +210,7 @@ fn limits_stop_with_code_3_and_resume_goes_on_to_the_same_bits() {
                 .tisane(&["run", "run.toml", "--output", "o"])
                 .exits(3)
                 .says(&["block-step-limit", "tisane resume o"]);
-            let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-            folder.write("o/config.toml", config.replace("block_steps = 1", "block_steps = 1000000"));
+            folder.lift_block_limit("o");
             assert_eq!(resume_to_the_end(&folder, &[]), 0);
         } else if limit == 7 {
             folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
@@ -228,7 +227,7 @@ fn limits_stop_with_code_3_and_resume_goes_on_to_the_same_bits() {
             // A session that ends just at t_end is finished.
             assert_eq!(stops, (blocks - 1) / limit, "stops of {limit} block steps in {blocks}");
         }
-        expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{limit} block steps at a time"));
+        expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{limit} block steps at a time"));
     }
 }
 
@@ -242,12 +241,11 @@ fn the_leapfrog_stopped_at_any_step_goes_on_to_the_same_bits() {
             let folder = Folder::new(&(plain.clone() + &format!("[limits]\nblock_steps = {limit}\n")));
             folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
             if limit == 1 {
-                let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-                folder.write("o/config.toml", config.replace("block_steps = 1", "block_steps = 1000000"));
+                folder.lift_block_limit("o");
             }
             let stops = 1 + resume_to_the_end(&folder, &[]);
             assert_eq!(stops, if limit == 1 { 1 } else { 255 / limit }, "{limit} steps at a time of 256");
-            expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{limit} steps at a time in {mode}"));
+            expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{limit} steps at a time in {mode}"));
         }
     }
 }
@@ -263,7 +261,7 @@ fn a_time_limit_stops_with_code_3_and_resume_goes_on_to_the_same_bits() {
     let code = folder.tisane(&["resume", "o", "-q", "--time-limit", "20ms"]).code;
     assert!([0, 3].contains(&code), "{code}");
     resume_to_the_end(&folder, &["--time-limit", "1h"]);
-    expected.assert_same(&Outcome::of(&folder.path("o")), "time limit");
+    expected.assert_same(&Outcome::read(&folder.path("o")), "time limit");
 }
 
 #[test]
@@ -271,10 +269,10 @@ fn a_run_with_its_end_moved_is_the_longer_run() {
     let expected = undisturbed(&config(256, "0.5", ""), &[]);
     let folder = Folder::new(&config(256, "0.25", ""));
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    let finished = Outcome::of(&folder.path("o"));
+    let finished = Outcome::read(&folder.path("o"));
     // Once more to the same end changes nothing.
     folder.tisane(&["resume", "o", "-q"]).exits(0);
-    finished.assert_same(&Outcome::of(&folder.path("o")), "resumed while finished");
+    finished.assert_same(&Outcome::read(&folder.path("o")), "resumed while finished");
     folder.tisane(&["resume", "o", "-q", "--t-end", "1/2"]).exits(0);
-    expected.assert_same(&Outcome::of(&folder.path("o")), "extended");
+    expected.assert_same(&Outcome::read(&folder.path("o")), "extended");
 }

@@ -223,14 +223,14 @@ fn verify_a_triple_put_in_is_found_as_such() {
 
 #[test]
 fn what_goes_through_a_binary_is_no_companion_of_it() {
-    for (outer, told) in [(2e-4, vec!["(1000+1001)", "((1000+1001)+1002)"]), (6e-5, vec!["(1000+1001)"])] {
+    for (outer, expected) in [(2e-4, vec!["(1000+1001)", "((1000+1001)+1002)"]), (6e-5, vec!["(1000+1001)"])] {
         let mut p = with_pair([0.001, 0.001], &elements(1e-4, 0.2, 0.0));
         let (x, v) = elements(outer, 0.0, 1.5).relative_state(0.0021);
         let [at, moves] = [&p.pos, &p.vel].map(|column| column[1000] + 0.5 * (column[1001] - column[1000]));
         add(&mut p, 1e-4, at + x, moves + v);
         let found = survey(&stars(&p, 0.0));
         let members: Vec<String> = found.systems.iter().map(|system| system.members.to_string()).collect();
-        assert_eq!(members, told, "{outer}");
+        assert_eq!(members, expected, "{outer}");
     }
 }
 
@@ -245,8 +245,8 @@ fn verify_two_binaries_about_each_other_are_a_quadruple() {
         }
     }
     let found = survey(&stars(&p, 0.0));
-    let told: Vec<String> = found.systems.iter().map(|system| system.members.to_string()).collect();
-    assert_eq!(told, ["(500+501)", "(502+503)", "((500+501)+(502+503))"]);
+    let names: Vec<String> = found.systems.iter().map(|system| system.members.to_string()).collect();
+    assert_eq!(names, ["(500+501)", "(502+503)", "((500+501)+(502+503))"]);
     assert!((found.systems[2].pair.semi_major_axis / 1e-2 - 1.0).abs() < 1e-6 && found.systems[2].stable);
 }
 
@@ -267,8 +267,8 @@ fn escapers_and_encounters_are_seen() {
     add(&mut p, 0.001, Vec3::repeat(3.0), 0.1 * Vec3::x());
     add(&mut p, 0.001, Vec3::new(3.0, 3.0 + b, 3.0), Vec3::new(-0.1, 3.0, 0.0));
     let found = survey(&stars(&p, 0.0));
-    let told: Vec<String> = found.escapers.iter().map(|escaper| escaper.members.to_string()).collect();
-    assert_eq!((told, found.escaped), (vec!["1000".to_owned(), "(1001+1002)".to_owned()], 3));
+    let names: Vec<String> = found.escapers.iter().map(|escaper| escaper.members.to_string()).collect();
+    assert_eq!((names, found.escaped), (vec!["1000".to_owned(), "(1001+1002)".to_owned()], 3));
     assert_eq!(
         found.number - found.bound.1,
         5,

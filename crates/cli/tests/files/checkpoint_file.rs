@@ -181,6 +181,56 @@ fn what_a_kill_leaves_behind_is_no_hindrance() {
     }
 }
 
+/// A checkpoint of a multi-point scheme: with earlier points, of which some particles have none yet.
+fn with_history(n: usize, step: u64, points: usize) -> Checkpoint {
+    let mut c = checkpoint(n, step);
+    let p = &mut c.particles;
+    let columns = [p.pos.clone(), p.vel.clone(), p.acc.clone(), p.jerk.clone()];
+    p.history = tisane::particles::History::new(n, points, 2 * points);
+    for (derivative, column) in p.history.derivatives.iter_mut().zip(columns) {
+        *derivative = column;
+    }
+    for (k, point) in p.history.points.iter_mut().enumerate() {
+        (point.acc, point.jerk) = (p.vel.clone(), p.pos.clone());
+        point.time = p.time.iter().enumerate().map(|(i, time)| Time(time.0 - (k * i * 1000) as u64)).collect();
+    }
+    c
+}
+
+#[test]
+fn earlier_points_come_back_to_the_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    for points in 0..=2 {
+        let written = with_history(37, 1, points);
+        checkpoint::write(dir.path(), &written).unwrap();
+        let read = checkpoint::read(&dir.path().join(NEWEST)).unwrap();
+        assert_same_bits(&read, &written);
+        assert!(read.particles.history == written.particles.history, "{points} points");
+        assert!(read.particles.history.has(37, points, 2 * points));
+    }
+}
+
+#[test]
+fn histories_that_no_run_leaves_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let spoil: [(&str, Spoil); 4] = [
+        ("time_ticks_before_2: particle 1 is at a later point", |c| c.particles.history.points[1].time[3].0 += 1 << 40),
+        ("derivative_3: a value is not a finite number", |c| c.particles.history.derivatives[1][2][0] = f64::NAN),
+        ("earlier_points: expected at most 2, found 3", |c| {
+            let point = c.particles.history.points[0].clone();
+            c.particles.history.points.push(point);
+        }),
+        ("jerk_before_1", |c| c.particles.history.points[0].jerk.truncate(3)),
+    ];
+    for (expected, spoil) in spoil {
+        let mut bad = with_history(5, 1, 2);
+        spoil(&mut bad);
+        checkpoint::write(dir.path(), &bad).unwrap();
+        let problem = checkpoint::read(&dir.path().join(NEWEST)).unwrap_err().to_string();
+        assert!(problem.contains(expected), "{problem}");
+    }
+}
+
 type Spoil = fn(&mut Checkpoint);
 
 #[test]

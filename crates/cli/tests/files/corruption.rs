@@ -2,7 +2,7 @@
 //! was written. A run then continues from its previous checkpoint and reports it. Nothing panics.
 
 use crate::program;
-use program::{Folder, summary};
+use program::{Folder, stopped_twice, summary};
 use rayon::prelude::*;
 use std::fmt::Debug;
 use std::fs::{self, File};
@@ -10,29 +10,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tisane::Result;
 use tisane_io::{checkpoint, snapshot};
-
-/// A small run: 16 particles, five outputs.
-const SMALL: &str = "[run]
-name = \"small\"
-t_end = 0.5
-[initial.plummer]
-n = 16
-[softening]
-epsilon = 0.01
-";
-
-/// The small run, stopped on its way with two checkpoints in `o`, and the state that it would have ended with.
-fn stopped() -> (Folder, String) {
-    let folder = Folder::new(SMALL);
-    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
-    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=20"]).exits(3);
-    folder.tisane(&["resume", "o", "-q"]).exits(3);
-    let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-    folder.write("o/config.toml", config.replace("block_steps = 20", "block_steps = 1000000"));
-    assert!(folder.path("o/checkpoint.previous.hdf5").exists());
-    let state = summary(&folder.path("whole"))["state_sha256"].to_string();
-    (folder, state)
-}
 
 /// A damage: its name, and the bytes.
 type Damage = (String, Vec<u8>);
@@ -121,7 +98,7 @@ fn everything<T: PartialEq + Debug + Sync>(
 
 #[test]
 fn every_byte_block_and_cut_of_a_checkpoint_is_caught() {
-    let (folder, _) = stopped();
+    let (folder, _) = stopped_twice();
     let path = folder.path("o/checkpoint.hdf5");
     let length = fs::read(&path).unwrap().len();
     let found = everything(&path, checkpoint::read);
@@ -132,7 +109,7 @@ fn every_byte_block_and_cut_of_a_checkpoint_is_caught() {
 
 #[test]
 fn every_byte_block_and_cut_of_a_snapshot_is_caught_or_harmless() {
-    let (folder, _) = stopped();
+    let (folder, _) = stopped_twice();
     let path = folder.path("whole/snapshots/snapshot_0002.hdf5");
     let length = fs::read(&path).unwrap().len();
     let found = everything(&path, snapshot::read);
@@ -149,7 +126,7 @@ fn files_of_a_run(folder: &Folder) -> Vec<PathBuf> {
 
 #[test]
 fn a_run_with_any_damaged_file_goes_on_to_the_same_state_or_says_which_file_is_wrong() {
-    let (folder, state) = stopped();
+    let (folder, state) = stopped_twice();
     let before = folder.files();
     let files = files_of_a_run(&folder);
     assert!(files.len() > 8, "{files:?}");
@@ -182,9 +159,9 @@ fn a_run_with_any_damaged_file_goes_on_to_the_same_state_or_says_which_file_is_w
 /// A changed digit leaves a CSV that reads well. The run does not hang on it, so it goes on; but not silently.
 #[test]
 fn rows_of_a_journal_that_were_changed_are_told_when_a_run_goes_on() {
-    let (_, state) = stopped();
+    let (_, state) = stopped_twice();
     for journal in [None, Some("diagnostics.csv"), Some("cluster.csv")] {
-        let (folder, _) = stopped();
+        let (folder, _) = stopped_twice();
         if let Some(name) = journal {
             let path = folder.path(&format!("o/{name}"));
             let mut bytes = fs::read(&path).unwrap();

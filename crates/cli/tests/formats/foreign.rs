@@ -93,7 +93,7 @@ fn amuse_sets_without_a_state_of_motion_say_what_they_have() {
     };
     assert_says(
         &with(|set| set.unlink("attributes/vy").expect("a dataset")),
-        &["vy missing", "found mass, radius, vx"],
+        &["missing vy; found mass, radius, vx, vz, x, y, z"],
     );
     assert_says(&with(|set| set.unlink("keys").expect("a dataset")), &["/keys", "no such dataset"]);
     for (unit, expected) in [

@@ -118,7 +118,7 @@ fn orbital_elements_written_by_amuse_are_said_to_be_no_state() {
     let Some(path) = real("SStars2009.amuse.h5") else { return };
     assert_says(
         &complaint_about(&path, formats::read(&path, None)),
-        &["expected mass, x, y, z, vx, vy, vz", "eccentricity", "semimajor_axis", "orbital elements"],
+        &["missing mass, x, y, z, vx, vy, vz; found", "eccentricity", "semimajor_axis", "orbital elements"],
     );
 }
 

@@ -35,8 +35,8 @@ fn back(state: &FileState, format: &str) -> (FileState, String) {
     let lost = formats::write(&path, format, state).expect("a written file");
     let named = formats::read(&path, Some(format)).expect("the same file");
     // The format of a written file is recognised from its content, or reported as ambiguous.
-    let told = formats::read(&path, None).expect("the same file");
-    assert!(told.format == format || told.guess.contains(format), "{format}: {}", told.guess);
+    let reread = formats::read(&path, None).expect("the same file");
+    assert!(reread.format == format || reread.guess.contains(format), "{format}: {}", reread.guess);
     (named, lost.join("; "))
 }
 

@@ -9,7 +9,7 @@
 use crate::gpu;
 use crate::matrix;
 use gpu::{acceleration_shapes, held_to_bits, modes, needed, shapes};
-use matrix::{Course, Job, STRAIGHT, Scheme, System, assert_ends_in, end_of, engines, row};
+use matrix::{Course, Job, STRAIGHT, Scheme, System, assert_ends_in, end_of, engines, row, schemes};
 use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, LaunchShape};
@@ -69,7 +69,7 @@ enum ShapeChoice {
 }
 
 impl ShapeChoice {
-    fn of<S>(self, all: Vec<S>) -> Vec<Option<S>> {
+    fn select<S>(self, all: Vec<S>) -> Vec<Option<S>> {
         let mut all: Vec<Option<S>> = std::iter::once(None).chain(all.into_iter().map(Some)).collect();
         match self {
             Self::All => all,
@@ -91,19 +91,19 @@ fn acceleration_engine(job: &Job) -> Result<CudaAccelerations> {
 }
 
 /// What computes on the GPU, put together as a run has it.
-fn on_gpu(job: &Job, of: ShapeChoice) -> Engines {
+fn on_gpu(job: &Job, choice: ShapeChoice) -> Engines {
     let f64_engine = || -> Box<dyn ForceEngine> { Box::new(force_engine(job, Precision::F64).unwrap()) };
     let propagator = match job.scheme {
-        Scheme::Hermite4 => {
-            let engine = force_engine(job, job.precision).unwrap();
-            let shapes = of.of(shapes(&engine));
-            let engine = Box::new(Turning { engine, shapes, evaluations: 0 });
-            job.forces(engine, (job.precision != Precision::F64).then(f64_engine))
-        }
         Scheme::Leapfrog => {
             let engine = acceleration_engine(job).unwrap();
-            let shapes = of.of(acceleration_shapes(job.precision, &engine));
+            let shapes = choice.select(acceleration_shapes(job.precision, &engine));
             job.accelerations(Box::new(Turning { engine, shapes, evaluations: 0 }), f64_engine())
+        }
+        _ => {
+            let engine = force_engine(job, job.precision).unwrap();
+            let shapes = choice.select(shapes(&engine));
+            let engine = Box::new(Turning { engine, shapes, evaluations: 0 });
+            job.forces(engine, (job.precision != Precision::F64).then(f64_engine))
         }
     };
     let width = Width::choose().unwrap();
@@ -115,13 +115,14 @@ fn on_gpu(job: &Job, of: ShapeChoice) -> Engines {
 fn count_shapes(job: &Job) -> Option<usize> {
     Some(
         1 + match job.scheme {
-            Scheme::Hermite4 => shapes(&needed(force_engine(job, job.precision))?).len(),
             Scheme::Leapfrog => acceleration_shapes(job.precision, &needed(acceleration_engine(job))?).len(),
+            _ => shapes(&needed(force_engine(job, job.precision))?).len(),
         },
     )
 }
 
-/// Runs in every way that end in one state.
+/// Runs in every way that end in one state. The multi-point schemes share the kernels of the scheme of 4th order, and
+/// take another launch shape at each evaluation instead of each for a whole run.
 fn every_way(precision: Precision, scheme: Scheme) {
     let exact = precision == Precision::F64 || held_to_bits();
     for system in [System::Softened, System::Bare, System::Large] {
@@ -137,14 +138,15 @@ fn every_way(precision: Precision, scheme: Scheme) {
         let same = |course: &Course, threads: usize, shapes: ShapeChoice, what: &str| {
             assert_ends_in(&expected, &job, course, what, &|session| (threads + session, on_gpu(&job, shapes)));
         };
-        for number in 0..count {
+        let multipoint = matches!(scheme, Scheme::Multipoint6 | Scheme::Multipoint8);
+        for number in 0..if multipoint { 1 } else { count } {
             let course = if system == System::Softened { row(number / 5 % 5, number % 5).0 } else { STRAIGHT };
             same(&course, 1 + number % 4, ShapeChoice::One(number), &format!("launch shape {number}"));
         }
-        let mut runs = count;
+        let mut runs = if multipoint { 1 } else { count };
         let turns: Vec<_> = match system {
-            System::Softened => (0..25).map(|k| (k / 5, k % 5)).collect(),
-            System::Bare => (0..5).map(|k| (k, k)).collect(),
+            System::Softened if !multipoint => (0..25).map(|k| (k / 5, k % 5)).collect(),
+            System::Softened | System::Bare => (0..5).map(|k| (k, k)).collect(),
             System::Large => vec![(0, 0)],
         };
         for (i, j) in turns {
@@ -167,6 +169,14 @@ fn every_way(precision: Precision, scheme: Scheme) {
 #[test]
 fn every_mode_ends_in_one_state_by_the_hermite_scheme() {
     modes().into_iter().for_each(|precision| every_way(precision, Scheme::Hermite4));
+}
+
+#[test]
+fn every_mode_ends_in_one_state_by_the_multipoint_schemes() {
+    for precision in modes() {
+        let multipoint = |scheme: &Scheme| matches!(scheme, Scheme::Multipoint6 | Scheme::Multipoint8);
+        schemes(precision).filter(multipoint).for_each(|scheme| every_way(precision, scheme));
+    }
 }
 
 #[test]

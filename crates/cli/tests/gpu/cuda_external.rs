@@ -11,7 +11,7 @@ use tisane::force::external::{ExternalField, PointMass, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, Evaluation, ForceEngine, Forces, Targets};
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Level, Time};
 
@@ -62,10 +62,7 @@ fn a_run_in_a_field_ends_in_the_state_of_the_cpu() {
         nu: 0.02,
         nu_start: 0.02,
         iterations: 1,
-        floor: Level::DEEPEST,
-        on_floor: OnFloor::Clamp,
-        noise: 0.0,
-        range: tisane::force::range::Range::F64,
+        limits: Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(Precision::F64) },
     };
     let state = |engine: Box<dyn ForceEngine>| {
         let (mut engine, mut integrator) = (in_the_field(engine), Hermite4::new(parameters, CLOCK));

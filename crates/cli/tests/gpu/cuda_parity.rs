@@ -13,10 +13,9 @@ use systems::{CLOCK, bits, block, forces, system};
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::CudaEngine;
 use tisane::force::precision::Precision;
-use tisane::force::range::Range;
 use tisane::force::{Block, ForceEngine, Forces};
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::particles::Vec3;
 use tisane::time::{Level, Time};
 
@@ -188,10 +187,7 @@ fn a_whole_f64_run_ends_in_the_cpus_state() {
             nu: 0.01,
             nu_start: 0.01,
             iterations: 2,
-            floor: Level::DEEPEST,
-            on_floor: OnFloor::Stop,
-            noise: 0.0,
-            range: Range::F64,
+            limits: Limits { floor: Level::DEEPEST, ..Limits::new(Precision::F64) },
         };
         let mut integrator = Hermite4::new(parameters, CLOCK);
         integrator.start(&mut p, engine).unwrap();

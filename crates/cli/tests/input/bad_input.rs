@@ -10,17 +10,7 @@ mod locks;
 #[path = "bad_input/surroundings.rs"]
 mod surroundings;
 
-use program::Folder;
-
-/// A small run: 16 particles and five outputs.
-const SMALL: &str = "[run]
-name = \"small\"
-t_end = 0.5
-[initial.plummer]
-n = 16
-[softening]
-epsilon = 0.01
-";
+use program::{Folder, SMALL};
 
 /// A run from the file `particles`.
 const FROM_FILE: &str = "[run]
@@ -79,6 +69,24 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
         ),
         ("t_end = 0.5", "t_end = 0.55", &["run.toml:3:", "t_end", "nearest", "0.5", "0.625"]),
         ("[softening]", "[integrator.hermite4]\nnu = 0.0\n[softening]", &["run.toml:7:", "nu", "above 0"]),
+        ("[softening]", "[integrator.multipoint]\neta = 0.0\n[softening]", &["run.toml:7:", "eta", "above 0"]),
+        (
+            "[softening]",
+            "[integrator.multipoint]\neta = 0.8\n[softening]",
+            &["run.toml:7:", "eta", "at most 0.7", "0.8"],
+        ),
+        ("[softening]", "[integrator.multipoint]\norder = 7\n[softening]", &["run.toml:7:", "order", "6 or 8", "7"]),
+        (
+            "[softening]",
+            "[integrator.multipoint]\norder = 8\n[force]\nprecision = \"mixed\"\n[softening]",
+            &["run.toml:7:", "order", "f64", "\"mixed\"", "expected 6"],
+        ),
+        (
+            "[softening]",
+            "[integrator.multipoint]\nnu = 0.01\n[softening]",
+            &["run.toml:7:", "`nu`", "valid here", "eta"],
+        ),
+        ("[softening]", "[integrator.multipoints]\n[softening]", &["run.toml:6:", "did you mean `multipoint`"]),
         (
             "[softening]",
             "[initial.pythagorean]\n[softening]",

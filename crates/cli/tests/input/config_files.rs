@@ -54,9 +54,9 @@ fn bad_files_are_told_at_their_place() {
         let (expected, sets) = (lines("# expect:"), lines("# set:"));
         assert!(!expected.is_empty(), "{} expects nothing", file.display());
         let Err(error) = Config::from_file(&file, &sets) else { panic!("{} was read", file.display()) };
-        let told = error.to_string();
+        let message = error.to_string();
         for part in expected {
-            assert!(told.contains(&part), "{}:\n  expected {part}\n  found    {told}", file.display());
+            assert!(message.contains(&part), "{}:\n  expected {part}\n  found    {message}", file.display());
         }
         assert_eq!(error.exit_code(), 2);
         // The report with the place in the text can be drawn, and says the same.
@@ -71,8 +71,9 @@ fn all_mistakes_are_told_at_once() {
     let Err(Error::Config(error)) = Config::from_str("x.toml", text, Path::new(""), &[]) else { panic!("was read") };
     let all: Vec<String> = std::iter::once(&*error).chain(&error.others).map(ToString::to_string).collect();
     assert_eq!(all.len(), 3, "{all:?}");
-    for (told, place) in all.iter().zip(["x.toml:2: run.name", "x.toml:3: run.t_end", "x.toml:7: softening.epsilon"]) {
-        assert!(told.starts_with(place), "{told}");
+    for (message, place) in all.iter().zip(["x.toml:2: run.name", "x.toml:3: run.t_end", "x.toml:7: softening.epsilon"])
+    {
+        assert!(message.starts_with(place), "{message}");
     }
 }
 
@@ -146,8 +147,8 @@ fn an_end_that_does_not_fit_the_time_of_the_file_is_told_at_its_line() {
     let loaded = Config::from_file(file, &[]).unwrap();
     assert_eq!(loaded.config.t_start(), None);
     assert_eq!(loaded.config.steps_to_end(0.05), Ok(2));
-    let told = loaded.explain(loaded.config.steps_to_end(0.0).unwrap_err()).to_string();
-    assert!(told.contains("file_starts_when_it_says.toml:4: run.t_end: 0.3 is not a whole multiple"), "{told}");
+    let message = loaded.explain(loaded.config.steps_to_end(0.0).unwrap_err()).to_string();
+    assert!(message.contains("file_starts_when_it_says.toml:4: run.t_end: 0.3 is not a whole multiple"), "{message}");
 }
 
 #[test]
@@ -157,8 +158,8 @@ fn a_file_that_cannot_be_read_is_named() {
     assert_eq!(missing.exit_code(), 2);
     let mut binary = tempfile::NamedTempFile::new().unwrap();
     std::io::Write::write_all(&mut binary, b"[run]\n\xff\xfe").unwrap();
-    let told = Config::from_file(binary.path(), &[]).unwrap_err().to_string();
-    assert!(told.contains("byte 6 is not UTF-8"), "{told}");
+    let message = Config::from_file(binary.path(), &[]).unwrap_err().to_string();
+    assert!(message.contains("byte 6 is not UTF-8"), "{message}");
 }
 
 #[test]
@@ -260,7 +261,7 @@ fn only_required(path: &str, table: &mut toml::Table, required: &BTreeSet<String
         match value.as_table_mut() {
             Some(inner) => {
                 only_required(&path, inner, required);
-                path.starts_with("initial") || !inner.is_empty()
+                path.starts_with("initial") || path.starts_with("integrator") || !inner.is_empty()
             }
             // Required by what other keys say.
             None => required.contains(&path) || ["n", "a_min", "a_max"].contains(&key),
@@ -294,7 +295,7 @@ fn the_reference_shows_the_defaults() {
         initial.into_iter().partition(|(name, _)| WITH_MODELS.contains(&name.as_str()));
     assert_eq!((models.len(), with.len()), (TEMPLATES.len(), WITH_MODELS.len()));
     let integrators = whole["integrator"].as_table().unwrap().clone();
-    assert_eq!(integrators.len(), 2);
+    assert_eq!(integrators.len(), 3);
     let models = models.into_iter().filter(|(name, _)| name != "solar-system");
     for ((name, model), integrator) in
         models.flat_map(|model| integrators.clone().into_iter().map(move |i| (model.clone(), i)))

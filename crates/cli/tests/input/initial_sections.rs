@@ -110,7 +110,7 @@ fn masses_have_the_number_or_the_sum_that_is_written() {
     let (setup, filled) = built(PHYSICAL, &format!("{king}mass = 500\n{masses}"));
     assert!((filled.total_mass() - 500.0).abs() <= 0.5 * filled.mass.iter().copied().fold(0.0, f64::max));
     assert_eq!(filled.mass[..100], p.mass[..100], "the first stars of the seed");
-    assert!(setup.about.iter().any(|(name, told)| name == "masses" && told.starts_with("Kroupa (2001)")));
+    assert!(setup.about.iter().any(|(name, value)| name == "masses" && value.starts_with("Kroupa (2001)")));
     let (_, scaled) = built("", &format!("{king}n = 700\nmass = 2\n{masses}"));
     assert!((scaled.total_mass() - 2.0).abs() < 1e-13);
     assert!((scaled.mass[3] / scaled.mass[9] / (p.mass[3] / p.mass[9]) - 1.0).abs() < 1e-13);
@@ -143,8 +143,8 @@ fn masses_from_a_file_are_those_of_the_file() {
         std::fs::write(&path, text).unwrap();
         let text = format!("[run]\nname = \"x\"\nt_end = 1\n{PHYSICAL}{initial}");
         let loaded = Config::from_str("x.toml", &text, Path::new(""), &[]).unwrap();
-        let told = assemble::prepare(loaded).err().unwrap().to_string();
-        assert!(told.contains(expected) && told.contains("masses.txt"), "{told}");
+        let message = assemble::prepare(loaded).err().unwrap().to_string();
+        assert!(message.contains(expected) && message.contains("masses.txt"), "{message}");
     }
 }
 
@@ -175,7 +175,7 @@ fn binaries_are_neighbours_in_id_and_the_cluster_is_in_equilibrium_without_their
     assert!((t / (-u * g) - 0.5).abs() < 1e-9, "Q {}", t / (-u * g));
     let all = p.total_mass();
     assert!((all * all / (2.0 * -u) - 1.0).abs() < 1e-9, "virial radius {}", all * all / (2.0 * -u));
-    assert!(setup.about.iter().any(|(name, told)| name == "binaries" && told.starts_with("300 of 600 systems")));
+    assert!(setup.about.iter().any(|(name, value)| name == "binaries" && value.starts_with("300 of 600 systems")));
     // Binaries change no orbit but the number of systems, and no mass.
     let single = built(PHYSICAL, initial.split("[initial.binaries]").next().unwrap()).1;
     let sorted = |p: &Particles| {
@@ -231,7 +231,7 @@ fn clusters_are_where_they_should_be() {
     let king = Particles::new(p.mass[..100].to_vec(), p.pos[..100].to_vec(), p.vel[..100].to_vec());
     let centre = Conserved::from_particles(&king, &king.pot).centre_of_mass;
     assert!((0..3).all(|k| (centre[k] - [1.0, 2.0, 3.0][k]).abs() < 1e-13), "{centre:?}");
-    assert!(setup.about.iter().any(|(name, told)| name == "cluster 1" && told.starts_with("King model, W0 = 3")));
+    assert!(setup.about.iter().any(|(name, value)| name == "cluster 1" && value.starts_with("King model, W0 = 3")));
     assert!(setup.warnings.is_empty(), "{:?}", setup.warnings);
     let twins = list.replace("mass = 2\n", "seed = 1\n").replace("king]\nw0 = 3", "plummer]");
     assert!(built("", &twins).0.warnings[0].contains("clusters 1 and 2 are plummer samples of the same seed 1"));

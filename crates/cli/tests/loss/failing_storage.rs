@@ -11,7 +11,7 @@ mod limits;
 
 use mount::Mount;
 use outcome::Outcome;
-use program::{Folder, finish, signal};
+use program::{Folder, Said, finish, signal};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -63,9 +63,7 @@ const WRITTEN: [(&str, &str); 13] = [
 fn begun(more: &[&str]) -> Folder {
     let folder = Folder::new(CONFIG);
     folder.tisane(&[&RUN[..], &["--set", "limits.block_steps=100"], more].concat()).exits(3);
-    // The limit is for this session.
-    let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-    folder.write("o/config.toml", config.replace("block_steps = 100", "block_steps = 1000000000"));
+    folder.lift_block_limit("o");
     assert_eq!(directory::snapshot_numbers(&folder.path("o")).unwrap(), [0]);
     folder
 }
@@ -73,7 +71,7 @@ fn begun(more: &[&str]) -> Folder {
 fn undisturbed() -> Outcome {
     let folder = Folder::new(CONFIG);
     folder.tisane(&RUN).exits(0);
-    Outcome::of(&folder.path("o"))
+    Outcome::read(&folder.path("o"))
 }
 
 /// The checkpoint and the finished snapshots are whole, and nothing unfinished has the name of a finished file.
@@ -105,7 +103,7 @@ fn each_file_that_does_not_fit_ends_the_run_and_is_written_by_the_next() {
         said.says(&["cannot write", &plain(file), "No space left on device"]);
         assert_whole(&folder.path("o"));
         folder.tisane(&RESUME).exits(0);
-        expected.assert_same(&Outcome::of(&folder.path("o")), file);
+        expected.assert_same(&Outcome::read(&folder.path("o")), file);
     }
 }
 
@@ -136,7 +134,7 @@ fn whatever_the_system_refuses_ends_the_run_in_order() {
         strace::spoilt(&folder, (inject, file), &RESUME).exits(5).says(&["cannot write", &plain(file), words]);
         assert_whole(&folder.path("o"));
         folder.tisane(&RESUME).exits(0);
-        expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{file} {inject}"));
+        expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{file} {inject}"));
     }
 }
 
@@ -156,7 +154,7 @@ fn a_run_whose_first_files_do_not_fit_is_begun_anew() {
         let inject = format!("{call}:error=ENOSPC");
         strace::spoilt(&folder, (&inject, file), &RUN).exits(5).says(&[&plain(file), "No space left on device"]);
         folder.tisane(&[&RUN[..], &["--overwrite"]].concat()).exits(0);
-        expected.assert_same(&Outcome::of(&folder.path("o")), file);
+        expected.assert_same(&Outcome::read(&folder.path("o")), file);
     }
 }
 
@@ -169,7 +167,7 @@ fn a_log_that_does_not_fit_ends_nothing() {
     strace::spoilt(&folder, ("write:error=ENOSPC", "o/run.log"), &RESUME)
         .exits(0)
         .says(&["cannot write o/run.log", "No space left on device"]);
-    undisturbed().assert_same(&Outcome::of(&folder.path("o")), "without a log");
+    undisturbed().assert_same(&Outcome::read(&folder.path("o")), "without a log");
 }
 
 #[test]
@@ -187,7 +185,7 @@ fn a_run_that_waits_for_space_goes_on_to_the_same_end() {
         said.says(&[&plain(file), "No space left on device", "waiting for space", "there is space again"]);
         let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
         assert!(log.contains("waiting for space") && log.contains("there is space again"), "{file}: {log}");
-        expected.assert_same(&Outcome::of(&folder.path("o")), file);
+        expected.assert_same(&Outcome::read(&folder.path("o")), file);
     }
     // A quota is waited for likewise, anything else is not.
     for (error, code) in [("EDQUOT", 0), ("EIO", 5)] {
@@ -207,7 +205,27 @@ fn a_slow_disk_changes_nothing() {
     let began = Instant::now();
     finish(strace::command(&folder, &slow, &RUN)).exits(0);
     assert!(began.elapsed() > Duration::from_secs(2), "the disk was not slow");
-    undisturbed().assert_same(&Outcome::of(&folder.path("o")), "slow disk");
+    undisturbed().assert_same(&Outcome::read(&folder.path("o")), "slow disk");
+}
+
+/// Resumes a run with each `every`-th write of each file failing. `resume` does so for one write; it returns [`None`]
+/// if the run ended before that write.
+fn fail_each_write(files: &[(&str, u64)], resume: impl Fn(&Folder, &str, u64) -> Option<Said>) {
+    let folder = begun(&[]);
+    let (output, kept) = (folder.path("o"), folder.path("kept"));
+    fs::rename(&output, &kept).unwrap();
+    for (file, every) in files {
+        let mut write = 1;
+        loop {
+            program::copy_folder(&kept, &output);
+            let said = resume(&folder, file, write);
+            fs::remove_dir_all(&output).unwrap();
+            let Some(said) = said else { break };
+            assert_eq!(said.code, 5, "write {write} of {file} failed unnoticed\n{}", said.err);
+            write += every;
+        }
+        assert!(write > 10, "{file}: only {write} writes");
+    }
 }
 
 #[test]
@@ -215,34 +233,26 @@ fn no_write_fails_unnoticed() {
     if !strace::is_here() {
         return;
     }
-    let folder = begun(&[]);
-    let (output, kept) = (folder.path("o"), folder.path("kept"));
-    fs::rename(&output, &kept).unwrap();
     // HDF5 holds much back and writes it late. Not every one of the many writes of a journal is tried.
-    for (file, every) in [
+    let files = [
         ("o/snapshots/.snapshot_0001.hdf5.partial", 1),
         ("o/.checkpoint.hdf5.partial", 2),
         ("o/.diagnostics.hdf5.partial", 13),
         ("o/.cluster.hdf5.partial", 29),
         ("o/.events.hdf5.partial", 3),
-    ] {
-        let mut write = 1;
-        loop {
-            program::copy_folder(&kept, &output);
-            let inject = format!("inject=pwrite64:error=ENOSPC:when={write}");
-            let absolute = folder.path(file);
-            let options = ["-o", "calls", "-e", "trace=pwrite64", "-e", &inject, "-P", absolute.to_str().unwrap()];
-            let said = finish(strace::command(&folder, &options, &RESUME));
-            fs::remove_dir_all(&output).unwrap();
-            if !fs::read_to_string(folder.path("calls")).unwrap().contains("(INJECTED)") {
-                said.exits(0);
-                break;
-            }
-            assert_eq!(said.code, 5, "write {write} of {file} failed, and nobody noticed\n{}", said.err);
-            write += every;
+    ];
+    fail_each_write(&files, |folder, file, write| {
+        let inject = format!("inject=pwrite64:error=ENOSPC:when={write}");
+        let absolute = folder.path(file);
+        let options = ["-o", "calls", "-e", "trace=pwrite64", "-e", &inject, "-P", absolute.to_str().unwrap()];
+        let said = finish(strace::command(folder, &options, &RESUME));
+        let injected = fs::read_to_string(folder.path("calls")).unwrap().contains("(INJECTED)");
+        if injected {
+            return Some(said);
         }
-        assert!(write > 10, "{file}: only {write} writes");
-    }
+        said.exits(0);
+        None
+    });
 }
 
 /// Fills a file system, leaving some KiB.
@@ -257,28 +267,27 @@ fn fill(filler: &Path, leave: u64) {
 #[test]
 fn a_full_file_system_ends_the_run_wherever_it_is_and_leaves_it_to_be_resumed() {
     let expected = undisturbed();
-    let mut told = BTreeSet::new();
+    let mut named = BTreeSet::new();
     for leave in [0, 16, 48, 80, 112, 160, 240, 320] {
         let folder = Folder::new(CONFIG);
         let Some(mount) = Mount::new(&folder.path("small"), "size=4M") else { return };
         let run = ["run", "run.toml", "-q", "--output", "small/o", "--set", "limits.block_steps=100"];
         folder.tisane(&run).exits(3);
-        let config = fs::read_to_string(folder.path("small/o/config.toml")).unwrap();
-        folder.write("small/o/config.toml", config.replace("block_steps = 100", "block_steps = 1000000000"));
+        folder.lift_block_limit("small/o");
         fill(&folder.path("small/filler"), leave);
         let said = folder.tisane(&["resume", "small/o", "-q"]);
         assert!(!said.err.contains("panicked"), "{}", said.err);
         let first = said.err.lines().find(|line| line.contains("cannot write")).unwrap_or_default().to_owned();
         said.exits(5).says(&["cannot write small/o/", "No space left on device"]);
-        told.insert(first);
+        named.insert(first);
         assert_whole(&folder.path("small/o"));
         fs::remove_file(folder.path("small/filler")).unwrap();
         folder.tisane(&["resume", "small/o", "-q"]).exits(0);
-        expected.assert_same(&Outcome::of(&folder.path("small/o")), &format!("{leave} KiB left"));
+        expected.assert_same(&Outcome::read(&folder.path("small/o")), &format!("{leave} KiB left"));
         drop(mount);
     }
-    println!("{told:#?}");
-    assert!(told.len() > 2, "always the same file did not fit: {told:?}");
+    println!("{named:#?}");
+    assert!(named.len() > 2, "always the same file did not fit: {named:?}");
 }
 
 fn open_files(child: &Child) -> usize {
@@ -302,8 +311,7 @@ fn logged(child: &mut Child, log: &Path, text: &str) -> bool {
 fn waiting(folder: &Folder, filler: &Path) -> Child {
     let run = ["run", "run.toml", "-q", "--output", "small/o", "--set", "limits.block_steps=100"];
     folder.tisane(&[&run[..], &WAIT].concat()).exits(3);
-    let config = fs::read_to_string(folder.path("small/o/config.toml")).unwrap();
-    folder.write("small/o/config.toml", config.replace("block_steps = 100", "block_steps = 1000000000"));
+    folder.lift_block_limit("small/o");
     // Room for what the log says, not for a snapshot.
     fill(filler, 40);
     let mut command = folder.command(&["resume", "small/o"]);
@@ -331,11 +339,11 @@ fn a_run_waits_on_a_full_file_system_until_there_is_space() {
     assert!(after <= before + 1, "{before} open files, then {after}");
     fs::remove_file(&filler).unwrap();
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    assert_eq!(told.matches("waiting for space").count(), 1, "{told}");
-    assert!(told.contains("there is space again"), "{told}");
-    undisturbed().assert_same(&Outcome::of(&folder.path("small/o")), "after a wait");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert_eq!(message.matches("waiting for space").count(), 1, "{message}");
+    assert!(message.contains("there is space again"), "{message}");
+    undisturbed().assert_same(&Outcome::read(&folder.path("small/o")), "after a wait");
     drop(mount);
 }
 
@@ -349,14 +357,14 @@ fn a_run_that_waits_for_space_is_stopped_by_a_signal_and_resumed() {
         let child = waiting(&folder, &filler);
         signal(&child, name);
         let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(5), "{told}");
-        assert!(told.contains("No space left on device") && told.contains("cannot write"), "{told}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(5), "{message}");
+        assert!(message.contains("No space left on device") && message.contains("cannot write"), "{message}");
         assert_whole(&folder.path("small/o"));
         assert!(!folder.path("small/o/tisane.lock").exists());
         fs::remove_file(&filler).unwrap();
         folder.tisane(&["resume", "small/o", "-q"]).exits(0);
-        expected.assert_same(&Outcome::of(&folder.path("small/o")), name);
+        expected.assert_same(&Outcome::read(&folder.path("small/o")), name);
         drop(mount);
     }
 }
@@ -373,9 +381,9 @@ fn a_directory_removed_under_a_run_ends_it_and_is_not_made_again() {
     // In one go: files that come while it is being removed would be in the way.
     fs::rename(folder.path("o"), folder.path("gone")).unwrap();
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(5), "{told}");
-    assert!(told.contains("cannot write o/") && told.contains("No such file or directory"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{message}");
+    assert!(message.contains("cannot write o/") && message.contains("No such file or directory"), "{message}");
     assert!(!folder.path("o").exists());
     // It was only moved, so that it goes on.
     assert_whole(&folder.path("gone"));

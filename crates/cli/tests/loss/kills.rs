@@ -256,7 +256,7 @@ fn a_run_that_is_killed_again_and_again_comes_to_the_same_end() {
     let undisturbed = Folder::new(CONFIG);
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     let whole = undisturbed.path("o");
-    let expected = Outcome::of(&whole);
+    let expected = Outcome::read(&whole);
     assert!(
         expected.cluster.iter().all(|journal| journal.lines().count() > 9),
         "too little in the journals to show a loss"
@@ -273,7 +273,7 @@ fn a_run_that_is_killed_again_and_again_comes_to_the_same_end() {
         }
         folder.tisane(&["resume", "o", "-q"]).exits(0);
         let what = format!("run {} of seed {seed}", tally.runs);
-        expected.assert_same(&Outcome::of(&output), &what);
+        expected.assert_same(&Outcome::read(&output), &what);
         assert_eq!(names(&output), names(&whole), "{what}");
         for number in directory::snapshot_numbers(&whole).unwrap() {
             let [one, other] = [&whole, &output].map(|output| directory::snapshot(output, number));
@@ -296,7 +296,7 @@ fn a_run_that_is_killed_again_and_again_comes_to_the_same_end() {
 fn a_halted_process_keeps_its_lock_and_goes_on_to_the_same_end() {
     let undisturbed = Folder::new(CONFIG);
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    let expected = Outcome::of(&undisturbed.path("o"));
+    let expected = Outcome::read(&undisturbed.path("o"));
     // On a loaded machine a run may be over before it is halted for the first time.
     let halts = (0..20).map(|_| halted_again_and_again(&expected)).find(|halts| *halts > 0);
     assert!(halts.is_some(), "every run was over before it could be halted");
@@ -328,7 +328,7 @@ fn halted_again_and_again(expected: &Outcome) -> u32 {
         signal(&child, "-CONT");
     }
     assert!(child.wait().unwrap().success());
-    expected.assert_same(&Outcome::of(&output), &format!("{halts} halts"));
+    expected.assert_same(&Outcome::read(&output), &format!("{halts} halts"));
     halts
 }
 
@@ -388,7 +388,7 @@ fn the_time_limit_of_the_configuration_stops_every_session() {
     }
     assert_eq!(code, 0);
     assert!(stops > 0, "the run was over before the limit");
-    Outcome::of(&undisturbed.path("o")).assert_same(&Outcome::of(&folder.path("o")), &format!("{stops} sessions"));
+    Outcome::read(&undisturbed.path("o")).assert_same(&Outcome::read(&folder.path("o")), &format!("{stops} sessions"));
 }
 
 /// A run under way, started by a shell that does something first.

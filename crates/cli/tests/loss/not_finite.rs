@@ -15,7 +15,8 @@ use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, Forces};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator;
-use tisane::integrator::hermite4::{Hermite4, OnFloor, Parameters};
+use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
+use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::particles::Particles;
 use tisane::time::Time;
 use tisane_io::checkpoint;
@@ -61,13 +62,18 @@ fn assert_names(error: &Error, quantity: &str, id: u64) {
     }
 }
 
+fn with_floor(on_floor: OnFloor) -> Parameters {
+    let usual = parameters(0.01);
+    Parameters { limits: Limits { on_floor, ..usual.limits }, ..usual }
+}
+
 #[test]
 fn the_third_block_ends_the_run_and_nobody_else_has_changed() {
     for (quantity, value) in faults() {
         for (on_floor, iterations) in [(OnFloor::Stop, 1), (OnFloor::Clamp, 1), (OnFloor::Clamp, 2)] {
             let mut p = particles();
             let mut engine = faulty(1 + 3 * iterations, quantity, value);
-            let mut integrator = Hermite4::new(Parameters { on_floor, iterations, ..parameters(0.01) }, CLOCK);
+            let mut integrator = Hermite4::new(Parameters { iterations, ..with_floor(on_floor) }, CLOCK);
             integrator.start(&mut p, &mut engine).unwrap();
             assert_eq!(integrator.advance(&mut p, &mut engine, END, 2).unwrap().block_steps, 2);
             let before = p.clone();
@@ -89,9 +95,25 @@ fn the_first_force_is_looked_at_too() {
         for on_floor in [OnFloor::Stop, OnFloor::Clamp] {
             let mut p = particles();
             let mut engine = faulty(1, quantity, value);
-            let mut integrator = Hermite4::new(Parameters { on_floor, ..parameters(0.01) }, CLOCK);
+            let mut integrator = Hermite4::new(with_floor(on_floor), CLOCK);
             let error = integrator.start(&mut p, &mut engine).unwrap_err();
             assert_names(&error, quantity, 1099);
+        }
+    }
+}
+
+/// The multi-point scheme evaluates three times before its first step, and once in each step.
+#[test]
+fn the_multipoint_scheme_names_the_particle_too() {
+    for (quantity, value) in faults() {
+        for wrong in 1..=4 {
+            let mut p = particles();
+            let mut engine = faulty(wrong, quantity, value);
+            let mut integrator = Multipoint::new(multipoint::Parameters::new(Precision::F64), CLOCK);
+            let started = integrator.start(&mut p, &mut engine);
+            assert_eq!(started.is_ok(), wrong > 3, "evaluation {wrong}");
+            let error = started.and_then(|_| integrator.advance(&mut p, &mut engine, END, 1)).unwrap_err();
+            assert_names(&error, quantity, p.id[*engine.block.last().unwrap() as usize]);
         }
     }
 }

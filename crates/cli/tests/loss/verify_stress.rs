@@ -63,10 +63,10 @@ impl Case {
             let [by_cpu, by_reference] = ["cpu", "reference"].map(|engine| {
                 let (said, folder) = self.run(engine, mode);
                 assert_eq!(said.code, 0, "{engine}, {mode:?}: {}", said.err);
-                let told = summary(&folder.path("o"));
+                let result = summary(&folder.path("o"));
                 let last = snapshot::read(&folder.path("o/snapshots/snapshot_0001.hdf5")).unwrap();
-                look(mode, told["max_relative_energy_error"].as_f64().unwrap(), &last);
-                told["state_sha256"].to_string()
+                look(mode, result["max_relative_energy_error"].as_f64().unwrap(), &last);
+                result["state_sha256"].to_string()
             });
             assert_eq!(by_cpu, by_reference, "{mode:?}");
         }

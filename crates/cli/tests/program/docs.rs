@@ -11,7 +11,6 @@ use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
 use tisane_io::fields::{Journal, SNAPSHOT};
 use tisane_io::formats::FORMATS;
-use tisane_run::assemble::gpu_wins_from;
 use tisane_run::config::{TEMPLATES, json_schema};
 use tisane_run::simulation::ExitReason;
 
@@ -244,10 +243,10 @@ fn the_method_page_has_the_numbers_of_the_sources() {
 fn the_page_on_gpus_has_the_numbers_of_the_sources() {
     let gpus = text("docs/src/gpu.md");
     for mode in Precision::ALL {
-        let from = gpu_wins_from(mode);
+        let from = mode.gpu_wins_from();
         assert!(gpus.contains(&format!("N = {from}")), "{}: {from}", mode.name());
     }
-    assert!(gpus.contains(&format!("is below {}, from where a GPU wins in f64", gpu_wins_from(Precision::F64))));
+    assert!(gpus.contains(&format!("is below {}, from where a GPU wins in f64", Precision::F64.gpu_wins_from())));
 }
 
 #[test]

@@ -69,6 +69,47 @@ fn a_study_that_is_killed_goes_on_to_the_same_table() {
 }
 
 #[test]
+fn integrators_are_swept_with_their_own_accuracies() {
+    let sweep = "[energy]\nn = [64]\nmodes = [\"f64\", \"mixed\"]\nintegrators = [\"hermite4\"]\nnu = [0.02, 0.01]\n\
+                 eta = [0.4, 0.3]\nseeds = [1]\ngoals = [1e-3]\nat_once = 2\n";
+    let folder = Folder::new(sweep);
+    let study = ["study", "energy", "run.toml", "--output", "o"];
+    folder.tisane(&study).exits(0);
+    // A journal from before there were several integrators: its points count as those of hermite4.
+    let journal = fs::read_to_string(folder.path("o/points.jsonl")).unwrap();
+    let old = journal.replace("\"integrator\":\"hermite4\",\"accuracy\":", "\"nu\":");
+    assert_eq!(old.matches("\"nu\":").count(), 4, "{journal}");
+    folder.write("o/points.jsonl", &old);
+    let all = ["--set", "energy.integrators=[\"hermite4\",\"multipoint6\",\"multipoint8\"]"];
+    let said = folder.tisane(&[&study[..], &all[..]].concat()).exits(0);
+    assert!(said.err.contains("4 points are finished already, 6 are missing"), "{}", said.err);
+    assert!(said.out.contains("left out: multipoint8 in mixed: order 8 needs forces in f64"), "{}", said.out);
+
+    let rows = table(&folder, "o/table.csv");
+    let column = |name: &str| {
+        let at = rows[0].iter().position(|of| of.split(" [").next() == Some(name)).unwrap();
+        rows[1..].iter().map(|row| row[at].clone()).collect::<Vec<_>>()
+    };
+    let expected = [["hermite4"; 4], ["multipoint6"; 4]].concat();
+    assert_eq!(column("integrator"), [&expected[..], &["multipoint8"; 2]].concat());
+    let is_nan = |name: &str| column(name).iter().map(|value| value == "nan").collect::<Vec<_>>();
+    assert_eq!(is_nan("nu"), [[false; 4].as_slice(), &[true; 6]].concat());
+    assert_eq!(is_nan("eta"), [[true; 4].as_slice(), &[false; 6]].concat());
+    // Each particle step evaluates the pairs with all others.
+    for (pairs, steps) in column("pairs").iter().zip(column("particle_steps")) {
+        assert_eq!(pairs.parse::<u64>().unwrap(), 63 * steps.parse::<u64>().unwrap());
+    }
+    // Without times fewer pairs are cheaper: not the largest number among nu and eta.
+    let choice = table(&folder, "o/choice.csv");
+    assert_eq!(choice.len(), 2, "{choice:?}");
+    assert!(choice[0].iter().any(|name| name.starts_with("pairs")), "{choice:?}");
+    let figure = fs::read_to_string(folder.path("o/energy.svg")).unwrap();
+    for text in ["pairs evaluated in a time unit", "multipoint6, N = 64", "hermite4, N = 64"] {
+        assert!(figure.contains(text), "{text}");
+    }
+}
+
+#[test]
 fn points_at_once_have_the_same_errors_and_no_time() {
     let folder = Folder::new(ENERGY);
     let set = "energy.modes=[\"f64\"]";
@@ -106,6 +147,18 @@ fn what_is_wrong_is_told_where_it_was_made() {
         ("energy", "[energy.stretch]\nt_start = 0.5\n", &["t_end", "after t_start"]),
         ("energy", "[energy.stretch]\ndt_min = 1\n", &["run.toml:2", "dt_min", "found 1"]),
         ("energy", "[energy]\nengines = [\"cuda\"]\nat_once = 2\n", &["run.toml:3", "energy.at_once", "share the GPU"]),
+        ("energy", "[energy]\nintegrators = [\"multipoint\"]\n", &["run.toml:2", "energy.integrators", "did you mean"]),
+        (
+            "energy",
+            "[energy]\nintegrators = [\"multipoint6\"]\neta = [0.8]\n",
+            &["run.toml:3", "energy.eta", "at most 0.7, found 0.8"],
+        ),
+        (
+            "energy",
+            "[energy]\nintegrators = [\"multipoint8\"]\nmodes = [\"mixed\"]\n",
+            &["run.toml:2", "energy.integrators", "order 8 needs forces in f64"],
+        ),
+        ("cost", "[cost]\neta = 0\n", &["run.toml:2", "cost.eta", "above 0, found 0"]),
         ("cost", "[cost]\nrepeat = 0\n", &["run.toml:2", "cost.repeat", "at least 1, found 0"]),
         ("cost", "cost = 3\n", &["run.toml:1", "cost", "expected a section"]),
         ("cost", "[cost\n", &["run.toml:1", "not valid TOML"]),

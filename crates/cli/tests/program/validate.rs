@@ -296,17 +296,17 @@ fn a_signal_keeps_the_cases_that_are_through() {
         let said = fs::File::create(folder.path("said")).unwrap();
         let mut child = folder.command(&["validate", "--from", "cases", "--output", "out"]);
         let mut child = child.stdout(said).spawn().unwrap();
-        let told = || fs::read_to_string(folder.path("said")).unwrap();
-        wait_until("the first case", || told().contains("1 pass"));
+        let output = || fs::read_to_string(folder.path("said")).unwrap();
+        wait_until("the first case", || output().contains("1 pass"));
         std::thread::sleep(Duration::from_millis(200));
         let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(killed.success(), "{}", told());
+        assert!(killed.success(), "{}", output());
         let mut ended = None;
         wait_until("the end after a signal", || {
             ended = child.try_wait().unwrap();
             ended.is_some()
         });
-        assert_eq!(ended.unwrap().code(), Some(3), "{}", told());
+        assert_eq!(ended.unwrap().code(), Some(3), "{}", output());
         let table = fs::read_to_string(folder.path("out/results.md")).unwrap();
         assert!(table.contains("| a | period |") && table.contains("1 passed, 0 failed, 2 skipped"), "{table}");
         for case in ["b", "c"] {

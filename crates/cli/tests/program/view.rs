@@ -49,7 +49,7 @@ fn finished() -> Folder {
 
 impl Served {
     /// `tisane view` of a run in a folder.
-    fn of(folder: &Folder, dir: &str) -> Self {
+    fn start(folder: &Folder, dir: &str) -> Self {
         Self::started(folder.command(&["view", dir]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
     }
 
@@ -119,7 +119,7 @@ impl Drop for Served {
 #[test]
 fn the_token_opens_the_page_and_the_cookie_keeps_it_open() {
     let folder = finished();
-    let mut view = Served::of(&folder, "runs/small");
+    let mut view = Served::start(&folder, "runs/small");
     assert_eq!((view.token.len(), view.place.len()), (32, 10));
     let first = view.ask("GET", &format!("{}?token={}", view.place, view.token), "Host: 127.0.0.1\r\n");
     assert_eq!(first.status, 200);
@@ -152,7 +152,7 @@ fn the_token_opens_the_page_and_the_cookie_keeps_it_open() {
 #[test]
 fn without_the_token_there_is_nothing() {
     let folder = finished();
-    let view = Served::of(&folder, "runs/small");
+    let view = Served::start(&folder, "runs/small");
     let (place, token) = (view.place.clone(), view.token.clone());
     let cookie = format!("Cookie: tisane={token}\r\n");
     let wrong = format!("Cookie: tisane={}\r\n", "0".repeat(32));
@@ -181,7 +181,7 @@ fn without_the_token_there_is_nothing() {
 #[test]
 fn no_path_leads_out() {
     let folder = finished();
-    let view = Served::of(&folder, "runs/small");
+    let view = Served::start(&folder, "runs/small");
     for path in [
         "config.toml",
         "../config.toml",
@@ -213,7 +213,7 @@ fn no_path_leads_out() {
 fn the_view_tells_what_is_in_the_files() {
     let folder = finished();
     let dir = folder.path("runs/small");
-    let view = Served::of(&folder, "runs/small");
+    let view = Served::start(&folder, "runs/small");
     let state = view.state();
     assert_eq!(
         (&state["name"], &state["running"], &state["exit_reason"]),
@@ -273,15 +273,15 @@ fn what_is_damaged_is_told_and_the_rest_shown() {
     let csv = dir.join("diagnostics.csv");
     let text = fs::read_to_string(&csv).unwrap();
     fs::write(&csv, &text[..text.len() - 5]).unwrap();
-    let view = Served::of(&folder, "runs/small");
+    let view = Served::start(&folder, "runs/small");
     let state = view.state();
     assert_eq!(state["snapshots"], serde_json::json!([[0, 0.0], [1, 0.25], [2, null], [3, 0.75], [4, 1.0]]));
     assert_eq!(state["rows"]["diagnostics"], serde_json::json!([0, 4]), "a line half written is no row");
     for number in [1, 2] {
         let answer = view.get(&format!("api/snapshot/{number}"));
-        let told = String::from_utf8(answer.body).unwrap();
+        let body = String::from_utf8(answer.body).unwrap();
         assert_eq!(answer.status, 503);
-        assert!(told.contains(&format!("snapshot_000{number}.hdf5")), "{told}");
+        assert!(body.contains(&format!("snapshot_000{number}.hdf5")), "{body}");
     }
     assert_eq!(view.get("api/snapshot/3").status, 200);
     // A snapshot done anew under its old name is taken for what it is.
@@ -293,7 +293,7 @@ fn what_is_damaged_is_told_and_the_rest_shown() {
 #[test]
 fn no_request_harms_the_server() {
     let folder = finished();
-    let view = Served::of(&folder, "runs/small");
+    let view = Served::start(&folder, "runs/small");
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let whole = format!("GET {}api/state HTTP/1.1\r\nHost: localhost\r\nCookie: {}\r\n\r\n", view.place, view.cookie)
         .into_bytes();
@@ -336,7 +336,7 @@ fn no_request_harms_the_server() {
 #[test]
 fn what_is_no_file_is_told_and_holds_nothing_up() {
     let folder = finished();
-    let mut view = Served::of(&folder, "runs/small");
+    let mut view = Served::start(&folder, "runs/small");
     assert_eq!(view.get("api/snapshot/2").status, 200);
     let pipe = |name: &str| {
         let path = folder.path("runs/small").join(name);
@@ -348,8 +348,8 @@ fn what_is_no_file_is_told_and_holds_nothing_up() {
     }
     for number in [2, 4] {
         let answer = view.get(&format!("api/snapshot/{number}"));
-        let told = String::from_utf8_lossy(&answer.body).into_owned();
-        assert!(answer.status == 503 && told.contains("not a regular file"), "{}: {told}", answer.status);
+        let body = String::from_utf8_lossy(&answer.body).into_owned();
+        assert!(answer.status == 503 && body.contains("not a regular file"), "{}: {body}", answer.status);
     }
     let state = view.state();
     assert_eq!((&state["snapshots"][4][1], &state["exit_reason"]), (&Value::Null, &Value::Null));
@@ -366,7 +366,7 @@ fn a_run_under_way_is_shown_as_it_grows() {
     let mut run = Served::started(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     // From outside it is seen too.
     wait_until("the first snapshot", || folder.path("runs/long/snapshots/snapshot_0000.hdf5").exists());
-    let outside = Served::of(&folder, "runs/long");
+    let outside = Served::start(&folder, "runs/long");
     let count = |view: &Served| view.state()["snapshots"].as_array().unwrap().len();
     let (mut last, mut grown) = (0, 0);
     wait_until("five more snapshots", || {
@@ -399,7 +399,7 @@ fn what_is_no_run_is_told() {
     folder.tisane(&["view", "nowhere"]).exits(2).says(&["nowhere", "there is no such directory"]);
     folder.tisane(&["view", "empty"]).exits(2).says(&["not the output directory of a run", "config.toml"]);
     folder.tisane(&["view", "runs/small/config.toml"]).exits(2);
-    let view = Served::of(&folder, "runs/small");
+    let view = Served::start(&folder, "runs/small");
     let port = view.port.to_string();
     folder
         .tisane(&["view", "runs/small", "--port", &port])
@@ -408,7 +408,7 @@ fn what_is_no_run_is_told() {
     // A run that has not begun to write.
     fs::create_dir(folder.path("young")).unwrap();
     fs::copy(folder.path("runs/small/config.toml"), folder.path("young/config.toml")).unwrap();
-    let young = Served::of(&folder, "young");
+    let young = Served::start(&folder, "young");
     let state = young.state();
     assert_eq!((&state["run"], &state["snapshots"]), (&Value::Null, &serde_json::json!([])));
     assert_eq!(young.get("api/series/diagnostics").json()["columns"], serde_json::json!({}));

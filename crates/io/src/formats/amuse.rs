@@ -150,8 +150,7 @@ fn check_attributes(set: &ThirdPartyGroup<'_>, attributes: &ThirdPartyGroup<'_>)
     if missing.is_empty() {
         return Ok(found);
     }
-    let problem =
-        format!("expected mass, x, y, z, vx, vy, vz; {} missing, found {}", missing.join(", "), found.join(", "));
+    let problem = format!("missing {}; found {}", missing.join(", "), found.join(", "));
     let elements = ["eccentricity", "inclination"].iter().all(|name| found.iter().any(|f| f == name));
     let help = if elements {
         "these are orbital elements: read them with [initial.elements], with the central mass and the distance"

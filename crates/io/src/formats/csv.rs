@@ -14,7 +14,7 @@ use tisane::{Error, Result};
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
-    schema_text: "Text with the columns m,x,y,z,vx,vy,vz and perhaps id.",
+    schema_text: "Text with the columns m,x,y,z,vx,vy,vz and optionally id.",
     schema_order: 2,
     detect,
     read,

@@ -39,9 +39,9 @@ pub struct Sweep {
     pub targets: Vec<usize>,
     /// Bags of sources in a span of tisane's kernels; by default as the engine chooses.
     pub span: Vec<usize>,
-    /// How simple kernels and tiles take 1/s³.
+    /// Methods by which simple kernels and tiles compute 1/s³.
     pub root: Vec<Root>,
-    /// How often the loop of tiles is unrolled.
+    /// Numbers of times the loop of tiles is unrolled.
     pub unroll: Vec<usize>,
     /// Threads per body of tiles.
     pub q: Vec<usize>,

@@ -2,6 +2,7 @@
 
 use crate::study::config::{CostFile, StudyFile};
 use crate::study::cost;
+use crate::study::integrators::Integrator;
 use crate::study::journal::{Journal, Stamp};
 use crate::study::model::{Fit, Model};
 use crate::study::points::{Progress, Work};
@@ -50,6 +51,7 @@ pub fn table(model: &Model) -> Table {
     let mut columns = vec![
         rows.text("engine", "engine and what it computes on", |fit| fit.engine.clone()),
         rows.text("mode", "precision mode", |fit| fit.mode.name().into()),
+        rows.text("integrator", "integrator that took the steps", |fit| fit.integrator.name().into()),
         rows.counts("threads", "1", "threads", |fit| u64::from(fit.threads)),
     ];
     for (k, (name, text)) in Fit::PARAMETERS.into_iter().enumerate() {
@@ -74,7 +76,7 @@ fn without_block_steps(integrator: &IntegratorSettings) -> Option<[String; 2]> {
     })
 }
 
-/// Predicts a run of `set`, with every fit of a model. `file` is its configuration, for errors.
+/// Predicts a run of `set`, with every fit of a model for its integrator. `file` is its configuration, for errors.
 ///
 /// # Errors
 /// [`Error::Input`] for a scheme without block steps; as the CPU engine.
@@ -83,7 +85,9 @@ pub fn predictions<'a>(model: &'a Model, file: &Path, set: &Setup) -> Result<Vec
         return Err(Error::input(file, problem).with_help(help));
     }
     let times = natural_times(set)?;
-    Ok(model.fit.iter().filter_map(|fit| Some((fit, predict(fit, set, &times)?))).collect())
+    let integrator = Integrator::from_settings(&set.config.integrator).unwrap_or_default();
+    let fits = model.fits_for(integrator).into_iter();
+    Ok(fits.filter_map(|fit| Some((fit, predict(fit, set, &times)?))).collect())
 }
 
 /// Returns a remark where `n` particles are outside the range that a fit was measured in.
@@ -117,6 +121,6 @@ pub fn forecast(set: &Setup) -> Result<String> {
              measures it and `tisane bench model --fit DIR` takes it over"
         ));
     };
-    let wall_time = predict(fit, set, &natural_times(set)?).map_or_else(String::new, |it| it.told());
+    let wall_time = predict(fit, set, &natural_times(set)?).map_or_else(String::new, |it| it.describe());
     Ok(format!("{wall_time}, from the particles and the model of {}{}", &fit.created, beyond(fit, n)))
 }

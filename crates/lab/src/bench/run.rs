@@ -3,7 +3,8 @@
 
 use super::{EPSILON, Options, Report};
 use crate::literature::tables::{BLOCK_STEPS, MEAN_BLOCK};
-use crate::study::config::ParticleSlices;
+use crate::study::config::TimeSpan;
+use crate::study::integrators::Integrator;
 use crate::study::plummer::{self, Sphere};
 use crate::study::trial::{self, Measured};
 use serde::Serialize;
@@ -76,12 +77,12 @@ pub fn measure(work: &Workload, options: &Options) -> Result<Report<RunRow>> {
 fn workload(n: usize, nu: f64, work: &Workload, options: &Options) -> Result<RunRow> {
     let engine = if options.engine == EngineKind::Cuda { Engine::Cuda } else { Engine::Cpu };
     let sphere = Sphere { n: u32::try_from(n).unwrap_or(u32::MAX), seed: work.seed, epsilon: EPSILON };
-    let interval = ParticleSlices::default();
-    let set = plummer::setup(sphere, &interval, nu, (engine, options.precision()))?;
+    let span = TimeSpan::default();
+    let set = plummer::setup(sphere, &span, (Integrator::Hermite4, nu), (engine, options.precision()))?;
     let session = Session { device: Some(options.device), profile: work.profile, ..Session::default() };
     let mut best: Option<Measured> = None;
     for _ in 0..options.repeat.max(1) {
-        let measured = trial::run(&set, session, plummer::steps(&interval), None)?;
+        let measured = trial::run(&set, session, plummer::steps(&span), None)?;
         best = [best, measured].into_iter().flatten().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     }
     let it = best.ok_or_else(|| Error::Integration { problem: "nothing was measured".into(), help: None })?;

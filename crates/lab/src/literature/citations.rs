@@ -159,6 +159,9 @@ impl Citations {
             found.add("Hénon units".into(), HENON_UNITS);
         }
         found.add_initial(&config.initial);
+        for field in config.external.iter() {
+            found.add(field.section().replacen("external.", "external field ", 1), field.references());
+        }
         if config.cluster.enabled {
             found.add("measurements of the cluster".into(), CLUSTER);
         }

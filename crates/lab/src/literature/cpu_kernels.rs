@@ -11,21 +11,21 @@ use tisane::particles::Particles;
 use tisane::particles::Vec3;
 use tisane::time::Time;
 
-/// Parts that [`Edges`] deals its pairs to, each with sums of its own: so many threads find work.
+/// Number of parts of the pairs of [`Edges`], each with its own sums: at most this number of threads share them.
 const PARTS: usize = 64;
-/// Targets that a thread takes at a time.
+/// Number of targets that a thread takes at a time.
 const TILE: usize = 16;
 
-/// The numbers that these kernels compute in.
+/// Floating-point type that these kernels compute in.
 pub trait Number: Float + Default + Send + Sync {
-    /// The nearest.
-    fn of(x: f64) -> Self;
-    /// Exactly this.
+    /// Returns the number nearest to `x`.
+    fn from_f64(x: f64) -> Self;
+    /// Returns the value, which an f64 holds exactly.
     fn value(self) -> f64;
 }
 
 impl Number for f32 {
-    fn of(x: f64) -> Self {
+    fn from_f64(x: f64) -> Self {
         x as Self
     }
     fn value(self) -> f64 {
@@ -34,7 +34,7 @@ impl Number for f32 {
 }
 
 impl Number for f64 {
-    fn of(x: f64) -> Self {
+    fn from_f64(x: f64) -> Self {
         x
     }
     fn value(self) -> f64 {
@@ -51,21 +51,21 @@ struct Bodies<R> {
 
 impl<R: Number> Bodies<R> {
     fn new(epsilon: f64) -> Self {
-        Self { mass: Vec::new(), pos: Vec::new(), eps2: R::of(epsilon * epsilon) }
+        Self { mass: Vec::new(), pos: Vec::new(), eps2: R::from_f64(epsilon * epsilon) }
     }
 
     fn load(&mut self, mass: &[f64]) {
-        self.mass = mass.iter().map(|&m| R::of(m)).collect();
+        self.mass = mass.iter().map(|&m| R::from_f64(m)).collect();
     }
 
-    fn stand(&mut self, targets: Targets<'_>) -> Result<()> {
+    fn place(&mut self, targets: Targets<'_>) -> Result<()> {
         targets.check_all(self.mass.len())?;
         self.pos.clear();
-        self.pos.extend(targets.pos.iter().map(|x| <[f64; 3]>::from(*x).map(R::of)));
+        self.pos.extend(targets.pos.iter().map(|x| <[f64; 3]>::from(*x).map(R::from_f64)));
         Ok(())
     }
 
-    /// The way from body `i` to body `j`, and 1/s³.
+    /// Returns the vector from body `i` to body `j`, and 1/s³.
     #[inline(always)]
     fn pair(&self, i: usize, j: usize) -> ([R; 3], R) {
         let (a, b) = (self.pos[i], self.pos[j]);
@@ -140,7 +140,7 @@ impl<R: Number> ForceEngine<Accelerations> for Basic<R> {
     }
 
     fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
-        self.0.stand(targets)?;
+        self.0.place(targets)?;
         let bodies = &self.0;
         out.acc.resize(targets.len(), Vec3::zeros());
         out.acc.par_iter_mut().with_min_len(TILE).enumerate().for_each(|(i, acc)| {
@@ -166,7 +166,7 @@ impl<R: Number> ForceEngine<Accelerations> for Edges<R> {
     }
 
     fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
-        self.0.stand(targets)?;
+        self.0.place(targets)?;
         out.acc.resize(targets.len(), Vec3::zeros());
         let parts = PARTS.min(targets.len().div_ceil(2));
         let sums: Vec<_> = (0..parts).into_par_iter().with_max_len(1).map(|part| self.part(part, parts)).collect();

@@ -6,12 +6,12 @@ use std::fmt;
 /// is one of whatever a kernel takes at a time.
 pub const MOST: usize = 1024;
 
-/// How 1/s³ is taken.
+/// Method that computes 1/s³.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// A square root and a division, as IEEE rounds them.
+    /// Square root and division, rounded as IEEE 754 says.
     Sqrt,
-    /// The hardware's 1/√.
+    /// The hardware's approximate 1/√.
     Rsqrt,
 }
 
@@ -79,25 +79,25 @@ impl Stage {
 pub enum Paper {
     /// A thread a target, every source from global memory.
     Simple {
-        /// How 1/s³ is taken.
+        /// Method that computes 1/s³.
         root: Root,
         /// Threads in a block.
         p: usize,
     },
     /// Tiles of one dimension.
     Tiles {
-        /// How 1/s³ is taken.
+        /// Method that computes 1/s³.
         root: Root,
         /// Targets of a thread block, and sources in a tile.
         p: usize,
-        /// How often the loop is unrolled.
+        /// Number of times the loop is unrolled.
         unroll: usize,
         /// Threads a target.
         q: usize,
     },
     /// Tiles of two dimensions.
     Grid {
-        /// Which of the report's stages.
+        /// Stage of the report.
         stage: Stage,
         /// Threads a target in a block (blockDim.x, len).
         x: usize,

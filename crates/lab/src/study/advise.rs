@@ -1,12 +1,14 @@
-//! `tisane advise`: short trials of a system, and the mode and ν that they recommend.
+//! `tisane advise`: short trials of a system, and the integrator, mode and accuracy that they recommend.
 //!
-//! Each trial runs the beginning of the run with one mode and ν. The energy error goes on from dt_max to dt_max by
-//! increments; their mean μ and scatter σ over k steps say what M steps do: |ΔE/E| = √((μ M)² + σ² M), a drift and a
-//! random walk. That the mean is known only to σ/√k is the uncertainty. Over ν the truncation error is a power law,
-//! taken from f64; what a mode rounds is how far its errors are from those of f64 with the same ν, where that is least:
-//! at large ν the trajectories themselves part. The wall time is a power law too.
+//! Each trial runs the beginning of the run with one integrator, mode and accuracy x (ν or η). The energy error goes on
+//! from dt_max to dt_max by increments; their mean μ and scatter σ over k steps say what M steps do, a drift and a random
+//! walk: |ΔE/E| = √((μ M)² + σ² M). That the mean is known only to σ/√k is the uncertainty. Over x the truncation
+//! error is a power law. Where a mode has the steps of f64 it is taken from f64, and what the mode rounds is how far
+//! its errors are from those of f64 with the same x, where that is least: at large x the trajectories themselves part.
+//! Where a mode has other steps, only the power is that of f64. The wall time is a power law too.
 
-use super::fit::{self, EnergyLaw, Power};
+use super::fit::{self, EnergyLaw, Power, Truncation};
+use super::integrators::Integrator;
 use super::points::Progress;
 use super::report::Rows;
 use super::trial::{self, Measured};
@@ -14,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::integrator::SchemeInfo;
+use tisane::integrator::IntegratorSettings;
 use tisane::spin_pool;
 use tisane_io::table::Table;
 use tisane_run::assemble::{self, Session};
@@ -29,13 +31,6 @@ pub enum Goal {
     Time(f64),
 }
 
-/// The values of ν that are tried.
-pub const TRIED: [f64; 3] = [0.04, 0.01, 0.0025];
-/// The power of ν of the truncation error: 2 by the scheme's order. Few trials, with encounters in some, may seem to
-/// show another.
-const POWERS: (f64, f64) = (1.5, 2.5);
-/// The range of ν that is recommended: beyond the trials the laws are followed this far.
-const RANGE: (f64, f64) = (1e-4, 0.1);
 /// Steps of dt_max in a trial, at most.
 const MOST_STEPS: u64 = 64;
 
@@ -46,8 +41,10 @@ pub struct Trial {
     pub engine: Engine,
     /// Precision mode.
     pub mode: Precision,
+    /// Integrator.
+    pub integrator: Integrator,
     /// Accuracy of the time step.
-    pub nu: f64,
+    pub accuracy: f64,
     /// Part of the run that it covered.
     pub part: f64,
     /// Wall time of the whole run, in s.
@@ -60,30 +57,36 @@ pub struct Trial {
     pub steps: f64,
 }
 
-/// Prediction for an engine and a mode.
+/// Prediction for an engine, a mode and an integrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
     /// Engine.
     pub engine: Engine,
     /// Precision mode.
     pub mode: Precision,
-    /// Error of the run over ν.
+    /// Integrator.
+    pub integrator: Integrator,
+    /// Range of the accuracy that is recommended.
+    pub range: (f64, f64),
+    /// Error of the run over the accuracy.
     pub error: EnergyLaw,
-    /// Seconds of the run over ν.
+    /// Seconds of the run over the accuracy.
     pub cost: Power,
     /// The error may be so many times larger or smaller, by what the trials were too short to show.
     pub within: f64,
 }
 
-/// A mode and ν, with what they will do.
+/// An integrator, a mode and an accuracy, with what they will do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// Engine.
     pub engine: Engine,
     /// Precision mode.
     pub mode: Precision,
+    /// Integrator.
+    pub integrator: Integrator,
     /// Accuracy of the time step.
-    pub nu: f64,
+    pub accuracy: f64,
     /// Expected error of the energy at the end, and the factor within which it lies.
     pub error: (f64, f64),
     /// Expected wall time in s, and the factor within which it lies.
@@ -108,49 +111,57 @@ pub fn extrapolate(errors: &[f64], steps: f64) -> [f64; 3] {
     [at(drift), at((drift.abs() - unknown).max(0.0)), at(drift.abs() + unknown)]
 }
 
-/// Tries every mode and ν on the engines that are there, in `budget` altogether.
+/// What a trial is tried with.
+type Candidate = (Engine, Precision, Integrator);
+
+/// Returns the integrators to try for a configuration: its own, and the multi-point scheme of 6th order. None for a
+/// scheme without block steps.
+#[must_use]
+pub fn integrators(configured: &IntegratorSettings) -> Vec<Integrator> {
+    let Some(own) = Integrator::from_settings(configured) else { return Vec::new() };
+    let other = (own != Integrator::Multipoint6).then_some(Integrator::Multipoint6);
+    [own].into_iter().chain(other).collect()
+}
+
+/// Tries the integrators of a configuration in every mode that they work in, with several accuracies, on the engines
+/// that are there, in `budget` altogether.
 ///
 /// # Errors
 /// As the configuration, and [`Error::Input`] if no trial got through one dt_max.
 pub fn trials(
     (file, sets): (&Path, &[String]),
-    scheme: &SchemeInfo,
+    configured: &IntegratorSettings,
     modes: &[(Engine, Precision)],
     budget: Duration,
     progress: &dyn Progress,
 ) -> Result<Vec<Trial>> {
-    let each = budget / (modes.len() * TRIED.len()).max(1) as u32;
-    progress.begin(modes.len() * TRIED.len(), 0, (modes.len() * TRIED.len()) as f64);
+    let all = integrators(configured);
+    let of_mode = |&(engine, mode): &(Engine, Precision)| {
+        let working = all.iter().filter(move |it| it.works_in(mode));
+        working.flat_map(move |&it| it.tried().map(|accuracy| ((engine, mode, it), accuracy)))
+    };
+    let points: Vec<(Candidate, f64)> = modes.iter().flat_map(of_mode).collect();
+    let each = budget / points.len().max(1) as u32;
+    progress.begin(points.len(), 0, points.len() as f64);
     let mut found = Vec::new();
-    for &(engine, mode) in modes {
-        for nu in TRIED {
-            let mut sets = sets.to_vec();
-            sets.push(format!("{}.{}={nu:?}", scheme.section, scheme.accuracy_key));
-            sets.push(format!("force.precision={}", mode.name()));
-            sets.push(format!("force.engine={}", engine.name()));
-            let loaded = Config::from_file(file, &sets)?;
-            let threads = loaded.config.force.threads as usize;
-            let trial = spin_pool::on_threads(threads, || {
-                let set = assemble::prepare(loaded)?;
-                let steps = set.steps_to_end;
-                let measured = trial::run(&set, Session::default(), 0..steps.min(MOST_STEPS), Some(each));
-                match measured {
-                    Ok(measured) => Ok(measured.map(|it| scaled(&it, (engine, mode, nu), steps as f64))),
-                    // Too coarse a mode for these steps: no mode to recommend.
-                    Err(Error::StepBelowFloor(_)) => Ok(None),
-                    Err(error) => Err(error),
-                }
-            })?;
-            let told = trial.as_ref().map_or("no result within its time".into(), |it| {
-                format!("|dE/E| {:.1e} in {}", it.error[0], super::predict::told(it.seconds))
-            });
-            progress.point(&format!("{}, {}, nu = {nu}: {told}", engine.name(), mode.name()), 1.0);
-            found.extend(trial);
-        }
+    for (candidate, accuracy) in points {
+        let (engine, mode, integrator) = candidate;
+        let mut sets = sets.to_vec();
+        sets.extend(integrator.overrides(configured, accuracy));
+        sets.push(format!("force.precision={}", mode.name()));
+        sets.push(format!("force.engine={}", engine.name()));
+        let trial = one((file, &sets), candidate, accuracy, each)?;
+        let result = trial.as_ref().map_or("no result within its time".into(), |it| {
+            format!("|dE/E| {:.1e} in {}", it.error[0], super::predict::describe_seconds(it.seconds))
+        });
+        let with = format!("{}, {} = {accuracy}", integrator.name(), integrator.accuracy_key());
+        progress.point(&format!("{}, {}, {with}: {result}", engine.name(), mode.name()), 1.0);
+        found.extend(trial);
     }
     progress.end();
     if found.is_empty() {
         let problem = format!("no trial got through one dt_max in {}", humantime::format_duration(each));
+        let scheme = configured.info();
         let longest = format!("{}.{}", scheme.section, scheme.dt_max_key);
         let help = format!("give the trials more time with --budget, or take a shorter {longest}");
         return Err(Error::input(file, problem).with_help(help));
@@ -158,75 +169,112 @@ pub fn trials(
     Ok(found)
 }
 
-fn scaled(it: &Measured, (engine, mode, nu): (Engine, Precision, f64), steps: f64) -> Trial {
+/// One trial; [`None`] without a result.
+fn one(
+    (file, sets): (&Path, &[String]),
+    candidate: Candidate,
+    accuracy: f64,
+    budget: Duration,
+) -> Result<Option<Trial>> {
+    let loaded = Config::from_file(file, sets)?;
+    let threads = loaded.config.force.threads as usize;
+    spin_pool::on_threads(threads, || {
+        let set = assemble::prepare(loaded)?;
+        let steps = set.steps_to_end;
+        match trial::run(&set, Session::default(), 0..steps.min(MOST_STEPS), Some(budget)) {
+            Ok(measured) => Ok(measured.map(|it| scaled(&it, candidate, accuracy, steps as f64))),
+            // Too coarse a mode for these steps: no mode to recommend.
+            Err(Error::StepBelowFloor(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    })
+}
+
+fn scaled(it: &Measured, (engine, mode, integrator): Candidate, accuracy: f64, steps: f64) -> Trial {
     let done = it.errors.len() as f64;
     let error = extrapolate(&it.errors, steps);
     let seconds = it.seconds * steps / done;
-    Trial { engine, mode, nu, part: done / steps, seconds, error, errors: it.errors.clone(), steps }
+    Trial { engine, mode, integrator, accuracy, part: done / steps, seconds, error, errors: it.errors.clone(), steps }
 }
 
-/// The laws through the trials of each engine and mode; a mode with too few trials is left out.
+/// The laws through the trials of each engine, mode and integrator; those with too few trials are left out.
 #[must_use]
 pub fn promises(trials: &[Trial]) -> Vec<Promise> {
-    let exact: Vec<&Trial> = trials.iter().filter(|it| it.mode.in_f64()).collect();
     let promise = |group: &[Trial]| {
-        let of_scheme: Vec<(f64, f64)> = if exact.is_empty() {
-            group.iter().map(|it| (it.nu, it.error[0])).collect()
-        } else {
-            exact.iter().map(|it| (it.nu, it.error[0])).collect()
-        };
-        let (coefficient, exponent) = truncation(&of_scheme)?;
-        let round_off = if group[0].mode.in_f64() { 0.0 } else { round_off(group, &exact) };
-        let mut error = EnergyLaw { coefficient, exponent, round_off, scatter: 0.0 };
-        let misfit = |it: &Trial| (it.error[0].max(f64::MIN_POSITIVE) / error.at(it.nu)).ln().powi(2);
-        error.scatter = (group.iter().map(misfit).sum::<f64>() / group.len() as f64).sqrt();
-        let cost = fit::power(&group.iter().map(|it| (it.nu, it.seconds)).collect::<Vec<_>>())?;
+        let Trial { engine, mode, integrator, .. } = group[0];
+        let exact: Vec<&Trial> = trials.iter().filter(|it| it.mode.in_f64() && it.integrator == integrator).collect();
+        let error = error_law(group, &exact)?;
+        let cost = fit::power(&group.iter().map(|it| (it.accuracy, it.seconds)).collect::<Vec<_>>())?;
         let ratio = |it: &Trial| (it.error[2] / it.error[0]).max(it.error[0] / it.error[1].max(f64::MIN_POSITIVE));
         let within = group.iter().map(|it| ratio(it).min(10.0)).sum::<f64>() / group.len() as f64;
-        Some(Promise { engine: group[0].engine, mode: group[0].mode, error, cost, within })
+        let mut range = integrator.range();
+        if !integrator.has_steps_of_f64(mode) {
+            // High derivatives sink into the rounding errors of the mode, and the steps collapse: only what was tried.
+            range.0 = group.iter().map(|it| it.accuracy).fold(f64::INFINITY, f64::min);
+        }
+        Some(Promise { engine, mode, integrator, range, error, cost, within })
     };
-    trials.chunk_by(|a, b| (a.engine, a.mode) == (b.engine, b.mode)).filter_map(promise).collect()
+    let of = |it: &Trial| (it.engine, it.mode, it.integrator);
+    trials.chunk_by(|a, b| of(a) == of(b)).filter_map(promise).collect()
+}
+
+/// The law of the errors of one group, with the trials of the same integrator in f64.
+fn error_law(group: &[Trial], exact: &[&Trial]) -> Option<EnergyLaw> {
+    let Trial { mode, integrator, .. } = group[0];
+    let points = |of: &[&Trial]| of.iter().map(|it| (it.accuracy, it.error[0])).collect::<Vec<_>>();
+    let own: Vec<&Trial> = group.iter().collect();
+    let (coefficient, exponent) = truncation(&points(if exact.is_empty() { &own } else { exact }), integrator)?;
+    if !exact.is_empty() && !integrator.has_steps_of_f64(mode) {
+        return fit::energy(&points(&own), Truncation::Power(exponent));
+    }
+    let round_off = if mode.in_f64() { 0.0 } else { round_off(group, exact) };
+    let mut error = EnergyLaw { coefficient, exponent, round_off, scatter: 0.0 };
+    let misfit = |it: &Trial| (it.error[0].max(f64::MIN_POSITIVE) / error.at(it.accuracy)).ln().powi(2);
+    error.scatter = (group.iter().map(misfit).sum::<f64>() / group.len() as f64).sqrt();
+    Some(error)
 }
 
 /// Coefficient and power of the truncation error.
-fn truncation(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+fn truncation(points: &[(f64, f64)], integrator: Integrator) -> Option<(f64, f64)> {
     let seen: Vec<(f64, f64)> = points.iter().copied().filter(|(_, error)| *error > 0.0).collect();
-    let exponent = fit::power(&seen)?.exponent.clamp(POWERS.0, POWERS.1);
-    let mean = seen.iter().map(|(nu, error)| error.ln() - exponent * nu.ln()).sum::<f64>() / seen.len() as f64;
-    Some((mean.exp(), exponent))
+    // Few trials, with encounters in some, may seem to show another power.
+    let (least, most) = integrator.error_powers();
+    let exponent = fit::power(&seen)?.exponent.clamp(least, most);
+    Some((fit::coefficient(&seen, exponent), exponent))
 }
 
-/// Rounding error of a mode at the end of the run: the least difference from f64 with the same ν; 0 where there is none
-/// to compare.
+/// Rounding error of a mode at the end of the run: the least difference from f64 with the same accuracy; 0 where there
+/// is none to compare.
 fn round_off(group: &[Trial], exact: &[&Trial]) -> f64 {
     let difference = |it: &Trial| {
-        let same = exact.iter().find(|of| of.nu == it.nu)?;
+        let same = exact.iter().find(|of| of.accuracy == it.accuracy)?;
         let differences: Vec<f64> = it.errors.iter().zip(&same.errors).map(|(a, b)| a - b).collect();
         (!differences.is_empty()).then(|| extrapolate(&differences, it.steps)[0])
     };
     group.iter().filter_map(difference).min_by(f64::total_cmp).unwrap_or(0.0)
 }
 
-/// Returns the choice for a goal; [`None`] if it is out of reach of every mode.
+/// Returns the choice for a goal; [`None`] if it is out of reach of every mode and integrator.
 #[must_use]
 pub fn advise(promises: &[Promise], goal: Goal) -> Option<Advice> {
     let candidates = promises.iter().filter_map(|promise| {
-        let nu = match goal {
-            Goal::Error(goal) => promise.error.nu_for(goal, RANGE)?,
+        let (least, most) = promise.range;
+        let accuracy = match goal {
+            Goal::Error(goal) => promise.error.accuracy_for(goal, (least, most))?,
             Goal::Time(goal) => {
                 // Shorter steps take longer: a law that says otherwise was fitted to noise.
                 let exponent = promise.cost.exponent.min(-0.1);
                 let affordable = (goal / promise.cost.coefficient).powf(1.0 / exponent);
                 // Where truncation is half of what the mode rounds, shorter steps gain nothing.
                 let EnergyLaw { coefficient, exponent, round_off, .. } = promise.error;
-                affordable.max((0.5 * round_off / coefficient).powf(1.0 / exponent)).max(RANGE.0)
+                affordable.max((0.5 * round_off / coefficient).powf(1.0 / exponent)).max(least)
             }
         };
-        let nu = two_digits_down(nu);
-        let advice = promise.at(nu);
+        let accuracy = two_digits_down(accuracy);
+        let advice = promise.at(accuracy);
         let fits = match goal {
-            Goal::Error(_) => nu >= RANGE.0,
-            Goal::Time(goal) => nu <= RANGE.1 && advice.seconds.0 <= goal * 1.1,
+            Goal::Error(_) => accuracy >= least,
+            Goal::Time(goal) => accuracy <= most && advice.seconds.0 <= goal * 1.1,
         };
         fits.then_some(advice)
     });
@@ -237,27 +285,28 @@ pub fn advise(promises: &[Promise], goal: Goal) -> Option<Advice> {
 }
 
 impl Promise {
-    /// Returns the prediction at ν.
+    /// Returns the prediction at an accuracy.
     #[must_use]
-    pub fn at(&self, nu: f64) -> Advice {
-        // Beyond the trials the laws are only followed: twice as unsure for every four times smaller ν.
-        let least = TRIED.into_iter().fold(f64::INFINITY, f64::min);
-        let beyond = (least / nu).max(1.0).sqrt();
+    pub fn at(&self, accuracy: f64) -> Advice {
+        let [.., least] = self.integrator.tried();
+        // Beyond the trials the laws are only followed: twice as unsure for every two times shorter step.
+        let beyond = (least / accuracy).max(1.0).powf(self.integrator.step_power());
         let error = self.within * (2.0 * self.error.scatter).exp() * beyond;
         let seconds = (2.0 * self.cost.scatter.max(0.2)).exp() * beyond.sqrt();
         Advice {
             engine: self.engine,
             mode: self.mode,
-            nu,
-            error: (self.error.at(nu), error),
-            seconds: (self.cost.at(nu), seconds),
+            integrator: self.integrator,
+            accuracy,
+            error: (self.error.at(accuracy), error),
+            seconds: (self.cost.at(accuracy), seconds),
         }
     }
 
-    /// The least error that it promises within the range of ν, and the least time.
+    /// The least error that it promises within the range of the accuracy, and the least time.
     #[must_use]
     pub fn ends(&self) -> (Advice, Advice) {
-        (self.at(RANGE.0), self.at(RANGE.1))
+        (self.at(self.range.0), self.at(self.range.1))
     }
 }
 
@@ -291,10 +340,13 @@ pub fn candidates(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)
 #[must_use]
 pub fn table(trials: &[Trial]) -> Table {
     let rows = Rows(trials);
+    let [nu, eta] = rows.accuracies("accuracy of the time step", |it| Some((it.integrator, it.accuracy)));
     let columns = vec![
         rows.text("engine", "engine", |it| it.engine.name().into()),
         rows.text("mode", "precision mode", |it| it.mode.name().into()),
-        rows.numbers("nu", "1", "accuracy of the time step", |it| it.nu),
+        rows.text("integrator", "scheme with its order", |it| it.integrator.name().into()),
+        nu,
+        eta,
         rows.numbers("part", "1", "part of the run that was tried", |it| it.part),
         rows.numbers("seconds", "s", "wall time of the whole run", |it| it.seconds),
         rows.numbers("error", "1", "expected energy error at its end", |it| it.error[0]),
@@ -305,66 +357,4 @@ pub fn table(trials: &[Trial]) -> Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn drift_and_walk_are_told_apart() {
-        let steady: Vec<f64> = (1..=10).map(|k| 1e-9 * f64::from(k)).collect();
-        let [expected, least, most] = extrapolate(&steady, 1000.0);
-        assert!((expected / 1e-6 - 1.0).abs() < 1e-6 && least / expected > 0.99 && most / expected < 1.01);
-        let to_and_fro: Vec<f64> = (1..=10).map(|k| if k % 2 == 1 { 1e-9 } else { 0.0 }).collect();
-        let [expected, ..] = extrapolate(&to_and_fro, 1000.0);
-        assert!((1e-8..1e-7).contains(&expected), "a walk grows by the root: {expected}");
-        assert_eq!(extrapolate(&[0.0, 0.0], 5.0), [0.0; 3]);
-    }
-
-    #[test]
-    fn numbers_to_paste_have_two_digits_and_are_not_larger() {
-        for (x, y) in [(0.012_345, 0.012), (0.01, 0.01), (9.99e-4, 9.9e-4), (0.1, 0.1)] {
-            assert_eq!(two_digits_down(x), y);
-        }
-    }
-
-    #[test]
-    fn truncation_and_round_off_of_planted_trials_are_found() {
-        let trial = |mode: Precision, nu: f64, rounding: f64| {
-            let each = 1e-5 * nu * nu;
-            let walk = |k: i32| if k % 2 == 1 { rounding } else { 0.0 };
-            let errors: Vec<f64> = (1..=20).map(|k| each * f64::from(k) + walk(k)).collect();
-            let (error, seconds) = (extrapolate(&errors, 100.0), nu.powf(-0.5));
-            Trial { engine: Engine::Cpu, mode, nu, part: 0.2, seconds, error, errors, steps: 100.0 }
-        };
-        let mut trials: Vec<Trial> = TRIED.into_iter().map(|nu| trial(Precision::F64, nu, 0.0)).collect();
-        trials.extend(TRIED.map(|nu| trial(Precision::Mixed, nu, 1e-10)));
-        let [exact, mixed] = promises(&trials)[..] else { panic!("two modes") };
-        for promise in [exact, mixed] {
-            let EnergyLaw { coefficient, exponent, .. } = promise.error;
-            assert!((coefficient / 1e-3 - 1.0).abs() < 0.01 && (exponent - 2.0).abs() < 0.01, "{promise:?}");
-            assert!((promise.cost.exponent + 0.5).abs() < 1e-9 && (promise.cost.coefficient - 1.0).abs() < 1e-9);
-        }
-        assert_eq!(exact.error.round_off, 0.0);
-        // Steps of ±1e-10, a hundred of them.
-        assert!((mixed.error.round_off / 1e-9).ln().abs() < 0.2, "{mixed:?}");
-    }
-
-    fn promise(mode: Precision, round_off: f64, seconds: f64) -> Promise {
-        let error = EnergyLaw { coefficient: 1e-4, exponent: 2.0, round_off, scatter: 0.1 };
-        let cost = Power { coefficient: seconds, exponent: -0.5, scatter: 0.05 };
-        Promise { engine: Engine::Cpu, mode, error, cost, within: 1.5 }
-    }
-
-    #[test]
-    fn the_cheapest_mode_that_reaches_the_goal_is_taken() {
-        let promises = [promise(Precision::Mixed, 1e-10, 1.0), promise(Precision::F64, 0.0, 3.0)];
-        let coarse = advise(&promises, Goal::Error(1e-8)).unwrap();
-        assert_eq!(coarse.mode, Precision::Mixed);
-        assert!(coarse.error.0 <= 1e-8 && coarse.nu > 0.009, "{coarse:?}");
-        let fine = advise(&promises, Goal::Error(5e-11)).unwrap();
-        assert_eq!(fine.mode, Precision::F64);
-        assert_eq!(advise(&promises, Goal::Error(1e-13)), None);
-        let timed = advise(&promises, Goal::Time(30.0)).unwrap();
-        assert!(timed.seconds.0 <= 33.0 && timed.error.0 < 1e-9, "{timed:?}");
-        assert_eq!(advise(&promises, Goal::Time(1.0)), None);
-    }
-}
+mod tests;

@@ -1,20 +1,23 @@
 //! Sweep of a study, as one TOML file. The documentation of each key is also its text in the resolved file.
 
+mod checks;
+
+pub use checks::{LEFT_OUT, left_out};
+
+use super::integrators::Integrator;
+use checks::{Axes, check_integrators, check_span, once};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tisane::error::Result;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::time::TICKS_PER_DT_MAX;
 use tisane_run::config::real;
-use tisane_run::config::{
-    Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read, whole_multiple,
-};
+use tisane_run::config::{Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read};
 
-/// A file of a study: read, checked and written like the configuration of a run.
+/// File of a study: read, checked and written like the configuration of a run.
 pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema {
-    /// The commented file to start from: `configs/studies/`.
+    /// Commented file to start from: `configs/studies/`.
     const TEMPLATE: &'static str;
 
     /// Returns the problems of its values.
@@ -28,7 +31,7 @@ pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema {
         read::<Self>((name, text), sets, Self::problems).map(|(file, _)| file)
     }
 
-    /// The file with every default written out.
+    /// Returns the file with every default written out.
     ///
     /// # Errors
     /// As [`commented`].
@@ -37,34 +40,34 @@ pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema {
     }
 }
 
-/// A study of the error of forces.
+/// Study of the error of forces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForceFile {
-    /// The sweep of `tisane study force`.
+    /// Sweep of `tisane study force`.
     #[serde(default)]
     pub force: ForceSweep,
 }
 
-/// A study of the error of the energy.
+/// Study of the error of the energy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnergyFile {
-    /// The sweep of `tisane study energy`.
+    /// Sweep of `tisane study energy`.
     #[serde(default)]
     pub energy: EnergySweep,
 }
 
-/// A study of wall time.
+/// Study of wall time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CostFile {
-    /// The sweep of `tisane study cost`.
+    /// Sweep of `tisane study cost`.
     #[serde(default)]
     pub cost: CostSweep,
 }
 
-/// The sweep of `tisane study force`: forces on Plummer spheres against f64.
+/// Sweep of `tisane study force`: forces on Plummer spheres against f64.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForceSweep {
@@ -77,10 +80,10 @@ pub struct ForceSweep {
     /// Force engines: cpu, cuda or reference.
     #[schemars(length(min = 1))]
     pub engines: Vec<Engine>,
-    /// GPU of the engine cuda.
+    /// Number of the GPU of the engine cuda.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
-    /// Sources in a bag. The engines have 64; other sizes are summed by the reference, whatever the engine.
+    /// Numbers of sources in a bag. The engines have 64; other sizes are always summed by the reference engine.
     #[schemars(length(min = 1), inner(range(min = 1)))]
     pub bags: Vec<u32>,
     /// Numbers of particles for bags other than 64, among those of n. Default: the largest up to 4096.
@@ -92,9 +95,9 @@ pub struct ForceSweep {
     /// Seeds of the Plummer spheres.
     #[schemars(length(min = 1))]
     pub seeds: Vec<u64>,
-    /// Most particles on which forces are compared, spread over all; 0 for everyone.
+    /// Largest number of particles on which forces are compared, spread over all; 0 for all.
     pub targets: u32,
-    /// Threads; 0 for one per core. The errors do not depend on it.
+    /// Number of threads; 0 for one per core. The errors do not depend on it.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
 }
@@ -117,7 +120,7 @@ impl Default for ForceSweep {
 }
 
 impl ForceSweep {
-    /// Numbers of particles for bags other than 64.
+    /// Returns the numbers of particles for bags other than 64.
     #[must_use]
     pub fn n_of_bags(&self) -> Vec<u32> {
         let largest = || self.n.iter().copied().filter(|n| *n <= 4096).max().into_iter().collect();
@@ -125,10 +128,11 @@ impl ForceSweep {
     }
 }
 
-/// The stretch of a Plummer sphere's life that is measured: that of Portegies Zwart et al. (2007) by default.
+/// Span of time over which a Plummer sphere is measured, with its softening and steps. The defaults are those of
+/// Portegies Zwart et al. (2007).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ParticleSlices {
+pub struct TimeSpan {
     /// Plummer softening length.
     pub epsilon: Real,
     /// Longest time step.
@@ -137,11 +141,11 @@ pub struct ParticleSlices {
     pub dt_min: Real,
     /// Time at which measuring begins; a multiple of dt_max.
     pub t_start: Real,
-    /// Time at which it ends; a multiple of dt_max.
+    /// Time at which measuring ends; a multiple of dt_max.
     pub t_end: Real,
 }
 
-impl Default for ParticleSlices {
+impl Default for TimeSpan {
     fn default() -> Self {
         Self {
             epsilon: real!(1.0 / 256.0),
@@ -153,7 +157,7 @@ impl Default for ParticleSlices {
     }
 }
 
-/// The sweep of `tisane study energy`: energy errors of Plummer spheres.
+/// Sweep of `tisane study energy`: energy errors of Plummer spheres.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EnergySweep {
@@ -166,25 +170,31 @@ pub struct EnergySweep {
     /// Force engines: cpu, cuda or reference.
     #[schemars(length(min = 1))]
     pub engines: Vec<Engine>,
-    /// GPU of the engine cuda.
+    /// Number of the GPU of the engine cuda.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
-    /// Accuracies of the time step.
+    /// Integrators: hermite4, multipoint6 or multipoint8. Order 8 is left out in modes that are not f64.
+    #[schemars(length(min = 1))]
+    pub integrators: Vec<Integrator>,
+    /// Accuracies of the time step of hermite4.
     #[schemars(length(min = 1))]
     pub nu: Vec<Real>,
+    /// Accuracies of the time step of multipoint6 and multipoint8.
+    #[schemars(length(min = 1))]
+    pub eta: Vec<Real>,
     /// Seeds of the Plummer spheres: the error of a single one may be small by chance.
     #[schemars(length(min = 1))]
     pub seeds: Vec<u64>,
-    /// Energy errors to be reached, for the table of what to take.
+    /// Energy errors to be reached, for the table of the cheapest integrators, modes and accuracies that reach them.
     pub goals: Vec<Real>,
-    /// Threads of each point; 0 for one per core. The errors do not depend on it, the wall time does.
+    /// Number of threads of each point; 0 for one per core. The errors do not depend on it, the wall time does.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
-    /// Points measured at once. Above 1 they disturb each other, and no wall time is kept.
+    /// Number of points measured at the same time. Above 1 they disturb each other, and no wall time is kept.
     #[schemars(range(min = 1, max = MAX_THREADS))]
     pub at_once: u32,
-    /// The stretch that is measured.
-    pub stretch: ParticleSlices,
+    /// Span of time that is measured, with softening and steps.
+    pub stretch: TimeSpan,
 }
 
 impl Default for EnergySweep {
@@ -194,6 +204,7 @@ impl Default for EnergySweep {
             modes: Precision::ALL.into_iter().filter(|mode| mode.on_cpu() == *mode).collect(),
             engines: vec![Engine::Cpu],
             device: 0,
+            integrators: vec![Integrator::Hermite4],
             nu: vec![
                 real!(0.1),
                 real!(0.1 / 2.0),
@@ -205,16 +216,17 @@ impl Default for EnergySweep {
                 real!(0.1 / 128.0),
                 real!(0.1 / 256.0),
             ],
+            eta: vec![real!(0.5), real!(0.35), real!(0.25), real!(0.18), real!(0.13), real!(0.09), real!(0.06)],
             seeds: vec![1, 2, 3],
             goals: vec![real!(1e-6), real!(1e-7), real!(1e-8), real!(1e-9), real!(1e-10), real!(1e-11)],
             threads: 1,
             at_once: 1,
-            stretch: ParticleSlices::default(),
+            stretch: TimeSpan::default(),
         }
     }
 }
 
-/// The sweep of `tisane study cost`: wall time of Plummer spheres.
+/// Sweep of `tisane study cost`: wall time of Plummer spheres.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CostSweep {
@@ -227,22 +239,27 @@ pub struct CostSweep {
     /// Force engines: cpu, cuda or reference.
     #[schemars(length(min = 1))]
     pub engines: Vec<Engine>,
-    /// GPU of the engine cuda.
+    /// Number of the GPU of the engine cuda.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
-    /// Accuracy of the time step.
+    /// Integrators: hermite4, multipoint6 or multipoint8. Order 8 is left out in modes that are not f64.
+    #[schemars(length(min = 1))]
+    pub integrators: Vec<Integrator>,
+    /// Accuracy of the time step of hermite4.
     pub nu: Real,
+    /// Accuracy of the time step of multipoint6 and multipoint8.
+    pub eta: Real,
     /// Seeds of the Plummer spheres.
     #[schemars(length(min = 1))]
     pub seeds: Vec<u64>,
-    /// Measurements of each point; the fastest counts.
+    /// Number of measurements of each point, of which the fastest counts.
     #[schemars(range(min = 1, max = 1000))]
     pub repeat: u32,
-    /// Threads; 0 for one per core.
+    /// Number of threads; 0 for one per core.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
-    /// The stretch that is measured.
-    pub stretch: ParticleSlices,
+    /// Span of time that is measured, with softening and steps.
+    pub stretch: TimeSpan,
 }
 
 impl Default for CostSweep {
@@ -252,73 +269,14 @@ impl Default for CostSweep {
             modes: vec![Precision::F64, Precision::Mixed],
             engines: vec![Engine::Cpu],
             device: 0,
+            integrators: vec![Integrator::Hermite4],
             nu: real!(0.01),
+            eta: real!(0.35),
             seeds: vec![1],
             repeat: 3,
             threads: 0,
-            stretch: ParticleSlices::default(),
+            stretch: TimeSpan::default(),
         }
-    }
-}
-
-/// Keys of every sweep.
-struct Axes<'a> {
-    section: &'static str,
-    n: &'a [u32],
-    modes: &'a [Precision],
-    engines: &'a [Engine],
-    seeds: &'a [u64],
-}
-
-impl Axes<'_> {
-    fn problems(&self) -> Vec<Problem> {
-        let mut found = Vec::new();
-        let key = |name: &str| format!("{}.{name}", self.section);
-        // It chooses by N: a table of engines would not say which.
-        if self.engines.contains(&Engine::Auto) {
-            let problem = "expected \"cpu\", \"cuda\" or \"reference\", found \"auto\"";
-            found.push(Problem::new(key("engines"), problem));
-        }
-        once(&key("n"), self.n, &mut found);
-        once(&key("modes"), self.modes, &mut found);
-        once(&key("engines"), self.engines, &mut found);
-        once(&key("seeds"), self.seeds, &mut found);
-        found
-    }
-}
-
-/// A value that stands twice would be one point and two rows.
-fn once<T: PartialEq + std::fmt::Debug>(key: &str, values: &[T], found: &mut Vec<Problem>) {
-    if let Some((_, again)) = values.iter().enumerate().find(|(k, value)| values[..*k].contains(value)) {
-        found.push(Problem::new(key, format!("{again:?} stands twice in the list")));
-    }
-}
-
-fn stretch(section: &str, it: &ParticleSlices, found: &mut Vec<Problem>) {
-    let key = |name: &str| format!("{section}.stretch.{name}");
-    at_least(found, key("epsilon"), Some(it.epsilon), 0.0);
-    let before = found.len();
-    above(found, key("dt_max"), Some(it.dt_max), 0.0);
-    above(found, key("dt_min"), Some(it.dt_min), 0.0);
-    at_least(found, key("t_start"), Some(it.t_start), 0.0);
-    if found.len() > before {
-        return;
-    }
-    let (dt_max, dt_min) = (it.dt_max.get(), it.dt_min.get());
-    let deepest = dt_max / TICKS_PER_DT_MAX as f64;
-    if !(deepest..=dt_max).contains(&dt_min) {
-        found.push(Problem::new(key("dt_min"), format!("expected {deepest:e} to dt_max = {dt_max}, found {dt_min}")));
-    }
-    for (name, time) in [("t_start", it.t_start.get()), ("t_end", it.t_end.get())] {
-        if time != 0.0 && whole_multiple(time, dt_max).is_none() {
-            found.push(Problem::new(key(name), format!("{time} is not a whole multiple of dt_max = {dt_max}")));
-        }
-    }
-    if it.t_end <= it.t_start {
-        found.push(Problem::new(
-            key("t_end"),
-            format!("expected a time after t_start = {}, found {}", it.t_start, it.t_end),
-        ));
     }
 }
 
@@ -350,14 +308,13 @@ impl StudyFile for EnergyFile {
         let it = &self.energy;
         let axes = Axes { section: "energy", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
         let mut found = axes.problems();
-        for (key, values) in [("energy.nu", &it.nu), ("energy.goals", &it.goals)] {
-            values.iter().for_each(|value| above(&mut found, key, Some(*value), 0.0));
-            once(key, values, &mut found);
-        }
+        it.goals.iter().for_each(|value| above(&mut found, "energy.goals", Some(*value), 0.0));
+        once("energy.goals", &it.goals, &mut found);
+        check_integrators("energy", &it.integrators, &it.modes, (&it.nu, &it.eta), &mut found);
         if it.at_once > 1 && it.engines.contains(&Engine::Cuda) {
             found.push(Problem::new("energy.at_once", "expected 1 with the engine cuda: points would share the GPU"));
         }
-        stretch("energy", &it.stretch, &mut found);
+        check_span("energy", &it.stretch, &mut found);
         found
     }
 }
@@ -369,8 +326,8 @@ impl StudyFile for CostFile {
         let it = &self.cost;
         let axes = Axes { section: "cost", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
         let mut found = axes.problems();
-        above(&mut found, "cost.nu", Some(it.nu), 0.0);
-        stretch("cost", &it.stretch, &mut found);
+        check_integrators("cost", &it.integrators, &it.modes, (&[it.nu], &[it.eta]), &mut found);
+        check_span("cost", &it.stretch, &mut found);
         found
     }
 }

@@ -1,7 +1,8 @@
 //! `tisane study cost`: wall time over N, block statistics, and the performance model fitted to them.
 
-use super::config::{CostFile, CostSweep, ParticleSlices};
+use super::config::{self, CostFile, CostSweep, TimeSpan};
 use super::fit::{self, Power};
+use super::integrators::{Integrator, accuracies};
 use super::journal::{Journal, Outcome};
 use super::model::{Fit, Model};
 use super::points::{self, Work};
@@ -14,7 +15,7 @@ use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane_io::table::{Column, Table};
 
-/// A sphere on an engine in a mode: the fastest of its repetitions.
+/// A sphere on an engine in a mode, by an integrator: the fastest of its repetitions.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The parameters, of the fastest repetition.
@@ -37,13 +38,15 @@ impl Row {
     }
 }
 
-/// An engine in a mode: its rows and the laws through them.
+/// An engine in a mode with an integrator: its rows and the laws through them.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// Engine.
     pub engine: String,
     /// Precision mode.
     pub mode: Precision,
+    /// Integrator.
+    pub integrator: Integrator,
     /// By N.
     pub rows: Vec<Row>,
     /// Block steps of a time unit over N, beside PZ eq. 17.
@@ -63,10 +66,11 @@ pub fn study(file: &CostFile, journal: &mut Journal<Key, Measured>, work: &Work<
     let common = Common::new(&it.engines, it.device, &it.stretch, it.threads)?;
     let keys = keys(it, &common);
     let work = Work { at_once: 1, ..*work };
-    let results = points::finish(journal, &keys, &work, trials::cost, trials::told, |key| common.measure(key))?;
+    let results = points::finish(journal, &keys, &work, trials::cost, trials::describe, |key| common.measure(key))?;
     let points: Vec<(Key, Outcome<Measured>)> = keys.into_iter().zip(results).collect();
     let lines = lines(&points)?;
-    let remarks = journal.stamp().remarks();
+    let mut remarks = journal.stamp().remarks();
+    remarks.extend(config::left_out(&it.integrators, &it.modes).map(|what| (config::LEFT_OUT.to_owned(), what)));
     let model = Model { fit: lines.iter().map(|line| line.fit.clone()).collect() };
     let tables = vec![("table", table(&lines, &it.stretch, &remarks)), ("fits", fits(&lines, &remarks))];
     Ok(Report { figures: super::figures::cost(&lines, &it.stretch, &remarks), tables, model: Some(model) })
@@ -75,11 +79,14 @@ pub fn study(file: &CostFile, journal: &mut Journal<Key, Measured>, work: &Work<
 fn keys(it: &CostSweep, common: &Common) -> Vec<Key> {
     let mut keys = Vec::new();
     for (_, engine) in &common.engines {
-        for &mode in &it.modes {
-            for &n in &it.n {
-                for &seed in &it.seeds {
-                    let key = |k| common.key(engine, (n, seed), (mode, it.nu.get()), Some(k));
-                    keys.extend((0..it.repeat).map(key));
+        for &integrator in &it.integrators {
+            let accuracy = accuracies(integrator, &[it.nu], &[it.eta])[0].get();
+            for &mode in it.modes.iter().filter(|mode| integrator.works_in(**mode)) {
+                for &n in &it.n {
+                    for &seed in &it.seeds {
+                        let key = |k| common.key(engine, (n, seed), mode, (integrator, accuracy), Some(k));
+                        keys.extend((0..it.repeat).map(key));
+                    }
                 }
             }
         }
@@ -87,13 +94,14 @@ fn keys(it: &CostSweep, common: &Common) -> Vec<Key> {
     keys
 }
 
-/// The points by engine and mode, with their fits.
+/// The points by engine, integrator and mode, with their fits.
 ///
 /// # Errors
-/// As [`Fit::of`] and [`predict::calibrate`].
+/// As [`Fit::from_rows`] and [`predict::calibrate`].
 pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
     let mut lines: Vec<Line> = Vec::new();
-    for of_line in points.chunk_by(|(a, _), (b, _)| (&a.engine, a.mode, a.threads) == (&b.engine, b.mode, b.threads)) {
+    let line = |key: &Key| (key.engine.clone(), key.integrator, key.mode, key.threads);
+    for of_line in points.chunk_by(|(a, _), (b, _)| line(a) == line(b)) {
         let mut rows: Vec<Row> = Vec::new();
         for same in of_line.chunk_by(|(a, _), (b, _)| (a.n, a.seed) == (b.n, b.seed)) {
             let done = same.iter().filter_map(|(key, outcome)| Some((key, outcome.done()?)));
@@ -108,13 +116,13 @@ pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
             }));
         }
         let Some(first) = rows.first() else { continue };
-        let (engine, mode) = (first.key.engine.clone(), first.key.mode);
+        let (engine, mode, integrator) = (first.key.engine.clone(), first.key.mode, first.key.integrator);
         let over_n = |of: fn(&Measured) -> f64| -> Vec<(f64, f64)> {
             rows.iter().map(|row| (f64::from(row.key.n), of(&row.best))).collect()
         };
         let block_steps = fit::power(&over_n(Measured::block_steps_per_time_unit));
         let mean_block = fit::power(&over_n(Measured::mean_block));
-        let mut fit = Fit::of(&rows)?;
+        let mut fit = Fit::from_rows(&rows)?;
         predict::calibrate(&mut fit, &rows)?;
         for row in &mut rows {
             let n = f64::from(row.key.n);
@@ -125,28 +133,31 @@ pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
                 row.targets_share = fit.force_target * block / fit.step(n, block);
             }
         }
-        lines.push(Line { engine, mode, rows, block_steps, mean_block, fit });
+        lines.push(Line { engine, mode, integrator, rows, block_steps, mean_block, fit });
     }
     Ok(lines)
 }
 
 /// True if the workload is that of PZ table 2.
 #[must_use]
-pub fn is_of_the_paper(stretch: &ParticleSlices, nu: f64) -> bool {
-    *stretch == ParticleSlices::default() && nu == 0.01
+pub fn is_of_the_paper(span: &TimeSpan, key: &Key) -> bool {
+    *span == TimeSpan::default() && (key.integrator, key.accuracy) == (Integrator::Hermite4, 0.01)
 }
 
-fn table(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String)]) -> Table {
+fn table(lines: &[Line], span: &TimeSpan, remarks: &[(String, String)]) -> Table {
     let all: Vec<&Row> = lines.iter().flat_map(|line| &line.rows).collect();
     let rows = Rows(&all);
+    let [nu, eta] = rows.accuracies("accuracy of the time step", |row| Some((row.key.integrator, row.key.accuracy)));
     let mut columns = vec![
         rows.counts("n", "1", "number of particles", |row| u64::from(row.key.n)),
         rows.counts("seed", "1", "seed of the Plummer sphere", |row| row.key.seed),
         rows.text("engine", "engine and what it computes on", |row| row.key.engine.clone()),
         rows.text("mode", "precision mode", |row| row.key.mode.name().into()),
         rows.counts("threads", "1", "threads", |row| row.key.threads as u64),
-        rows.numbers("nu", "1", "accuracy of the time step", |row| row.key.nu),
-        rows.numbers("wall_seconds", "s", "wall time of the stretch, fastest repetition", |row| row.best.seconds),
+        rows.text("integrator", "scheme with its order", |row| row.key.integrator.name().into()),
+        nu,
+        eta,
+        rows.numbers("wall_seconds", "s", "wall time of the span of time, fastest repetition", |row| row.best.seconds),
         rows.numbers("model_seconds", "s", "the fitted performance model, for the measured blocks", |row| row.modelled),
         rows.numbers("eqs_10_17_seconds", "s", "the same from N alone, by the fitted laws of blocks", |row| row.from_n),
         rows.numbers("measured_over_eqs_10_17", "1", "wall time over that", |row| row.best.seconds / row.from_n),
@@ -156,7 +167,7 @@ fn table(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String)])
             "share of targets in the engine in that time: communication (eq. 13)",
             |row| row.targets_share,
         ),
-        rows.counts("pairs", "1", "pairs evaluated in the stretch", |row| row.best.pairs),
+        rows.counts("pairs", "1", "pairs evaluated in the span of time", |row| row.best.pairs),
         rows.numbers("pairs_per_second", "1/s", "pairs over wall time", |row| row.best.pairs as f64 / row.best.seconds),
         rows.numbers("host_fraction", "1", "wall time outside the engine", |row| {
             row.best.host_seconds / row.best.seconds
@@ -169,19 +180,19 @@ fn table(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String)])
         rows.numbers("mean_block_eq14", "1", "Portegies Zwart et al. (2007), eq. 14", |row| {
             MEAN_BLOCK.at(f64::from(row.key.n))
         }),
-        rows.numbers("energy_error", "1", "(E - E0) / |E0| over the stretch", |row| row.best.energy_error),
+        rows.numbers("energy_error", "1", "(E - E0) / |E0| over the span of time", |row| row.best.energy_error),
     ];
     for (k, name) in PZ_HARDWARE.into_iter().enumerate() {
-        columns.extend(of_paper(&rows, k, name, stretch));
+        columns.extend(paper_columns(&rows, k, name, span));
     }
     let modes = mode_names(all.iter().map(|row| row.key.mode));
     Table { title: format!("Wall time of Plummer spheres: {modes}"), remarks: remarks.to_vec(), columns }
 }
 
 /// A column of PZ table 2 and one of their model, where the workload is that of the table.
-fn of_paper(rows: &Rows<'_, &Row>, k: usize, name: &str, stretch: &ParticleSlices) -> [Column; 2] {
+fn paper_columns(rows: &Rows<'_, &Row>, k: usize, name: &str, span: &TimeSpan) -> [Column; 2] {
     let column = name.to_lowercase().replace([' ', '-', '.'], "_");
-    let same = |row: &Row| is_of_the_paper(stretch, row.key.nu);
+    let same = |row: &Row| is_of_the_paper(span, &row.key);
     let measured = |row: &&Row| {
         let of_paper = PZ_TABLE_2.iter().find(|paper| paper.n == row.key.n as usize);
         of_paper.filter(|_| same(row)).and_then(|paper| paper.seconds[k]).unwrap_or(f64::NAN)
@@ -205,11 +216,12 @@ fn scatter_from_n(rows: &[Row]) -> f64 {
     (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }
 
-/// Fits and parameters, a line an engine and mode, the papers' below them.
+/// Fits and parameters, a line an engine, integrator and mode, the papers' below them.
 fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
     struct Of {
         engine: String,
         mode: String,
+        integrator: &'static str,
         laws: [f64; 6],
         model: [f64; 7],
         scatter: [f64; 2],
@@ -223,6 +235,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
     let ours = lines.iter().map(|line| Of {
         engine: line.engine.clone(),
         mode: line.mode.name().into(),
+        integrator: line.integrator.name(),
         laws: laws(line.block_steps, line.mean_block),
         model: line.fit.parameters(),
         scatter: [line.fit.scatter, scatter_from_n(&line.rows)],
@@ -232,6 +245,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
     let theirs = PZ_TABLE_3.iter().enumerate().map(|(k, it)| Of {
         engine: format!("{} (Portegies Zwart et al. 2007, table 3)", it.name),
         mode: "-".into(),
+        integrator: Integrator::Hermite4.name(),
         laws: of_paper,
         model: [nan, nan, it.host, nan, nan, it.send.zip(it.receive).map_or(nan, |(a, b)| a + b), it.pair],
         scatter: [nan, pz_scatter(k)],
@@ -241,6 +255,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
     let mut columns = vec![
         rows.text("engine", "engine and what it computes on", |it| it.engine.clone()),
         rows.text("mode", "precision mode", |it| it.mode.clone()),
+        rows.text("integrator", "scheme with its order", |it| it.integrator.into()),
     ];
     let names = [
         ("block_steps_at_1", "1/time", "block steps in a time unit = this times N to the power (eq. 17)"),

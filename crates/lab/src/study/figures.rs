@@ -1,9 +1,10 @@
 //! The figures of studies, from their rows.
 
-use super::config::ParticleSlices;
+use super::config::TimeSpan;
 use super::cost::{self, Line};
 use super::energy::ModeLaw;
 use super::force::{Errors, Key};
+use super::integrators::Integrator;
 use super::laws;
 use crate::literature::tables::{
     BLOCK_STEPS, HI_TABLE_2, MEAN_BLOCK, PZ_ENERGY_FLOOR, PZ_FIGURE_5, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3,
@@ -127,57 +128,97 @@ fn over_bags(rows: &[(Key, Errors)]) -> Option<Panel> {
     Some(panel)
 }
 
-/// Energy error against ν and against wall time.
+/// Energy error against the accuracy of the steps, against wall time, and against pairs.
 #[must_use]
 pub fn energy(laws: &[ModeLaw], remarks: &[(String, String)]) -> Figures {
     let mut panels = Vec::new();
+    let several = distinct(laws.iter().map(|law| law.integrator)).len() > 1;
     for (n, engine) in distinct(laws.iter().map(|law| (law.n, law.engine.clone()))) {
+        let here: Vec<&ModeLaw> = laws.iter().filter(|law| (law.n, &law.engine) == (n, &engine)).collect();
         let title = format!("N = {n}, {engine}");
-        let mut error = Panel::new(title.clone(), Axis::log("ν"), Axis::log("|ΔE/E|, rms of the seeds"));
-        let mut cost =
-            Panel::new(title, Axis::log("wall time of a time unit [s]"), Axis::log("|ΔE/E|, rms of the seeds"));
-        for law in laws.iter().filter(|law| (law.n, &law.engine) == (n, &engine)) {
-            let (name, colour) = (law.mode.name(), colour(law.mode));
-            error.series.push(series(name, Mark::LineAndPoints, law.errors.clone(), colour));
-            if let Some(fit) = &law.error {
-                let line = law.errors.iter().map(|(nu, _)| (*nu, fit.at(*nu))).collect();
-                error.series.push(series("", Mark::Dashed, line, colour));
-            }
-            let paid = law
-                .seconds
-                .iter()
-                .filter_map(|(nu, seconds)| Some((*seconds, law.errors.iter().find(|(of, _)| of == nu)?.1)));
-            cost.series.push(series(name, Mark::LineAndPoints, paid.collect(), colour));
+        for integrator in distinct(here.iter().map(|law| law.integrator)) {
+            let title = if several { format!("{}, {title}", integrator.name()) } else { title.clone() };
+            let of_it: Vec<&ModeLaw> = here.iter().copied().filter(|law| law.integrator == integrator).collect();
+            panels.push(over_accuracy(title, integrator, &of_it));
         }
-        let range = laws.iter().flat_map(|law| &law.errors).map(|(nu, _)| *nu);
-        let (least, most) = (range.clone().fold(f64::INFINITY, f64::min), range.fold(0.0, f64::max));
-        // The colour that no mode has, and none.
-        for ((name, floor), colour) in PZ_ENERGY_FLOOR.into_iter().zip([Some(Precision::ALL.len()), None]) {
-            let (name, ends) = (format!("PZ: {name}, least"), vec![(least, floor), (most, floor)]);
-            error.series.push(series(name, Mark::Dashed, ends, colour));
+        let mut cost = Panel::new(title, Axis::log("wall time of a time unit [s]"), Axis::log(ENERGY_ERROR));
+        for (k, law) in here.iter().enumerate() {
+            let paid = joined(&law.seconds, &law.errors);
+            // With one integrator each mode has its own colour in every panel.
+            let (name, colour) = match several {
+                true => (format!("{}, {}", law.integrator.name(), law.mode.name()), Some(k)),
+                false => (law.mode.name().into(), colour(law.mode)),
+            };
+            cost.series.push(series(name, Mark::LineAndPoints, paid, colour));
         }
-        error.notes.push("dashed in colour: the fitted law √((A ν^p)² + R²)".into());
-        let timed = cost.series.iter().any(|series| !series.points.is_empty());
-        panels.push(error);
-        if timed {
+        if cost.series.iter().any(|series| !series.points.is_empty()) {
             panels.push(cost);
         }
     }
+    panels.extend(distinct(laws.iter().map(|law| law.engine.clone())).iter().map(|engine| over_pairs(laws, engine)));
     let columns = if panels.len() > 1 { 2 } else { 1 };
-    vec![("energy", Figure { title: "Energy error against ν".into(), caption: caption(remarks), panels, columns })]
+    let title = "Energy error against the accuracy of the steps and its cost".into();
+    vec![("energy", Figure { title, caption: caption(remarks), panels, columns })]
+}
+
+/// Label of the axis of energy errors.
+const ENERGY_ERROR: &str = "|ΔE/E|, rms of the seeds";
+
+/// Costs and errors at the same accuracy.
+fn joined(costs: &[(f64, f64)], errors: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let error = |x: f64| errors.iter().find(|(of, _)| *of == x);
+    costs.iter().filter_map(|(x, cost)| Some((*cost, error(*x)?.1))).collect()
+}
+
+/// Errors of one integrator over its accuracy, with their laws.
+fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw]) -> Panel {
+    let symbol = integrator.accuracy_symbol();
+    let mut panel = Panel::new(title, Axis::log(symbol), Axis::log(ENERGY_ERROR));
+    for law in laws {
+        let colour = colour(law.mode);
+        panel.series.push(series(law.mode.name(), Mark::LineAndPoints, law.errors.clone(), colour));
+        if let Some(fit) = &law.error {
+            let line = law.errors.iter().map(|(x, _)| (*x, fit.at(*x))).collect();
+            panel.series.push(series("", Mark::Dashed, line, colour));
+        }
+    }
+    let range = laws.iter().flat_map(|law| &law.errors).map(|(x, _)| *x);
+    let (least, most) = (range.clone().fold(f64::INFINITY, f64::min), range.fold(0.0, f64::max));
+    // The colour that no mode has, and none.
+    for ((name, floor), colour) in PZ_ENERGY_FLOOR.into_iter().zip([Some(Precision::ALL.len()), None]) {
+        let (name, ends) = (format!("PZ: {name}, least"), vec![(least, floor), (most, floor)]);
+        panel.series.push(series(name, Mark::Dashed, ends, colour));
+    }
+    panel.notes.push(format!("dashed in colour: the fitted law √((A {symbol}^p)² + R²)"));
+    panel
+}
+
+/// Errors over pairs on an engine, a line for each integrator and N: in f64, or in the first mode without f64.
+fn over_pairs(laws: &[ModeLaw], engine: &str) -> Panel {
+    let here = || laws.iter().filter(|law| law.engine == engine);
+    let mode = here().find(|law| law.mode.in_f64()).or_else(|| here().next()).map_or(Precision::F64, |law| law.mode);
+    let title = format!("{}, {engine}", mode.name());
+    let mut panel = Panel::new(title, Axis::log("pairs evaluated in a time unit"), Axis::log(ENERGY_ERROR));
+    for (k, law) in here().filter(|law| law.mode == mode).enumerate() {
+        let name = format!("{}, N = {}", law.integrator.name(), law.n);
+        panel.series.push(series(name, Mark::LineAndPoints, joined(&law.pairs, &law.errors), Some(k)));
+    }
+    panel
 }
 
 /// Wall time over N beside the paper's, its model, speed-up and block statistics.
 #[must_use]
-pub fn cost(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String)]) -> Figures {
+pub fn cost(lines: &[Line], span: &TimeSpan, remarks: &[(String, String)]) -> Figures {
     let mut time = Panel::new("wall time of a time unit", Axis::log("N"), Axis::log("wall time [s]"));
     let mut speed_up = Panel::new("speed-up", Axis::log("N"), Axis::log("speed-up"));
     let mut steps = Panel::new("block steps of a time unit", Axis::log("N"), Axis::log("block steps"));
     let mut block = Panel::new("mean block", Axis::log("N"), Axis::log("particles"));
     let n_of = |row: &cost::Row| f64::from(row.key.n);
-    let same_workload = lines.iter().flat_map(|line| &line.rows).all(|row| cost::is_of_the_paper(stretch, row.key.nu));
+    let same_workload = lines.iter().flat_map(|line| &line.rows).all(|row| cost::is_of_the_paper(span, &row.key));
+    let several = distinct(lines.iter().map(|line| line.integrator)).len() > 1;
+    let name_of = |line: &Line| line_name(line, several);
     for (k, line) in lines.iter().enumerate() {
-        let name = format!("{}, {}", line.mode.name(), line.engine);
+        let name = name_of(line);
         let of = |y: &dyn Fn(&cost::Row) -> f64| mean_by_x(line.rows.iter().map(|row| (n_of(row), y(row))).collect());
         time.series.push(series(&name, Mark::Points, of(&|row| row.seconds()), Some(k)));
         time.series.push(series("", Mark::Line, of(&|row| row.modelled / row.best.span), Some(k)));
@@ -189,14 +230,14 @@ pub fn cost(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String
                 let of_base = base.iter().find(|it| (it.key.n, it.key.seed) == (row.key.n, row.key.seed));
                 of_base.map_or(f64::NAN, |it| it.seconds() / row.seconds())
             };
-            let against = format!("{name} against {}, {}", lines[0].mode.name(), lines[0].engine);
+            let against = format!("{name} against {}", name_of(&lines[0]));
             speed_up.series.push(series(against, Mark::LineAndPoints, of(&ratio), Some(k)));
         }
     }
     let ns: Vec<f64> = lines.iter().flat_map(|line| &line.rows).map(n_of).collect();
     let (least, most) = (ns.iter().copied().fold(f64::INFINITY, f64::min), ns.iter().copied().fold(0.0, f64::max));
     if same_workload {
-        of_paper(&mut time, &mut speed_up, (least, most), lines.len());
+        add_paper(&mut time, &mut speed_up, (least, most), lines.len());
         let law = |law: crate::literature::tables::PowerLaw| vec![(least, law.at(least)), (most, law.at(most))];
         steps.series.push(Series::new("247 N^0.35 (eq. 17)", Mark::Dashed, law(BLOCK_STEPS)));
         block.series.push(Series::new("0.20 N^0.81 (eq. 14)", Mark::Dashed, law(MEAN_BLOCK)));
@@ -210,6 +251,12 @@ pub fn cost(lines: &[Line], stretch: &ParticleSlices, remarks: &[(String, String
         figures.push(("model", model(lines, remarks)));
     }
     figures
+}
+
+/// Name of a line: mode, engine, and the integrator where there are several.
+fn line_name(line: &Line, several: bool) -> String {
+    let name = format!("{}, {}", line.mode.name(), line.engine);
+    if several { format!("{}, {name}", line.integrator.name()) } else { name }
 }
 
 /// The performance model against measurements: PZ figure 3 with ours beside it, shares of communication, PZ figure 5.
@@ -244,7 +291,7 @@ fn model(lines: &[Line], remarks: &[(String, String)]) -> Figure {
         figure_5.series.push(series(name, Mark::Dashed, points, Some(first + PZ_TABLE_3.len() + k)));
     }
     for (k, line) in lines.iter().enumerate() {
-        let name = format!("{}, {}", line.mode.name(), line.engine);
+        let name = line_name(line, false);
         let of = |y: &dyn Fn(&cost::Row) -> f64| {
             mean_by_x(line.rows.iter().map(|row| (f64::from(row.key.n), y(row))).collect())
         };
@@ -261,7 +308,7 @@ fn model(lines: &[Line], remarks: &[(String, String)]) -> Figure {
 }
 
 /// PZ table 2 in the range of N that was measured: times of a time unit, and speed-ups against its host.
-fn of_paper(time: &mut Panel, speed_up: &mut Panel, (least, most): (f64, f64), ours: usize) {
+fn add_paper(time: &mut Panel, speed_up: &mut Panel, (least, most): (f64, f64), ours: usize) {
     let rows = || PZ_TABLE_2.iter().filter(move |row| (least..=most).contains(&(row.n as f64)));
     for (k, name) in PZ_HARDWARE.into_iter().enumerate() {
         let points: Vec<_> = rows().filter_map(|row| Some((row.n as f64, 4.0 * row.seconds[k]?))).collect();

@@ -54,32 +54,33 @@ pub fn between(points: &[(f64, f64)], x: f64) -> f64 {
     }
 }
 
-/// Energy error against ν: |ΔE/E| = √((A ν^p)² + R²), truncation and round-off being independent.
+/// Energy error against the accuracy parameter x of the steps: |ΔE/E| = √((A x^p)² + R²), truncation and round-off
+/// being independent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnergyLaw {
-    /// The truncation error at ν = 1.
+    /// The truncation error at x = 1.
     pub coefficient: f64,
-    /// Its power of ν; the scheme's order promises 2, for dt⁴ with dt ∝ √ν.
+    /// Its power of x; the order of the Hermite scheme promises 2, for dt⁴ with dt ∝ √ν.
     pub exponent: f64,
-    /// The round-off error, that stays for ν → 0; 0 where the points do not show one.
+    /// The round-off error, that stays for x → 0; 0 where the points do not show one.
     pub round_off: f64,
     /// Root mean square of ln(measured / law).
     pub scatter: f64,
 }
 
 impl EnergyLaw {
-    /// The error at ν.
+    /// The error at x.
     #[must_use]
-    pub fn at(&self, nu: f64) -> f64 {
-        (self.coefficient * nu.powf(self.exponent)).hypot(self.round_off)
+    pub fn at(&self, x: f64) -> f64 {
+        (self.coefficient * x.powf(self.exponent)).hypot(self.round_off)
     }
 
-    /// The largest ν within a range whose error is at most `goal`, if there is one.
+    /// The largest x within a range whose error is at most `goal`, if there is one.
     #[must_use]
-    pub fn nu_for(&self, goal: f64, (least, most): (f64, f64)) -> Option<f64> {
+    pub fn accuracy_for(&self, goal: f64, (least, most): (f64, f64)) -> Option<f64> {
         let left = (goal * goal - self.round_off * self.round_off).max(0.0).sqrt();
-        let nu = (left / self.coefficient).powf(1.0 / self.exponent).min(most);
-        (nu >= least && self.at(nu) <= goal * (1.0 + 1e-9)).then_some(nu)
+        let x = (left / self.coefficient).powf(1.0 / self.exponent).min(most);
+        (x >= least && self.at(x) <= goal * (1.0 + 1e-9)).then_some(x)
     }
 }
 
@@ -90,14 +91,30 @@ const UNSEEN: f64 = 0.1;
 /// hundred.
 const SIGNIFICANT: f64 = 6.6;
 
-/// Fits the law to (ν, |ΔE/E|), in the logarithms. The truncation error is that of the scheme and the same in every
-/// mode: where f64 has shown it, as (A, p), only R is free. [`None`] for fewer than two points (three where all is
-/// free).
+/// What is known of a truncation error before the fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Truncation {
+    /// Nothing but the power that the order promises.
+    Free(f64),
+    /// Power: that of f64, where a mode has other steps.
+    Power(f64),
+    /// Coefficient and power: the truncation error is that of the scheme and the same in every mode with the same
+    /// steps.
+    Known(f64, f64),
+}
+
+/// Fits the law to (x, |ΔE/E|), in the logarithms, by what is left free. [`None`] for fewer than two points (three
+/// where all is free).
 #[must_use]
-pub fn energy(points: &[(f64, f64)], truncation: Option<(f64, f64)>) -> Option<EnergyLaw> {
+pub fn energy(points: &[(f64, f64)], truncation: Truncation) -> Option<EnergyLaw> {
     let points: Vec<(f64, f64)> =
         points.iter().copied().filter(|(x, y)| *x > 0.0 && *y > 0.0 && y.is_finite()).collect();
-    if points.len() < if truncation.is_some() { 2 } else { 3 } {
+    let (needed, free) = match truncation {
+        Truncation::Free(_) => (3, [true, true, true]),
+        Truncation::Power(_) => (2, [true, false, true]),
+        Truncation::Known(..) => (2, [false, false, true]),
+    };
+    if points.len() < needed {
         return None;
     }
     let law = |log: [f64; 3]| EnergyLaw {
@@ -106,39 +123,42 @@ pub fn energy(points: &[(f64, f64)], truncation: Option<(f64, f64)>) -> Option<E
         round_off: log[2].exp(),
         scatter: 0.0,
     };
-    let misfit = |law: &EnergyLaw| points.iter().map(|(nu, y)| (y / law.at(*nu)).ln().powi(2)).sum::<f64>();
+    let misfit = |law: &EnergyLaw| points.iter().map(|(x, y)| (y / law.at(*x)).ln().powi(2)).sum::<f64>();
     let least = points.iter().map(|(_, y)| *y).fold(f64::INFINITY, f64::min);
-    let start = match truncation {
-        Some((a, p)) => [a.ln(), p],
-        None => {
+    let (coefficient, exponent, promised) = match truncation {
+        Truncation::Free(promised) => {
             let all = power(&points)?;
-            [all.coefficient.ln(), all.exponent.clamp(1.0, 4.0)]
+            (all.coefficient, all.exponent, promised)
         }
+        Truncation::Power(p) => (coefficient(&points, p), p, p),
+        Truncation::Known(a, p) => (a, p, p),
     };
-    let free = truncation.is_none();
+    let straight = EnergyLaw { coefficient, exponent, round_off: 0.0, scatter: 0.0 };
+    let start = if free[1] { exponent.clamp(0.5 * promised, 2.0 * promised) } else { exponent };
     // From a visible round-off error and from none: the misfit may have a minimum on each side.
     let fits = [1.0, 1e-3].map(|part| {
-        let best = minimise([start[0], start[1], (part * least).ln()], [free, free, true], |log| {
+        let best = minimise([coefficient.ln(), start, (part * least).ln()], free, |log| {
             // Powers that no scheme has, where round-off hides the truncation, are kept off.
-            misfit(&law(log)) + 100.0 * ((log[1] - 5.0).max(0.0) + (0.5 - log[1]).max(0.0))
+            let [lowest, highest] = [0.25, 2.5].map(|part| part * promised);
+            misfit(&law(log)) + 100.0 * ((log[1] - highest).max(0.0) + (lowest - log[1]).max(0.0))
         });
         law(best)
     });
     let [one, other] = fits;
     let mut best = if misfit(&one) <= misfit(&other) { one } else { other };
-    let straight = match truncation {
-        Some((coefficient, exponent)) => EnergyLaw { coefficient, exponent, round_off: 0.0, scatter: 0.0 },
-        None => {
-            let Power { coefficient, exponent, .. } = power(&points)?;
-            EnergyLaw { coefficient, exponent, round_off: 0.0, scatter: 0.0 }
-        }
-    };
     let gain = points.len() as f64 * (misfit(&straight) / misfit(&best).max(f64::MIN_POSITIVE)).ln();
     if best.round_off < UNSEEN * least || gain < SIGNIFICANT {
         best = straight;
     }
     best.scatter = (misfit(&best) / points.len() as f64).sqrt();
     Some(best)
+}
+
+/// Value at x = 1 of the power law of a given exponent through points, by least squares in the logarithms.
+#[must_use]
+pub fn coefficient(points: &[(f64, f64)], exponent: f64) -> f64 {
+    let mean = points.iter().map(|(x, y)| y.ln() - exponent * x.ln()).sum::<f64>() / points.len() as f64;
+    mean.exp()
 }
 
 /// Minimum of `f` near `start` by Nelder & Mead's simplex (1965, Computer Journal 7, 308), along the axes that are
@@ -266,8 +286,8 @@ mod tests {
                 (0..12).map(|k| 0.2 / f64::from(1 << k)).enumerate().map(|(k, nu)| (nu, law.at(nu) * noise(k, 0.1))).collect();
             let truncation = law.coefficient * 0.2f64.powf(p);
             let least = law.coefficient * (0.2f64 / 2048.0).powf(p);
-            let free = energy(&points, None).unwrap();
-            let fixed = energy(&points, Some((law.coefficient, p))).unwrap();
+            let free = energy(&points, Truncation::Free(2.0)).unwrap();
+            let fixed = energy(&points, Truncation::Known(law.coefficient, p)).unwrap();
             prop_assert!(fixed.scatter < 0.2 && free.scatter < 0.2, "{fixed:?} {free:?}");
             if law.round_off > 3.0 * least && law.round_off < truncation / 30.0 {
                 prop_assert!((fixed.round_off / law.round_off).ln().abs() < 0.15, "{fixed:?} for {law:?}");
@@ -286,6 +306,21 @@ mod tests {
             let found = nonnegative(&rows);
             for k in 0..4 {
                 prop_assert!((found[k] - c[k]).abs() < 1e-5 * (1.0 + c[k]), "{found:?} for {c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn laws_of_higher_orders_are_found() {
+        // Order 6 and 8 in η, with a round-off error within the points, and with the coefficient or all left free.
+        for (p, round_off) in [(6.0, 3e-12), (8.0, 1e-13)] {
+            let law = EnergyLaw { coefficient: 2e-6, exponent: p, round_off, scatter: 0.0 };
+            let etas = [0.5, 0.35, 0.25, 0.18, 0.13, 0.09, 0.06];
+            let points: Vec<_> = etas.iter().enumerate().map(|(k, x)| (*x, law.at(*x) * noise(k, 0.1))).collect();
+            for truncation in [Truncation::Free(p), Truncation::Power(p), Truncation::Known(2e-6, p)] {
+                let found = energy(&points, truncation).unwrap();
+                assert!((found.exponent - p).abs() < 0.4 && found.scatter < 0.2, "{truncation:?}: {found:?}");
+                assert!((found.round_off / round_off).ln().abs() < 0.3, "{truncation:?}: {found:?}");
             }
         }
     }
@@ -312,17 +347,19 @@ mod tests {
         assert_eq!(power(&[(1.0, 2.0)]), None);
         assert_eq!(power(&[(1.0, 2.0), (1.0, 3.0)]), None);
         assert_eq!(power(&[]), None);
-        assert_eq!(energy(&[(0.1, 1e-6), (0.05, 1e-7)], None), None);
-        assert_eq!(energy(&[(0.1, 0.0), (0.05, f64::NAN)], Some((1.0, 2.0))), None);
+        assert_eq!(energy(&[(0.1, 1e-6), (0.05, 1e-7)], Truncation::Free(2.0)), None);
+        for truncation in [Truncation::Known(1.0, 2.0), Truncation::Power(2.0)] {
+            assert_eq!(energy(&[(0.1, 0.0), (0.05, f64::NAN)], truncation), None);
+        }
     }
 
     #[test]
     fn a_goal_is_reached_or_not() {
         let law = EnergyLaw { coefficient: 1e-5, exponent: 2.0, round_off: 1e-10, scatter: 0.0 };
-        let nu = law.nu_for(1e-9, (1e-4, 0.1)).unwrap();
+        let nu = law.accuracy_for(1e-9, (1e-4, 0.1)).unwrap();
         assert!((law.at(nu) / 1e-9 - 1.0).abs() < 1e-9);
-        assert_eq!(law.nu_for(1e-3, (1e-4, 0.1)), Some(0.1));
-        assert_eq!(law.nu_for(0.9e-10, (1e-9, 0.1)), None, "below the round-off error");
-        assert_eq!(law.nu_for(1e-9, (0.05, 0.1)), None, "below the range");
+        assert_eq!(law.accuracy_for(1e-3, (1e-4, 0.1)), Some(0.1));
+        assert_eq!(law.accuracy_for(0.9e-10, (1e-9, 0.1)), None, "below the round-off error");
+        assert_eq!(law.accuracy_for(1e-9, (0.05, 0.1)), None, "below the range");
     }
 }

@@ -1,11 +1,12 @@
 //! `tisane study force`: how far forces are from f64, over N, bag size and mode.
 
 use super::config::{ForceFile, ForceSweep};
+use super::integrators::Integrator;
 use super::journal::{Journal, Outcome};
 use super::plummer::{self, Sphere};
 use super::points::{self, Work};
 use super::report::{Report, Rows, mode_names};
-use super::{config::ParticleSlices, laws};
+use super::{config::TimeSpan, laws};
 use crate::literature::tables::HI_TABLE_2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -106,14 +107,15 @@ pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'
         let pair = if key.engine == "reference" { 30.0 } else { 1.0 };
         f64::from(key.n) * f64::from(key.targets) * pair
     };
-    let results = points::finish(journal, &keys, work, cost, told, measure)?;
+    let results = points::finish(journal, &keys, work, cost, describe, measure)?;
     let rows: Vec<(Key, Errors)> =
         keys.into_iter().zip(results).filter_map(|(key, result)| Some((key, result.done()?.clone()))).collect();
     let table = table(&rows, journal.stamp().remarks());
     Ok(Report { figures: super::figures::force(&rows, &table.remarks), tables: vec![("table", table)], model: None })
 }
 
-fn told(key: &Key, outcome: &Outcome<Errors>) -> String {
+/// Describes a point and its result in one line.
+fn describe(key: &Key, outcome: &Outcome<Errors>) -> String {
     let Key { n, seed, mode, bag, engine, .. } = key;
     let what = outcome.done().map_or(String::new(), |errors| format!("acceleration {:.1e} at most", errors.acc[0]));
     format!("N = {n}, seed {seed}, {}, bags of {bag}, {engine}: {what}", mode.name())
@@ -130,16 +132,17 @@ struct Problem {
 }
 
 impl Exact {
-    fn of(&self, key: &Key) -> Result<Arc<Problem>> {
+    /// Returns the sphere of a point with its forces in f64.
+    fn problem(&self, key: &Key) -> Result<Arc<Problem>> {
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, targets, problem)) = &*last
-            && (*of, *targets) == (sphere, key.targets)
+        if let Some((last_sphere, targets, problem)) = &*last
+            && (*last_sphere, *targets) == (sphere, key.targets)
         {
             return Ok(Arc::clone(problem));
         }
         let Setup { particles, .. } =
-            plummer::setup(sphere, &ParticleSlices::default(), 0.01, (Engine::Cpu, Precision::F64))?;
+            plummer::setup(sphere, &TimeSpan::default(), (Integrator::Hermite4, 0.01), (Engine::Cpu, Precision::F64))?;
         let targets = spread_over(&particles, key.targets as usize);
         let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, key.epsilon, CLOCK, OnGpu::default())?;
         let forces = evaluate(&mut *engine, &particles, targets.view())?;
@@ -187,7 +190,7 @@ fn found(key: &Key, engine: Engine, gpu: OnGpu, problem: &Problem) -> Result<For
 }
 
 fn errors(key: &Key, engine: Engine, gpu: OnGpu, exact: &Exact) -> Result<Errors> {
-    let problem = exact.of(key)?;
+    let problem = exact.problem(key)?;
     let found = found(key, engine, gpu, &problem)?;
     let exact = &problem.forces;
     let potentials = found.pot.iter().zip(&exact.pot).map(|(x, x0)| relative(*x, *x0).abs()).collect();

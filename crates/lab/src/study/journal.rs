@@ -21,11 +21,11 @@ const VARIABLES: [&str; 4] = ["TISANE_SIMD", "TISANE_KERNELS", "TISANE_NVRTC", "
 /// Program and machine that measured the points of a study: points of others do not continue it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
-    /// Which study.
+    /// Name of the study.
     pub study: String,
     /// Layout of the journal.
     pub format: u64,
-    /// tisane's version.
+    /// Version of tisane.
     pub version: String,
     /// Commit that tisane was built from.
     pub git_commit: String,
@@ -35,12 +35,12 @@ pub struct Stamp {
     pub processor: String,
     /// Settings by environment variables.
     pub settings: String,
-    /// When the study was begun: UTC, RFC 3339.
+    /// Time at which the study was begun: UTC, RFC 3339.
     pub created: String,
 }
 
 impl Stamp {
-    /// This program on this machine, now.
+    /// Returns the stamp of this program on this machine, at the present time.
     #[must_use]
     pub fn now(study: &str) -> Self {
         let set = VARIABLES.iter().filter_map(|name| Some(format!("{name}={}", std::env::var(name).ok()?)));
@@ -75,7 +75,7 @@ impl Stamp {
         ]
     }
 
-    /// How this stamp differs from that of older points; the date may.
+    /// Returns the differences from the stamp of older points, apart from the date.
     fn differences(&self, older: &Self) -> Vec<String> {
         let mut found = Vec::new();
         for ((name, now), (_, then)) in self.fields().into_iter().zip(older.fields()) {
@@ -98,13 +98,13 @@ pub fn processor() -> String {
     name.map_or_else(|| "unknown".into(), |(_, name)| name.trim().into())
 }
 
-/// How a point ended.
+/// Result of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome<R> {
     /// Measured.
     Done(R),
-    /// It cannot be: the integration cannot go on with these parameters. Says why.
+    /// Not measurable: the reason why the integration cannot go on with these parameters.
     Failed(String),
 }
 
@@ -213,13 +213,13 @@ where
         &self.stamp
     }
 
-    /// How a point ended, if it is finished.
+    /// Returns the result of a point, if it is finished.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<&Outcome<R>> {
         self.points.iter().rev().find(|(of, _)| of == key).map(|(_, result)| result)
     }
 
-    /// Keeps a finished point: it is on the disk when this returns.
+    /// Stores a finished point, which is on the disk when this returns.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written, or would not be read back as it is (a number that is not finite).

@@ -6,7 +6,7 @@
 //! what theory says ([`laws`]).
 //!
 //! From trials come two helpers of users: the performance [`model`] of a machine, which [`predict`]s what a run will
-//! take, and [`advise`], which recommends a mode and ν.
+//! take, and [`advise`], which recommends an integrator, a mode and an accuracy.
 
 pub mod advise;
 pub mod config;
@@ -15,6 +15,7 @@ pub mod energy;
 pub mod figures;
 pub mod fit;
 pub mod force;
+pub mod integrators;
 pub mod journal;
 pub mod laws;
 pub mod model;

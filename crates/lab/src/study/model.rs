@@ -7,6 +7,7 @@
 
 use super::cost::Row;
 use super::fit;
+use super::integrators::Integrator;
 use super::journal::Stamp;
 use super::trial::Group;
 use schemars::JsonSchema;
@@ -20,16 +21,16 @@ use tisane_run::config::{Problem, commented, read, read_text};
 /// Variable that names the file of the model.
 pub const VARIABLE: &str = "TISANE_MODEL";
 
-/// The fitted parameters of a machine: the file of `tisane bench model`.
+/// Fitted parameters of a machine: the file of `tisane bench model`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// One for each engine, mode and number of threads.
+    /// Fits, one for each engine, mode, integrator and number of threads.
     #[serde(default)]
     pub fit: Vec<Fit>,
 }
 
-/// An engine in a mode, fitted.
+/// Fit of an engine in a mode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
@@ -37,15 +38,18 @@ pub struct Fit {
     pub engine: String,
     /// Precision mode.
     pub mode: Precision,
-    /// Threads.
+    /// Integrator that took the steps.
+    #[serde(default)]
+    pub integrator: Integrator,
+    /// Number of threads.
     pub threads: u32,
-    /// Machine.
+    /// Name of the machine.
     pub host: String,
-    /// Its processor.
+    /// Processor of the machine.
     pub processor: String,
     /// Commit of tisane.
     pub git_commit: String,
-    /// When it was fitted.
+    /// Time of the fit: UTC, RFC 3339.
     pub created: String,
     /// Least N measured.
     pub n_least: u32,
@@ -67,9 +71,10 @@ pub struct Fit {
     pub force_pair: f64,
     /// Root mean square of ln(measured / model) over the spheres.
     pub scatter: f64,
-    /// Steps are this times sqrt(nu) |a| / |jerk| of the start, rounded down to a power of two.
+    /// Ratio of the steps to sqrt(nu) |a| / |jerk| at the start, before they are rounded down to a power of two. For
+    /// eta, nu is the one by which Aarseth's criterion has steps of about the same length.
     pub step_factor: f64,
-    /// Root mean square of ln(measured / predicted) of the wall time from the particles alone.
+    /// Root mean square of ln(measured / predicted), where the wall time is predicted from the particles alone.
     pub prediction_scatter: f64,
 }
 
@@ -84,6 +89,12 @@ impl Fit {
         ("force_target", "engine, for a target: communication (eq. 13)"),
         ("force_pair", "engine, for a pair (eq. 15)"),
     ];
+
+    /// Returns true if two fits are of the same engine, mode, threads and machine.
+    fn is_of_place(&self, other: &Self) -> bool {
+        let place = |it: &Self| (it.engine.clone(), it.mode, it.threads, it.host.clone());
+        place(self) == place(other)
+    }
 
     /// The parameters of the model, in s.
     #[must_use]
@@ -126,7 +137,7 @@ impl Fit {
     ///
     /// # Errors
     /// [`Error::Input`] if there is nothing to fit.
-    pub fn of(rows: &[Row]) -> Result<Self> {
+    pub fn from_rows(rows: &[Row]) -> Result<Self> {
         let Some(first) = rows.first() else {
             return Err(Error::input("the performance model", "there are no measurements to fit it to"));
         };
@@ -147,6 +158,7 @@ impl Fit {
         let mut fit = Self {
             engine: first.key.engine.clone(),
             mode: first.key.mode,
+            integrator: first.key.integrator,
             threads: first.key.threads as u32,
             host: stamp.host,
             processor: stamp.processor,
@@ -208,6 +220,17 @@ impl Model {
         self.fit.iter().filter_map(wrong).collect()
     }
 
+    /// Returns the fits for runs with an integrator: those that were measured with it, and elsewhere those of the
+    /// Hermite scheme, whose forces are the same.
+    #[must_use]
+    pub fn fits_for(&self, integrator: Integrator) -> Vec<&Fit> {
+        let measured: Vec<&Fit> = self.fit.iter().filter(|fit| fit.integrator == integrator).collect();
+        let without = |fit: &&Fit| !measured.iter().any(|it| it.is_of_place(fit));
+        let others = self.fit.iter().filter(|fit| fit.integrator == Integrator::default());
+        let others: Vec<&Fit> = others.filter(without).collect();
+        measured.into_iter().chain(others).collect()
+    }
+
     /// Writes it, its folder too.
     ///
     /// # Errors
@@ -220,13 +243,10 @@ impl Model {
         write_atomically(path, |path| std::fs::write(path, &text).map_err(|e| Error::storage(path, e)))
     }
 
-    /// Takes over other fits, in the place of older ones of the same engine, mode, threads and machine.
+    /// Adds other fits, and replaces those of the same engine, mode, integrator, threads and machine.
     pub fn merge(&mut self, newer: Self) {
         for fit in newer.fit {
-            let same = |old: &Fit| {
-                (&old.engine, old.mode, old.threads, &old.host) == (&fit.engine, fit.mode, fit.threads, &fit.host)
-            };
-            self.fit.retain(|old| !same(old));
+            self.fit.retain(|old| !(old.is_of_place(&fit) && old.integrator == fit.integrator));
             self.fit.push(fit);
         }
     }

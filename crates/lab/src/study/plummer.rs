@@ -1,6 +1,7 @@
 //! The Plummer spheres of studies: configurations like those of a run, so that each point can be run by itself.
 
-use super::config::ParticleSlices;
+use super::config::TimeSpan;
+use super::integrators::Integrator;
 use std::ops::Range;
 use std::path::Path;
 use tisane::error::Result;
@@ -21,12 +22,21 @@ pub struct Sphere {
 
 /// The configuration of a run that does nothing but what a point of a study does.
 #[must_use]
-pub fn toml(sphere: Sphere, stretch: &ParticleSlices, nu: f64, (engine, mode): (Engine, Precision)) -> String {
+pub fn toml(
+    sphere: Sphere,
+    span: &TimeSpan,
+    (integrator, accuracy): (Integrator, f64),
+    (engine, mode): (Engine, Precision),
+) -> String {
     let Sphere { n, seed, epsilon } = sphere;
-    let (dt_max, dt_min, t_end) = (stretch.dt_max.get(), stretch.dt_min.get(), stretch.t_end.get());
+    let (dt_max, dt_min, t_end) = (span.dt_max.get(), span.dt_min.get(), span.t_end.get());
+    // The first step of the papers.
+    let start = if integrator == Integrator::Hermite4 { format!("nu_start = {accuracy:?}\n") } else { String::new() };
+    let steps = format!("{start}dt_max = {dt_max:?}\ndt_min = {dt_min:?}\n");
     format!(
         "[run]\nname = \"point\"\nt_end = {t_end:?}\n[initial.plummer]\nn = {n}\nseed = {seed}\n[softening]\nepsilon = {epsilon:?}\n\
-         [integrator.hermite4]\nnu = {nu:?}\ndt_max = {dt_max:?}\ndt_min = {dt_min:?}\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+         {}[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+        integrator.section(accuracy, &steps),
         engine.name(),
         mode.name()
     )
@@ -36,14 +46,19 @@ pub fn toml(sphere: Sphere, stretch: &ParticleSlices, nu: f64, (engine, mode): (
 ///
 /// # Errors
 /// As [`assemble::prepare`].
-pub fn setup(sphere: Sphere, stretch: &ParticleSlices, nu: f64, how: (Engine, Precision)) -> Result<Setup> {
-    let text = toml(sphere, stretch, nu, how);
+pub fn setup(
+    sphere: Sphere,
+    span: &TimeSpan,
+    integrator: (Integrator, f64),
+    how: (Engine, Precision),
+) -> Result<Setup> {
+    let text = toml(sphere, span, integrator, how);
     assemble::prepare(Config::from_str("a point of a study", &text, Path::new(""), &[])?)
 }
 
-/// The stretch in steps of dt_max.
+/// Returns the span in steps of dt_max.
 #[must_use]
-pub fn steps(stretch: &ParticleSlices) -> Range<u64> {
-    let step = |time: f64| (time / stretch.dt_max.get()).round() as u64;
-    step(stretch.t_start.get())..step(stretch.t_end.get())
+pub fn steps(span: &TimeSpan) -> Range<u64> {
+    let step = |time: f64| (time / span.dt_max.get()).round() as u64;
+    step(span.t_start.get())..step(span.t_end.get())
 }

@@ -7,26 +7,26 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tisane::error::{Error, Result};
 
-/// Looks on while points are measured: the face of a study.
+/// Observer of a study while its points are measured.
 pub trait Progress: Sync {
     /// Reports the number of points to measure besides the finished ones, and their cost in all.
     fn begin(&self, missing: usize, finished: usize, cost: f64);
-    /// A point of this cost is finished; `told` says which and what came out.
-    fn point(&self, told: &str, cost: f64);
-    /// All are.
+    /// Reports a finished point: `line` describes it and its result.
+    fn point(&self, line: &str, cost: f64);
+    /// Reports that all points are finished.
     fn end(&self);
 }
 
-/// How the points of a study are measured.
+/// Settings of the measurement of a study's points.
 pub struct Work<'a> {
-    /// Points measured at once.
+    /// Number of points measured at the same time.
     pub at_once: usize,
     /// Observer of the progress.
     pub progress: &'a dyn Progress,
 }
 
-/// Measures what the journal lacks of `keys`, and gives all results in the order of `keys`. `cost` need only be in
-/// proportion.
+/// Measures the points of `keys` that the journal lacks, and returns the results of all in the order of `keys`. `cost`
+/// gives the relative cost of a point, `describe` a line about it and its result.
 ///
 /// # Errors
 /// The result of `measure`, except for a step below dt_min: that belongs to the parameters and is kept as the point's
@@ -36,7 +36,7 @@ pub fn finish<K, R>(
     keys: &[K],
     work: &Work<'_>,
     cost: impl Fn(&K) -> f64 + Sync,
-    told: impl Fn(&K, &Outcome<R>) -> String + Sync,
+    describe: impl Fn(&K, &Outcome<R>) -> String + Sync,
     measure: impl Fn(&K) -> Result<R> + Sync,
 ) -> Result<Vec<Outcome<R>>>
 where
@@ -56,11 +56,11 @@ where
                 Err(error) => Err(error),
             };
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let line = outcome.as_ref().map_or_else(|_| String::new(), |outcome| told(key, outcome));
+            let line = outcome.as_ref().map_or_else(|_| String::new(), |outcome| describe(key, outcome));
             match outcome.and_then(|outcome| shared.0.keep((*key).clone(), outcome)) {
                 Ok(()) => work.progress.point(&line, cost(key)),
                 Err(error) => {
-                    // Of several errors the first is told: the others may follow from it.
+                    // Of several errors the first is returned: the others may follow from it.
                     if shared.1.is_ok() {
                         shared.1 = Err(error);
                     }

@@ -2,12 +2,14 @@
 //! model.
 //!
 //! A particle's step follows Aarseth's criterion, whose derivatives are not known before the first step. Its natural
-//! time |a|/|jerk| is, and steps are taken to be κ √ν |a|/|jerk|, rounded down to dt_max/2^k. κ is fitted with the
-//! performance model, to the wall time of its Plummer spheres. The levels give the sizes of all blocks: in each dt_max,
+//! time |a|/|jerk| is, and steps are taken to be κ √ν |a|/|jerk|, rounded down to dt_max/2^k; for other criteria ν is
+//! the one by which Aarseth's has steps of about the same length. κ is fitted with the performance model, to the wall
+//! time of its Plummer spheres. The levels give the sizes of all blocks: in each dt_max,
 //! 2^(k−1) block steps move whoever stands at level k or deeper, for k from 1 to the deepest level in use, and one
 //! moves everybody.
 
 use super::cost::Row;
+use super::integrators::Integrator;
 use super::model::{Fit, Model};
 use super::plummer::{self, Sphere};
 use tisane::error::Result;
@@ -78,16 +80,18 @@ impl Fit {
 /// Fits κ of `fit` to the wall times of its spheres.
 ///
 /// # Errors
-/// As [`natural_times`] and [`Key::stretch`](super::trials::Key::stretch).
+/// As [`natural_times`] and [`Key::time_span`](super::trials::Key::time_span).
 pub fn calibrate(fit: &mut Fit, rows: &[Row]) -> Result<()> {
     let mut spheres = Vec::new();
     for row in rows {
         let key = &row.key;
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
-        let set = plummer::setup(sphere, &key.stretch()?, key.nu, (Engine::Cpu, Precision::F64))?;
+        let how = (Engine::Cpu, Precision::F64);
+        let set = plummer::setup(sphere, &key.time_span()?, (key.integrator, key.accuracy), how)?;
+        let nu = key.integrator.equivalent_nu(key.accuracy, key.mode);
         let deepest = (key.dt_max / key.dt_min).log2().floor() as u32;
         let measured = row.best.seconds / row.best.span * key.dt_max;
-        spheres.push((natural_times(&set)?, key.nu.sqrt(), key.dt_max, deepest, measured));
+        spheres.push((natural_times(&set)?, nu.sqrt(), key.dt_max, deepest, measured));
     }
     let scatter = |fit: &Fit, factor: f64| {
         let misfit = |(times, root, dt_max, deepest, measured): &(Vec<f64>, f64, f64, u32, f64)| {
@@ -110,7 +114,7 @@ pub fn calibrate(fit: &mut Fit, rows: &[Row]) -> Result<()> {
 pub struct Prediction {
     /// Wall time, in s.
     pub seconds: f64,
-    /// It lies within a factor of this of `seconds`, with some 95 %.
+    /// Factor by which the wall time may be off `seconds`, at about 95 % confidence.
     pub within: f64,
     /// Block steps of the whole run.
     pub block_steps: f64,
@@ -119,17 +123,18 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// The wall time with its range, for people.
+    /// Describes the wall time with its range.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let Self { seconds, within, .. } = self;
-        format!("about {} ({} to {})", told(*seconds), told(seconds / within), told(seconds * within))
+        let [likely, least, most] = [*seconds, seconds / within, seconds * within].map(describe_seconds);
+        format!("about {likely} ({least} to {most})")
     }
 }
 
-/// A span of wall time for people: two significant digits are all that a prediction has.
+/// Describes a wall time with two significant digits, the accuracy of a prediction.
 #[must_use]
-pub fn told(seconds: f64) -> String {
+pub fn describe_seconds(seconds: f64) -> String {
     match seconds {
         ..1.0 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
         ..90.0 => format!("{seconds:.0} s"),
@@ -145,7 +150,9 @@ pub fn told(seconds: f64) -> String {
 pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
     let BlockSteps { nu, range: [dt_min, dt_max], evaluations } = set.config.integrator.scheme().block_steps()?;
     let deepest = (dt_max / dt_min).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
-    let levels = levels(times, fit.step_factor * nu.sqrt(), set.clock.dt_max, deepest);
+    let integrator = Integrator::from_settings(&set.config.integrator)?;
+    let factor = fit.step_factor * nu.sqrt() * integrator.relative_step(fit.mode);
+    let levels = levels(times, factor, set.clock.dt_max, deepest);
     let steps = set.steps_to_end as f64;
     let used = levels.iter().rposition(|count| *count > 0).unwrap_or(0);
     let particle_steps: f64 = levels.iter().enumerate().map(|(k, count)| *count as f64 * 2f64.powi(k as i32)).sum();
@@ -158,7 +165,8 @@ pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
     })
 }
 
-/// The fit that fits a configuration of `n` particles: of the engine that it would take here, its mode and threads.
+/// Returns the fit for a configuration of `n` particles: that of the engine it would take on this machine, its mode,
+/// integrator and threads.
 #[must_use]
 pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fit> {
     let engine = assemble::forecast_engine(config, n);
@@ -168,7 +176,8 @@ pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fi
     let mode = if engine == Engine::Cuda { asked } else { asked.on_cpu() };
     let host = machine::host();
     let fits = |fit: &&Fit| (&fit.engine, fit.mode, fit.threads, &fit.host) == (&described, mode, threads, &host);
-    model.fit.iter().find(fits)
+    let integrator = Integrator::from_settings(&config.integrator)?;
+    model.fits_for(integrator).into_iter().find(fits)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Output of a study: tables and figures.
 
+use super::integrators::Integrator;
 use super::model::Model;
 use std::path::{Path, PathBuf};
 use tisane::error::Result;
@@ -62,6 +63,17 @@ impl<T> Rows<'_, T> {
     /// Makes a column of measured quantities.
     pub fn numbers(&self, name: &str, unit: &str, text: &str, of: impl Fn(&T) -> f64) -> Column {
         Column::new(name, unit, text, Values::Floats(self.0.iter().map(of).collect()))
+    }
+}
+
+impl<T> Rows<'_, T> {
+    /// Makes the columns of the accuracies of integrators, `nu` and `eta`: each is NaN where the integrator has the
+    /// other.
+    pub fn accuracies(&self, text: &str, of: impl Fn(&T) -> Option<(Integrator, f64)>) -> [Column; 2] {
+        ["nu", "eta"].map(|key| {
+            let value = |row: &T| of(row).filter(|(it, _)| it.accuracy_key() == key).map_or(f64::NAN, |(_, x)| x);
+            self.numbers(key, "1", &format!("{text}, where the integrator has {key}"), value)
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! A run without files: a stretch of a system's life, timed, with its energy error.
+//! Run without files: a span of time of a system, timed, with its energy error.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -19,9 +19,9 @@ use tisane_run::assemble::{self, Session, Setup};
 pub struct Measured {
     /// Wall time of the block steps, in s; energies are measured beside it.
     pub seconds: f64,
-    /// That outside the engine: scheduler, prediction of the block, corrector.
+    /// Part of the wall time outside the engine, in s: scheduler, prediction of the block, corrector.
     pub host_seconds: f64,
-    /// Length of the stretch in the user's unit of time.
+    /// Length of the measured span in the user's unit of time.
     pub span: f64,
     /// Block steps.
     pub block_steps: u64,
@@ -29,13 +29,13 @@ pub struct Measured {
     pub particle_steps: u64,
     /// Pairs evaluated.
     pub pairs: u64,
-    /// (E − E₀) / |E₀| over the stretch, energies in f64 whatever the mode.
+    /// (E − E₀) / |E₀| over the span, energies in f64 in every mode.
     pub energy_error: f64,
     /// (E − E₀) / |E₀| at each multiple of dt_max after the beginning.
     pub errors: Vec<f64>,
     /// Block steps by size: group k has those of 2^k to 2^(k+1) − 1 particles.
     pub groups: Vec<Group>,
-    /// Where the time went, where that was measured.
+    /// Time of each phase of the block steps, if it was measured.
     #[serde(skip)]
     pub profile: Option<Profile>,
 }
@@ -43,7 +43,7 @@ pub struct Measured {
 /// Block steps of about one size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// How many.
+    /// Number of block steps.
     pub block_steps: u64,
     /// Particles in them.
     pub particle_steps: u64,
@@ -91,8 +91,8 @@ impl Measured {
     }
 }
 
-/// Integrates from the start and measures over the stretch `span`, in steps of dt_max. A trial that has taken longer
-/// than `budget` ends at the next multiple of dt_max within the stretch, and before it without a result.
+/// Integrates from the start and measures over `span`, in steps of dt_max. A trial that has taken longer
+/// than `budget` ends at the next multiple of dt_max within `span`, and before it without a result.
 ///
 /// # Errors
 /// As the engine and the integrator; the particles of `set` stay as they are.
@@ -171,7 +171,7 @@ impl Trial {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Takes the next block step and adds what it took.
+    /// Takes the next block step and adds its counts and times.
     fn step(&mut self, it: &mut Measured, until: Time) -> Result<()> {
         let watch = self.profiler.begin();
         let done = self.propagator.advance(&mut self.particles, until, 1)?;

@@ -1,6 +1,7 @@
-//! The points of studies that integrate: which stretch, how, on what.
+//! Points of the studies that integrate: their parameters, and what they are measured on.
 
-use super::config::ParticleSlices;
+use super::config::TimeSpan;
+use super::integrators::Integrator;
 use super::journal::Outcome;
 use super::plummer::{self, Sphere};
 use super::trial::{self, Measured};
@@ -23,15 +24,19 @@ pub struct Key {
     pub engine: String,
     /// Precision mode.
     pub mode: Precision,
-    /// Accuracy of the time step.
-    pub nu: f64,
+    /// Integrator.
+    #[serde(default)]
+    pub integrator: Integrator,
+    /// Accuracy of the time step: the integrator's parameter.
+    #[serde(alias = "nu")]
+    pub accuracy: f64,
     /// Softening.
     pub epsilon: f64,
     /// Longest time step.
     pub dt_max: f64,
     /// Shortest time step.
     pub dt_min: f64,
-    /// Where measuring begins and ends.
+    /// Times at which measuring begins and ends.
     pub span: [f64; 2],
     /// Threads.
     pub threads: usize,
@@ -41,16 +46,16 @@ pub struct Key {
 }
 
 impl Key {
-    /// Returns the stretch of the sphere's life that is measured.
+    /// Returns the span of time that is measured, with softening and steps.
     ///
     /// # Errors
     /// [`Error::Input`] for a length or a time that is not finite.
-    pub fn stretch(&self) -> Result<ParticleSlices> {
+    pub fn time_span(&self) -> Result<TimeSpan> {
         let finite = |name: &str, value: f64| {
             let problem = || format!("{name}: expected a finite number, found {value}");
             Real::new(value).ok_or_else(|| Error::input("a point of a study", problem()))
         };
-        Ok(ParticleSlices {
+        Ok(TimeSpan {
             epsilon: finite("epsilon", self.epsilon)?,
             dt_max: finite("dt_max", self.dt_max)?,
             dt_min: finite("dt_min", self.dt_min)?,
@@ -60,7 +65,7 @@ impl Key {
     }
 }
 
-/// The same threads, by their number.
+/// Returns the number of threads; 0 asks for one per core.
 #[must_use]
 pub fn threads(asked: u32) -> usize {
     match asked {
@@ -69,46 +74,48 @@ pub fn threads(asked: u32) -> usize {
     }
 }
 
-/// Everything of a sweep of trials but what each point has for itself.
+/// Parameters that all points of a sweep of trials share.
 #[derive(Clone, Debug)]
 pub struct Common {
     /// Engines with their descriptions.
     pub engines: Vec<(Engine, String)>,
     /// GPU of the engine cuda.
     pub device: u32,
-    /// The stretch.
-    pub stretch: ParticleSlices,
+    /// Span of time that is measured.
+    pub time_span: TimeSpan,
     /// Threads of a point.
     pub threads: usize,
 }
 
 impl Common {
-    /// Looks up what the engines compute on.
+    /// Looks up the hardware of the engines.
     ///
     /// # Errors
     /// If one is not there.
-    pub fn new(engines: &[Engine], device: u32, stretch: &ParticleSlices, threads_asked: u32) -> Result<Self> {
+    pub fn new(engines: &[Engine], device: u32, time_span: &TimeSpan, threads_asked: u32) -> Result<Self> {
         let described = |engine: &Engine| Ok((*engine, assemble::describe_engine(*engine, device)?));
         let engines = engines.iter().map(described).collect::<Result<_>>()?;
-        Ok(Self { engines, device, stretch: stretch.clone(), threads: threads(threads_asked) })
+        Ok(Self { engines, device, time_span: time_span.clone(), threads: threads(threads_asked) })
     }
 
-    /// A point.
+    /// Returns the parameters of a point.
     #[must_use]
     pub fn key(
         &self,
         engine: &str,
         (n, seed): (u32, u64),
-        (mode, nu): (Precision, f64),
+        mode: Precision,
+        (integrator, accuracy): (Integrator, f64),
         repetition: Option<u32>,
     ) -> Key {
-        let it = &self.stretch;
+        let it = &self.time_span;
         Key {
             n,
             seed,
             engine: engine.into(),
             mode,
-            nu,
+            integrator,
+            accuracy,
             epsilon: it.epsilon.get(),
             dt_max: it.dt_max.get(),
             dt_min: it.dt_min.get(),
@@ -125,12 +132,12 @@ impl Common {
     pub fn measure(&self, key: &Key) -> Result<Measured> {
         let engine =
             self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine);
-        let stretch = key.stretch()?;
+        let time_span = key.time_span()?;
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
         spin_pool::on_threads(key.threads, || {
-            let set = plummer::setup(sphere, &stretch, key.nu, (engine, key.mode))?;
+            let set = plummer::setup(sphere, &time_span, (key.integrator, key.accuracy), (engine, key.mode))?;
             let session = Session { device: Some(self.device), ..Session::default() };
-            let measured = trial::run(&set, session, plummer::steps(&stretch), None)?;
+            let measured = trial::run(&set, session, plummer::steps(&time_span), None)?;
             measured
                 .ok_or_else(|| Error::Integration { problem: "a trial without a limit ended early".into(), help: None })
         })
@@ -142,16 +149,33 @@ impl Common {
 pub fn cost(key: &Key) -> f64 {
     let n = f64::from(key.n);
     // The overhead of a block step equals some hundred thousand pairs.
-    n.powf(0.35) * (n.powf(1.81) * 0.2 + 2e4) / key.nu.sqrt() * key.span[1]
+    n.powf(0.35) * (n.powf(1.81) * 0.2 + 2e4) / key.integrator.equivalent_nu(key.accuracy, key.mode).sqrt()
+        * key.span[1]
 }
 
-/// A point and what came out, in one line.
+/// Describes a point and its result in one line.
 #[must_use]
-pub fn told(key: &Key, outcome: &Outcome<Measured>) -> String {
-    let Key { n, seed, engine, mode, nu, .. } = key;
+pub fn describe(key: &Key, outcome: &Outcome<Measured>) -> String {
+    let Key { n, seed, engine, mode, integrator, accuracy, .. } = key;
+    let accuracy = format!("{} = {accuracy:.3e}", integrator.accuracy_key());
     let what = match outcome {
         Outcome::Done(it) => format!("{:.3} s, dE/E {:+.2e}", it.seconds, it.energy_error),
         Outcome::Failed(why) => why.clone(),
     };
-    format!("N = {n}, seed {seed}, {engine}, {}, nu = {nu:.3e}: {what}", mode.name())
+    format!("N = {n}, seed {seed}, {engine}, {}, {}, {accuracy}: {what}", mode.name(), integrator.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_of_journals_without_an_integrator_are_those_of_hermite4() {
+        let old = r#"{"n":64,"seed":1,"engine":"cpu","mode":"f64","nu":0.01,"epsilon":0.1,"dt_max":0.125,
+                      "dt_min":1e-7,"span":[0.25,0.5],"threads":1,"repetition":0}"#;
+        let key: Key = serde_json::from_str(old).unwrap();
+        assert_eq!((key.integrator, key.accuracy), (Integrator::Hermite4, 0.01));
+        let key = Key { integrator: Integrator::Multipoint6, accuracy: 0.35, ..key };
+        assert_eq!(serde_json::from_str::<Key>(&serde_json::to_string(&key).unwrap()).unwrap(), key);
+    }
 }

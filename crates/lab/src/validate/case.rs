@@ -1,4 +1,4 @@
-//! A case as it is written: `case.toml`.
+//! File of a case: `case.toml`.
 
 use super::quantity::{Over, Quantity};
 use super::verdict::Kind;
@@ -10,7 +10,7 @@ use tisane_run::config::{Problem, Real, nearest};
 /// Placeholder for the folder of a command's files in its arguments.
 pub(super) const OUT: &str = "{out}";
 
-/// A result and what must be reproduced of it.
+/// Published result, with the numbers that must be reproduced.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -22,7 +22,7 @@ pub struct Case {
     /// Requirements besides this program; the case is skipped where one is missing.
     #[serde(default)]
     pub needs: Needs,
-    /// The runs.
+    /// Runs of the case.
     #[schemars(length(min = 1))]
     pub runs: Vec<Run>,
     /// Quantities taken from the runs, with their reference values.
@@ -30,51 +30,51 @@ pub struct Case {
     pub checks: Vec<Check>,
 }
 
-/// Requirement of a case besides this program.
+/// Requirements of a case besides this program.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Needs {
-    /// An NVIDIA GPU.
+    /// Flag that the case needs an NVIDIA GPU.
     pub gpu: bool,
-    /// A file of another program, in the folder that `--data` names. Configurations find it beside them.
+    /// Name of a file of another program in the folder that `--data` names. It is copied to the configurations.
     pub data: Option<String>,
 }
 
-/// A run of a case.
+/// Run of a case.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// Name that checks use.
     pub name: String,
-    /// The configuration, in the folder of the case.
+    /// Name of the configuration, in the folder of the case.
     pub config: Option<String>,
-    /// In place of a configuration: the arguments of a command of this program that prints JSON with a list of rows, or
+    /// Arguments of a command of this program, in place of a configuration. It prints JSON with a list of rows, or
     /// writes a table into the folder that `{out}` stands for.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The table that the command writes: name of a CSV file in `{out}`.
+    /// Name of the table that the command writes, a CSV file in `{out}`.
     pub table: Option<String>,
     /// Overrides of single keys, as `section.key=value`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The abscissa of the run in fits.
+    /// Abscissa of the run in fits.
     pub x: Option<Real>,
 }
 
-/// A number that a run must have.
+/// Number that a run must reproduce.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// Description with the unit, for the table.
     pub what: String,
-    /// The run it is taken from.
+    /// Name of the run that the number is taken from.
     pub run: Option<String>,
-    /// Several runs: what is compared is the exponent p of the power law, quantity ∝ x^p, through them.
+    /// Names of several runs, of which the exponent p of the power law, quantity ∝ x^p, is compared.
     #[serde(default)]
     pub fit: Vec<String>,
-    /// Quantity taken.
+    /// Quantity that is compared.
     pub quantity: Quantity,
-    /// How a quantity that changes in time becomes one number.
+    /// Reduction of a quantity that changes in time to one number.
     pub over: Option<Over>,
     /// Ids of the particles whose centre of mass moves.
     #[serde(default)]
@@ -84,40 +84,41 @@ pub struct Check {
     pub about: Vec<u32>,
     /// Share of the mass inside a Lagrangian radius.
     pub fraction: Option<Real>,
-    /// Of a command's rows: where the number stands in a row, as a JSON pointer. Its absolute value counts.
+    /// JSON pointer to the number in a row of a command. Its absolute value is compared.
     pub value: Option<String>,
-    /// Of a command's rows: only those in which a key has a value, as `key = value`.
+    /// Conditions on the rows of a command, as `key = value`: others are left out.
     #[serde(default)]
     pub rows: Vec<String>,
-    /// Of a command's rows: what is compared is the exponent p of value ∝ x^p, x standing at this JSON pointer.
+    /// JSON pointer to x in a row of a command: the exponent p of value ∝ x^p is compared.
     pub against: Option<String>,
-    /// Run whose number the quantity is divided by before the comparison.
+    /// Name of the run whose number the quantity is divided by before the comparison.
     pub per: Option<String>,
-    /// Only moments from this time on; unit: time.
+    /// Earliest time that is used; unit: time.
     pub from: Option<Real>,
-    /// Only moments up to this time; unit: time.
+    /// Latest time that is used; unit: time.
     pub to: Option<Real>,
-    /// Positions to compare with: a CSV file in the folder of the case.
+    /// Name of a CSV file of positions to compare with, in the folder of the case.
     pub table: Option<String>,
     /// Reference value.
     pub reference: Real,
-    /// Where the reference comes from.
+    /// Source of the reference value.
     pub source: String,
-    /// How far it may be off.
+    /// Tolerance of the comparison.
     pub tolerance: Real,
     /// Meaning of the tolerance.
     pub kind: Kind,
 }
 
 impl Check {
-    /// The runs that it needs.
+    /// Returns the names of the runs that the check needs.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         self.run.iter().chain(&self.fit).chain(&self.per).map(String::as_str)
     }
 }
 
 impl Case {
-    /// All mistakes in a case whose shape is right. `files` are the names of the files in its folder.
+    /// Returns all mistakes in a case whose names and types are valid. `files` are the names of the files in its
+    /// folder.
     #[must_use]
     pub fn problems(&self, files: &[&str]) -> Vec<Problem> {
         let mut found = Vec::new();

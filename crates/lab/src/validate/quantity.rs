@@ -1,4 +1,4 @@
-//! The vocabulary of checks: pure functions of a run.
+//! Quantities that checks compare: pure functions of a run.
 
 use super::case::Check;
 use super::measure::{Moment, Track};
@@ -36,7 +36,7 @@ pub enum Quantity {
     Speed,
     /// Radius about the centre of mass that holds a share of the mass.
     LagrangianRadius,
-    /// Mean sidereal period: the time of a turn of the mean longitude, from the first moment to the last.
+    /// Mean sidereal period, in which the mean longitude grows by 2π, from the first moment to the last.
     Period,
     /// Mean longitude at the last moment less that of an undisturbed Kepler orbit through the first, in radians; the absolute
     /// value, with whole turns in it.
@@ -45,31 +45,31 @@ pub enum Quantity {
     Closure,
     /// Largest distance of any particle from its place in a table with the columns time, id, x, y, z, at the times of the table.
     PositionError,
-    /// A number of the rows that a command prints.
+    /// Number in the rows that a command prints.
     Row,
 }
 
-/// How a quantity that changes in time becomes one number.
+/// Reduction of a quantity that changes in time to one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
-    /// At the first moment.
+    /// Value at the first moment.
     Start,
-    /// At the last moment.
+    /// Value at the last moment.
     End,
-    /// Its least value.
+    /// Smallest value.
     Smallest,
-    /// Its greatest value.
+    /// Largest value.
     Largest,
-    /// Its mean.
+    /// Mean value.
     Mean,
-    /// When it is smallest.
+    /// Time of the smallest value.
     TimeOfSmallest,
     /// Largest relative change against the first moment.
     Change,
 }
 
-/// Which keys of a check a quantity needs.
+/// Keys of a check that a quantity needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeysNeeded {
     /// `body` and `about`.
@@ -85,7 +85,7 @@ pub struct KeysNeeded {
 }
 
 impl Quantity {
-    /// The name in `case.toml`.
+    /// Returns the name in `case.toml`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl Quantity {
         }
     }
 
-    /// The keys that it needs; it has no use for the others.
+    /// Returns the keys that it needs; it has no use for the others.
     #[must_use]
     pub const fn needs(self) -> KeysNeeded {
         const NONE: KeysNeeded = KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false };
@@ -126,11 +126,11 @@ impl Quantity {
         }
     }
 
-    /// The quantity of a run, as a check asks for it. `table` is the text of its table.
+    /// Returns the quantity of a run that a check asks for. `table` is the text of its table.
     ///
     /// # Errors
     /// Says why the run has no such number: no such particle, no moment in the interval, a table that does not fit.
-    pub fn of(self, track: &Track, check: &Check, table: Option<&str>) -> Result<f64, String> {
+    pub fn measure(self, track: &Track, check: &Check, table: Option<&str>) -> Result<f64, String> {
         let moments = window(track, check)?;
         let Some((first, last)) = moments.first().zip(moments.last()) else {
             return Err("the run has no moment in this interval".into());
@@ -154,7 +154,7 @@ impl Quantity {
         }
     }
 
-    /// A quantity that changes in time, at a moment.
+    /// Returns a quantity that changes in time, at a moment.
     fn at(self, track: &Track, moment: &Moment, check: &Check) -> Result<f64, String> {
         if self == Self::LagrangianRadius {
             let p = Particles::new(track.mass.clone(), moment.pos.clone(), moment.vel.clone());
@@ -175,7 +175,7 @@ impl Quantity {
     }
 }
 
-/// The moments that a check looks at.
+/// Returns the moments that a check uses.
 fn window<'a>(track: &'a Track, check: &Check) -> Result<&'a [Moment], String> {
     let (from, to) = (check.from.map_or(f64::NEG_INFINITY, Real::get), check.to.map_or(f64::INFINITY, Real::get));
     let start = track.moments.partition_point(|moment| moment.time < from);
@@ -183,7 +183,7 @@ fn window<'a>(track: &'a Track, check: &Check) -> Result<&'a [Moment], String> {
     track.moments.get(start..end).ok_or_else(|| "`to` is before `from`".into())
 }
 
-/// One number of the values at some moments.
+/// Reduces the values at some moments to one number.
 pub(super) fn reduced(over: Over, moments: &[Moment], values: &[f64]) -> f64 {
     let first = values.first().copied().unwrap_or(f64::NAN);
     match over {
@@ -200,12 +200,13 @@ pub(super) fn reduced(over: Over, moments: &[Moment], values: &[f64]) -> f64 {
     }
 }
 
-/// The largest of some numbers; NaN if there are none or one of them is.
+/// Returns the largest of some numbers; NaN if there are none or one of them is NaN.
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
 }
 
-/// Mass, position and velocity of the centre of mass of some particles; for massless ones each counts the same.
+/// Returns position and velocity of the centre of mass of some particles, and their mass; massless ones have equal
+/// weights.
 fn centre(track: &Track, moment: &Moment, ids: &[u32]) -> Result<(Vec3, Vec3, f64), String> {
     let n = track.mass.len();
     if let Some(id) = ids.iter().find(|&&id| id as usize >= n) {
@@ -217,22 +218,22 @@ fn centre(track: &Track, moment: &Moment, ids: &[u32]) -> Result<(Vec3, Vec3, f6
     Ok((mean(&moment.pos), mean(&moment.vel), mass))
 }
 
-/// Relative position, relative velocity, and G times both masses.
+/// Returns relative position, relative velocity, and G times both masses.
 fn relative_motion(track: &Track, moment: &Moment, check: &Check) -> Result<(Vec3, Vec3, f64), String> {
     let (x1, v1, m1) = centre(track, moment, &check.about)?;
     let (x2, v2, m2) = centre(track, moment, &check.body)?;
     Ok((x2 - x1, v2 - v1, track.g * (m1 + m2)))
 }
 
-/// Mean motion of the orbit at a moment, in radians.
+/// Returns the mean motion of the orbit at a moment, in radians per unit of time.
 fn mean_motion(track: &Track, moment: &Moment, check: &Check) -> Result<f64, String> {
     let (x, v, mu) = relative_motion(track, moment, check)?;
     let a = Orbit::from_state(x, v, mu).semi_major_axis;
     if a > 0.0 { Ok((mu / a.powi(3)).sqrt()) } else { Err(format!("the orbit is not bound at t = {}", moment.time)) }
 }
 
-/// How far the mean longitude turns from the first moment to the last. Between moments it turns by the mean motion, as far as
-/// that tells the number of whole turns.
+/// Returns the angle by which the mean longitude grows from the first moment to the last. The number of whole turns
+/// between two moments is that of the mean motion.
 fn longitudes(track: &Track, moments: &[Moment], check: &Check) -> Result<f64, String> {
     let mut turns = Vec::new();
     for pair in moments.windows(2) {
@@ -248,7 +249,7 @@ fn longitudes(track: &Track, moments: &[Moment], check: &Check) -> Result<f64, S
     Ok(sum(turns.into_iter()))
 }
 
-/// A row of a table of positions.
+/// Row of a table of positions.
 #[derive(Deserialize)]
 struct Place {
     time: f64,

@@ -10,36 +10,36 @@ use tisane_io::atomic::write_atomically;
 use tisane_io::provenance;
 use tisane_run::assemble;
 
-/// The files that [`Report::write`] makes.
+/// File of the table in Markdown that [`Report::write`] writes.
 pub const MARKDOWN: &str = "results.md";
-/// The same as a table for programs.
+/// File of the same table as CSV.
 pub const CSV: &str = "results.csv";
 
-/// One number, what it should be, and the verdict.
+/// Measured number, reference value and verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The case.
+    /// Name of the case.
     pub case: String,
     /// Description with the unit.
     pub quantity: String,
     /// Reference value.
     pub reference: f64,
-    /// How far it may be off.
+    /// Tolerance of the comparison.
     pub tolerance: f64,
     /// Meaning of the tolerance.
     pub kind: Kind,
     /// Measured value.
     pub measured: Option<f64>,
-    /// The verdict.
+    /// Verdict.
     pub verdict: Verdict,
-    /// Why there is no number.
+    /// Reason why there is no number.
     pub note: String,
-    /// Where the reference comes from.
+    /// Source of the reference value.
     pub source: String,
 }
 
 impl Row {
-    /// The row of a check.
+    /// Creates the row of a check.
     #[must_use]
     pub fn new(case: &str, check: &Check, measured: Result<f64, String>, verdict: Verdict) -> Self {
         let (measured, note) = match measured {
@@ -63,20 +63,20 @@ impl Row {
 /// All results of a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// tisane's version.
+    /// Version of tisane.
     pub version: &'static str,
     /// Commit that tisane was built from.
     pub commit: &'static str,
     /// Engine and mode that computed.
     pub machine: String,
-    /// When: UTC, RFC 3339.
+    /// Time of the report: UTC, RFC 3339.
     pub created: String,
-    /// The results.
+    /// Results.
     pub rows: Vec<Row>,
 }
 
 impl Report {
-    /// A report of this program on this machine.
+    /// Creates a report of this program on this machine.
     #[must_use]
     pub fn new(rows: Vec<Row>) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Report {
         }
     }
 
-    /// True if a check failed.
+    /// Returns true if a check failed.
     #[must_use]
     pub fn failed(&self) -> bool {
         self.count(Verdict::Fail) > 0
@@ -104,17 +104,17 @@ impl Report {
     pub fn summary(&self) -> String {
         let [pass, fail, skip] = [Verdict::Pass, Verdict::Fail, Verdict::Skipped].map(|verdict| self.count(verdict));
         let mut text = format!("{} checks: {pass} passed, {fail} failed, {skip} skipped\n", self.rows.len());
-        let mut told: Vec<(&str, &str)> = Vec::new();
+        let mut noted: Vec<(&str, &str)> = Vec::new();
         for row in self.rows.iter().filter(|row| !row.note.is_empty()) {
-            if !told.contains(&(&row.case, &row.note)) {
-                told.push((&row.case, &row.note));
+            if !noted.contains(&(&row.case, &row.note)) {
+                noted.push((&row.case, &row.note));
                 let _ = writeln!(text, "{} {}: {}", row.verdict.name(), row.case, row.note);
             }
         }
         text
     }
 
-    /// The table as Markdown.
+    /// Returns the table as Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = String::from(
@@ -127,7 +127,7 @@ impl Report {
                 row.case,
                 row.quantity.replace('|', "\\|"),
                 number(row.reference),
-                row.kind.told(row.tolerance),
+                row.kind.describe(row.tolerance),
                 row.measured.map_or("–".into(), number),
                 row.verdict.name(),
                 self.commit,
@@ -137,7 +137,7 @@ impl Report {
         text + "\n" + &self.summary()
     }
 
-    /// Writes [`MARKDOWN`] and [`CSV`] into a folder, which is made.
+    /// Writes [`MARKDOWN`] and [`CSV`] into a folder, which is created.
     ///
     /// # Errors
     /// [`Error::Storage`].
@@ -186,7 +186,7 @@ impl Report {
     }
 }
 
-/// The processor with its threads, and the GPUs.
+/// Describes the processor with its threads, and the GPUs.
 fn machine() -> String {
     let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = about.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -9,13 +9,13 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Has the program do what a run says, on as many threads as this process has, and returns the rows that it prints as
-/// JSON or writes as a table. `out` is the folder that `{out}` stands for; the program makes it. [`None`] if `stop` was
-/// set on the way.
+/// Runs the command of a run, on as many threads as this process has, and returns the rows that it prints as JSON or
+/// writes as a table. `out` is the folder that `{out}` stands for; the command creates it. Returns [`None`] if `stop`
+/// was set in the meantime.
 ///
 /// # Errors
 /// The message of the program if it fails, or the problem of its rows.
-pub fn of_command(
+pub fn run_command(
     program: &Path,
     run: &Run,
     (out, device): (&Path, Option<u32>),
@@ -30,24 +30,24 @@ pub fn of_command(
     if let Some(device) = device.filter(|_| arguments.iter().any(|argument| argument == "cuda")) {
         command.args(["--device", &device.to_string()]);
     }
-    let told = || format!("tisane {}", arguments.join(" "));
-    // Files have room for whatever it says while nobody reads.
+    let command_line = || format!("tisane {}", arguments.join(" "));
+    // Into files: a pipe that nobody reads would fill up and block the command.
     let said = ["json", "said"].map(|extension| out.with_extension(extension));
-    let wrong = |e: std::io::Error| format!("{}: {e}", told());
+    let wrong = |e: std::io::Error| format!("{}: {e}", command_line());
     command.stdout(File::create(&said[0]).map_err(wrong)?).stderr(File::create(&said[1]).map_err(wrong)?);
     let Some(status) = finished(&mut command, stop).map_err(wrong)? else { return Ok(None) };
     if !status.success() {
         let said = fs::read(&said[1]).map_err(wrong)?;
         let said = String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ");
-        return Err(format!("{}: {status}: {said}", told()));
+        return Err(format!("{}: {status}: {said}", command_line()));
     }
     if let Some(table) = &run.table {
-        return table_rows(&out.join(table)).map(Some).map_err(|e| format!("{}: {table}: {e}", told()));
+        return table_rows(&out.join(table)).map(Some).map_err(|e| format!("{}: {table}: {e}", command_line()));
     }
     let text = fs::read(&said[0]).map_err(wrong)?;
-    let json: Value = serde_json::from_slice(&text).map_err(|e| format!("{}: no JSON: {e}", told()))?;
+    let json: Value = serde_json::from_slice(&text).map_err(|e| format!("{}: no JSON: {e}", command_line()))?;
     let rows = json.get("rows").and_then(Value::as_array);
-    rows.cloned().map(Some).ok_or_else(|| format!("{}: its JSON has no list of rows", told()))
+    rows.cloned().map(Some).ok_or_else(|| format!("{}: its JSON has no list of rows", command_line()))
 }
 
 /// Runs a command to its end, or until `stop` is set; then it is killed, for it has nothing to keep.
@@ -71,7 +71,8 @@ fn finished(command: &mut Command, stop: &AtomicBool) -> std::io::Result<Option<
     }
 }
 
-/// The rows of a CSV file: numbers where they read as such, else text. Lines that start with `#` are passed over.
+/// Returns the rows of a CSV file: numbers where they parse as such, otherwise text. Lines that start with `#` are
+/// skipped.
 fn table_rows(path: &Path) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(path)?;
     let names = reader.headers()?.clone();
@@ -84,7 +85,7 @@ fn table_rows(path: &Path) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
     Ok(rows)
 }
 
-/// The number that a check asks for.
+/// Returns the number that a check asks for.
 ///
 /// # Errors
 /// Says what is missing: no row with these values, several of them and no way to make one number of them, no such

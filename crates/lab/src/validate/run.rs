@@ -1,4 +1,4 @@
-//! Running a case and comparing what comes out.
+//! Running a case and comparing its results with the references.
 
 use super::case::Check;
 use super::library::Entry;
@@ -18,13 +18,13 @@ use tisane_run::config::Real;
 /// Settings shared by all cases.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// How runs compute, in place of what their configurations say.
+    /// Engine and GPU of runs, in place of those of their configurations.
     pub session: Session,
-    /// The folder of other programs' files.
+    /// Folder of other programs' files.
     pub data: PathBuf,
-    /// This program, for the runs that are commands of it.
+    /// Path of this program, for the runs that are its commands.
     pub program: PathBuf,
-    /// Set to have a case end before its time, without a result.
+    /// Flag that ends a case early, without a result.
     pub stop: &'static AtomicBool,
 }
 
@@ -52,7 +52,7 @@ pub fn missing(needs: &case::Needs, around: &Surroundings) -> Option<String> {
     }
 }
 
-/// Reads every configuration of a case, so that a mistake is told before anything runs.
+/// Reads every configuration of a case, so that a mistake is reported before anything runs.
 ///
 /// # Errors
 /// [`Error::Config`] with file, line and key.
@@ -60,15 +60,15 @@ pub fn check_configurations(entry: &Entry) -> Result<()> {
     entry.case.runs.iter().try_for_each(|run| entry.config(run, Path::new("")).map(drop))
 }
 
-/// The rows of a case that cannot run here.
+/// Returns the rows of a case that cannot run on this machine.
 #[must_use]
 pub fn skipped(entry: &Entry, why: &str) -> Vec<Row> {
     let row = |check| Row::new(&entry.name, check, Err(why.to_owned()), Verdict::Skipped);
     entry.case.checks.iter().map(row).collect()
 }
 
-/// Runs a case and judges its checks. A run that fails fails its checks, with the reason. `progress` hears the name of
-/// the run and the share of the case that is done. [`None`] if it was stopped.
+/// Runs a case and compares its numbers. The checks of a run that fails fail, with the reason. `progress` gets the name
+/// of the run and the share of the case that is done. Returns [`None`] if it was stopped.
 ///
 /// # Errors
 /// [`Error::Storage`] if there is no room for temporary files.
@@ -91,7 +91,7 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
             match entry.config(run, folder.path()).map_err(|e| e.to_string())? {
                 None => {
                     let out = folder.path().join(format!("out-{k}"));
-                    let found = rows::of_command(&around.program, run, (&out, around.session.device), around.stop)?;
+                    let found = rows::run_command(&around.program, run, (&out, around.session.device), around.stop)?;
                     Ok(found.map(Outcome::Rows))
                 }
                 Some(loaded) => {
@@ -107,26 +107,27 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
             Err(e) => outcomes.push(Err(format!("run {}: {e}", run.name))),
         }
     }
-    Ok(Some(entry.case.checks.iter().map(|check| judge(entry, check, &outcomes)).collect()))
+    Ok(Some(entry.case.checks.iter().map(|check| compare(entry, check, &outcomes)).collect()))
 }
 
-fn judge(entry: &Entry, check: &Check, outcomes: &[Result<Outcome, String>]) -> Row {
+/// Compares the number of a check with its reference value.
+fn compare(entry: &Entry, check: &Check, outcomes: &[Result<Outcome, String>]) -> Row {
     let table = check.table.as_ref().and_then(|name| entry.file(name));
-    let of = |name: &str| -> Result<(f64, f64), String> {
+    let point = |name: &str| -> Result<(f64, f64), String> {
         let found = entry.case.runs.iter().zip(outcomes).find(|(run, _)| run.name == name);
         let (run, outcome) = found.ok_or_else(|| format!("there is no run {name}"))?;
         let value = match outcome.as_ref().map_err(Clone::clone)? {
-            Outcome::Track(track) => check.quantity.of(track, check, table)?,
+            Outcome::Track(track) => check.quantity.measure(track, check, table)?,
             Outcome::Rows(found) => rows::number(found, check)?,
         };
         Ok((run.x.map_or(f64::NAN, Real::get), value))
     };
-    let alone = |name: &String| of(name).map(|(_, value)| value);
+    let alone = |name: &String| point(name).map(|(_, value)| value);
     let measured = match (&check.run, &check.per) {
         (Some(name), None) => alone(name),
         (Some(name), Some(per)) => alone(name).and_then(|value| Ok(value / alone(per)?)),
         (None, _) => {
-            check.fit.iter().map(|name| of(name)).collect::<Result<Vec<_>, _>>().map(|points| exponent(&points))
+            check.fit.iter().map(|name| point(name)).collect::<Result<Vec<_>, _>>().map(|points| exponent(&points))
         }
     };
     let holds = |x: &f64| check.kind.holds(*x, check.reference.get(), check.tolerance.get());

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A number to seven digits, as people write it.
+/// Writes a number with at most seven digits, without trailing zeros.
 #[must_use]
 pub fn number(x: f64) -> String {
     let size = x.abs();
@@ -20,22 +20,22 @@ pub fn number(x: f64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// |measured / reference − 1| is at most the tolerance.
+    /// Relative: |measured / reference − 1| is at most the tolerance.
     Relative,
-    /// |measured − reference| is at most the tolerance.
+    /// Absolute: |measured − reference| is at most the tolerance.
     Absolute,
-    /// measured / reference is between 1 / tolerance and tolerance.
+    /// Factor: measured / reference is between 1 / tolerance and tolerance.
     Factor,
-    /// measured is at most reference · (1 + tolerance).
+    /// Upper limit: measured is at most reference · (1 + tolerance).
     UpperLimit,
-    /// measured is at least reference · (1 − tolerance).
+    /// Lower limit: measured is at least reference · (1 − tolerance).
     LowerLimit,
 }
 
 impl Kind {
-    /// The tolerance for people.
+    /// Describes the tolerance.
     #[must_use]
-    pub fn told(self, tolerance: f64) -> String {
+    pub fn describe(self, tolerance: f64) -> String {
         let percent = |share: f64| format!("{} %", number(100.0 * share));
         match (self, tolerance) {
             (Self::Relative, t) => percent(t),
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// True if `measured` is as it should be; never for NaN.
+    /// Returns true if `measured` is within the tolerance; false for NaN.
     #[must_use]
     pub fn holds(self, measured: f64, reference: f64, tolerance: f64) -> bool {
         match self {
@@ -64,20 +64,20 @@ impl Kind {
     }
 }
 
-/// How a check ended.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// As it should be.
+    /// Within the tolerance.
     Pass,
-    /// Not as it should be, or not to be had at all.
+    /// Beyond the tolerance, or without a number.
     Fail,
-    /// A requirement of the case is missing here.
+    /// Not run: a requirement of the case is missing on this machine.
     Skipped,
 }
 
 impl Verdict {
-    /// The verdict for people.
+    /// Returns the verdict in a word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn numbers_have_at_most_seven_digits() {
-        for (x, told) in [
+        for (x, written) in [
             (0.0, "0"),
             (6.325_913_982_926_287, "6.325914"),
             (1e-9, "1e-9"),
@@ -136,7 +136,7 @@ mod tests {
             (f64::NAN, "NaN"),
             (f64::INFINITY, "inf"),
         ] {
-            assert_eq!(number(x), told);
+            assert_eq!(number(x), written);
         }
     }
 

@@ -94,7 +94,7 @@ impl Shades {
         }
     }
 
-    fn of(theme: Theme) -> Self {
+    fn new(theme: Theme) -> Self {
         Self(Self::names(theme).map(rgb))
     }
 
@@ -111,7 +111,7 @@ impl Shades {
 struct Cast {
     pos: Vec<Vec3>,
     vel: Vec<Vec3>,
-    /// Where each particle lies in the range of the colours, from 0 to 1.
+    /// Place of each particle in the range of the colours, from 0 to 1.
     shade: Vec<f64>,
 }
 
@@ -127,7 +127,7 @@ pub struct Film {
 }
 
 impl Film {
-    /// Looks at all snapshots, tells `seen` of each, and says what is wrong with those that are left out: damaged ones,
+    /// Reads all snapshots, calls `seen` after each, and returns the problems of those that are left out: damaged ones,
     /// and those of another run.
     ///
     /// # Errors
@@ -192,9 +192,9 @@ impl Film {
         }
     }
 
-    /// The time of a frame, as it is written on it.
+    /// Returns the time of a frame with its unit, as a label.
     #[must_use]
-    pub fn told(&self, frame: u64) -> String {
+    pub fn time_label(&self, frame: u64) -> String {
         let span = self.glimpses[self.glimpses.len() - 1].time - self.glimpses[0].time;
         let decimals = if span > 0.0 { (3.0 - span.log10().floor()).clamp(0.0, 9.0) as usize } else { 3 };
         let units = &self.glimpses[0].units.units;
@@ -202,7 +202,7 @@ impl Film {
         format!("t = {:.decimals$} {unit}", self.moment(frame).2).trim_end().to_owned()
     }
 
-    /// Renders the frames that `folder` lacks, on the threads of the pool that this runs on, and tells `done` of each.
+    /// Renders the frames that `folder` lacks, on the threads of the present pool, and calls `done` after each.
     ///
     /// # Errors
     /// [`Error::Input`] if a snapshot can no longer be read, [`Error::Storage`] if a frame cannot be written.
@@ -249,7 +249,7 @@ impl Film {
         })
     }
 
-    /// Where a speed or mass lies in the range of the colours.
+    /// Returns the place of a speed or mass in the range of the colours, from 0 to 1.
     fn shade(&self, x: f64) -> f64 {
         let (low, high) = self.range;
         match self.settings.colour {
@@ -276,7 +276,7 @@ impl Film {
         let h = (after.time - before.time) / scale.time;
         let centre = before.centre + part * (after.centre - before.centre);
         let pixels = 0.5 * width.min(height) as f64 / self.half;
-        let shades = Shades::of(theme);
+        let shades = Shades::new(theme);
         let amount = (BRIGHT / a.pos.len() as f64).sqrt().min(1.0) as f32;
         let mut canvas = Canvas::new(width, height);
         for i in 0..a.pos.len() {
@@ -292,7 +292,7 @@ impl Film {
         let unit = if units.is_henon() { "N-body units" } else { &units.length.name };
         let words = overlay::Words {
             size: (width, height),
-            time: self.told(frame),
+            time: self.time_label(frame),
             scale: (pixels, unit),
             colours: &self.legend(),
         };
@@ -330,14 +330,14 @@ mod tests {
 
     #[test]
     fn numbers_have_two_digits() {
-        let told = [0.0, 0.012_34, 1.26, 25.1, 3125.0, 4.2e9, 3e-9].map(two_digits);
-        assert_eq!(told, ["0", "0.012", "1.3", "25", "3125", "4.2e9", "3.0e-9"]);
+        let written = [0.0, 0.012_34, 1.26, 25.1, 3125.0, 4.2e9, 3e-9].map(two_digits);
+        assert_eq!(written, ["0", "0.012", "1.3", "25", "3125", "4.2e9", "3.0e-9"]);
     }
 
     #[test]
     fn shades_run_from_little_to_much() {
         for theme in Theme::ALL {
-            let (shades, names) = (Shades::of(theme), Shades::names(theme));
+            let (shades, names) = (Shades::new(theme), Shades::names(theme));
             assert_eq!([shades.at(-1.0), shades.at(0.5), shades.at(1.0)], names.map(rgb));
         }
     }

@@ -26,20 +26,6 @@ pub struct Session {
     pub profile: bool,
 }
 
-/// Number of particles from which a run is faster on a GPU than on the CPU's cores.
-///
-/// Measured with `tisane bench run` in f64 and mixed, on one NVIDIA H200 against a CPU with AVX-512 (docs: GPUs,
-/// Measured). The leapfrog, whose blocks are all particles, breaks even between 512 and 1024 there against 16 cores.
-/// For fewer particles the CPU finishes a block before the copies, launches and waits of an evaluation on a GPU do.
-#[must_use]
-pub const fn gpu_wins_from(precision: Precision) -> usize {
-    match precision {
-        // One sum over all sources in order: a small block occupies few threads of a GPU.
-        Precision::F32Direct => 8192,
-        _ => 1024,
-    }
-}
-
 /// Advice if there is no usable GPU.
 const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
 
@@ -226,7 +212,7 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
 
 /// Decides for `auto` in a new run: true for the GPU, and the reason.
 fn prefer_gpu(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
-    let (from, mode) = (gpu_wins_from(precision), precision.name());
+    let (from, mode) = (precision.gpu_wins_from(), precision.name());
     if n < from {
         return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
     }
@@ -378,7 +364,7 @@ mod tests {
     #[test]
     fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
         for precision in Precision::ALL {
-            let from = gpu_wins_from(precision);
+            let from = precision.gpu_wins_from();
             let (wins, why) = prefer_gpu(precision, from - 1, || panic!("too few particles to ask the driver"));
             assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
             let (wins, why) = prefer_gpu(precision, from, || Ok(vec![gpu()]));

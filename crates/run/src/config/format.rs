@@ -11,7 +11,7 @@ use tisane_io::formats::{self, FORMATS};
 /// Name of a format that is recognised from the content.
 const AUTO: &str = "auto";
 
-/// A format of particle files.
+/// Format of particle files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Format(Option<&'static formats::Format>);
 
@@ -60,7 +60,7 @@ impl JsonSchema for Format {
         let words = [("Recognised from the content.", AUTO)].into_iter().chain(named);
         let choices: Vec<_> =
             words.map(|(text, name)| json!({ "description": text, "type": "string", "const": name })).collect();
-        json_schema!({ "description": "A format of particle files.", "oneOf": choices })
+        json_schema!({ "description": "Format of particle files.", "oneOf": choices })
     }
 }
 

@@ -18,11 +18,11 @@ pub use population::{
     Binaries, Central, Eccentricity, MassFunction, Masses, Pairing, Rotation, Segregation, SemiMajorAxis,
 };
 
-/// Where the particles come from: exactly one model, and for a sampled one what its stars are like.
+/// Initial conditions: exactly one model, and the properties of the stars of a sampled one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Initial {
-    /// The model.
+    /// Model of the particles.
     #[serde(flatten)]
     pub model: Model,
     /// Masses of the stars of a sampled model. Default: equal.
@@ -37,7 +37,7 @@ pub struct Initial {
     /// Rotation of a sampled model about the z axis. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
-    /// A massive body at rest in the centre of a sampled model. Default: none.
+    /// Massive body at rest in the centre of a sampled model. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub central: Option<Central>,
     /// Orbit of two clusters about each other, in place of their positions and velocities. Default: none.
@@ -45,7 +45,7 @@ pub struct Initial {
     pub orbit: Option<Encounter>,
 }
 
-/// A model: the particles, or the density and velocities from which they are drawn.
+/// Model: the particles, or the density and velocities from which they are drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
@@ -61,7 +61,7 @@ pub enum Model {
     UniformSphere(UniformSphere),
     /// Fractal clumps (Goodwin & Whitworth 2004).
     Fractal(Fractal),
-    /// Several systems in one: a list of sections, each with a model of its own.
+    /// Several systems: a list of sections, each with its own model.
     Clusters(Vec<Cluster>),
     /// Particles from a file.
     File(FileModel),
@@ -77,17 +77,17 @@ pub enum Model {
     SolarSystem {},
 }
 
-/// One of several systems: a model and what goes with it, and where it is.
+/// One of several systems: model, properties of the stars, position and velocity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Cluster {
-    /// Position of its centre; unit: length. Default: the origin.
+    /// Position of the centre; unit: length. Default: the origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) position: Option<[Real; 3]>,
-    /// Velocity of its centre; unit: velocity. Default: at rest.
+    /// Velocity of the centre; unit: velocity. Default: at rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) velocity: Option<[Real; 3]>,
-    /// What it is.
+    /// Model and properties of the stars.
     #[serde(flatten)]
     pub initial: Initial,
 }
@@ -109,8 +109,8 @@ impl Cluster {
     }
 }
 
-/// Orbit of two clusters about each other, as of two points, in the x-y plane: the second starts on the +x side of the first
-/// and comes nearer.
+/// Orbit of two clusters about each other, computed as that of two point masses, in the x-y plane: the second starts on
+/// the +x side of the first and approaches it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Encounter {
@@ -170,7 +170,7 @@ impl Initial {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileModel {
-    /// The file; a relative path starts at the directory of this configuration.
+    /// Path of the file; a relative path starts at the directory of this configuration.
     pub(super) path: String,
     /// Format of the file.
     #[serde(default)]
@@ -189,12 +189,13 @@ impl FileModel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Elements {
-    /// The table: CSV with the columns a, e, i, node, pericentre, t_pericentre or mean_anomaly, and perhaps m; or AMUSE's HDF5 of
-    /// the stars about the Galactic centre. A relative path starts at the directory of this configuration.
+    /// Path of the table: CSV with the columns a, e, i, node, pericentre, t_pericentre or mean_anomaly, and optionally
+    /// m; or AMUSE's HDF5 of the stars about the Galactic centre. A relative path starts at the directory of this
+    /// configuration.
     pub(super) path: String,
     /// Mass of the central body, above 0; unit: mass.
     pub central_mass: Real,
-    /// Distance in pc at which the semi-major axes of the table, in arc seconds, are seen. Default: they are lengths.
+    /// Distance of the observer in pc, for a table with semi-major axes in arc seconds; without it they are lengths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<Real>,
 }
@@ -223,7 +224,7 @@ pub struct TwoBody {
     /// Eccentricity, from 0 to below 1.
     #[serde(default = "circular")]
     pub eccentricity: Real,
-    /// Where on the orbit the bodies start.
+    /// Point of the orbit at which the bodies start.
     #[serde(default)]
     pub start: Apsis,
 }
@@ -257,13 +258,13 @@ impl TwoBody {
     }
 }
 
-/// An end of the long axis of an orbit.
+/// End of the long axis of an orbit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Apsis {
-    /// The point of greatest distance.
+    /// Point of greatest distance.
     #[default]
     Apocentre,
-    /// The point of smallest distance.
+    /// Point of smallest distance.
     Pericentre,
 }

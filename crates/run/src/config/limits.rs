@@ -27,22 +27,22 @@ pub struct Limits {
     /// Wall-clock time after which the run stops with a checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_time: Option<WallTime>,
-    /// Block steps after which the run, or a resumed one after its start, stops with a checkpoint.
+    /// Number of block steps, counted from the start or the resume, after which the run stops with a checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub block_steps: Option<u64>,
-    /// Relative energy error of a row of diagnostics at which the run stops, as one that cannot go on. Default: a quarter of the
-    /// larger of kinetic and potential energy.
+    /// Largest relative energy error of a row of diagnostics; beyond it the run ends with an error. Default: an error
+    /// of a quarter of the larger of kinetic and potential energy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_error: Option<Real>,
 }
 
-/// The audit of every engine and mode other than the CPU in f64: at each row of diagnostics the forces on a random sample of
-/// particles are computed again by the f64 CPU path.
+/// Audit of every engine and mode other than the CPU in f64: at each row of diagnostics the forces on a random sample
+/// of particles are computed again by the f64 CPU path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Audit {
-    /// Particles in the sample; 0 for no audit, a number beyond N for everyone.
+    /// Number of particles in the sample; 0 for no audit, N or more for all particles.
     pub sample: u32,
     /// Relative error of acceleration or potential at which the run stops. Default: 1e-2 (f32-*), 1e-5 (mixed, double-float), 1e-11 (f64).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -48,39 +48,39 @@ use tisane::integrator::IntegratorSettings;
 use tisane::units::Units;
 use tisane::{Error, Result};
 
-/// A run of tisane, as one TOML file.
+/// Configuration of a run, as one TOML file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// What the run is called and when it ends.
+    /// Name, start and end of the run.
     pub run: Run,
     /// Units of everything in this file and of all output.
     #[serde(default)]
     pub units: UnitsSection,
-    /// Where the particles come from: exactly one model.
+    /// Initial conditions: exactly one model.
     pub initial: Initial,
     /// Softening of the pair force.
     #[serde(default)]
     pub softening: Softening,
-    /// Fields of what is not among the particles. They act on all particles.
+    /// External fields, which act on all particles: gravity of masses that are not among the particles.
     #[serde(default, skip_serializing_if = "ExternalSettings::is_empty")]
     pub external: ExternalSettings,
-    /// How particles are moved.
+    /// Integrator: the scheme that moves the particles, with its steps.
     #[serde(default)]
     pub integrator: IntegratorSettings,
-    /// Who computes the forces, and how precisely.
+    /// Engine that computes the forces, and its precision mode.
     #[serde(default)]
     pub force: Force,
-    /// What is written, and when. Intervals are whole multiples of dt_max, with the leapfrog of dt.
+    /// Output: directory and intervals, which are whole multiples of dt_max, with the leapfrog of dt.
     #[serde(default)]
     pub output: Output,
-    /// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
+    /// Cluster diagnostics: centre, core, Lagrangian radii, binaries, escapers.
     #[serde(default)]
     pub cluster: ClusterSection,
     /// Checkpoints, from which a run resumes bit for bit.
     #[serde(default)]
     pub checkpoint: Checkpoint,
-    /// The audit of forces against float64.
+    /// Audit of forces against f64.
     #[serde(default)]
     pub audit: Audit,
     /// Limits at which the run stops with a checkpoint.

@@ -13,7 +13,7 @@ use tisane::units::Real;
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Units};
 
-/// What the run is called and when it ends.
+/// Name, start and end of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -30,7 +30,7 @@ pub struct Run {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnitsSection {
-    /// A system of units as a whole, instead of names one by one. Default: henon.
+    /// System of units, in place of the names of single units. Default: henon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) system: Option<System>,
     /// Unit of mass.
@@ -47,11 +47,11 @@ pub struct UnitsSection {
     pub(super) time: Option<TimeUnit>,
 }
 
-/// A system of units that is chosen as a whole.
+/// System of units with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum System {
-    /// G = 1 and total mass 1, energy −1/4 (Heggie & Mathieu 1986).
+    /// Hénon units: G = 1, total mass 1, energy −1/4 (Heggie & Mathieu 1986).
     Henon,
 }
 
@@ -82,19 +82,19 @@ impl Default for Softening {
     }
 }
 
-/// Who computes the forces, and how precisely.
+/// Engine that computes the forces, and its precision mode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Force {
     /// Force engine.
     pub engine: Engine,
-    /// GPU of the engine cuda, by its number: `tisane verify` lists them.
+    /// Number of the GPU that the engine cuda computes on; `tisane verify` lists them.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
     /// Precision mode: the types in which forces are computed. Energies are always measured in f64. Default: mixed with the engine cuda, otherwise f64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) precision: Option<Precision>,
-    /// Threads of the CPU engine; 0 for one per core.
+    /// Number of threads of the CPU engine; 0 for one per core.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
 }
@@ -112,18 +112,19 @@ impl Force {
     }
 }
 
-/// A force engine.
+/// Force engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// The GPU where there is one and N is so large that it wins, otherwise the CPU; the run says which and why.
+    /// CUDA if there is a GPU and N is large enough for it to be faster, otherwise the CPU. The run reports its choice
+    /// with the reason.
     #[default]
     Auto,
-    /// Vector units and all cores.
+    /// Vector units of all CPU cores.
     Cpu,
     /// NVIDIA GPU.
     Cuda,
-    /// Scalar, clear and slow: the one that the others are checked against.
+    /// Scalar implementation on one thread: slow, for checks of the other engines.
     Reference,
 }
 
@@ -152,11 +153,11 @@ impl Engine {
     }
 }
 
-/// What is written, and when. Intervals are whole multiples of dt_max, with the leapfrog of dt.
+/// Output: directory and intervals, which are whole multiples of dt_max, with the leapfrog of dt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
-    /// Time between outputs of both kinds; unit: time. Default: dt_max, with the leapfrog 128 dt.
+    /// Time between snapshots and between rows of diagnostics; unit: time. Default: dt_max, with the leapfrog 128 dt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) interval: Option<Real>,
     /// Time between snapshots; unit: time. Default: interval.
@@ -168,40 +169,40 @@ pub struct Output {
     /// Directory of the output, relative to the current one. Default: `runs/<name of the run>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// What to do where a file does not fit on the disk, or in the user's share of it.
+    /// Reaction to a full disk or an exhausted quota.
     pub on_full: OnFull,
 }
 
-/// What to do where a file does not fit.
+/// Reaction to a full disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFull {
-    /// Stop the run and say so; its last checkpoint is whole.
+    /// Stop the run with an error; its last checkpoint stays valid.
     #[default]
     Stop,
-    /// Wait for space, try again and again, and go on.
+    /// Wait until there is space, and go on.
     Wait,
 }
 
-/// What is measured of the cluster: centre, core, Lagrangian radii, binaries, escapers.
+/// Cluster diagnostics: centre, core, Lagrangian radii, binaries, escapers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterSection {
-    /// Flag to survey the cluster at the interval.
+    /// Flag that the cluster is analysed at the interval.
     pub enabled: bool,
-    /// Time between surveys; unit: time. Default: output.interval.
+    /// Time between analyses; unit: time. Default: output.interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) interval: Option<Real>,
-    /// Neighbours for the density at a particle, the j of Casertano & Hut (1985).
+    /// Number of neighbours for the density at a particle, the j of Casertano & Hut (1985).
     #[schemars(range(min = 2, max = 64))]
     pub neighbours: u32,
-    /// Mass of which Lagrangian radii hold fractions.
+    /// Mass whose fractions define the Lagrangian radii.
     pub lagrangian_mass: LagrangianMass,
     /// Least binding energy of a binary or hierarchy, in kT; 0 or more.
     pub binary_hardness: Real,
-    /// Half-mass radii from the density centre beyond which an unbound particle has escaped, above 0.
+    /// Distance from the density centre beyond which an unbound particle has escaped, in half-mass radii, above 0.
     pub escape_radius: Real,
-    /// Separation of a close encounter, in 4 half-mass radii / N; 0 for none.
+    /// Largest separation of a close encounter, in 4 half-mass radii / N; 0 for none.
     pub encounter_radius: Real,
 }
 

@@ -136,7 +136,7 @@ fn required(found: &mut Vec<Problem>, section: &str, keys: &[(&str, Option<Real>
 fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
     let section = config.integrator.info().section;
     let mut mistakes = Vec::new();
-    let sound = config.integrator.scheme().check(physical(config), &mut mistakes);
+    let sound = config.integrator.scheme().check(physical(config), config.force.precision(), &mut mistakes);
     for mistake in mistakes {
         match mistake {
             InvalidSetting::Missing(key) => required(found, section, &[(key, None)]),

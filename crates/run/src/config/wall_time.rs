@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A span of wall-clock time above zero, written like `"15min"`, `"90s"` or `"1h 30m"`.
+/// Span of wall-clock time above zero, written like `"15min"`, `"90s"` or `"1h 30m"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WallTime(Duration);
 
@@ -76,7 +76,7 @@ impl JsonSchema for WallTime {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A span of wall-clock time such as \"90s\", \"15min\" or \"1h 30m\".",
+            "description": "Span of wall-clock time such as \"90s\", \"15min\" or \"1h 30m\".",
             "type": "string"
         })
     }

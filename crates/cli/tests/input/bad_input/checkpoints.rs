@@ -1,24 +1,11 @@
 //! Checkpoints that are damaged, or of another run.
 
-use super::{FROM_FILE, SMALL};
+use super::FROM_FILE;
 use crate::outcome::Outcome;
-use crate::program::{Folder, summary};
+use crate::program::{Folder, SMALL, stopped_twice, summary};
 use std::fs;
 
 const JOURNALS: [&str; 4] = ["diagnostics", "cluster", "binaries", "events"];
-
-/// The small run, stopped on its way with two checkpoints in `o`; and the state that it would have ended with.
-fn stopped() -> (Folder, String) {
-    let folder = Folder::new(SMALL);
-    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
-    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=9"]).exits(3);
-    folder.tisane(&["resume", "o", "-q"]).exits(3);
-    let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-    folder.write("o/config.toml", config.replace("block_steps = 9", "block_steps = 1000000"));
-    assert!(folder.path("o/checkpoint.previous.hdf5").exists());
-    let state = summary(&folder.path("whole"))["state_sha256"].to_string();
-    (folder, state)
-}
 
 fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
@@ -28,7 +15,7 @@ fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {
 
 #[test]
 fn a_damaged_checkpoint_is_told_and_the_previous_one_taken() {
-    let (folder, state) = stopped();
+    let (folder, state) = stopped_twice();
     let before = folder.files();
     let good = fs::read(folder.path("o/checkpoint.hdf5")).unwrap();
     let n = good.len();
@@ -50,7 +37,7 @@ fn a_damaged_checkpoint_is_told_and_the_previous_one_taken() {
 
 #[test]
 fn a_missing_checkpoint_is_replaced_by_the_previous_one() {
-    let (folder, state) = stopped();
+    let (folder, state) = stopped_twice();
     fs::remove_file(folder.path("o/checkpoint.hdf5")).unwrap();
     folder.tisane(&["resume", "o"]).exits(0).says(&["using checkpoint.previous.hdf5 instead"]);
     assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state);
@@ -69,7 +56,7 @@ fn refused(folder: &Folder, arguments: &[&str], parts: &[&str]) {
 
 #[test]
 fn without_a_good_checkpoint_resume_says_why_for_both() {
-    let (folder, _) = stopped();
+    let (folder, _) = stopped_twice();
     for name in ["o/checkpoint.hdf5", "o/checkpoint.previous.hdf5"] {
         let good = fs::read(folder.path(name)).unwrap();
         folder.write(name, flipped(&good, good.len() / 2));
@@ -88,7 +75,7 @@ fn a_directory_that_is_no_run_is_refused() {
 
 #[test]
 fn a_checkpoint_of_another_n_or_configuration_is_refused() {
-    let (folder, _) = stopped();
+    let (folder, _) = stopped_twice();
     let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
     for (from, to, parts) in [
         ("n = 16", "n = 17", &["checkpoint.hdf5", "16 particles", "17"][..]),
@@ -108,7 +95,7 @@ fn a_checkpoint_of_another_n_or_configuration_is_refused() {
 
 #[test]
 fn another_runs_checkpoint_in_this_directory_is_refused() {
-    let (folder, _) = stopped();
+    let (folder, _) = stopped_twice();
     folder.tisane(&["run", "run.toml", "-q", "--output", "other", "--set", "initial.plummer.n=17"]).exits(0);
     fs::copy(folder.path("other/checkpoint.hdf5"), folder.path("o/checkpoint.hdf5")).unwrap();
     refused(&folder, &["o"], &["17 particles", "16"]);
@@ -148,7 +135,7 @@ fn an_end_before_the_moment_reached_is_refused() {
 
 #[test]
 fn diagnostics_that_do_not_fit_the_checkpoint_are_refused() {
-    let (folder, _) = stopped();
+    let (folder, _) = stopped_twice();
     let csv = fs::read_to_string(folder.path("o/diagnostics.csv")).unwrap();
     folder.write("o/diagnostics.csv", csv.lines().next().unwrap());
     let config = fs::read(folder.path("o/config.toml")).unwrap();
@@ -165,8 +152,7 @@ fn config_of_behind() -> String {
 fn behind() -> Folder {
     let folder = Folder::new(&config_of_behind());
     folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=100"]).exits(3);
-    let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
-    folder.write("o/config.toml", config.replace("block_steps = 100", "block_steps = 1000000"));
+    folder.lift_block_limit("o");
     folder.tisane(&["resume", "o", "-q"]).exits(0);
     fs::remove_file(folder.path("o/checkpoint.hdf5")).unwrap();
     folder
@@ -192,7 +178,7 @@ fn where_one_journal_is_lost_no_other_is_cut() {
 fn a_journal_that_is_lost_is_made_again_from_its_twin() {
     let whole = Folder::new(&config_of_behind());
     whole.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    let expected = Outcome::of(&whole.path("o"));
+    let expected = Outcome::read(&whole.path("o"));
     for lost in JOURNALS {
         let folder = behind();
         let (csv, twin) = (format!("o/{lost}.csv"), format!("o/{lost}.hdf5"));
@@ -214,7 +200,7 @@ fn a_journal_that_is_lost_is_made_again_from_its_twin() {
         let after = fs::read_to_string(folder.path(&csv)).unwrap();
         assert!(before.starts_with(&after) && before.len() > after.len(), "{before}\n{after}");
         folder.tisane(&["resume", "o", "-q"]).exits(0);
-        expected.assert_same(&Outcome::of(&folder.path("o")), lost);
+        expected.assert_same(&Outcome::read(&folder.path("o")), lost);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Output directories that cannot be used.
 
-use super::SMALL;
 use crate::mount::Mount;
-use crate::program::{Folder, files, signal, wait_until};
+use crate::program::{Folder, SMALL, files, signal, wait_until};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -1,7 +1,6 @@
 //! Locks: those of HDF5, which the program does without, and file systems that refuse them all.
 
-use super::SMALL;
-use crate::program::{Folder, Said, finish, wait_until};
+use crate::program::{Folder, SMALL, Said, finish, wait_until};
 use crate::strace;
 use std::fs::{self, File};
 use std::process::{Child, Stdio};

@@ -1,7 +1,6 @@
 //! What the program finds around it: variables, limits of the system.
 
-use super::SMALL;
-use crate::program::{Folder, finish};
+use crate::program::{Folder, SMALL, finish};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! A limit on the size of files, as shells and batch systems set it; a disk that takes nothing more.
 
-use super::{RESUME, RUN, WAIT, assert_whole, begun, undisturbed};
+use super::{RESUME, RUN, WAIT, assert_whole, begun, fail_each_write, undisturbed};
 use crate::outcome::Outcome;
-use crate::program::{Folder, Said, copy_folder, finish};
+use crate::program::{Folder, Said, finish};
 use crate::strace;
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +36,7 @@ fn a_limit_on_the_size_of_files_ends_a_run_in_order_and_is_not_waited_for() {
         let file = said.err.split_whitespace().find(|word| word.starts_with("o/")).unwrap().to_owned();
         named.insert(file.trim_end_matches(':').to_owned());
         folder.tisane(&RESUME).exits(0);
-        expected.assert_same(&Outcome::of(&folder.path("o")), &format!("{blocks} blocks"));
+        expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{blocks} blocks"));
     }
     // Those written by HDF5 and by the system's own calls.
     assert!(named.iter().any(|file| file.ends_with(".hdf5")), "{named:?}");
@@ -69,27 +69,15 @@ fn a_disk_that_takes_nothing_more_ends_the_program_in_order_whatever_is_being_wr
     if !strace::is_here() {
         return;
     }
-    let folder = begun(&[]);
-    let (output, kept) = (folder.path("o"), folder.path("kept"));
-    fs::rename(&output, &kept).unwrap();
     // HDF5 must not crash over what it could not write: as it closes a dataset, a file, or itself.
-    for (file, every) in [
+    let files = [
         ("o/snapshots/.snapshot_0001.hdf5.partial", 1),
         ("o/.checkpoint.hdf5.partial", 2),
         ("o/.diagnostics.hdf5.partial", 13),
         ("o/.events.hdf5.partial", 7),
-    ] {
-        let mut write = 1;
-        loop {
-            copy_folder(&kept, &output);
-            let code = strace::spoilt(&folder, (&format!("pwrite64:error=ENOSPC:when={write}+"), file), &RESUME).code;
-            fs::remove_dir_all(&output).unwrap();
-            if code == 0 {
-                break;
-            }
-            assert_eq!(code, 5, "write {write} of {file} and all later ones failed");
-            write += every;
-        }
-        assert!(write > 10, "{file}: only {write} writes");
-    }
+    ];
+    fail_each_write(&files, |folder, file, write| {
+        let inject = format!("pwrite64:error=ENOSPC:when={write}+");
+        Some(strace::spoilt(folder, (&inject, file), &RESUME)).filter(|said| said.code != 0)
+    });
 }

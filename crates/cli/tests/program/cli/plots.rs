@@ -36,6 +36,8 @@ fn a_run_becomes_a_page_of_diagnostics() {
     for text in [
         "|ΔE/E₀|",
         "|ΔL|/|L₀|",
+        "Angular momentum error",
+        "equilibrium",
         "T/|U|",
         "time [N-body units]",
         "time step [N-body units]",
@@ -59,6 +61,16 @@ fn a_run_becomes_a_page_of_diagnostics() {
     folder.tisane(&["run", "run.toml", "-q", "--output", "f", "--precision", "f64"]).exits(0);
     folder.tisane(&["plot", "f"]).exits(0);
     assert!(!read(&folder, "f/plots/diagnostics.svg").contains("Force error"));
+}
+
+#[test]
+fn a_run_in_a_field_has_no_error_of_what_is_not_conserved() {
+    let folder = Folder::new(&format!("{RUN}[external.point-mass]\nmass = 1.0\nposition = [2.0, 0.0, 0.0]\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    folder.tisane(&["plot", "r"]).exits(0);
+    let svg = read(&folder, "r/plots/diagnostics.svg");
+    assert!(svg.contains("Energy error") && svg.contains("Change of angular momentum"));
+    assert!(!svg.contains("Angular momentum error") && !svg.contains("equilibrium"));
 }
 
 /// A page that asks for nothing from elsewhere.
@@ -90,10 +102,10 @@ fn a_report_has_everything_and_needs_nothing_else() {
     let page = read(&folder, "r/plots/report.html");
     let summary: serde_json::Value = serde_json::from_str(&read(&folder, "r/summary.json")).unwrap();
     let text = |key: &str| summary[key].as_str().unwrap().to_owned();
-    for told in
+    for fact in
         [text("state_sha256"), text("git_commit"), text("engine"), "<td>400</td>".into(), "[initial.plummer]".into()]
     {
-        assert!(page.contains(&told), "{told}");
+        assert!(page.contains(&fact), "{fact}");
     }
     for name in ["diagnostics", "projections", "profiles", "structure", "steps", "rates", "binaries"] {
         assert!(page.contains(&format!("<h2 id=\"{name}\">")), "{name}");

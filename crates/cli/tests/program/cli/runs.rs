@@ -32,7 +32,7 @@ fn each_model_of_init_checks_and_runs() {
         folder.write("my-elements.csv", "a,e,i,node,pericentre,t_pericentre\n1,0.2,3,40,50,0\n");
         folder.tisane(&["check", "run.toml"]).exits(0).says(&["this configuration is valid", "particles", "disk"]);
         let table: toml::Table = config.parse().unwrap();
-        let dt_max = &table["integrator"]["hermite4"]["dt_max"];
+        let dt_max = &table["integrator"]["multipoint"]["dt_max"];
         let short = format!("run.t_end={dt_max}");
         let every = format!("output.interval={dt_max}");
         folder.tisane(&["run", "run.toml", "--output", "o", "--set", &short, "--set", &every]).exits(0);

@@ -2,9 +2,10 @@
 //! of the laws, and figures have the papers' numbers for a time unit.
 
 use tisane::force::precision::Precision;
-use tisane_lab::study::config::ParticleSlices;
+use tisane_lab::study::config::TimeSpan;
 use tisane_lab::study::cost::{Line, lines};
 use tisane_lab::study::figures;
+use tisane_lab::study::integrators::Integrator;
 use tisane_lab::study::journal::Outcome;
 use tisane_lab::study::trial::{Group, Measured};
 use tisane_lab::study::trials::Key;
@@ -21,7 +22,8 @@ fn key(n: u32, repetition: u32) -> Key {
         seed: 1,
         engine: "cpu".into(),
         mode: Precision::F64,
-        nu: 0.01,
+        integrator: Integrator::Hermite4,
+        accuracy: 0.01,
         epsilon: 1.0 / 256.0,
         dt_max: 0.125,
         dt_min: 2f64.powi(-26),
@@ -87,7 +89,7 @@ fn at(points: &[(f64, f64)], n: f64) -> f64 {
 #[test]
 fn figures_have_the_papers_numbers_and_ours_for_a_time_unit() {
     let line = planted();
-    let drawn = figures::cost(&[line], &ParticleSlices::default(), &[]);
+    let drawn = figures::cost(&[line], &TimeSpan::default(), &[]);
     let figure = |name: &str| -> &Figure { &drawn.iter().find(|(of, _)| *of == name).unwrap().1 };
     let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-6, "{found} and {expected}");
     let seconds = 4.0 * measured(256, 1.0).seconds;
@@ -107,7 +109,7 @@ fn figures_have_the_papers_numbers_and_ours_for_a_time_unit() {
     assert!(at(points(figure_5, "one cycle a pair"), 65536.0) < at(points(figure_5, "nothing on the host"), 65536.0));
 
     // Another workload has nothing of the paper beside it.
-    let other = figures::cost(&[planted()], &ParticleSlices { t_end: real!(0.75), ..ParticleSlices::default() }, &[]);
+    let other = figures::cost(&[planted()], &TimeSpan { t_end: real!(0.75), ..TimeSpan::default() }, &[]);
     assert!(other.iter().all(|(name, _)| *name == "cost"));
     assert!(other[0].1.panels.iter().flat_map(|panel| &panel.series).all(|series| !series.name.starts_with("PZ")));
 }

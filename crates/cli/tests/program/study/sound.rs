@@ -99,7 +99,7 @@ fn the_error_of_a_point_is_that_of_the_run() {
     folder.tisane(&["study", "energy", "run.toml", "--output", "o", "-q"]).exits(0);
     let found = numbers(&folder, "o/table.csv", "energy_error");
     let run = "[run]\nname = \"p\"\nt_end = 0.5\n[initial.plummer]\nn = 64\nseed = 3\n[softening]\nepsilon = \"1/256\"\n[force]\n\
-               engine = \"cpu\"\n[integrator.hermite4]\nnu = 0.02\ndt_max = \"1/8\"\ndt_min = \"2^-26\"\n";
+               engine = \"cpu\"\n[integrator.hermite4]\nnu = 0.02\nnu_start = 0.02\ndt_max = \"1/8\"\ndt_min = \"2^-26\"\n";
     folder.write("p.toml", run);
     folder.tisane(&["run", "p.toml", "--output", "p", "-q"]).exits(0);
     let error = crate::program::summary(&folder.path("p"))["relative_energy_error"].as_f64().unwrap();
@@ -197,9 +197,10 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     let folder = Folder::new(config);
     let said = folder.tisane(&["advise", "run.toml", "--energy-error", "1e-5", "--budget", "10min"]).exits(0);
     let (table, advice) = said.out.split_once("recommended: ").unwrap_or_else(|| panic!("{}", said.out));
-    assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 6, "{table}");
+    assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 12, "{table}");
     assert!(advice.starts_with("|dE/E| "), "{advice}");
-    let lines = &advice[advice.find("[integrator.hermite4]").unwrap()..];
+    // The cheaper of two integrators, which the wall times of the trials choose.
+    let lines = &advice[advice.find("[integrator.").unwrap()..];
     let pasted = config.replace("[force]\nthreads = 1\nengine = \"cpu\"\n", lines);
     folder.write("pasted.toml", &pasted);
     folder.tisane(&["run", "pasted.toml", "--output", "o", "-q"]).exits(0);
@@ -207,11 +208,23 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     assert!(error.abs() < 1e-4, "the advice was for 1e-5: {error:e}\n{}", said.out);
 
     let fine = ["advise", "run.toml", "--energy-error", "1e-30", "--budget", "10min", "--modes", "f64"];
-    folder.tisane(&fine).exits(7).says(&["out of reach: an energy error of 1e-30", "nu = 0.0001"]);
+    folder.tisane(&fine).exits(7).says(&[
+        "out of reach: an energy error of 1e-30",
+        "eta from 0.02 to 0.5 or nu from 0.0001 to 0.1",
+        "hermite4, nu = 0.0001",
+        "multipoint6, eta = 0.02",
+    ]);
     let timed = ["advise", "run.toml", "--time", "10min", "--budget", "10min"];
     folder.tisane(&timed).exits(0).says(&["recommended: |dE/E|", "[force]", "precision ="]);
     folder.tisane(&["advise", "run.toml"]).exits(2).says(&["--energy-error", "--time"]);
     folder.tisane(&["advise", "run.toml", "--energy-error", "0"]).exits(2).says(&["above 0, found 0"]);
+    // A configuration with the multi-point scheme keeps it.
+    let multipoint = config.replace("[force]", "[integrator.multipoint]\ndt_max = 0.0625\n[force]");
+    folder.write("multipoint.toml", multipoint);
+    let own = ["advise", "multipoint.toml", "--energy-error", "1e-5", "--budget", "10min", "--modes", "f64"];
+    let said = folder.tisane(&own).exits(0);
+    assert!(!said.out.contains("hermite4") && !said.out.contains("in place of"), "{}", said.out);
+    assert!(said.out.contains("[integrator.multipoint]\norder = 6\neta = "), "{}", said.out);
     folder.write("leap.toml", config.replace("[force]", "[integrator.leapfrog]\ndt = \"1/64\"\n[force]"));
     folder.tisane(&["advise", "leap.toml", "--energy-error", "1e-5"]).exits(2).says(&["leapfrog"]);
 }

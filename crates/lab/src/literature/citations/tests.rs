@@ -6,6 +6,19 @@ fn cited(text: &str) -> Citations {
     Citations::from_config("c", &Config::from_str("c", &text, Path::new(""), &[]).unwrap().config, None)
 }
 
+const FIELDS: &str = "[external.point-mass]\nmass = 1\n[external.plummer]\nmass = 1\nscale_radius = 1\n";
+
+#[test]
+fn an_external_field_is_answered_with_its_paper() {
+    let king = "[initial.king]\nn = 64\nw0 = 6\n";
+    assert!(!cited(king).keys().contains(&"Plummer1911"));
+    let found = cited(&format!("{king}{FIELDS}"));
+    assert!(found.keys().contains(&"Plummer1911"));
+    let text = found.to_string();
+    assert!(text.contains("% external field plummer\n%   Plummer, Henry C. 1911."), "{text}");
+    assert!(!text.contains("point-mass"), "a point mass needs no paper: {text}");
+}
+
 #[test]
 fn references_are_whole_and_have_one_key_each() {
     let keys: Vec<_> = Entry::all().map(|entry| entry.key()).collect();
@@ -47,6 +60,7 @@ fn every_kind_has_references_that_exist_and_every_reference_a_kind() {
     }
     texts.push(format!("[run]\nname = \"c\"\nt_end = 1\n{plummer}{pair}a_min = 0.001\na_max = 0.01\n"));
     texts.push("[run]\nname = \"c\"\nt_end = 1\n[initial.eff]\nn = 64\ninner_slope = 0.5\n".into());
+    texts.push(format!("[run]\nname = \"c\"\nt_end = 1\n{plummer}{FIELDS}"));
     for text in &texts {
         let config =
             Config::from_str("c", text, Path::new(""), &[]).map_err(|e| format!("{e}\n{text}")).unwrap().config;

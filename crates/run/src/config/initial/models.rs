@@ -7,17 +7,20 @@ use super::Model;
 use tisane::real;
 use tisane::units::Real;
 
-/// What every sampled model has.
+/// Settings of all sampled models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sampling {
-    /// Number of particles: stars, members of binaries counted one by one. Required, but where a mass function fills a mass.
+    /// Number of stars, members of binaries counted one by one. Required unless a mass function fills a given total
+    /// mass.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub n: Option<u32>,
-    /// Seed of the random numbers: the same seed gives the same particles on any machine. Default: 1, in a list the number of the cluster.
+    /// Seed of the random numbers: the same seed gives the same particles on any machine. Default: 1; in a list the
+    /// number of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) seed: Option<u64>,
-    /// Total mass of the stars; unit: mass. Default: 1 in Henon units, required otherwise, but where a mass function gives it.
+    /// Total mass of the stars; unit: mass. Default: 1 in Henon units, required otherwise, unless a mass function gives
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) mass: Option<Real>,
     /// Virial radius G M^2/(2|U|) of the sample; unit: length. Default: 1 in Henon units; otherwise one radius is required.
@@ -26,7 +29,8 @@ pub struct Sampling {
     /// Radius that holds half the mass of the sample, in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) half_mass_radius: Option<Real>,
-    /// Kinetic energy over |potential energy|, from 0 (all at rest) to below 1. Default: 1/2, equilibrium; uniform-sphere: 0.
+    /// Virial ratio: kinetic energy over |potential energy|, from 0 (all at rest) to below 1. Default: 1/2,
+    /// equilibrium; uniform-sphere: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) virial_ratio: Option<Real>,
 }
@@ -49,7 +53,7 @@ impl Sampling {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Plummer {
-    /// What every sampled model has.
+    /// Settings of all sampled models.
     #[serde(flatten)]
     pub sampling: Sampling,
     /// Plummer's length a of the density (1 + r^2/a^2)^(-5/2), in place of another radius; unit: length.
@@ -68,7 +72,7 @@ const fn plummer_share() -> Real {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct King {
-    /// What every sampled model has.
+    /// Settings of all sampled models.
     #[serde(flatten)]
     pub sampling: Sampling,
     /// Central potential over the squared velocity parameter, 0.1 to 12.
@@ -85,7 +89,7 @@ pub struct King {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Hernquist {
-    /// What every sampled model has.
+    /// Settings of all sampled models.
     #[serde(flatten)]
     pub sampling: Sampling,
     /// Hernquist's length a of the density 1/(r (r + a)^3), in place of another radius; unit: length.
@@ -104,22 +108,22 @@ const fn hernquist_share() -> Real {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Eff {
-    /// What every sampled model has.
+    /// Settings of all sampled models.
     #[serde(flatten)]
     pub sampling: Sampling,
-    /// The length a of the surface density (1 + R^2/a^2)^(-outer_slope/2), in place of another radius; unit: length.
+    /// Length a of the surface density (1 + R^2/a^2)^(-outer_slope/2), in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) scale_radius: Option<Real>,
-    /// Slope of the surface density far out, above 1 and at most 10: the gamma of Elson, Fall & Freeman.
+    /// Slope of the surface density at large radii, above 1 and at most 10: the gamma of Elson, Fall & Freeman.
     #[serde(default = "outer_slope")]
     pub outer_slope: Real,
     /// Slope of the surface density in the centre, from 0 to below 1.
     #[serde(default = "inner_slope")]
     pub inner_slope: Real,
-    /// How sharply one slope turns into the other, from 1/2 to 10.
+    /// Sharpness of the transition between the slopes, from 1/2 to 10.
     #[serde(default = "sharpness")]
     pub sharpness: Real,
-    /// Radius beyond which there is nothing, in scale radii, from 1 to 10000.
+    /// Cut-off radius, in scale radii, from 1 to 10000.
     #[serde(default = "cut_off")]
     pub cut_off: Real,
 }
@@ -144,7 +148,7 @@ const fn cut_off() -> Real {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct UniformSphere {
-    /// What every sampled model has.
+    /// Settings of all sampled models.
     #[serde(flatten)]
     pub sampling: Sampling,
     /// Radius; unit: length. Default: 1 in Henon units; otherwise one radius is required.
@@ -156,7 +160,7 @@ pub struct UniformSphere {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Fractal {
-    /// What every sampled model has.
+    /// Settings of all sampled models.
     #[serde(flatten)]
     pub sampling: Sampling,
     /// Radius of the sphere, in place of another radius; unit: length.
@@ -182,7 +186,7 @@ pub enum Size {
 pub struct Sampled<'a> {
     /// Name of its section.
     pub name: &'static str,
-    /// What every sampled model has.
+    /// Settings of all sampled models.
     pub sampling: &'a Sampling,
     /// Lengths of the model by their keys.
     pub lengths: Vec<(&'static str, Option<Real>)>,

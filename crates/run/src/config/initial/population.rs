@@ -12,36 +12,39 @@ use tisane::units::Real;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Masses {
-    /// The mass function.
+    /// Mass function.
     pub function: MassFunction,
-    /// Smallest mass, above 0; unit: Msun, whatever the unit of mass. Default: salpeter 0.1, kroupa 0.08, maschberger 0.01.
+    /// Smallest mass, above 0; unit: Msun, in any system of units. Default: salpeter 0.1, kroupa 0.08, maschberger
+    /// 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) m_min: Option<Real>,
-    /// Largest mass, above m_min; unit: Msun, whatever the unit of mass. Default: salpeter and kroupa 100, maschberger 150.
+    /// Largest mass, above m_min; unit: Msun, in any system of units. Default: salpeter and kroupa 100, maschberger
+    /// 150.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) m_max: Option<Real>,
     /// Slopes of a power law, from the smallest masses up: the a of dN/dm ~ m^(-a); with power-law only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slopes: Vec<Real>,
-    /// Masses at which one slope gives way to the next, one fewer than slopes; unit: Msun.
+    /// Masses at which the slope changes, one fewer than slopes; unit: Msun.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breaks: Vec<Real>,
-    /// Text file with one mass a line, from the directory of this configuration; unit: mass; with file only.
+    /// Path of a text file with one mass per line, relative to the directory of this configuration; unit: mass; with
+    /// file only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) path: Option<String>,
 }
 
-/// A mass function.
+/// Mass function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MassFunction {
-    /// All masses the same.
+    /// Equal masses.
     Equal,
     /// Power law of slope 2.35 (Salpeter 1955).
     Salpeter,
     /// Slopes 0.3, 1.3 and 2.3 with breaks at 0.08 and 0.5 Msun (Kroupa 2001).
     Kroupa,
-    /// The function L3 with alpha = 2.3, beta = 1.4, mu = 0.2 Msun (Maschberger 2013).
+    /// Function L3 with alpha = 2.3, beta = 1.4, mu = 0.2 Msun (Maschberger 2013).
     Maschberger,
     /// Power law of one or more slopes.
     PowerLaw,
@@ -81,25 +84,26 @@ impl Masses {
 pub struct Binaries {
     /// Share of the systems (single stars and binaries) that are binaries, from 0 to 1.
     pub fraction: Real,
-    /// Who is paired with whom.
+    /// Rule by which stars are paired.
     #[serde(default)]
     pub pairing: Pairing,
-    /// Mass above which pairing is ordered or by mass ratio; below it, it is random; unit: Msun, whatever the unit of mass.
+    /// Mass above which pairing is ordered or by mass ratio; below it, it is random; unit: Msun, in any system of
+    /// units.
     #[serde(default = "massive")]
     pub pairing_above: Real,
     /// Law of the semi-major axes.
     #[serde(default)]
     pub semi_major_axis: SemiMajorAxis,
-    /// Smallest semi-major axis; unit: length. Required with opik and uniform; otherwise without default.
+    /// Smallest semi-major axis; unit: length. Required with opik and uniform, otherwise optional.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) a_min: Option<Real>,
-    /// Largest semi-major axis; unit: length. Required with opik and uniform; otherwise without default.
+    /// Largest semi-major axis; unit: length. Required with opik and uniform, otherwise optional.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) a_max: Option<Real>,
     /// Law of the eccentricities.
     #[serde(default)]
     pub eccentricity: Eccentricity,
-    /// The eccentricity of all binaries, from 0 to below 1; with eccentricity = "fixed" only.
+    /// Eccentricity of all binaries, from 0 to below 1; with eccentricity = "fixed" only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) e: Option<Real>,
 }
@@ -122,20 +126,21 @@ impl Binaries {
     }
 }
 
-/// Who is paired with whom. Pairing never changes a mass.
+/// Rule by which stars are paired. Pairing never changes a mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairing {
-    /// Anyone with anyone.
+    /// Random pairs.
     #[default]
     Random,
-    /// The massive by mass: the heaviest with the second, the third with the fourth (Oh, Kroupa & Pflamm-Altenburg 2015).
+    /// Massive stars in the order of their masses: the first with the second, the third with the fourth (Oh, Kroupa &
+    /// Pflamm-Altenburg 2015).
     Ordered,
-    /// The massive with the star nearest to a mass ratio that is uniform from 0.1 to 1 (Sana et al. 2012).
+    /// Massive stars with the star nearest to a mass ratio drawn uniformly from 0.1 to 1 (Sana et al. 2012).
     UniformRatio,
 }
 
-/// A law of semi-major axes.
+/// Law of the semi-major axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SemiMajorAxis {
@@ -150,7 +155,7 @@ pub enum SemiMajorAxis {
     DuquennoyMayor,
 }
 
-/// A law of eccentricities.
+/// Law of the eccentricities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Eccentricity {
@@ -159,9 +164,9 @@ pub enum Eccentricity {
     Thermal,
     /// Uniform from 0 to 1.
     Uniform,
-    /// All circles.
+    /// Circular orbits.
     Circular,
-    /// All the same, the key e.
+    /// One eccentricity for all binaries, the key e.
     Fixed,
 }
 
@@ -169,7 +174,7 @@ pub enum Eccentricity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Segregation {
-    /// Degree from 0 (none) to 1 (the order of masses is the order of binding energies).
+    /// Degree of segregation, from 0 (none) to 1 (the order of masses is the order of binding energies).
     pub degree: Real,
 }
 
@@ -177,10 +182,10 @@ pub struct Segregation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rotation {
-    /// Share of the stars moving backwards that are turned round, from 0 to 1 (Lynden-Bell 1960).
+    /// Share of the stars with negative L_z whose azimuthal velocity is reversed, from 0 to 1 (Lynden-Bell 1960).
     #[serde(default = "none")]
     pub flip: Real,
-    /// Share of the kinetic energy in a rotation as a solid body, from 0 to below 1.
+    /// Share of the kinetic energy in solid-body rotation, from 0 to below 1.
     #[serde(default = "none")]
     pub solid_body: Real,
 }
@@ -189,10 +194,10 @@ const fn none() -> Real {
     real!(0.0)
 }
 
-/// A massive body in the centre; the velocities of the stars are in equilibrium with it.
+/// Massive body in the centre; the velocities of the stars are in equilibrium with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Central {
-    /// Its mass, above 0, beside that of the stars; unit: mass.
+    /// Mass of the body, above 0, in addition to that of the stars; unit: mass.
     pub mass: Real,
 }

@@ -1,0 +1,111 @@
+//! Checks that sweeps share: lists without repetitions, spans of time, integrators with their accuracies and modes.
+
+use super::TimeSpan;
+use crate::study::integrators::{Integrator, accuracies};
+use tisane::force::precision::Precision;
+use tisane::time::TICKS_PER_DT_MAX;
+use tisane_run::config::{Engine, Problem, Real, above, at_least, whole_multiple};
+
+/// Keys of every sweep.
+pub(super) struct Axes<'a> {
+    pub(super) section: &'static str,
+    pub(super) n: &'a [u32],
+    pub(super) modes: &'a [Precision],
+    pub(super) engines: &'a [Engine],
+    pub(super) seeds: &'a [u64],
+}
+
+impl Axes<'_> {
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        let key = |name: &str| format!("{}.{name}", self.section);
+        // It chooses by N: a table of engines would not say which.
+        if self.engines.contains(&Engine::Auto) {
+            let problem = "expected \"cpu\", \"cuda\" or \"reference\", found \"auto\"";
+            found.push(Problem::new(key("engines"), problem));
+        }
+        once(&key("n"), self.n, &mut found);
+        once(&key("modes"), self.modes, &mut found);
+        once(&key("engines"), self.engines, &mut found);
+        once(&key("seeds"), self.seeds, &mut found);
+        found
+    }
+}
+
+/// A value that stands twice would be one point and two rows.
+pub(super) fn once<T: PartialEq + std::fmt::Debug>(key: &str, values: &[T], found: &mut Vec<Problem>) {
+    if let Some((_, again)) = values.iter().enumerate().find(|(k, value)| values[..*k].contains(value)) {
+        found.push(Problem::new(key, format!("{again:?} stands twice in the list")));
+    }
+}
+
+/// Adds the problems of a span of time.
+pub(super) fn check_span(section: &str, it: &TimeSpan, found: &mut Vec<Problem>) {
+    let key = |name: &str| format!("{section}.stretch.{name}");
+    at_least(found, key("epsilon"), Some(it.epsilon), 0.0);
+    let before = found.len();
+    above(found, key("dt_max"), Some(it.dt_max), 0.0);
+    above(found, key("dt_min"), Some(it.dt_min), 0.0);
+    at_least(found, key("t_start"), Some(it.t_start), 0.0);
+    if found.len() > before {
+        return;
+    }
+    let (dt_max, dt_min) = (it.dt_max.get(), it.dt_min.get());
+    let deepest = dt_max / TICKS_PER_DT_MAX as f64;
+    if !(deepest..=dt_max).contains(&dt_min) {
+        found.push(Problem::new(key("dt_min"), format!("expected {deepest:e} to dt_max = {dt_max}, found {dt_min}")));
+    }
+    for (name, time) in [("t_start", it.t_start.get()), ("t_end", it.t_end.get())] {
+        if time != 0.0 && whole_multiple(time, dt_max).is_none() {
+            found.push(Problem::new(key(name), format!("{time} is not a whole multiple of dt_max = {dt_max}")));
+        }
+    }
+    if it.t_end <= it.t_start {
+        found.push(Problem::new(
+            key("t_end"),
+            format!("expected a time after t_start = {}, found {}", it.t_start, it.t_end),
+        ));
+    }
+}
+
+/// Adds the problems of integrators and accuracies. An integrator that works in none of the modes leaves nothing to do.
+pub(super) fn check_integrators(
+    section: &str,
+    integrators: &[Integrator],
+    modes: &[Precision],
+    (nu, eta): (&[Real], &[Real]),
+    found: &mut Vec<Problem>,
+) {
+    let key = |name: &str| format!("{section}.{name}");
+    once(&key("integrators"), integrators, found);
+    for (name, values) in [("nu", nu), ("eta", eta)] {
+        values.iter().for_each(|value| above(found, key(name), Some(*value), 0.0));
+        once(&key(name), values, found);
+    }
+    for integrator in integrators {
+        let mut wrong = accuracies(*integrator, nu, eta).iter().filter_map(|value| integrator.problem(value.get()));
+        let of_key = key(integrator.accuracy_key());
+        let known = |found: &[Problem], problem: &str| found.iter().any(|it| it.key == of_key && it.problem == problem);
+        if let Some(problem) = wrong.next().filter(|problem| !known(found, problem)) {
+            found.push(Problem::new(&of_key, problem));
+        }
+    }
+    if !integrators.is_empty() && !integrators.iter().any(|it| modes.iter().any(|mode| it.works_in(*mode))) {
+        let problem = "order 8 needs forces in f64: with these modes there is nothing to do";
+        found.push(Problem::new(key("integrators"), problem));
+    }
+}
+
+/// Name of the remark of a table about points that are left out.
+pub const LEFT_OUT: &str = "left out";
+
+/// Returns the points of a sweep that are left out, in words; [`None`] if there are none.
+#[must_use]
+pub fn left_out(integrators: &[Integrator], modes: &[Precision]) -> Option<String> {
+    let without = |it: &Integrator| {
+        let modes: Vec<&str> = modes.iter().filter(|mode| !it.works_in(**mode)).map(|mode| mode.name()).collect();
+        (!modes.is_empty()).then(|| format!("{} in {}", it.name(), modes.join(", ")))
+    };
+    let found: Vec<String> = integrators.iter().filter_map(without).collect();
+    (!found.is_empty()).then(|| format!("{}: order 8 needs forces in f64", found.join("; ")))
+}

@@ -1,0 +1,370 @@
+//! Hermite integrators with individual block time steps: predict, evaluate, correct (Makino & Aarseth 1992, PASJ 44,
+//! 141). A [`HermiteScheme`] says how particles are predicted and corrected and how long their next steps are;
+//! [`BlockHermite`] does everything else: blocks, tiles, threads, the floor of the steps, guards.
+
+pub mod limits;
+mod scheme;
+mod start;
+
+pub use limits::OnFloor;
+pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
+
+use super::particle_slices::ParticleSlices;
+use super::scheduler::Scheduler;
+use super::timestep::next_level;
+use super::{Integrator, Progress, out_of_range};
+use crate::error::{Error, Result};
+use crate::force::range::RangeGuard;
+use crate::force::{Block, ForceEngine, Forces, Targets};
+use crate::gravity::predict;
+use crate::particles::{Particles, Vec3};
+use crate::time::{Clock, Level, Time};
+use crate::units::nearest_power_of_two;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Largest number of targets that are evaluated at a time, which bounds the memory for them.
+const TILE: usize = 1 << 14;
+/// Minimum number of particles that a thread predicts or corrects: waking it costs as much as some hundred of them.
+const SHARE: usize = 1024;
+
+/// Hermite integrator with individual block time steps.
+#[derive(Debug)]
+pub struct BlockHermite<S> {
+    scheme: S,
+    limits: Limits,
+    clock: Clock,
+    scheduler: Scheduler,
+    block: Vec<u32>,
+    targets: Block,
+    predicted: (Vec<Vec3>, Vec<Vec3>),
+    forces: Forces,
+    guard: RangeGuard,
+    /// 1/M rounded to a power of two, so that products with it are exact.
+    per_mass: f64,
+}
+
+/// Result of moving a part of a block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moved {
+    /// Number of particles clamped to the floor.
+    clamped: u64,
+    /// First target that cannot continue, and the step that it needs.
+    refused: Option<(usize, f64)>,
+}
+
+impl Moved {
+    /// Combines two results; `self` comes first in the block.
+    fn and(self, later: Self) -> Self {
+        Self { clamped: self.clamped + later.clamped, refused: self.refused.or(later.refused) }
+    }
+
+    /// Returns the allowed level of target `k`, if any, and records clamping or refusal.
+    #[inline(always)]
+    fn level(&mut self, k: usize, wanted: f64, allowed: Option<(Level, bool)>) -> Option<Level> {
+        match allowed {
+            Some((level, held)) => {
+                self.clamped += u64::from(held);
+                Some(level)
+            }
+            None => {
+                self.refused = self.refused.or(Some((k, wanted)));
+                None
+            }
+        }
+    }
+}
+
+/// Returns the tiles of `n` particles.
+fn tiles(n: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n).step_by(TILE).map(move |begin| begin..n.min(begin + TILE))
+}
+
+/// Returns the number of particles for each thread, of `n`.
+fn share(n: usize) -> usize {
+    n.div_ceil((n / SHARE).clamp(1, rayon::current_num_threads()))
+}
+
+impl<S: HermiteScheme> BlockHermite<S> {
+    /// Creates an integrator for a run on the time axis `clock`, in internal units.
+    #[must_use]
+    pub fn from_scheme(scheme: S, limits: Limits, clock: Clock) -> Self {
+        Self {
+            scheme,
+            limits,
+            clock,
+            scheduler: Scheduler::new(Time::default(), &[]),
+            block: Vec::new(),
+            targets: Block::default(),
+            predicted: Default::default(),
+            forces: Forces::default(),
+            guard: RangeGuard::new(limits.range, clock.dt_max),
+            per_mass: 1.0,
+        }
+    }
+
+    /// Loads all particles into the guard and the engine.
+    fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
+        self.guard.load(p);
+        self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
+        f.load(p)
+    }
+
+    /// Returns the largest number of targets that may be evaluated at a time.
+    ///
+    /// Iterated targets act on each other as corrected, and those of a scheme with a history as its own predictor has
+    /// them, which is better than the engine's: there the block must stay in one piece.
+    fn tile(&self) -> usize {
+        if self.scheme.iterations() == 1 && self.scheme.history() == [0, 0] { TILE } else { usize::MAX }
+    }
+
+    /// Predicts the particles `tile` of the block into the targets, each by the time `dt` of its index.
+    fn predict_targets(&mut self, p: &Particles, tile: Range<usize>, dt: impl Fn(usize) -> f64 + Sync) {
+        let Self { targets, block, scheme, .. } = self;
+        targets.index.clear();
+        targets.index.extend_from_slice(&block[tile]);
+        let n = targets.index.len();
+        targets.pos.resize(n, Vec3::zeros());
+        targets.vel.resize(n, Vec3::zeros());
+        let part = |((index, pos), vel): ((&[u32], &mut [Vec3]), &mut [Vec3])| {
+            for ((&i, pos), vel) in index.iter().zip(pos).zip(vel) {
+                let i = i as usize;
+                (*pos, *vel) = scheme.predict(p, i, dt(i));
+            }
+        };
+        match share(n) {
+            share if share == n => part(((&targets.index, &mut targets.pos), &mut targets.vel)),
+            share => {
+                let parts = targets.index.par_chunks(share).zip(targets.pos.par_chunks_mut(share));
+                parts.zip(targets.vel.par_chunks_mut(share)).for_each(part);
+            }
+        }
+    }
+
+    /// Evaluates the forces on the targets, and checks that their numbers are within the range of the engine's
+    /// arithmetic.
+    fn evaluate(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
+        f.evaluate(now, self.targets.view(), &mut self.forces)?;
+        let checked = self.guard.check(p, self.targets.view(), &self.forces);
+        checked.map_err(|what| out_of_range(p, what, &self.limits.range, self.clock.time(now)))
+    }
+
+    /// Corrects the targets in place for the next evaluation: every correction starts from the prediction.
+    fn correct_targets(&mut self, p: &Particles, now: Time) {
+        let Self { targets, clock, predicted, forces, scheme, .. } = self;
+        let index = &targets.index;
+        targets.pos.par_iter_mut().zip(&mut targets.vel).enumerate().with_min_len(SHARE).for_each(|(k, (pos, vel))| {
+            let i = index[k] as usize;
+            let end = StepEnd {
+                now,
+                dt: p.step[i].step(clock.dt_max),
+                noise: 0.0,
+                pos: predicted.0[k],
+                vel: predicted.1[k],
+                acc: forces.acc[k],
+                jerk: forces.jerk[k],
+            };
+            (*pos, *vel) = scheme.iterate(p, i, &end);
+        });
+    }
+
+    /// Moves the targets' particles to `now`: corrects them, and gives each its new step. Returns the number of clamped
+    /// particles.
+    fn move_particles(&self, p: &mut Particles, now: Time) -> Result<u64> {
+        let n = self.targets.len();
+        let all = ParticleSlices::all(p);
+        let moved = match share(n) {
+            share if share == n => self.move_part(all, 0..n, now),
+            share => {
+                let slices = all.for_chunks(&self.targets.index, share).into_par_iter().enumerate();
+                let part = |(k, slice)| self.move_part(slice, k * share..n.min((k + 1) * share), now);
+                slices.map(part).reduce(Moved::default, Moved::and)
+            }
+        };
+        self.check(p, now, moved)
+    }
+
+    /// Moves the targets `part`, whose particles lie in the slice `p`.
+    fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time) -> Moved {
+        let Self { scheme, clock, forces, targets, limits, per_mass, .. } = self;
+        let predicted = match scheme.iterations() {
+            1 => (&targets.pos, &targets.vel),
+            _ => (&self.predicted.0, &self.predicted.1),
+        };
+        let n = part.len();
+        let (index, pos, vel) = (&targets.index[part.clone()], &predicted.0[part.clone()], &predicted.1[part.clone()]);
+        let (acc, jerk) = (&forces.acc[part.clone()][..n], &forces.jerk[part.clone()][..n]);
+        let (pot, mut p) = (&forces.pot[part.clone()][..n], p.of_equal_length());
+        let mut moved = Moved::default();
+        for begin in (0..n).step_by(LANES) {
+            let end = n.min(begin + LANES);
+            let (mut lanes, mut squares) = (S::Lanes::default(), [0.0; LANES]);
+            for k in begin..end {
+                let i = index[k] as usize - p.first;
+                let (dt, norm2) = (p.columns.step[i].step(clock.dt_max), acc[k].dot(&acc[k]));
+                squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
+                let noise = limits.noise * norm2.sqrt().max(pot[k] * pot[k] * per_mass);
+                let end = StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], jerk: jerk[k] };
+                scheme.correct(&mut p, i, &end, &mut lanes, k - begin);
+                p.columns.pot[i] = pot[k];
+            }
+            let mut wanted = [0.0; LANES];
+            scheme.wanted(&lanes, &mut wanted);
+            for k in begin..end {
+                let lane = k - begin;
+                let target = part.start + k;
+                let allowed = self
+                    .allowed(wanted[lane], wanted[lane] / clock.dt_max)
+                    .filter(|_| (squares[lane] + pot[k]).is_finite() || self.is_finite(target));
+                if let Some(level) = moved.level(target, wanted[lane], allowed) {
+                    let step = &mut p.columns.step[index[k] as usize - p.first];
+                    *step = next_level(*step, level, now);
+                }
+            }
+        }
+        moved
+    }
+
+    /// Returns the level for a wanted step, `ratio` times dt_max, and true if it is clamped to the floor; [`None`] for
+    /// NaN, or if the run has to stop.
+    #[inline(always)]
+    fn allowed(&self, wanted: f64, ratio: f64) -> Option<(Level, bool)> {
+        match Level::not_longer_than(ratio) {
+            Some(level) if level <= self.limits.floor => Some((level, false)),
+            _ if wanted.is_nan() || self.limits.on_floor == OnFloor::Stop => None,
+            _ => Some((self.limits.floor, true)),
+        }
+    }
+
+    /// Returns true if all numbers of the force on target `k` are finite.
+    fn is_finite(&self, k: usize) -> bool {
+        let Forces { acc, jerk, pot, .. } = &self.forces;
+        acc[k].iter().chain(&jerk[k]).chain([&pot[k]]).all(|x| x.is_finite())
+    }
+
+    /// Checks that the forces on all targets are finite numbers.
+    fn check_finite(&self, p: &Particles, now: Time) -> Result<()> {
+        match (0..self.targets.len()).find(|&k| !self.is_finite(k)) {
+            Some(k) => Err(self.not_finite(p, k, now)),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves the particles of the block to `now`; returns the number of clamped particles.
+    fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
+        let (n, dt_max, tile, mut clamped) = (self.block.len(), self.clock.dt_max, self.tile(), 0);
+        for begin in (0..n).step_by(tile) {
+            self.predict_targets(p, begin..n.min(begin.saturating_add(tile)), |i| p.step[i].step(dt_max));
+            if self.scheme.iterations() > 1 {
+                self.predicted.0.clone_from(&self.targets.pos);
+                self.predicted.1.clone_from(&self.targets.vel);
+            }
+            self.evaluate(p, f, now)?;
+            for _ in 1..self.scheme.iterations() {
+                self.correct_targets(p, now);
+                self.evaluate(p, f, now)?;
+            }
+            clamped += self.move_particles(p, now)?;
+        }
+        self.scheduler.reschedule(&p.step, &self.block);
+        f.update(p, &self.block)?;
+        Ok(clamped)
+    }
+
+    /// Checks that the particles have the history that the scheme needs.
+    fn check_history(&self, p: &Particles) -> Result<()> {
+        let [points, derivatives] = self.scheme.history();
+        if p.history.has(p.len(), points, derivatives) {
+            return Ok(());
+        }
+        let (section, found) = (self.scheme.info().section, p.history.points.len());
+        let problem = format!("{section} needs particles with a history of {points} points, found {found}");
+        Err(Error::Integration { problem, help: Some("start the integrator, or resume the state that it left".into()) })
+    }
+
+    /// Returns the number of particles clamped to the floor, or the error that ends the run.
+    fn check(&self, p: &Particles, now: Time, moved: Moved) -> Result<u64> {
+        let Some((k, wanted)) = moved.refused else { return Ok(moved.clamped) };
+        let i = self.targets.index[k] as usize;
+        if wanted.is_nan() || !self.is_finite(k) {
+            return Err(self.not_finite(p, k, now));
+        }
+        Err(self.below_floor(p, i, now, wanted))
+    }
+
+    /// Returns the error that names the particle of target `k`, whose force is not finite.
+    fn not_finite(&self, p: &Particles, k: usize, now: Time) -> Error {
+        let (time, info) = (self.clock.time(now), self.scheme.info());
+        let Forces { acc, jerk, pot, .. } = &self.forces;
+        Error::Integration {
+            problem: format!(
+                "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, \
+                 jerk {:?}, potential {:?})",
+                p.id[self.targets.index[k] as usize],
+                acc[k].as_slice(),
+                jerk[k].as_slice(),
+                pot[k]
+            ),
+            help: Some(format!(
+                "a collision without softening, or a close pair that was not resolved: lower {}.{}, or set \
+                 softening.epsilon{}",
+                info.section,
+                info.accuracy_key,
+                self.limits.range.too_close()
+            )),
+        }
+    }
+
+    /// Returns the error that names the particle that needs too short a step, and its nearest neighbour at that moment.
+    fn below_floor(&self, p: &Particles, i: usize, now: Time, wanted: f64) -> Error {
+        let at = |j: usize| predict(p.pos[j], p.vel[j], p.acc[j], p.jerk[j], self.clock.between(p.time[j], now)).0;
+        let here = at(i);
+        let distance = |j: usize| (at(j) - here).norm();
+        let partner = (0..p.len()).filter(|&j| j != i).map(|j| (distance(j), j)).min_by(|a, b| a.0.total_cmp(&b.0));
+        Error::StepBelowFloor(Box::new(crate::error::StepBelowFloor {
+            id: p.id[i],
+            time: self.clock.time(now),
+            wanted,
+            floor: self.limits.floor.step(self.clock.dt_max),
+            section: self.scheme.info().section,
+            partner: partner.map(|(distance, j)| (p.id[j], distance)),
+        }))
+    }
+}
+
+impl<S: HermiteScheme> Integrator for BlockHermite<S> {
+    type Evaluation = Forces;
+
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
+        self.begin(p, f)
+    }
+
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
+        self.check_history(p)?;
+        self.load(p, f)?;
+        self.scheduler = Scheduler::new(now, &p.step);
+        Ok(())
+    }
+
+    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
+        let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
+        while done.block_steps < most
+            && let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block)
+        {
+            let clamped = self.step(p, f, now)?;
+            let n = self.block.len() as u64;
+            done.now = now;
+            done.block_steps += 1;
+            done.particle_steps += n;
+            done.pairs += n * (p.len() as u64).saturating_sub(1) * u64::from(self.scheme.iterations());
+            done.clamped += clamped;
+        }
+        Ok(done)
+    }
+
+    fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {
+        let mut found = Forces::default();
+        f.evaluate(now, targets, &mut found)?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,109 @@
+//! What makes a Hermite scheme: predictor, corrector, step criterion, and the parameters that all of them have.
+
+use super::OnFloor;
+use crate::force::precision::Precision;
+use crate::force::range::Range;
+use crate::integrator::SchemeInfo;
+use crate::integrator::particle_slices::ParticleSlices;
+#[cfg(doc)]
+use crate::integrator::timestep::initial;
+#[cfg(doc)]
+use crate::particles::History;
+use crate::particles::{Particles, Vec3};
+use crate::time::{Level, Time};
+use std::fmt::Debug;
+
+/// Number of particles whose new steps are computed together, so that square roots and divisions use the vector unit.
+pub const LANES: usize = 16;
+/// Parameters of every scheme, in internal units.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Deepest level allowed: that of the shortest step.
+    pub floor: Level,
+    /// Treatment of particles that need a shorter step.
+    pub on_floor: OnFloor,
+    /// Rounding error of an acceleration, relative to the larger of |a| and φ²/M: 0 for forces in f64.
+    pub noise: f64,
+    /// Range of the pair arithmetic of the forces.
+    pub range: Range,
+}
+
+impl Limits {
+    /// Returns the defaults for forces of a precision mode: steps down to dt_max/2²³, and [`OnFloor::Stop`] below.
+    #[must_use]
+    pub const fn new(precision: Precision) -> Self {
+        Self {
+            floor: Level(23),
+            on_floor: OnFloor::Stop,
+            noise: precision.noise(),
+            range: Range::for_precision(precision),
+        }
+    }
+}
+
+/// End of a step: what the corrector is given besides the particle.
+#[derive(Clone, Copy, Debug)]
+pub struct StepEnd {
+    /// Moment.
+    pub now: Time,
+    /// Length of the step.
+    pub dt: f64,
+    /// Rounding error of the acceleration: 0 for forces in f64.
+    pub noise: f64,
+    /// Predicted position.
+    pub pos: Vec3,
+    /// Predicted velocity.
+    pub vel: Vec3,
+    /// New acceleration.
+    pub acc: Vec3,
+    /// New jerk.
+    pub jerk: Vec3,
+}
+
+/// Choice of the first step of every particle.
+#[derive(Clone, Copy, Debug)]
+pub enum FirstStep {
+    /// By acceleration and jerk: [`initial`] with this ν.
+    FromJerk(f64),
+    /// By Aarseth's criterion with this ν and derivatives measured in two evaluations shortly after the start.
+    Measured(f64),
+}
+
+/// Predictor, corrector and step criterion of a Hermite scheme.
+pub trait HermiteScheme: Clone + Debug + Send + Sync {
+    /// Arguments of the step criterion for [`LANES`] particles, in columns.
+    type Lanes: Default;
+
+    /// Properties that do not depend on settings, for messages.
+    fn info(&self) -> SchemeInfo;
+
+    /// Numbers of earlier points that the corrector uses and of derivatives that the predictor uses: what the
+    /// particles keep in their [`History`].
+    fn history(&self) -> [usize; 2] {
+        [0, 0]
+    }
+
+    /// Number of evaluations and corrections a step: the n of P(EC)ⁿ.
+    fn iterations(&self) -> u32 {
+        1
+    }
+
+    /// Returns the choice of the first step.
+    fn first_step(&self) -> FirstStep;
+
+    /// Returns the predicted position and velocity of particle `i` after `dt`.
+    fn predict(&self, p: &Particles, i: usize, dt: f64) -> (Vec3, Vec3);
+
+    /// Returns the corrected position and velocity of particle `i` for the next evaluation, which only schemes with
+    /// several evaluations a step have.
+    fn iterate(&self, _: &Particles, _: usize, end: &StepEnd) -> (Vec3, Vec3) {
+        (end.pos, end.vel)
+    }
+
+    /// Moves particle `i` of the slices to the end of its step, except for its potential and its next step, and stores
+    /// the arguments of the criterion in a lane.
+    fn correct(&self, p: &mut ParticleSlices<'_>, i: usize, end: &StepEnd, lanes: &mut Self::Lanes, lane: usize);
+
+    /// Computes the steps that the criterion gives.
+    fn wanted(&self, lanes: &Self::Lanes, wanted: &mut [f64; LANES]);
+}

@@ -1,0 +1,314 @@
+//! Multi-point Hermite schemes of 6th and 8th order with individual block time steps (after Dittmann 2024,
+//! arXiv:2410.17311).
+//!
+//! The corrector goes through acceleration and jerk at the two ends of a step, as in the scheme of 4th order, and at
+//! one or two earlier points, which the particle keeps: the order rises by two a point, at one evaluation a step and by
+//! the same forces. The particles of a block are predicted with as many derivatives as the order needs (d²a/dt² and
+//! d³a/dt³ at order 6, also the next two at order 8), both as targets and as sources; all other sources by the engine, to
+//! the jerk. A particle without earlier points takes a step of 4th order, which is that
+//! of [`hermite4`](super::hermite4) bit for bit.
+
+mod settings;
+mod stencil;
+
+pub use super::hermite::{Limits, OnFloor};
+pub use settings::MultipointSettings;
+pub use stencil::{Addition, Node, Stencil};
+
+use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
+use super::hermite4::brackets;
+use super::particle_slices::ParticleSlices;
+use super::{Scheme, SchemeInfo};
+use crate::force::precision::Precision;
+use crate::gravity::predict;
+use crate::particles::{Particles, Vec3};
+use crate::time::{Clock, Time};
+
+/// Multi-point Hermite integrator.
+pub type Multipoint = BlockHermite<MultipointScheme>;
+
+/// Order of a multi-point scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Without earlier points: the corrector of [`hermite4`](super::hermite4).
+    Four,
+    /// One earlier point.
+    Six,
+    /// Two earlier points.
+    Eight,
+}
+
+impl Order {
+    /// Returns the numbers of earlier points, and of derivatives for the prediction: as many as the order needs.
+    #[must_use]
+    pub const fn history(self) -> [usize; 2] {
+        match self {
+            Self::Four => [0, 0],
+            Self::Six => [1, 2],
+            Self::Eight => [2, 4],
+        }
+    }
+
+    /// Returns the largest η at which a circular orbit lasts, as measured over 10⁴ periods: its step is η/ω, and beyond
+    /// the prediction by high derivatives feeds their errors back.
+    #[must_use]
+    pub const fn stable_eta(self) -> f64 {
+        match self {
+            Self::Four | Self::Six => 0.5,
+            Self::Eight => 0.22,
+        }
+    }
+}
+
+/// Step criterion (Nitadori & Makino 2008), with A_k = √(|a⁽ᵏ⁻¹⁾| |a⁽ᵏ⁺¹⁾| + |a⁽ᵏ⁾|²). The step is not longer than 0.8
+/// and not shorter than 0.25 times η A₁/A₂, which is Aarseth's with ν = η².
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criterion {
+    /// η (A₁/A₃)^(1/2), which withstands the rounding errors of forces that are not in f64.
+    Third,
+    /// η (A₁/A₄)^(1/3).
+    Fourth,
+}
+
+impl Criterion {
+    /// Returns the criterion for forces of a precision mode.
+    #[must_use]
+    pub const fn for_precision(precision: Precision) -> Self {
+        if precision.in_f64() { Self::Fourth } else { Self::Third }
+    }
+}
+
+/// Bounds of the step, in units of η A₁/A₂: for robustness against a vanishing or a noisy high derivative.
+const BOUNDS: [f64; 2] = [0.25, 0.8];
+/// First step, in units of η A₁/A₂. It is of 4th order, so that it has to be shorter than those that follow.
+const FIRST: f64 = 0.14;
+
+/// Parameters of the scheme, in internal units.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameters {
+    /// Order.
+    pub order: Order,
+    /// Accuracy parameter η of the step criterion.
+    pub eta: f64,
+    /// Step criterion.
+    pub criterion: Criterion,
+    /// Limits of the steps, and properties of the forces.
+    pub limits: Limits,
+}
+
+impl Parameters {
+    /// Returns the defaults for forces of a precision mode: order 6, η = 0.35, steps down to dt_max/2²³, and
+    /// [`OnFloor::Stop`] below.
+    #[must_use]
+    pub const fn new(precision: Precision) -> Self {
+        let criterion = Criterion::for_precision(precision);
+        Self { order: Order::Six, eta: 0.35, criterion, limits: Limits::new(precision) }
+    }
+}
+
+impl Multipoint {
+    /// Creates an integrator for a run on the time axis `clock`, in internal units.
+    #[must_use]
+    pub fn new(parameters: Parameters, clock: Clock) -> Self {
+        let Parameters { order, eta, criterion, limits } = parameters;
+        Self::from_scheme(MultipointScheme { order, eta, criterion }, limits, clock)
+    }
+}
+
+/// Predictor, corrector and step criterion of a multi-point scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct MultipointScheme {
+    order: Order,
+    eta: f64,
+    criterion: Criterion,
+}
+
+/// Particle after the corrector: position, velocity, and hᵏ a⁽ᵏ⁾ for k = 2 … 5.
+struct Corrected {
+    pos: Vec3,
+    vel: Vec3,
+    derivatives: [Vec3; 4],
+}
+
+/// Returns the position and velocity after `dt` of a particle with these derivatives. Where they are zero from the
+/// second of the acceleration on, it is [`predict`] bit for bit.
+#[inline(always)]
+fn predict_with<const K: usize>(pos: Vec3, vel: Vec3, acc: Vec3, jerk: Vec3, more: [Vec3; K], dt: f64) -> (Vec3, Vec3) {
+    const THIRD: f64 = 1.0 / 3.0;
+    // Horner's scheme: derivative k of the acceleration over (k + 2)! in the position, and over (k + 1)! in the velocity.
+    const INVERSE: [f64; 8] = [1.0, 1.0, 0.5, THIRD, 0.25, 0.2, 1.0 / 6.0, 1.0 / 7.0];
+    let (mut x, mut v) = (Vec3::zeros(), Vec3::zeros());
+    for (k, derivative) in more.iter().enumerate().rev() {
+        x = (x + derivative) * (dt * INVERSE[k + 4]);
+        v = (v + derivative) * (dt * INVERSE[k + 3]);
+    }
+    let half = 0.5 * dt;
+    ((((x + jerk) * (dt * THIRD) + acc) * half + vel) * dt + pos, ((v + jerk) * half + acc) * dt + vel)
+}
+
+impl MultipointScheme {
+    /// Corrects particle `i` of the slices.
+    #[inline(always)]
+    fn corrected(&self, p: &ParticleSlices<'_>, i: usize, end: &StepEnd) -> (Corrected, Option<Stencil<f64>>) {
+        let (c, dt) = (&p.columns, end.dt);
+        let (pos, vel) = predict(c.pos[i], c.vel[i], c.acc[i], c.jerk[i], dt);
+        let stencil = self.stencil(p, i);
+        let [mut for_pos, mut for_vel, a2, a3] = brackets(dt, (c.acc[i], c.jerk[i]), (end.acc, end.jerk));
+        let mut derivatives = [a2 + a3, a3, Vec3::zeros(), Vec3::zeros()];
+        if let Some(stencil) = &stencil {
+            let node = |acc: Vec3, jerk: Vec3| (acc, jerk * dt);
+            let [near, far] = &p.points;
+            let near_node = node(near.acc[i], near.jerk[i]);
+            let far_node = if self.order == Order::Eight { node(far.acc[i], far.jerk[i]) } else { near_node };
+            let nodes = [far_node, near_node, node(c.acc[i], c.jerk[i]), node(end.acc, end.jerk)];
+            for k in 0..3 {
+                let addition = stencil.addition(nodes.map(|(acc, jerk)| Node { acc: acc[k], jerk: jerk[k] }));
+                for_pos[k] += addition.pos;
+                for_vel[k] += addition.vel;
+                for (sum, term) in derivatives.iter_mut().zip(addition.derivatives) {
+                    sum[k] += term;
+                }
+            }
+        }
+        (Corrected { pos: pos + for_pos * (dt * dt), vel: vel + for_vel * dt, derivatives }, stencil)
+    }
+
+    /// Returns the factors of the earlier points of particle `i` at the next step; [`None`] if it has none.
+    #[inline(always)]
+    fn stencil(&self, p: &ParticleSlices<'_>, i: usize) -> Option<Stencil<f64>> {
+        if self.order == Order::Four {
+            return None;
+        }
+        let [near, far] = &p.points;
+        let (step, start) = (p.columns.step[i].ticks() as f64, p.columns.time[i]);
+        // Exact: both are whole numbers of ticks.
+        let ratio = |time: Time| (start.0 - time.0) as f64 / step;
+        let near = near.time[i];
+        let far = if self.order == Order::Eight { far.time[i] } else { near };
+        (near < start).then(|| Stencil::new(ratio(near), (far < near).then(|| ratio(far))))
+    }
+}
+
+/// Returns the standard error of hᵏ a⁽ᵏ⁾, k = 2 … 5, for independent errors of 1 in the accelerations at all points.
+fn amplification(stencil: Option<Stencil<f64>>) -> [f64; 4] {
+    // Of the cubic: at the beginning and at the end of the step.
+    let cubic = [[0.0; 4], [0.0; 4], [6.0, 12.0, 0.0, 0.0], [-6.0, -12.0, 0.0, 0.0]];
+    let mut variance = [0.0; 4];
+    for (wrong, cubic) in cubic.iter().enumerate() {
+        let nodes = std::array::from_fn(|k| Node { acc: if k == wrong { 1.0 } else { 0.0 }, jerk: 0.0 });
+        let added = stencil.map_or([0.0; 4], |stencil| stencil.addition(nodes).derivatives);
+        for ((sum, added), cubic) in variance.iter_mut().zip(added).zip(cubic) {
+            *sum += (added + cubic) * (added + cubic);
+        }
+    }
+    variance.map(f64::sqrt)
+}
+
+impl HermiteScheme for MultipointScheme {
+    type Lanes = Lanes;
+
+    fn info(&self) -> SchemeInfo {
+        MultipointSettings::info()
+    }
+
+    #[inline(always)]
+    fn history(&self) -> [usize; 2] {
+        self.order.history()
+    }
+
+    fn first_step(&self) -> FirstStep {
+        FirstStep::Measured((FIRST * self.eta).powi(2))
+    }
+
+    #[inline(always)]
+    fn predict(&self, p: &Particles, i: usize, dt: f64) -> (Vec3, Vec3) {
+        let (pos, vel, acc, jerk) = (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]);
+        let of = |k: usize| p.history.derivatives[k][i];
+        match self.order {
+            Order::Four => predict(pos, vel, acc, jerk, dt),
+            Order::Six => predict_with(pos, vel, acc, jerk, [of(0), of(1)], dt),
+            Order::Eight => predict_with(pos, vel, acc, jerk, [of(0), of(1), of(2), of(3)], dt),
+        }
+    }
+
+    #[inline(always)]
+    fn correct(&self, p: &mut ParticleSlices<'_>, i: usize, end: &StepEnd, lanes: &mut Lanes, lane: usize) {
+        let (corrected, stencil) = self.corrected(p, i, end);
+        let noise = if end.noise > 0.0 { amplification(stencil).map(|factor| factor * end.noise) } else { [0.0; 4] };
+        let ParticleSlices { columns: c, derivatives, points: [near, far], .. } = p;
+        if self.order == Order::Eight {
+            (far.acc[i], far.jerk[i], far.time[i]) = (near.acc[i], near.jerk[i], near.time[i]);
+        }
+        if self.order != Order::Four {
+            (near.acc[i], near.jerk[i], near.time[i]) = (c.acc[i], c.jerk[i], c.time[i]);
+            let (per_dt, mut scale) = (1.0 / end.dt, 1.0 / end.dt);
+            let [_, kept] = self.order.history();
+            for (column, derivative) in derivatives.iter_mut().zip(&corrected.derivatives).take(kept) {
+                scale *= per_dt;
+                column[i] = derivative * scale;
+            }
+        }
+        (c.pos[i], c.vel[i]) = (corrected.pos, corrected.vel);
+        (c.acc[i], c.jerk[i], c.time[i]) = (end.acc, end.jerk, end.now);
+        lanes.set(lane, end, &corrected.derivatives, noise);
+    }
+
+    fn wanted(&self, lanes: &Lanes, wanted: &mut [f64; LANES]) {
+        let mut ratios = [0.0; LANES];
+        lanes.ratios(self.criterion, wanted, &mut ratios);
+        for ((wanted, ratio), dt) in wanted.iter_mut().zip(ratios).zip(lanes.dt) {
+            let step = match self.criterion {
+                Criterion::Third => ratio,
+                // Not that of the system's library, whose last bit depends on its version.
+                Criterion::Fourth => libm::cbrt(ratio),
+            };
+            let [least, most] = BOUNDS.map(|bound| bound * *wanted);
+            // As comparisons, so that a NaN stays one.
+            let step = if step < least { least } else { step };
+            *wanted = self.eta * dt * if step > most { most } else { step };
+        }
+    }
+}
+
+/// Arguments of the step criterion for some particles, in columns: squares of norms of dtᵏ a⁽ᵏ⁾, k = 0 … 5.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lanes {
+    dt: [f64; LANES],
+    squares: [[f64; LANES]; 6],
+}
+
+impl Lanes {
+    /// Stores the arguments of one particle. Only the part of the derivatives above their `noise` counts; otherwise
+    /// the step would shrink to resolve rounding errors.
+    #[inline(always)]
+    fn set(&mut self, lane: usize, end: &StepEnd, derivatives: &[Vec3; 4], noise: [f64; 4]) {
+        self.dt[lane] = end.dt;
+        let jerk = end.jerk * end.dt;
+        self.squares[0][lane] = end.acc.dot(&end.acc);
+        self.squares[1][lane] = jerk.dot(&jerk);
+        for k in 0..4 {
+            let square = derivatives[k].dot(&derivatives[k]);
+            self.squares[k + 2][lane] = if noise[k] == 0.0 { square } else { (square - noise[k] * noise[k]).max(0.0) };
+        }
+    }
+
+    /// Computes, in units of the last step, A₁/A₂ and, for the criterion of third or fourth derivatives, (A₁/A₃)^(1/2)
+    /// or A₁/A₄: infinite where the derivatives vanish. A function of its own, so that the compiler vectorises the
+    /// loop.
+    #[inline(never)]
+    fn ratios(&self, criterion: Criterion, second: &mut [f64; LANES], higher: &mut [f64; LANES]) {
+        let quotient = |above: f64, below: f64| {
+            let root = (above / below).sqrt();
+            if below == 0.0 { f64::INFINITY } else { root }
+        };
+        for lane in 0..LANES {
+            let n = self.squares.map(|column| column[lane].sqrt());
+            let square = |k: usize| n[k - 1] * n[k + 1] + n[k] * n[k];
+            second[lane] = quotient(square(1), square(2));
+            higher[lane] = match criterion {
+                Criterion::Third => quotient(square(1), square(3)).sqrt(),
+                Criterion::Fourth => quotient(square(1), square(4)),
+            };
+        }
+    }
+}
