@@ -1,6 +1,11 @@
 //! Kinds of engines: the identity of an engine in configurations, in files and on the screen.
 
+use super::FieldEngine;
+use super::cpu::{self, Width};
 use super::precision::Precision;
+use super::reference;
+use crate::error::{Error, Result};
+use crate::time::Clock;
 
 /// Kind of a force engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +36,29 @@ impl EngineKind {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Creates an engine of this kind without sources. `epsilon` is the Plummer softening, `clock` the time axis of the
+    /// sources (internal units), `device` the number of the GPU.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no such GPU or this build has no engine for GPUs, or if `TISANE_SIMD` names
+    /// instructions that this machine does not have.
+    pub fn open(self, precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Box<dyn FieldEngine>> {
+        Ok(match self {
+            Self::Cpu => {
+                let width = Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))?;
+                cpu::engine(precision, epsilon, clock, width)
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda => Box::new(super::cuda::CudaEngine::new(precision, epsilon, clock, device)?),
+            #[cfg(not(feature = "cuda"))]
+            Self::Cuda => {
+                let problem = format!("device {device}: this tisane was built without its engine for GPUs");
+                return Err(Error::input("CUDA", problem));
+            }
+            Self::Reference => reference::engine(precision, epsilon, clock),
+        })
     }
 
     /// Returns true if engines of both kinds give the same bits in a mode. All do in f64; in the other modes only the

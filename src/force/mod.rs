@@ -11,6 +11,7 @@ pub mod cuda;
 mod engine_kind;
 pub mod external;
 pub mod mode;
+mod points;
 pub mod precision;
 pub mod profile;
 pub mod range;
@@ -18,6 +19,7 @@ pub mod real;
 pub mod reference;
 
 pub use engine_kind::EngineKind;
+pub use points::{FieldEngine, NO_SOURCE, Points};
 
 use crate::error::{Error, Result};
 use crate::gravity::Force;

@@ -4,7 +4,7 @@ use super::canonical::{BAG, FULL_DEPTH, TreeSum};
 use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
 use super::precision::Precision;
 use super::real::Real;
-use super::{Accelerations, ForceEngine, Forces, Targets};
+use super::{Accelerations, FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::Result;
 use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict};
 use crate::particles::{Particles, Vec3};
@@ -26,14 +26,14 @@ pub struct ReferenceEngine<M> {
 /// Creates the reference engine for a precision mode. `epsilon` is the Plummer softening, `clock` the run's time axis
 /// (internal units).
 #[must_use]
-pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn ForceEngine> {
+pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn FieldEngine> {
     engine_with_bags(precision, epsilon, clock, BAG)
 }
 
 /// Creates the reference engine with bags of `bag` sources (at least 1) instead of the canonical number, to study the
 /// effect of bags on the error.
 #[must_use]
-pub fn engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
+pub fn engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn FieldEngine> {
     let bag = bag.max(1);
     with_mode!(precision, M => Box::new(ReferenceEngine::<M> { bag, ..ReferenceEngine::new(epsilon, clock) }))
 }
@@ -54,15 +54,19 @@ impl<M: Mode> ReferenceEngine<M> {
         }
     }
 
-    fn predict_sources(&mut self, now: Time, targets: Targets<'_>) {
+    fn predict_sources(&mut self, now: Time) {
         let s = &self.sources;
         for i in 0..s.len() {
             let dt = self.clock.between(s.time[i], now);
             (self.pos[i], self.vel[i]) = predict(s.pos[i], s.vel[i], s.acc[i], s.jerk[i], dt);
         }
+    }
+
+    /// Sums the forces of the predicted sources on targets, each without the source of its index.
+    fn sum(&self, targets: Targets<'_>, out: &mut Forces) {
+        out.resize(targets.len());
         for (k, &i) in targets.index.iter().enumerate() {
-            self.pos[i as usize] = targets.pos[k];
-            self.vel[i as usize] = targets.vel[k];
+            out.set(k, &self.force_on(i as usize, targets.pos[k], targets.vel[k]));
         }
     }
 
@@ -197,11 +201,21 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        self.predict_sources(now, targets);
-        out.resize(targets.len());
+        self.predict_sources(now);
         for (k, &i) in targets.index.iter().enumerate() {
-            out.set(k, &self.force_on(i as usize, targets.pos[k], targets.vel[k]));
+            self.pos[i as usize] = targets.pos[k];
+            self.vel[i as usize] = targets.vel[k];
         }
+        self.sum(targets, out);
+        Ok(())
+    }
+}
+
+impl<M: Mode> FieldEngine for ReferenceEngine<M> {
+    fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()> {
+        points.check()?;
+        self.predict_sources(now);
+        self.sum(Targets { index: points.exclude, pos: points.pos, vel: points.vel }, out);
         Ok(())
     }
 }

@@ -203,7 +203,9 @@ impl Job {
     /// What computes on the CPU: vectorised, or with `None` the reference.
     pub fn on_cpu(&self, width: Option<Width>) -> Engines {
         let (precision, epsilon, clock) = (self.precision, self.epsilon(), self.clock());
-        let f64_engine = || cpu::engine(Precision::F64, epsilon, clock, width.unwrap_or(Width::choose().unwrap()));
+        let f64_engine = || -> Box<dyn ForceEngine> {
+            cpu::engine(Precision::F64, epsilon, clock, width.unwrap_or(Width::choose().unwrap()))
+        };
         let propagator = match self.scheme {
             Scheme::Leapfrog => {
                 let engine = match width {

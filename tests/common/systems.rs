@@ -4,7 +4,7 @@
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use tisane::force::{Block, ForceEngine, Forces};
+use tisane::force::{Block, ForceEngine, Forces, NO_SOURCE};
 use tisane::gravity::predict;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
@@ -55,4 +55,13 @@ pub fn forces(engine: &mut dyn ForceEngine, p: &Particles, now: Time, targets: &
 pub fn bits(f: &Forces) -> Vec<u64> {
     let vectors = f.acc.iter().chain(&f.jerk).flatten();
     vectors.chain(&f.pot).map(|x| x.to_bits()).collect()
+}
+
+/// Columns of `m` points among `n` sources: excluded sources, in no order and several times, position, velocity.
+pub fn points(n: usize, m: usize) -> (Vec<u32>, Vec<Vec3>, Vec<Vec3>) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64((n * 1000 + m) as u64);
+    let mut vectors = || (0..m).map(|_| Vec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0)))).collect::<Vec<_>>();
+    let (pos, vel) = (vectors(), vectors());
+    let exclude = (0..m).map(|k| if k % 3 == 0 { NO_SOURCE } else { (k * 7919 % n) as u32 });
+    (exclude.collect(), pos, vel)
 }

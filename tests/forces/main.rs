@@ -1,5 +1,6 @@
 //! Promises on forces: the same bits on every engine, and sums that agree with theory.
 
 mod force_parity;
+mod points;
 #[path = "../common/systems.rs"]
 mod systems;

@@ -12,7 +12,7 @@ pub use width::Width;
 
 use super::mode::{Mode, SUMS, with_mode};
 use super::precision::Precision;
-use super::{ForceEngine, Forces, Targets};
+use super::{FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::Result;
 use crate::gravity::Force;
 use crate::particles::Particles;
@@ -38,7 +38,7 @@ pub struct CpuEngine<M: Mode> {
 /// Creates the CPU engine for a precision mode. `epsilon` is the Plummer softening, `clock` the run's time axis
 /// (internal units).
 #[must_use]
-pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) -> Box<dyn ForceEngine> {
+pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) -> Box<dyn FieldEngine> {
     with_mode!(precision, M => Box::new(CpuEngine::<M>::new(epsilon, clock, width)))
 }
 
@@ -50,7 +50,7 @@ impl<M: Mode> CpuEngine<M> {
         Self { eps2: epsilon * epsilon, clock, width, sources: Sources::default(), partial: Vec::new() }
     }
 
-    fn predict_sources(&mut self, now: Time, targets: Targets<'_>) {
+    fn predict_sources(&mut self, now: Time) {
         let (width, tick) = (self.width, self.clock.tick());
         let predict = |chunk: SlotChunk<'_, M>| width.run(Predict { chunk, now, tick });
         if self.sources.predicted().groups() <= PREDICT_GROUPS || rayon::current_num_threads() == 1 {
@@ -58,9 +58,17 @@ impl<M: Mode> CpuEngine<M> {
         } else {
             self.sources.chunks(PREDICT_GROUPS).for_each(predict);
         }
-        for (k, &i) in targets.index.iter().enumerate() {
-            self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
+    }
+
+    /// Sums the forces of the predicted sources on targets, each without the source of its index.
+    fn sum(&mut self, targets: Targets<'_>, out: &mut Forces) {
+        if self.sources.predicted().len() == 0 {
+            *out = Forces::default();
+            return out.resize(targets.len());
         }
+        out.resize(targets.len());
+        let sum = Summation { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
+        sum.run(&mut self.partial, |k, sums| out.set(k, &Force::from_sums(sums)));
     }
 }
 
@@ -78,10 +86,20 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        self.predict_sources(now, targets);
-        out.resize(targets.len());
-        let sum = Summation { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
-        sum.run(&mut self.partial, |k, sums| out.set(k, &Force::from_sums(sums)));
+        self.predict_sources(now);
+        for (k, &i) in targets.index.iter().enumerate() {
+            self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
+        }
+        self.sum(targets, out);
+        Ok(())
+    }
+}
+
+impl<M: Mode> FieldEngine for CpuEngine<M> {
+    fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()> {
+        points.check()?;
+        self.predict_sources(now);
+        self.sum(Targets { index: points.exclude, pos: points.pos, vel: points.vel }, out);
         Ok(())
     }
 }

@@ -71,7 +71,7 @@ pub struct Scalars {
     pub slots: u32,
     /// Number of corrected particles in the upload.
     pub changed: u32,
-    /// Number of targets in the upload.
+    /// Number of targets that are sources and stand at the positions in the upload.
     pub targets: u32,
     /// First words of the columns of the upload.
     pub columns: Columns,

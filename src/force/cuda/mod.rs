@@ -40,7 +40,7 @@ pub mod driver {
 
 use super::canonical::bags;
 use super::precision::Precision;
-use super::{ForceEngine, Forces, Targets};
+use super::{FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::{Error, Result};
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
@@ -176,8 +176,9 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Copies the staged particles and a block to the device, and returns the scalars for the kernels that follow.
-    fn send(&mut self, now: Time, targets: Targets<'_>) -> Result<Scalars> {
+    /// Copies the staged particles and a block to the device, and returns the scalars for the kernels that follow. The
+    /// sources that are targets stand at the targets' positions if `placed`.
+    fn send(&mut self, now: Time, targets: Targets<'_>, placed: bool) -> Result<Scalars> {
         self.device.bind()?;
         let held = held(&mut self.held)?;
         let scalars = Scalars {
@@ -187,11 +188,11 @@ impl CudaEngine {
             sources: held.sources as u32,
             slots: held.slots as u32,
             changed: held.staging.changed() as u32,
-            targets: targets.len() as u32,
+            targets: if placed { targets.len() as u32 } else { 0 },
             columns: held.staging.columns(targets.len()),
             out: held.staging.out_address(),
         };
-        held.staging.stage_block(targets, held.sources);
+        held.staging.stage_block(targets);
         self.device.mark(self.watch.as_ref(), 0)?;
         held.staging.send(&self.device, targets.len(), &held.arrays.upload)?;
         self.device.mark(self.watch.as_ref(), 1)?;
@@ -200,10 +201,44 @@ impl CudaEngine {
 
     /// Copies the staged particles alone to the device and stores them there.
     fn flush(&mut self) -> Result<()> {
-        let scalars = self.send(Time::default(), Targets::default())?;
+        let scalars = self.send(Time::default(), Targets::default(), true)?;
         let held = held(&mut self.held)?;
         self.kernels.predict(&self.device, &Call::new(&held.arrays, &scalars))?;
         self.device.wait()
+    }
+
+    /// Sums the forces of all sources on targets, each without the source of its index, which stands at the target's
+    /// position if `placed`.
+    fn sum(&mut self, now: Time, targets: Targets<'_>, placed: bool, out: &mut Forces) -> Result<()> {
+        out.resize(targets.len());
+        if targets.is_empty() {
+            return Ok(());
+        }
+        let scalars = self.send(now, targets, placed)?;
+        let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
+        let held = held(&mut self.held)?;
+        let all_bags = bags(held.sources);
+        let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, targets.len()));
+        let (span_bags, spans) = shape.spans(self.precision, all_bags);
+        let most = shape.batch(self.precision, all_bags);
+        let call = Call::new(&held.arrays, &scalars);
+        let tiles = matches!(shape, LaunchShape::Tiles { .. });
+        if tiles {
+            kernels.predict(device, &call)?;
+        }
+        device.mark(watch, 2)?;
+        for first in (0..targets.len()).step_by(most) {
+            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans));
+            kernels.force(device, &call, shape)?;
+            device.mark(watch, 3)?;
+            if tiles {
+                kernels.reduce(device, &call)?;
+            }
+        }
+        device.mark(watch, 4)?;
+        device.wait()?;
+        held.staging.read_forces(out);
+        Ok(())
     }
 }
 
@@ -240,39 +275,37 @@ impl ForceEngine for CudaEngine {
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        out.resize(targets.len());
-        if targets.is_empty() {
-            return Ok(());
-        }
-        let scalars = self.send(now, targets)?;
-        let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
-        let held = held(&mut self.held)?;
-        let all_bags = bags(held.sources);
-        let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, targets.len()));
-        let (span_bags, spans) = shape.spans(self.precision, all_bags);
-        let most = shape.batch(self.precision, all_bags);
-        let call = Call::new(&held.arrays, &scalars);
-        let tiles = matches!(shape, LaunchShape::Tiles { .. });
-        if tiles {
-            kernels.predict(device, &call)?;
-        }
-        device.mark(watch, 2)?;
-        for first in (0..targets.len()).step_by(most) {
-            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans));
-            kernels.force(device, &call, shape)?;
-            device.mark(watch, 3)?;
-            if tiles {
-                kernels.reduce(device, &call)?;
-            }
-        }
-        device.mark(watch, 4)?;
-        device.wait()?;
-        held.staging.read_forces(out);
-        Ok(())
+        let sources = self.held.as_ref().map_or(0, |held| held.sources);
+        assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
+        self.sum(now, targets, true, out)
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
         let phases = self.phases()?.into_iter().flatten();
         Ok(PHASE_NAMES.into_iter().zip(phases).map(|(name, microseconds)| (name, 1e-6 * microseconds)).collect())
+    }
+}
+
+impl FieldEngine for CudaEngine {
+    fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()> {
+        points.check()?;
+        let Some(slots) = self.held.as_ref().map(|held| held.slots) else {
+            *out = Forces::default();
+            out.resize(points.len());
+            return Ok(());
+        };
+        let (mut some, n) = (Forces::default(), points.len());
+        out.resize(n);
+        // As many at a time as the staging memory takes.
+        for first in (0..n).step_by(slots) {
+            let tile = first..n.min(first + slots);
+            let Points { exclude, pos, vel } = points;
+            let targets = Targets { index: &exclude[tile.clone()], pos: &pos[tile.clone()], vel: &vel[tile.clone()] };
+            self.sum(now, targets, false, &mut some)?;
+            out.acc[tile.clone()].copy_from_slice(&some.acc);
+            out.jerk[tile.clone()].copy_from_slice(&some.jerk);
+            out.pot[tile].copy_from_slice(&some.pot);
+        }
+        Ok(())
     }
 }

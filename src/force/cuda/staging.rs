@@ -110,9 +110,8 @@ impl Staging {
         device.copy_up(&self.up, first..first + all.len(), mass)
     }
 
-    /// Stages a block behind the corrected particles; `sources` is the number of all particles.
-    pub fn stage_block(&mut self, targets: Targets<'_>, sources: usize) {
-        assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
+    /// Stages a block, of as many targets as there are slots at most, behind the corrected particles.
+    pub fn stage_block(&mut self, targets: Targets<'_>) {
         let first = self.columns(0).targets[0];
         write(&mut self.up.words_mut()[first..], targets.index, |k, _| {
             bytemuck::cast::<[Vec3; 2], [u64; TARGET]>([targets.pos[k], targets.vel[k]])

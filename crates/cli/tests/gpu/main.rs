@@ -5,6 +5,7 @@ mod cuda_accelerations;
 mod cuda_determinism;
 mod cuda_external;
 mod cuda_parity;
+mod cuda_points;
 #[path = "../../../../tests/common/gpu.rs"]
 mod gpu;
 #[path = "../../../../tests/common/matrix.rs"]

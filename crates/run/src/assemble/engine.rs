@@ -69,7 +69,8 @@ impl Build for Forces {
     }
 
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
-        cuda(task.precision, task.epsilon, task.clock, gpu)
+        let (engine, name) = cuda(task.precision, task.epsilon, task.clock, gpu)?;
+        Ok((engine, name))
     }
 
     fn couple<I: Integrator<Evaluation = Self> + 'static>(

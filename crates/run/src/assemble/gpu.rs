@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::config::Problem;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::force::{Accelerations, EngineKind, ForceEngine};
+use tisane::force::{Accelerations, EngineKind, FieldEngine, ForceEngine};
 use tisane::time::Clock;
 
 /// Device and options of an engine on a GPU.
@@ -117,7 +117,7 @@ fn at_start(e: Error) -> Error {
 /// # Errors
 /// [`Error::Input`] if there is no such GPU, if it cannot be used, or with the numbers if its memory is too small.
 #[cfg(feature = "cuda")]
-pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
+pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
     use tisane::force::cuda::{CudaEngine, MemoryPlan};
     let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
     if on.room_for > 0 {
@@ -155,7 +155,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
+pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
