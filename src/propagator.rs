@@ -50,6 +50,19 @@ impl Propagator {
         self.0.resume(p, now)
     }
 
+    /// Returns the state of all particles at the moment `now`; see [`Integrator::synchronised`].
+    ///
+    /// # Errors
+    /// Those of [`Integrator::synchronised`].
+    pub fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles> {
+        self.0.synchronised(p, now)
+    }
+
+    /// Sets the time at tick 0, for a system that starts anew at another time.
+    pub fn set_start(&mut self, start: f64) {
+        self.0.set_start(start);
+    }
+
     /// Advances the system by up to `most` block steps, and by none that would pass `until`; see
     /// [`Integrator::advance`].
     ///
@@ -91,6 +104,8 @@ trait Coupled: Send {
     fn timed(self: Box<Self>, profiler: &Profiler) -> Box<dyn Coupled>;
     fn start(&mut self, p: &mut Particles) -> Result<Progress>;
     fn resume(&mut self, p: &Particles, now: Time) -> Result<()>;
+    fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles>;
+    fn set_start(&mut self, start: f64);
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
     /// Returns the f64 engine, and true if it holds the system already because it is the integrator's own.
@@ -117,6 +132,16 @@ impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for
         self.integrator.resume(p, now, &mut *self.engine)
     }
 
+    fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles> {
+        self.integrator.synchronised(p, now, &mut *self.engine)
+    }
+
+    fn set_start(&mut self, start: f64) {
+        self.integrator.set_start(start);
+        self.engine.set_start(start);
+        self.f64_engine.set_start(start);
+    }
+
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
         self.integrator.advance(p, &mut *self.engine, until, most)
     }
@@ -134,11 +159,18 @@ impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for
 trait F64Engine<E: Evaluation>: Send {
     /// Returns the engine, and true if it is the integrator's `own`.
     fn select<'a>(&'a mut self, own: &'a mut dyn ForceEngine<E>) -> (&'a mut dyn ForceEngine, bool);
+
+    /// Sets the time at tick 0 of a separate engine.
+    fn set_start(&mut self, _: f64) {}
 }
 
 impl<E: Evaluation> F64Engine<E> for Box<dyn ForceEngine> {
     fn select<'a>(&'a mut self, _: &'a mut dyn ForceEngine<E>) -> (&'a mut dyn ForceEngine, bool) {
         (&mut **self, false)
+    }
+
+    fn set_start(&mut self, start: f64) {
+        ForceEngine::set_start(&mut **self, start);
     }
 }
 

@@ -140,6 +140,11 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         Ok(())
     }
 
+    fn set_start(&mut self, start: f64) {
+        self.clock.start = start;
+        self.engine.set_start(start);
+    }
+
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
         self.engine.spent()
     }

@@ -228,6 +228,10 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
 
+    /// Sets the time at tick 0, on which only forces that change with time depend, for a system that starts anew at
+    /// another time.
+    fn set_start(&mut self, _: f64) {}
+
     /// Returns the seconds that each phase of the last evaluation took, by name; empty unless the engine was built to
     /// measure them.
     ///

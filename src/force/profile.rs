@@ -231,6 +231,10 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
     }
+
+    fn set_start(&mut self, start: f64) {
+        self.engine.set_start(start);
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 pub mod limits;
 mod scheme;
 mod start;
+mod synchronised;
 
 pub use limits::OnFloor;
 pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
@@ -157,7 +158,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             let i = index[k] as usize;
             let end = StepEnd {
                 now,
-                dt: p.step[i].step(clock.dt_max),
+                dt: clock.between(p.time[i], now),
                 noise: 0.0,
                 pos: predicted.0[k],
                 vel: predicted.1[k],
@@ -201,7 +202,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             let (mut lanes, mut squares) = (S::Lanes::default(), [0.0; LANES]);
             for k in begin..end {
                 let i = index[k] as usize - p.first;
-                let (dt, norm2) = (p.columns.step[i].step(clock.dt_max), acc[k].dot(&acc[k]));
+                let (dt, norm2) = (clock.between(p.columns.time[i], now), acc[k].dot(&acc[k]));
                 squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
                 let noise = limits.noise * norm2.sqrt().max(pot[k] * pot[k] * per_mass);
                 let end = StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], jerk: jerk[k] };
@@ -250,20 +251,33 @@ impl<S: HermiteScheme> BlockHermite<S> {
         }
     }
 
+    /// Predicts the particles `tile` of the block to `now`, and evaluates the forces on them for the last correction.
+    fn predict_and_evaluate(
+        &mut self,
+        p: &Particles,
+        tile: Range<usize>,
+        now: Time,
+        f: &mut dyn ForceEngine,
+    ) -> Result<()> {
+        let clock = self.clock;
+        self.predict_targets(p, tile, |i| clock.between(p.time[i], now));
+        if self.scheme.iterations() > 1 {
+            self.predicted.0.clone_from(&self.targets.pos);
+            self.predicted.1.clone_from(&self.targets.vel);
+        }
+        self.evaluate(p, f, now)?;
+        for _ in 1..self.scheme.iterations() {
+            self.correct_targets(p, now);
+            self.evaluate(p, f, now)?;
+        }
+        Ok(())
+    }
+
     /// Moves the particles of the block to `now`; returns the number of clamped particles.
     fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
-        let (n, dt_max, tile, mut clamped) = (self.block.len(), self.clock.dt_max, self.tile(), 0);
+        let (n, tile, mut clamped) = (self.block.len(), self.tile(), 0);
         for begin in (0..n).step_by(tile) {
-            self.predict_targets(p, begin..n.min(begin.saturating_add(tile)), |i| p.step[i].step(dt_max));
-            if self.scheme.iterations() > 1 {
-                self.predicted.0.clone_from(&self.targets.pos);
-                self.predicted.1.clone_from(&self.targets.vel);
-            }
-            self.evaluate(p, f, now)?;
-            for _ in 1..self.scheme.iterations() {
-                self.correct_targets(p, now);
-                self.evaluate(p, f, now)?;
-            }
+            self.predict_and_evaluate(p, begin..n.min(begin.saturating_add(tile)), now, f)?;
             clamped += self.move_particles(p, now)?;
         }
         self.scheduler.reschedule(&p.step, &self.block);
@@ -344,6 +358,14 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
         self.load(p, f)?;
         self.scheduler = Scheduler::new(now, &p.step);
         Ok(())
+    }
+
+    fn synchronised(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {
+        self.at(p, now, f)
+    }
+
+    fn set_start(&mut self, start: f64) {
+        self.clock.start = start;
     }
 
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {

@@ -61,20 +61,9 @@ impl Leapfrog {
         }
     }
 
-    /// Applies the first half kick of a step, and the drift.
-    fn kick_and_drift(&self, p: &mut Particles) {
-        let (dt, half) = (self.clock.dt_max, 0.5 * self.clock.dt_max);
-        let Particles { pos, vel, acc, .. } = p;
-        let columns = pos.par_iter_mut().zip(vel.par_iter_mut()).zip(acc.par_iter());
-        columns.with_min_len(SHARE).for_each(|((pos, vel), acc)| {
-            *vel += acc * half;
-            *pos += *vel * dt;
-        });
-    }
-
-    /// Applies the last half kick, by the new accelerations, which the particles keep.
-    fn kick(&self, p: &mut Particles, now: Time) {
-        let half = 0.5 * self.clock.dt_max;
+    /// Applies the last half kick of a step `dt`, by the new accelerations, which the particles keep.
+    fn kick(&self, p: &mut Particles, dt: f64, now: Time) {
+        let half = 0.5 * dt;
         let Particles { vel, acc, time, .. } = p;
         let columns = vel.par_iter_mut().zip(acc.par_iter_mut()).zip(time.par_iter_mut()).zip(&self.found.acc);
         columns.with_min_len(SHARE).for_each(|(((vel, acc), time), new)| {
@@ -85,12 +74,23 @@ impl Leapfrog {
 
     /// Moves all particles to `now`.
     fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine<Accelerations>, now: Time) -> Result<()> {
-        self.kick_and_drift(p);
+        kick_and_drift(p, self.clock.dt_max);
         self.accelerate(p, f, now)?;
-        self.kick(p, now);
+        self.kick(p, self.clock.dt_max, now);
         self.now = now;
         Ok(())
     }
+}
+
+/// Applies the first half kick of a step `dt`, and the drift.
+fn kick_and_drift(p: &mut Particles, dt: f64) {
+    let half = 0.5 * dt;
+    let Particles { pos, vel, acc, .. } = p;
+    let columns = pos.par_iter_mut().zip(vel.par_iter_mut()).zip(acc.par_iter());
+    columns.with_min_len(SHARE).for_each(|((pos, vel), acc)| {
+        *vel += acc * half;
+        *pos += *vel * dt;
+    });
 }
 
 /// Returns the number of pairs in an evaluation of `n` particles.
@@ -133,6 +133,22 @@ impl Integrator for Leapfrog {
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Accelerations>) -> Result<()> {
         self.now = now;
         self.load(p, f)
+    }
+
+    /// Kicks and drifts all particles by the part of a step up to `now`.
+    fn synchronised(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Accelerations>) -> Result<Particles> {
+        let mut p = p.clone();
+        let dt = self.clock.between(self.now, now);
+        if dt > 0.0 {
+            kick_and_drift(&mut p, dt);
+            self.accelerate(&p, f, now)?;
+            self.kick(&mut p, dt, now);
+        }
+        Ok(p)
+    }
+
+    fn set_start(&mut self, start: f64) {
+        self.clock.start = start;
     }
 
     fn advance(

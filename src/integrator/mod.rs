@@ -61,6 +61,21 @@ pub trait Integrator: Send {
     /// If the engine fails.
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<()>;
 
+    /// Returns the state of all particles at the moment `now`, which no particle has passed and before which no block is
+    /// due: those that stand earlier take a step of any length to it. Changes nothing in the integration.
+    ///
+    /// # Errors
+    /// If the engine fails or a force is not finite.
+    fn synchronised(
+        &mut self,
+        p: &Particles,
+        now: Time,
+        f: &mut dyn ForceEngine<Self::Evaluation>,
+    ) -> Result<Particles>;
+
+    /// Sets the time at tick 0, for a system that starts anew at another time.
+    fn set_start(&mut self, start: f64);
+
     /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each step the particles
     /// that are due next move. The state is complete afterwards: every particle stands at its own time, and the bits do
     /// not depend on the division of the steps among calls. A call takes no step if the next one would pass `until`; a
@@ -101,6 +116,19 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine<Self::Evaluation>) -> Result<()> {
         (**self).resume(p, now, f)
+    }
+
+    fn synchronised(
+        &mut self,
+        p: &Particles,
+        now: Time,
+        f: &mut dyn ForceEngine<Self::Evaluation>,
+    ) -> Result<Particles> {
+        (**self).synchronised(p, now, f)
+    }
+
+    fn set_start(&mut self, start: f64) {
+        (**self).set_start(start);
     }
 
     fn advance(

@@ -152,7 +152,7 @@ impl MultipointScheme {
     fn corrected(&self, p: &ParticleSlices<'_>, i: usize, end: &StepEnd) -> (Corrected, Option<Stencil<f64>>) {
         let (c, dt) = (&p.columns, end.dt);
         let (pos, vel) = predict(c.pos[i], c.vel[i], c.acc[i], c.jerk[i], dt);
-        let stencil = self.stencil(p, i);
+        let stencil = self.stencil(p, i, end.now);
         let [mut for_pos, mut for_vel, a2, a3] = brackets(dt, (c.acc[i], c.jerk[i]), (end.acc, end.jerk));
         let mut derivatives = [a2 + a3, a3, Vec3::zeros(), Vec3::zeros()];
         if let Some(stencil) = &stencil {
@@ -173,14 +173,15 @@ impl MultipointScheme {
         (Corrected { pos: pos + for_pos * (dt * dt), vel: vel + for_vel * dt, derivatives }, stencil)
     }
 
-    /// Returns the factors of the earlier points of particle `i` at the next step; [`None`] if it has none.
+    /// Returns the factors of the earlier points of particle `i` for its step to `now`; [`None`] if it has none.
     #[inline(always)]
-    fn stencil(&self, p: &ParticleSlices<'_>, i: usize) -> Option<Stencil<f64>> {
+    fn stencil(&self, p: &ParticleSlices<'_>, i: usize, now: Time) -> Option<Stencil<f64>> {
         if self.order == Order::Four {
             return None;
         }
         let [near, far] = &p.points;
-        let (step, start) = (p.columns.step[i].ticks() as f64, p.columns.time[i]);
+        let start = p.columns.time[i];
+        let step = (now.0 - start.0) as f64;
         // Exact: both are whole numbers of ticks.
         let ratio = |time: Time| (start.0 - time.0) as f64 / step;
         let near = near.time[i];

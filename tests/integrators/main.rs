@@ -8,4 +8,5 @@ mod hermite4_order;
 mod leapfrog_order;
 mod multipoint_order;
 mod rounding_steps;
+mod synchronised;
 mod verify_scaling;
