@@ -22,8 +22,16 @@ const VARIABLE: &str = "RAYON_NUM_THREADS";
 /// # Errors
 /// Those of `work`, and [`Error::Input`] if the threads cannot be started or RAYON_NUM_THREADS has no valid number.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    pool_of(threads)?.install(work)
+}
+
+/// Creates a pool of `threads` threads; 0 stands for the number in RAYON_NUM_THREADS, or else one a core.
+///
+/// # Errors
+/// [`Error::Input`] if the threads cannot be started or RAYON_NUM_THREADS has no valid number.
+pub fn pool_of(threads: usize) -> Result<ThreadPool> {
     let threads = if threads == 0 { default_threads(std::env::var(VARIABLE).ok().as_deref())? } else { threads };
-    pool(threads).map_err(|problem| Error::input("threads", problem).with_help(TOO_FEW_PROCESSES))?.install(work)
+    pool(threads).map_err(|problem| Error::input("threads", problem).with_help(TOO_FEW_PROCESSES))
 }
 
 /// Returns the number of threads where none is requested. Rayon itself would accept any number in the variable and

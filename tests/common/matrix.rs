@@ -26,7 +26,8 @@ use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_run::cluster;
-use tisane_run::simulation::{Engines, ExitReason, Observer, Plan, Simulation};
+use tisane_run::simulation::{ExitReason, Observer, Plan, Simulation};
+use tisane_run::system::Engines;
 
 /// The hashes of states: mode, scheme, system, SHA-256.
 const TABLE: &str = include_str!("../determinism.txt");
@@ -345,12 +346,12 @@ fn not_begun(clock: Clock) -> RunState {
 
 /// SHA-256 of everything that a run goes on from: every column of the particles, the moment, the work done.
 fn hash(run: &Simulation) -> String {
-    let (p, counters) = (&run.particles, run.state.counters);
+    let (p, counters) = (&run.system.particles, run.system.state.counters);
     let History { derivatives, points } = &p.history;
     let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk].into_iter().chain(derivatives);
     let vectors = vectors.chain(points.iter().flat_map(|point| [&point.acc, &point.jerk])).flatten().flatten();
     let floats = vectors.chain(&p.mass).chain(&p.pot).map(|x| x.to_bits());
-    let counts = [run.state.now.0, counters.block_steps, counters.particle_steps, counters.pair_interactions];
+    let counts = [run.system.state.now.0, counters.block_steps, counters.particle_steps, counters.pair_interactions];
     let whole =
         p.id.iter()
             .copied()

@@ -13,7 +13,8 @@ use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
-use tisane_run::simulation::{Engines, Observer, Plan, Simulation};
+use tisane_run::simulation::{Observer, Plan, Simulation};
+use tisane_run::system::Engines;
 
 pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 

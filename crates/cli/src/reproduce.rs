@@ -154,13 +154,13 @@ fn run_again(args: ReproduceArgs, recipe: Reproduction, made: &Provenance, verbo
         let mut new = run::open(setup, session, false, verbosity)?;
         new.simulation.limit_block_steps(steps);
         let reason = new.run(verbosity)?;
-        let state = new.simulation.state;
+        let state = new.simulation.system.state;
         let done = state.counters.block_steps;
         if reason == ExitReason::Interrupted {
             print(&format!("stopped after {done} of {steps} block steps: nothing to compare yet\n"))?;
             return Ok(exit_code(reason));
         }
-        let hash = new.simulation.particles.state_sha256(&state.clock);
+        let hash = new.simulation.system.particles.state_sha256(&state.clock);
         if done != steps {
             return verdict(Err(format!("the run ended after {done} block steps")), made);
         }

@@ -236,7 +236,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
     if let Some(warning) = warning {
         tracing::warn!("{warning}");
     }
-    let state = simulation.state;
+    let state = simulation.system.state;
     tracing::info!(
         "resuming {} in {} after {} block steps, at t = {}",
         config.run.name,
@@ -248,7 +248,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
     on_threads(session.threads(&config), move || {
         let reason = go(&mut simulation, &config.run.name, verbosity, &bars, |simulation, _| {
             let series = simulation.resume()?;
-            mend_snapshots(&dir, simulation.state.written.snapshots)?;
+            mend_snapshots(&dir, simulation.system.state.written.snapshots)?;
             simulation.retry_when_full(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
         })?;
@@ -293,7 +293,7 @@ fn go(
         tracing::warn!("{warning}");
     }
     let unit = simulation.units().units.time.name.clone();
-    let mut progress = RunProgress::new(verbosity, simulation.plan(), &simulation.state, unit.clone(), bars);
+    let mut progress = RunProgress::new(verbosity, simulation.plan(), &simulation.system.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut progress)?;
     let reason = match simulation.engine() {
         EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {

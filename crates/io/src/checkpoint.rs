@@ -265,6 +265,15 @@ pub fn write<'a>(dir: &Path, checkpoint: impl Into<CheckpointRef<'a>>) -> Result
     pending.commit()
 }
 
+/// Writes a checkpoint as one file of any name, atomically: a file of that name is replaced, whole or not at all.
+///
+/// # Errors
+/// [`Error::Storage`] if it cannot be written.
+pub fn write_file<'a>(path: &Path, checkpoint: impl Into<CheckpointRef<'a>>) -> Result<()> {
+    let checkpoint = checkpoint.into();
+    hdf::write_pending(path, FileKind::Checkpoint, |root| fill(root, checkpoint))?.commit()
+}
+
 /// Gives the newest checkpoint the name of the previous one as well.
 fn keep_as_previous(newest: &Path, previous: &Path) -> Result<()> {
     let link = temporary_name(previous)?;

@@ -13,10 +13,12 @@ pub use cluster_plan::cluster_settings;
 pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use reproduce::{Reproduction, reproduction};
+pub(crate) use resumed::differing_section;
 pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, Problem};
-use crate::simulation::{Engines, Plan, SessionInfo, Simulation};
+use crate::simulation::{Plan, SessionInfo, Simulation};
+use crate::system::Engines;
 use engine::Task;
 use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
@@ -77,6 +79,19 @@ impl Setup {
         self.config.softening.epsilon.get() / self.scale.length
     }
 
+    /// Returns the state of a system that has not started.
+    pub(crate) fn state(&self) -> RunState {
+        RunState {
+            now: Time::default(),
+            clock: self.clock,
+            scale: self.scale,
+            counters: Counters::default(),
+            written: OutputCounts::default(),
+            references: References::default(),
+            wall_seconds: 0.0,
+        }
+    }
+
     /// External field that acts on the particles, in internal units, if there is one.
     #[must_use]
     pub fn external_field(&self) -> Option<Arc<dyn ExternalField>> {
@@ -90,12 +105,30 @@ impl Setup {
 /// [`Error::Config`] and [`Error::Input`]; nothing is written.
 pub fn prepare(loaded: Loaded) -> Result<Setup> {
     check_memory(&loaded)?;
-    let (units, mut warnings) = (loaded.config.units(), Vec::new());
-    let state = initial::state(&loaded, &mut warnings)?;
+    let (state, warnings) = initial_state(&loaded)?;
+    set_up(loaded, state, warnings)
+}
+
+/// Reads or samples the particles of a configuration, in its units. Returns them with warnings.
+///
+/// # Errors
+/// [`Error::Config`] and [`Error::Input`].
+pub(crate) fn initial_state(loaded: &Loaded) -> Result<(InitialState, Vec<String>)> {
+    let mut warnings = Vec::new();
+    let state = initial::state(loaded, &mut warnings)?;
+    Ok((state, warnings))
+}
+
+/// Converts particles in the units of a configuration, and everything else, to internal units.
+///
+/// # Errors
+/// [`Error::Config`] and [`Error::Input`].
+pub(crate) fn set_up(loaded: Loaded, state: InitialState, warnings: Vec<String>) -> Result<Setup> {
+    let units = loaded.config.units();
     let mut particles = state.particles;
     let start = loaded.config.t_start().unwrap_or(state.time);
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
-    check_coincidence(&loaded, &particles)?;
+    check_coincidence(&loaded, &particles, 1.0)?;
     let centre = Conserved::from_particles(&particles, &particles.pot).centre_of_mass;
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
@@ -170,8 +203,18 @@ fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>
     Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
 }
 
-/// Refuses particles at the same position without softening: their force is infinite.
-fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
+/// Checks particles in internal units that a program has changed.
+///
+/// # Errors
+/// [`Error::Config`] for particles at one place without softening, and numbers that the precision mode cannot represent.
+pub(crate) fn check_changed(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
+    check_coincidence(loaded, p, scale.length)?;
+    check_range(loaded, p, scale)
+}
+
+/// Refuses particles at the same position without softening: their force is infinite. `length` is the unit of the
+/// positions in the user's.
+fn check_coincidence(loaded: &Loaded, p: &Particles, length: f64) -> Result<()> {
     if loaded.config.softening.epsilon.get() > 0.0 {
         return Ok(());
     }
@@ -184,7 +227,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles) -> Result<()> {
                     "particles {} and {} start at the same place {:?}: the force without softening is infinite",
                     p.id[i],
                     p.id[j],
-                    <[f64; 3]>::from(p.pos[i])
+                    <[f64; 3]>::from(p.pos[i] * length)
                 ),
             )
             .with_help("set softening.epsilon > 0, or take one of the two out of the input"),
@@ -248,7 +291,11 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
 }
 
 /// Returns the provenance of the files of a session: `of_run` with its configuration, precision and engine.
-fn provenance(config: &Config, of_run: Provenance, (kind, info): (EngineKind, &SessionInfo)) -> Result<Provenance> {
+pub(crate) fn provenance(
+    config: &Config,
+    of_run: Provenance,
+    (kind, info): (EngineKind, &SessionInfo),
+) -> Result<Provenance> {
     Ok(Provenance {
         engine: kind.name().into(),
         gpu: info.gpu.clone(),
@@ -273,15 +320,7 @@ pub fn propagator(set: &Setup, session: Session) -> Result<Propagator> {
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let (engines, info) = engines(&set, session)?;
-    let state = RunState {
-        now: Time::default(),
-        clock: set.clock,
-        scale: set.scale,
-        counters: Counters::default(),
-        written: OutputCounts::default(),
-        references: References::default(),
-        wall_seconds: 0.0,
-    };
+    let state = set.state();
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);
     let provenance = provenance(&set.config, set.provenance, (engines.kind, &info))?;
@@ -299,4 +338,24 @@ pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> 
     let field = set.external_field();
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n, field: field.as_ref() };
     choose_engines(&set.config, session, None, task)
+}
+
+/// Engines of a system, information about them, and the external field, if there is one.
+pub(crate) type EnginesAt = (Engines, SessionInfo, Option<Arc<dyn ExternalField>>);
+
+/// Builds the engines of a configuration for a number of particles, a time axis and a scale that are not those of its
+/// start. `of_run` is the kind of engine that computed them so far.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+pub(crate) fn engines_at(
+    config: &Config,
+    of_run: Option<EngineKind>,
+    (n, clock, scale): (usize, Clock, &Scale),
+) -> Result<EnginesAt> {
+    let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
+    let field = config.external.build(scale);
+    let task = Task { precision, epsilon, clock, n, field: field.as_ref() };
+    let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;
+    Ok((engines, info, field))
 }

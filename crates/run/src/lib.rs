@@ -3,6 +3,7 @@
 //! - [`config`] reads, checks and resolves a configuration.
 //! - [`assemble`] builds a [`simulation::Simulation`] from it.
 //! - [`simulation`] advances the particles and writes outputs and checkpoints when they are due.
+//! - [`in_memory`] is a simulation without files, for programs that use the library.
 //! - [`cluster`] converts surveys of [`tisane::diagnostics::cluster`] to the rows of the journals.
 //!
 //! ```no_run
@@ -37,4 +38,7 @@
 pub mod assemble;
 pub mod cluster;
 pub mod config;
+pub mod in_memory;
+mod row;
 pub mod simulation;
+pub mod system;

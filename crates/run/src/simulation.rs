@@ -4,22 +4,19 @@ mod outputs;
 mod plan;
 mod report;
 mod retry_when_full;
-mod row;
 
 pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
 
+use crate::system::{Engines, System};
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tisane::diagnostics::conserved::Conserved;
-use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::Field;
 use tisane::force::profile::Profiler;
-use tisane::integrator::Progress;
 use tisane::particles::Particles;
-use tisane::propagator::Propagator;
 use tisane::time::TICKS_PER_DT_MAX;
 use tisane_io::checkpoint::CheckpointRef;
 use tisane_io::checkpoint::{self, RunState};
@@ -40,29 +37,16 @@ pub trait Observer {
 
 /// A run in progress.
 pub struct Simulation {
-    /// The particles, in internal units.
-    pub particles: Particles,
-    /// State of the run: time, counters, reference values.
-    pub state: RunState,
+    /// Particles with their engines, time, counters and reference values.
+    pub system: System,
     /// Systems, escapers and encounters that the journal of events has recorded.
     pub history: History,
     /// Engine, GPU, warnings and profile of this session.
     pub info: SessionInfo,
-    engines: Engines,
     units: FileUnits,
     provenance: Provenance,
     plan: Plan,
     session: Session,
-}
-
-/// Engines of a run.
-pub struct Engines {
-    /// Kind of the engine that computes the forces.
-    pub kind: EngineKind,
-    /// Propagator, which moves the particles and measures energies in f64.
-    pub propagator: Propagator,
-    /// Auditor of the forces; none if the f64 CPU engine computes them.
-    pub auditor: Option<Auditor>,
 }
 
 /// Information about a session of a run, for its log and summary.
@@ -116,13 +100,14 @@ impl Simulation {
             stop: &NEVER,
         };
         let (history, info) = (History::default(), SessionInfo::default());
-        Self { particles, state, history, info, engines, units, provenance, plan, session }
+        let system = System { particles, state, engines, external_field: plan.external_field };
+        Self { system, history, info, units, provenance, plan, session }
     }
 
     /// Returns the kind of the engine that computes the forces.
     #[must_use]
     pub fn engine(&self) -> EngineKind {
-        self.engines.kind
+        self.system.engines.kind
     }
 
     /// Returns the plan of the run.
@@ -165,17 +150,10 @@ impl Simulation {
     /// # Errors
     /// As [`Propagator::start`], and [`tisane::Error::Storage`].
     pub fn start(&mut self, observer: &mut dyn Observer) -> Result<Outputs> {
-        let done = self.engines.propagator.start(&mut self.particles)?;
-        self.count(done);
+        self.system.start()?;
         let mut outputs = self.retry_when_full(|| Outputs::create(&self.plan, &self.units))?;
-        let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
-        let conserved = Conserved::in_field(&self.particles, &measured);
-        let references = &mut self.state.references;
-        references.energy = conserved.energy();
-        references.previous_energy = conserved.energy();
-        references.angular_momentum = conserved.angular_momentum;
-        references.momentum = conserved.momentum;
-        references.centre_of_mass = conserved.centre_of_mass;
+        let measured = self.system.field()?;
+        self.system.set_references(&measured);
         self.write_row(&mut outputs, &measured, observer)?;
         self.start_cluster_survey(&mut outputs, &measured)?;
         self.write_snapshot(&measured)?;
@@ -190,14 +168,15 @@ impl Simulation {
     /// As [`Propagator::resume`], [`ResumableJournal::check`](tisane_io::journal::ResumableJournal::check),
     /// [`directory::remove_summary`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
-        self.engines.propagator.resume(&self.particles, self.state.now)?;
-        if self.state.now >= self.plan.end {
+        let System { particles, state, engines, .. } = &mut self.system;
+        engines.propagator.resume(particles, state.now)?;
+        if self.system.state.now >= self.plan.end {
             // No row follows: check the last one again, so that resuming a failed run does not pass it.
-            let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
-            let (row, audit) = self.measure(&measured)?;
-            self.check_row(&row, audit.as_ref())?;
+            let measured = self.system.field()?;
+            let (row, audit) = self.system.measure(&measured)?;
+            self.system.check_row(&row, audit.as_ref(), self.plan.energy_error)?;
         }
-        let written = self.state.written;
+        let written = self.system.state.written;
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
         Ok(outputs)
@@ -216,7 +195,7 @@ impl Simulation {
                 if let Some(also) = (!storage).then(|| self.finish(outputs)).and_then(Result::err) {
                     tracing::error!("{also}");
                 }
-                return Err(error.in_user_units(&self.state.scale));
+                return Err(error.in_user_units(&self.system.state.scale));
             }
         };
         self.checkpoint(outputs)?;
@@ -231,11 +210,10 @@ impl Simulation {
                 return Ok(reason);
             }
             let stopwatch = self.info.profiler.as_ref().map(Profiler::begin);
-            let done = self.engines.propagator.advance(&mut self.particles, self.plan.end, STEPS_BETWEEN_CHECKS)?;
+            let done = self.system.advance(self.plan.end, STEPS_BETWEEN_CHECKS)?;
             if let Some(stopwatch) = stopwatch {
                 stopwatch.end(done.block_steps, done.particle_steps);
             }
-            self.count(done);
             self.finish_cluster_survey(outputs, false)?;
             if done.now.is_synchronised() {
                 self.output(outputs, observer)?;
@@ -243,13 +221,13 @@ impl Simulation {
             if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
                 self.checkpoint(outputs)?;
             }
-            observer.step(&self.state);
+            observer.step(&self.system.state);
         }
     }
 
     fn reason_to_stop(&self) -> Option<ExitReason> {
         let plan = &self.plan;
-        if self.state.now >= plan.end {
+        if self.system.state.now >= plan.end {
             Some(ExitReason::Finished)
         } else if self.session.stop.load(Ordering::Relaxed) {
             Some(ExitReason::Interrupted)
@@ -257,7 +235,7 @@ impl Simulation {
             Some(ExitReason::TimeLimit)
         } else if plan
             .block_steps
-            .is_some_and(|limit| self.state.counters.block_steps - self.session.blocks_before >= limit)
+            .is_some_and(|limit| self.system.state.counters.block_steps - self.session.blocks_before >= limit)
         {
             Some(ExitReason::BlockStepLimit)
         } else {
@@ -265,25 +243,16 @@ impl Simulation {
         }
     }
 
-    fn count(&mut self, done: Progress) {
-        let counters = &mut self.state.counters;
-        counters.block_steps += done.block_steps;
-        counters.particle_steps += done.particle_steps;
-        counters.pair_interactions += done.pairs;
-        counters.clamped_steps += done.clamped;
-        self.state.now = done.now;
-    }
-
     /// Writes the outputs that are due at a synchronised time; all are due at the end.
     fn output(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
-        let periods = self.state.now.0 / TICKS_PER_DT_MAX;
-        let due = |every: u64| periods.is_multiple_of(every) || self.state.now >= self.plan.end;
+        let periods = self.system.state.now.0 / TICKS_PER_DT_MAX;
+        let due = |every: u64| periods.is_multiple_of(every) || self.system.state.now >= self.plan.end;
         let (row, snapshot) = (due(self.plan.diagnostics_every), due(self.plan.snapshots_every));
         let cluster = self.plan.cluster.is_some_and(|cluster| due(cluster.every));
         if !row && !cluster && !snapshot {
             return Ok(());
         }
-        let measured = self.engines.propagator.field(&self.particles, self.state.now)?;
+        let measured = self.system.field()?;
         if row {
             self.write_row(outputs, &measured, observer)?;
         }
@@ -296,35 +265,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Measures the row of diagnostics at a synchronised time, and its audit, if there is one.
-    fn measure(&mut self, measured: &Field) -> Result<(DiagnosticsRow, Option<Audit>)> {
-        let Engines { propagator, auditor, .. } = &mut self.engines;
-        let audit = match auditor {
-            Some(auditor) => auditor.audit(&self.particles, self.state.now, propagator)?,
-            None => None,
-        };
-        let conserved = Conserved::in_field(&self.particles, measured);
-        let mut row = row::new(&self.particles, &self.state, &conserved, audit.as_ref());
-        row.external_potential_energy = self.plan.external_field.then_some(conserved.external);
-        Ok((row, audit))
-    }
-
-    /// Returns an error for a row whose energy or audit exceeds its limit.
-    fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
-        let time = row.time * self.state.scale.time;
-        row::check_energy(row, self.state.references.energy, self.plan.energy_error, time)?;
-        match (&self.engines.auditor, audit) {
-            (Some(auditor), Some(audit)) => auditor.check(audit, time),
-            _ => Ok(()),
-        }
-    }
-
     fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, observer: &mut dyn Observer) -> Result<()> {
-        self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let (row, audit) = self.measure(measured)?;
+        self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+        let (row, audit) = self.system.measure(measured)?;
         self.retry_when_full(|| outputs.diagnostics.append(&row))?;
         self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
-        let state = &mut self.state;
+        let state = &mut self.system.state;
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
         references.previous_energy = row.energy;
@@ -334,7 +280,7 @@ impl Simulation {
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         observer.output(&row);
-        let verdict = self.check_row(&row, audit.as_ref());
+        let verdict = self.system.check_row(&row, audit.as_ref(), self.plan.energy_error);
         if verdict.is_err() {
             self.checkpoint(outputs)?;
             self.finish(outputs)?;
@@ -343,19 +289,19 @@ impl Simulation {
     }
 
     fn write_snapshot(&mut self, measured: &Field) -> Result<()> {
-        let number = self.state.written.snapshots;
+        let number = self.system.state.written.snapshots;
         let path = directory::snapshot(&self.plan.directory, number);
         let provenance = self.provenance_now();
         let snapshot = Snapshot {
-            particles: &self.particles,
+            particles: &self.system.particles,
             field: measured,
-            now: self.state.now,
-            clock: &self.state.clock,
+            now: self.system.state.now,
+            clock: &self.system.state.clock,
             units: &self.units,
             provenance: &provenance,
         };
         self.retry_when_full(|| snapshot::write(&path, &snapshot))?;
-        self.state.written.snapshots += 1;
+        self.system.state.written.snapshots += 1;
         tracing::debug!("wrote {}", path.display());
         Ok(())
     }
@@ -363,18 +309,18 @@ impl Simulation {
     fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;
-        outputs.record_hashes(&mut self.state.written);
-        self.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+        outputs.record_hashes(&mut self.system.state.written);
+        self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
         let checkpoint = CheckpointRef {
-            particles: &self.particles,
-            run: &self.state,
+            particles: &self.system.particles,
+            run: &self.system.state,
             history: &self.history,
             provenance: &provenance,
         };
         self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;
         self.session.last_checkpoint = Instant::now();
-        tracing::debug!("wrote a checkpoint after {} block steps", self.state.counters.block_steps);
+        tracing::debug!("wrote a checkpoint after {} block steps", self.system.state.counters.block_steps);
         Ok(())
     }
 }

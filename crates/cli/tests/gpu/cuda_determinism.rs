@@ -17,7 +17,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, ForceEngine, Forces, Targets};
 use tisane::particles::Particles;
 use tisane::time::Time;
-use tisane_run::simulation::Engines;
+use tisane_run::system::Engines;
 
 /// An engine that takes another launch shape at each evaluation, in turn; `None` is its own choice.
 struct Turning<E, S> {

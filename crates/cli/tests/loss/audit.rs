@@ -16,7 +16,7 @@ use tisane::force::{EngineKind, ForceEngine};
 use tisane::initial::plummer;
 use tisane::{Error, Result};
 use tisane_io::checkpoint;
-use tisane_run::simulation::Engines;
+use tisane_run::system::Engines;
 
 const EPSILON: f64 = 1.0 / 256.0;
 

@@ -19,7 +19,8 @@ use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane_io::checkpoint::{self, RunState};
 use tisane_io::table;
-use tisane_run::simulation::{Engines, ExitReason, Simulation};
+use tisane_run::simulation::{ExitReason, Simulation};
+use tisane_run::system::Engines;
 
 /// What happens to an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +78,7 @@ fn run(dir: &Path, scheme: Scheme, fate: Fate) -> Result<String> {
     let mut series = simulation.start(&mut Blind)?;
     let reason = simulation.run(&mut series, &mut Blind)?;
     assert_eq!(reason, ExitReason::Finished);
-    Ok(simulation.particles.state_sha256(&CLOCK))
+    Ok(simulation.system.particles.state_sha256(&CLOCK))
 }
 
 #[test]
@@ -112,5 +113,5 @@ fn survives(dir: &Path, scheme: Scheme, fate: Fate, expected: &str) {
     let mut simulation = simulation(dir, found.particles, found.run, scheme, Fate::Well);
     let mut series = simulation.resume().unwrap();
     simulation.run(&mut series, &mut Blind).unwrap();
-    assert_eq!(simulation.particles.state_sha256(&CLOCK), expected, "{scheme:?} {fate:?}");
+    assert_eq!(simulation.system.particles.state_sha256(&CLOCK), expected, "{scheme:?} {fate:?}");
 }

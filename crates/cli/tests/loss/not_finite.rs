@@ -20,7 +20,7 @@ use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::particles::Particles;
 use tisane::time::Time;
 use tisane_io::checkpoint;
-use tisane_run::simulation::Engines;
+use tisane_run::system::Engines;
 
 /// A moment after the block steps of these tests.
 const END: Time = Time::from_dt_max(1);
@@ -141,7 +141,7 @@ fn the_last_checkpoint_stays_whole() {
     let written = std::fs::read(dir.join(checkpoint::NEWEST)).unwrap();
     let error = simulation.run(&mut series, &mut Blind).unwrap_err();
     assert!(error.to_string().contains("potential inf"), "{error}");
-    assert_eq!(simulation.state.counters.block_steps, 2);
+    assert_eq!(simulation.system.state.counters.block_steps, 2);
     assert_eq!(std::fs::read(dir.join(checkpoint::NEWEST)).unwrap(), written);
     let last = checkpoint::read(&dir.join(checkpoint::NEWEST)).unwrap();
     let p = &last.particles;

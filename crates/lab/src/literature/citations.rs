@@ -60,6 +60,7 @@ fn of_model(model: &Model) -> (&'static str, Keys) {
         Model::FigureEight {} => ("figure-eight", &["Moore1993", "ChencinerMontgomery2000"]),
         Model::Pythagorean {} => ("pythagorean", &["Burrau1913", "SzebehelyPeters1967"]),
         Model::SolarSystem {} => ("solar-system", &["Standish", "Luzum2011"]),
+        Model::Memory {} => ("memory", &[]),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Particles of the section `[initial]`: one model, or several in a list.
 
 use super::{from_file, sampled};
-use crate::config::{self, Encounter, Initial, Loaded, Model};
+use crate::config::{self, Encounter, Initial, Loaded, Model, Problem};
 use std::f64::consts::TAU;
 use tisane::error::{Error, Result};
 use tisane::initial::kepler::Elements;
@@ -39,6 +39,11 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
         }
         Model::FigureEight {} => fixed(initial::figure_eight::orbit(), "figure-eight (Chenciner & Montgomery 2000)"),
         Model::Pythagorean {} => fixed(initial::pythagorean::triangle(), "Pythagorean problem (Burrau 1913)"),
+        Model::Memory {} => {
+            let problem = "these particles were in the memory of a program that used the library: no file has them";
+            let help = "write them to a file and name it in [initial.file], or choose a model";
+            return Err(context.loaded.explain(Problem::new(format!("{at}.memory"), problem).with_help(help)));
+        }
         Model::SolarSystem {} => fixed(initial::solar_system::planets(g), "Sun and planets at J2000 (Standish, JPL)"),
         Model::Plummer(_)
         | Model::King(_)

@@ -114,7 +114,7 @@ fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
 
 /// Returns the first section in which two configurations differ, of those that the trajectory depends on. The start
 /// time is not compared: a resolved configuration has it from its input file.
-pub(super) fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
+pub(crate) fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
     let sections = [
         ("units", one.units == other.units),
         ("initial", one.initial == other.initial),

@@ -75,6 +75,8 @@ pub enum Model {
     Pythagorean {},
     /// Sun and planets at J2000 from published elements; units by name.
     SolarSystem {},
+    /// Particles that a program adds through the library; not for the program tisane.
+    Memory {},
 }
 
 /// One of several systems: model, properties of the stars, position and velocity.

@@ -89,9 +89,9 @@ impl Simulation {
     pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
         let Some(plan) = self.plan.cluster else { return Ok(()) };
-        let state = &self.state;
+        let state = &self.system.state;
         let time = state.clock.time(state.now) * state.scale.time;
-        let stars = TimedSurvey::stars(&self.particles, &measured.pot, &state.scale);
+        let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &state.scale);
         let (sender, receiver) = mpsc::channel();
         // The receiver is gone if the run has ended in an error.
         rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings))));
@@ -104,8 +104,8 @@ impl Simulation {
         let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
         let (history, written) =
-            self.retry_when_full(|| journals.append(&survey, &self.history, &self.state.written))?;
-        (self.history, self.state.written) = (history, written);
+            self.retry_when_full(|| journals.append(&survey, &self.history, &self.system.state.written))?;
+        (self.history, self.system.state.written) = (history, written);
         self.retry_when_full(|| journals.refresh(|| self.provenance_now()))
     }
 

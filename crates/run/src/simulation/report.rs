@@ -1,6 +1,6 @@
 //! Summary of a run, and the provenance of the files that it writes.
 
-use super::{ExitReason, Simulation};
+use super::{ExitReason, Simulation, System};
 use tisane::diagnostics::conserved::relative;
 use tisane::force::profile::Profiler;
 use tisane::units::Dimension;
@@ -11,7 +11,7 @@ impl Simulation {
     /// Returns the provenance of a file that is written at the present state.
     #[must_use]
     pub fn provenance_now(&self) -> Provenance {
-        let Self { particles, state, .. } = self;
+        let System { particles, state, .. } = &self.system;
         Provenance {
             created: provenance::now_utc(),
             state_sha256: particles.state_sha256(&state.clock),
@@ -24,7 +24,7 @@ impl Simulation {
     /// Returns the summary of the run so far.
     #[must_use]
     pub fn summary(&self, name: &str, reason: ExitReason) -> Summary {
-        let Self { particles, state, .. } = self;
+        let System { particles, state, .. } = &self.system;
         let made_by = self.provenance_now();
         let (energy, references) = (state.scale.factor(Dimension::ENERGY), &state.references);
         let pairs = state.counters.pair_interactions;

@@ -69,7 +69,7 @@ fn one(at: &str, initial: &Initial, physical: bool, found: &mut Vec<Problem>) {
             let help = "for example mass = \"Msun\", length = \"au\", time = \"yr\"";
             found.push(Problem::new(format!("{at}.solar-system"), problem).with_help(help));
         }
-        Model::SolarSystem {} => {}
+        Model::SolarSystem {} | Model::Memory {} => {}
     }
     match initial.model.sampled() {
         Some(sampled) => {

@@ -14,7 +14,7 @@ const DEFAULT_LIMIT: f64 = 0.25;
 
 /// Returns the row of a synchronised state, from its conserved quantities and audit, in internal units. Errors of
 /// quantities that the audit does not compare are NaN; without an audit all errors are zero.
-pub(super) fn new(
+pub(crate) fn new(
     particles: &Particles,
     state: &RunState,
     conserved: &Conserved,
@@ -72,7 +72,7 @@ pub(super) fn new(
 ///
 /// # Errors
 /// [`Error::Integration`] with the error and the limit.
-pub(super) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
+pub(crate) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
     let external = row.external_potential_energy.map_or(0.0, f64::abs);
     let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs()).max(external);
     // Not `>`: a NaN must not pass.

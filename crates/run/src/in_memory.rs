@@ -1,0 +1,318 @@
+//! Simulation in the memory of a program, without files: what the C library, the Python package and the AMUSE worker
+//! have in common.
+//!
+//! Settings are those of a configuration. Everything that a program gives and is given is in its units. A simulation
+//! starts at the first call that needs forces; from there on its bits are those of `tisane run`, as long as the program
+//! changes nothing. The program may ask for any time: between block steps, the particles that stand earlier take one
+//! corrected step to it in a copy, and the integration does not notice.
+//!
+//! A change of particles or settings ends the integration at the present time, and the next call starts it anew there:
+//! first steps, first forces, a new axis of time. The reference energy moves by the energy that the change added, so
+//! that the energy error is that of the integration alone.
+
+mod change;
+mod file;
+mod started;
+mod threads;
+
+pub use change::Changes;
+pub use started::Measured;
+
+use crate::assemble;
+use crate::config::{Config, Loaded, Model};
+use crate::system::System;
+use started::Started;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use threads::Threads;
+use tisane::error::{Error, Result};
+use tisane::force::Forces;
+use tisane::initial::InitialState;
+use tisane::particles::{Particles, Vec3};
+use tisane::units::Units;
+
+/// Name of a configuration that a program gives as text, in messages.
+const NAME: &str = "configuration";
+
+/// Particles as a program sees them: one column a quantity, in the units of the configuration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Identities.
+    pub id: Vec<u64>,
+    /// Masses; unit: mass.
+    pub mass: Vec<f64>,
+    /// Positions; unit: length.
+    pub pos: Vec<Vec3>,
+    /// Velocities; unit: velocity.
+    pub vel: Vec<Vec3>,
+}
+
+/// Simulation in memory.
+pub struct InMemory {
+    text: String,
+    base: PathBuf,
+    sets: Vec<String>,
+    loaded: Loaded,
+    threads: Arc<Threads>,
+    phase: Phase,
+}
+
+/// Phase of a simulation.
+enum Phase {
+    /// Particles in the units of the configuration, and their time.
+    New(InitialState),
+    Started(Box<Started>),
+}
+
+/// Returns the configuration of a text, completed by the sections that a simulation in memory does not need.
+fn read(text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
+    let mut all: Vec<String> = Vec::new();
+    // A text that is not TOML is reported below, with the line.
+    if let Ok(table) = text.parse::<toml::Table>() {
+        let has = |key: &str| table.contains_key(key);
+        if !has("initial") {
+            all.push("initial.memory={}".into());
+        }
+        if !has("run") {
+            all.extend(["run.name=memory".into(), "run.t_end=1".into()]);
+        }
+    }
+    all.extend_from_slice(sets);
+    Config::from_str(NAME, text, base, &all)
+}
+
+/// Returns the particles of a configuration, none if a program adds them, in its units.
+fn initial_state(loaded: &Loaded) -> Result<InitialState> {
+    if matches!(loaded.config.initial.model, Model::Memory {}) {
+        return Ok(InitialState::new(Particles::default(), "particles of a program"));
+    }
+    Ok(assemble::initial_state(loaded)?.0)
+}
+
+impl InMemory {
+    /// Creates a simulation from the text of a configuration, which may be empty. Without `[initial]` it has no particles
+    /// yet. Relative paths start at `base`; `settings` (`section.key=value`) come on top of the text.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for every mistake in the text, and [`Error::Input`] if a file of particles cannot be read.
+    pub fn new(text: &str, base: &Path, settings: &[String]) -> Result<Self> {
+        let loaded = read(text, base, settings)?;
+        let threads = Threads::new(loaded.config.force.threads as usize)?;
+        let initial = threads.run(|| initial_state(&loaded))?;
+        let (text, base, sets) = (text.to_owned(), base.to_owned(), settings.to_vec());
+        Ok(Self { text, base, sets, loaded, threads, phase: Phase::New(initial) })
+    }
+
+    /// Creates a simulation from a configuration file, with settings (`section.key=value`) on top.
+    ///
+    /// # Errors
+    /// As [`InMemory::new`].
+    pub fn from_file(path: &Path, settings: &[String]) -> Result<Self> {
+        Self::new(&crate::config::read_text(path)?, path.parent().unwrap_or(Path::new("")), settings)
+    }
+
+    /// Changes a setting, as `section.key=value` with a value in TOML, like `--set` of the program. After the start, the
+    /// integration is started anew with it at the present time; units and model can only be set before.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no such setting or its value is wrong; then nothing has changed.
+    pub fn set(&mut self, setting: &str) -> Result<()> {
+        let mut sets = self.sets.clone();
+        sets.push(setting.to_owned());
+        let loaded = read(&self.text, &self.base, &sets)?;
+        let (old, new) = (&self.loaded.config, &loaded.config);
+        let fixed = [("units", old.units == new.units), ("initial", old.initial == new.initial)];
+        let is_new = matches!(&self.phase, Phase::New(initial) if initial.particles.is_empty());
+        if let Some((section, _)) = fixed.into_iter().find(|(_, same)| !same && !is_new) {
+            let problem = format!("[{section}] cannot change any more: there are particles");
+            return Err(Error::input(setting, problem).with_help("set it before the first particle"));
+        }
+        let threads = match old.force.threads == new.force.threads {
+            true => self.threads.clone(),
+            false => Threads::new(new.force.threads as usize)?,
+        };
+        let remodelled = old.initial != new.initial;
+        let initial = if remodelled { Some(threads.run(|| initial_state(&loaded))?) } else { None };
+        match (&mut self.phase, initial) {
+            (phase @ Phase::New(_), Some(initial)) => *phase = Phase::New(initial),
+            (Phase::Started(started), _) => {
+                let threads = threads.clone();
+                threads.run(|| started.edit().map(|_| ()))?;
+                started.rebuild = true;
+            }
+            (Phase::New(_), None) => {}
+        }
+        (self.sets, self.loaded, self.threads) = (sets, loaded, threads);
+        Ok(())
+    }
+
+    /// Returns the configuration, with all defaults filled in.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    /// Returns the units of everything that is given and returned.
+    #[must_use]
+    pub fn units(&self) -> Units {
+        self.loaded.config.units()
+    }
+
+    /// Returns the number of particles.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.phase {
+            Phase::New(initial) => initial.particles.len(),
+            Phase::Started(started) => started.len(),
+        }
+    }
+
+    /// Returns true if there are no particles.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the time; unit: time.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        match &self.phase {
+            Phase::New(initial) => self.loaded.config.t_start().unwrap_or(initial.time),
+            Phase::Started(started) => started.time,
+        }
+    }
+
+    /// Returns the particles at the present time.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    pub fn state(&mut self) -> Result<State> {
+        match &mut self.phase {
+            Phase::New(initial) => Ok(State::new(&initial.particles, [1.0; 3])),
+            Phase::Started(started) => self.threads.run(|| started.state()),
+        }
+    }
+
+    /// Computes the first forces and steps, or those after a change, if that has not happened yet.
+    ///
+    /// # Errors
+    /// [`Error::Config`] and [`Error::Input`] for particles and settings that do not go together, such as two particles
+    /// at one place without softening; otherwise if the engine fails.
+    pub fn start(&mut self) -> Result<()> {
+        self.started().map(|_| ())
+    }
+
+    /// Returns the started simulation with the threads that it computes on.
+    fn started(&mut self) -> Result<(&mut Started, &Threads, &Loaded)> {
+        if let Phase::New(initial) = &self.phase {
+            if initial.particles.is_empty() {
+                return Err(Error::input("particles", "there are none").with_help("add particles first"));
+            }
+            let (loaded, initial) = (self.loaded.clone(), initial.clone());
+            self.phase = Phase::Started(Box::new(self.threads.run(|| Started::new(loaded, initial))?));
+        }
+        match &mut self.phase {
+            Phase::Started(started) => {
+                self.threads.run(|| started.restart_if_changed(&self.loaded))?;
+                Ok((started, &self.threads, &self.loaded))
+            }
+            Phase::New(_) => Err(Error::input("particles", "there are none")),
+        }
+    }
+
+    /// Advances the particles to the time `t`, which may be any. After every block step `go_on` is shown the system; where
+    /// it returns false the simulation stops at that time, from which it may go on later with the same bits. Returns true
+    /// if `t` was reached.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a time before the present one; otherwise if the integration fails: then no further step can
+    /// be taken.
+    pub fn integrate(&mut self, t: f64, go_on: &mut (dyn FnMut(&System) -> bool + Send)) -> Result<bool> {
+        let (started, threads, _) = self.started()?;
+        threads.run(|| started.integrate(t, go_on))
+    }
+
+    /// Measures energies, momenta and the errors of energy and forces at the present time.
+    ///
+    /// # Errors
+    /// If an engine fails.
+    pub fn measure(&mut self) -> Result<Measured> {
+        let (started, threads, _) = self.started()?;
+        threads.run(|| started.measured().map(|(measured, _)| measured.clone()))
+    }
+
+    /// Returns the acceleration, the jerk (zero with the leapfrog) and the potential of every particle at the present time, in
+    /// f64 but for the jerk, by the other particles and external fields.
+    ///
+    /// # Errors
+    /// If an engine fails.
+    pub fn forces(&mut self) -> Result<Forces> {
+        let (started, threads, _) = self.started()?;
+        threads.run(|| started.forces())
+    }
+
+    /// Returns the acceleration, jerk and potential that all particles and external fields cause at any points, at which
+    /// bodies with the velocities `vel` are; in f64.
+    ///
+    /// # Errors
+    /// If the columns differ in length or an engine fails.
+    pub fn field_at(&mut self, pos: &[Vec3], vel: &[Vec3]) -> Result<Forces> {
+        let (started, threads, loaded) = self.started()?;
+        threads.run(|| started.field_at(&loaded.config, pos, vel))
+    }
+
+    /// Returns the system that is integrated, as it stands after the last block step, in internal units; [`None`] before
+    /// the start.
+    #[must_use]
+    pub fn system(&self) -> Option<&System> {
+        match &self.phase {
+            Phase::New(_) => None,
+            Phase::Started(started) => Some(&started.system),
+        }
+    }
+
+    /// Returns the name of the engine with the reason for its choice; empty before the start.
+    #[must_use]
+    pub fn engine(&self) -> &str {
+        match &self.phase {
+            Phase::New(_) => "",
+            Phase::Started(started) => &started.info.engine_choice,
+        }
+    }
+
+    /// Returns the SHA-256 of the state of the integration, as [`Particles::state_sha256`] computes it: after the same
+    /// block steps that of `tisane run`.
+    ///
+    /// # Errors
+    /// As [`InMemory::start`].
+    pub fn state_sha256(&mut self) -> Result<String> {
+        let (started, ..) = self.started()?;
+        Ok(started.system.particles.state_sha256(&started.system.state.clock))
+    }
+}
+
+impl State {
+    /// Converts particles by the factors of mass, length and velocity.
+    fn new(p: &Particles, [mass, length, velocity]: [f64; 3]) -> Self {
+        Self {
+            id: p.id.clone(),
+            mass: p.mass.iter().map(|m| m * mass).collect(),
+            pos: p.pos.iter().map(|x| x * length).collect(),
+            vel: p.vel.iter().map(|v| v * velocity).collect(),
+        }
+    }
+}
+
+impl PartialEq for InMemory {
+    /// Returns true if both hold the same particles bit for bit, at the same times with the same next steps, and go on by
+    /// the same settings.
+    fn eq(&self, other: &Self) -> bool {
+        let differ = crate::assemble::differing_section(&self.loaded.config, &other.loaded.config);
+        differ.is_none()
+            && match (&self.phase, &other.phase) {
+                (Phase::New(a), Phase::New(b)) => a.particles == b.particles && self.time() == other.time(),
+                (Phase::Started(a), Phase::Started(b)) => a.same_bits(b),
+                _ => false,
+            }
+    }
+}

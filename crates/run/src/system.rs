@@ -1,0 +1,115 @@
+//! System of particles with the engines that move and measure it: what a run with its files and a simulation in memory
+//! share.
+
+use crate::row;
+use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::force_audit::{Audit, Auditor};
+use tisane::error::Result;
+use tisane::force::{EngineKind, Field};
+use tisane::integrator::Progress;
+use tisane::particles::Particles;
+use tisane::propagator::Propagator;
+use tisane::time::Time;
+use tisane_io::checkpoint::RunState;
+use tisane_io::fields::DiagnosticsRow;
+
+/// Engines of a system.
+pub struct Engines {
+    /// Kind of the engine that computes the forces.
+    pub kind: EngineKind,
+    /// Propagator, which moves the particles and measures energies in f64.
+    pub propagator: Propagator,
+    /// Auditor of the forces; none if the f64 CPU engine computes them.
+    pub auditor: Option<Auditor>,
+}
+
+/// System of particles with its engines and counters, in internal units.
+pub struct System {
+    /// The particles.
+    pub particles: Particles,
+    /// Time, counters and reference values.
+    pub state: RunState,
+    /// Engines.
+    pub engines: Engines,
+    /// True if an external field acts on the particles: then the diagnostics have a column for its energy.
+    pub external_field: bool,
+}
+
+impl System {
+    /// Computes the first forces and steps.
+    ///
+    /// # Errors
+    /// As [`Propagator::start`].
+    pub fn start(&mut self) -> Result<()> {
+        let done = self.engines.propagator.start(&mut self.particles)?;
+        self.count(done);
+        Ok(())
+    }
+
+    /// Takes the present state as the one that energies and momenta are compared with.
+    pub fn set_references(&mut self, measured: &Field) {
+        let conserved = Conserved::in_field(&self.particles, measured);
+        let references = &mut self.state.references;
+        references.energy = conserved.energy();
+        references.previous_energy = conserved.energy();
+        references.angular_momentum = conserved.angular_momentum;
+        references.momentum = conserved.momentum;
+        references.centre_of_mass = conserved.centre_of_mass;
+    }
+
+    /// Advances the particles by up to `most` block steps, and by none that would pass `until`.
+    ///
+    /// # Errors
+    /// As [`Propagator::advance`].
+    pub fn advance(&mut self, until: Time, most: u64) -> Result<Progress> {
+        let done = self.engines.propagator.advance(&mut self.particles, until, most)?;
+        self.count(done);
+        Ok(done)
+    }
+
+    fn count(&mut self, done: Progress) {
+        let counters = &mut self.state.counters;
+        counters.block_steps += done.block_steps;
+        counters.particle_steps += done.particle_steps;
+        counters.pair_interactions += done.pairs;
+        counters.clamped_steps += done.clamped;
+        self.state.now = done.now;
+    }
+
+    /// Measures the field at a synchronised time, in f64.
+    ///
+    /// # Errors
+    /// As [`Propagator::field`].
+    pub fn field(&mut self) -> Result<Field> {
+        self.engines.propagator.field(&self.particles, self.state.now)
+    }
+
+    /// Measures the row of diagnostics at a synchronised time, and its audit, if there is one.
+    ///
+    /// # Errors
+    /// If an engine fails.
+    pub fn measure(&mut self, measured: &Field) -> Result<(DiagnosticsRow, Option<Audit>)> {
+        let Engines { propagator, auditor, .. } = &mut self.engines;
+        let audit = match auditor {
+            Some(auditor) => auditor.audit(&self.particles, self.state.now, propagator)?,
+            None => None,
+        };
+        let conserved = Conserved::in_field(&self.particles, measured);
+        let mut row = row::new(&self.particles, &self.state, &conserved, audit.as_ref());
+        row.external_potential_energy = self.external_field.then_some(conserved.external);
+        Ok((row, audit))
+    }
+
+    /// Returns an error for a row whose energy error exceeds `limit`, or whose audit exceeds its own.
+    ///
+    /// # Errors
+    /// [`tisane::Error::Integration`] with the errors and the limit.
+    pub fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>, limit: Option<f64>) -> Result<()> {
+        let time = row.time * self.state.scale.time;
+        row::check_energy(row, self.state.references.energy, limit, time)?;
+        match (&self.engines.auditor, audit) {
+            (Some(auditor), Some(audit)) => auditor.check(audit, time),
+            _ => Ok(()),
+        }
+    }
+}

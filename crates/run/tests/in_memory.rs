@@ -1,0 +1,213 @@
+//! Promise: a simulation in memory has the bits of a run, whatever times it is asked for, through a saved file, and its
+//! energy error is that of the integration alone when a program changes particles.
+
+use std::path::Path;
+use tisane::particles::Vec3;
+use tisane::time::Time;
+use tisane_run::assemble::{self, Session};
+use tisane_run::config::Config;
+use tisane_run::in_memory::{Changes, InMemory};
+use tisane_run::system::System;
+
+const PLUMMER: &str = "
+[run]
+name = 'sphere'
+t_end = 1.0
+[initial.plummer]
+n = 64
+seed = 3
+[softening]
+epsilon = 0.02
+[force]
+threads = 1
+";
+
+const SCHEMES: [&str; 4] = [
+    "integrator={hermite4={dt_max='1/16'}}",
+    "integrator={multipoint={dt_max='1/16'}}",
+    "integrator={multipoint={order=8,dt_max='1/16'}}",
+    "integrator={leapfrog={dt='1/256'}}",
+];
+
+fn all(_: &System) -> bool {
+    true
+}
+
+fn simulation(scheme: &str) -> InMemory {
+    InMemory::new(PLUMMER, Path::new(""), &[scheme.into()]).unwrap()
+}
+
+/// Hash of the state after 8 dt_max of a run with a configuration.
+fn of_run(text: &str, scheme: &str, steps: u64) -> String {
+    let loaded = Config::from_str("run", text, Path::new(""), &[scheme.into()]).unwrap();
+    let mut setup = assemble::prepare(loaded).unwrap();
+    let mut propagator = assemble::propagator(&setup, Session::default()).unwrap();
+    propagator.start(&mut setup.particles).unwrap();
+    propagator.advance(&mut setup.particles, Time::from_dt_max(steps), u64::MAX).unwrap();
+    setup.particles.state_sha256(&setup.clock)
+}
+
+#[test]
+fn the_bits_are_those_of_a_run_whatever_times_are_asked_for() {
+    for scheme in SCHEMES {
+        let expected = of_run(PLUMMER, scheme, if scheme.contains("leapfrog") { 128 } else { 8 });
+        let mut direct = simulation(scheme);
+        assert!(direct.integrate(0.5, &mut all).unwrap());
+        assert_eq!(direct.state_sha256().unwrap(), expected, "{scheme}");
+        let mut interrupted = simulation(scheme);
+        for t in [0.0, 0.1, 0.1, 0.123_456_789, 0.25, 0.3] {
+            interrupted.integrate(t, &mut all).unwrap();
+            assert_eq!(interrupted.time(), t);
+            assert_eq!(interrupted.state().unwrap().pos.len(), 64);
+            assert!(interrupted.measure().unwrap().energy_error.abs() < 1e-4);
+            interrupted.field_at(&[Vec3::zeros()], &[Vec3::zeros()]).unwrap();
+        }
+        // Stopped after every block step.
+        while !interrupted.integrate(0.5, &mut |_| false).unwrap() {}
+        assert_eq!(interrupted.state_sha256().unwrap(), expected, "{scheme}");
+        assert!(interrupted == direct, "{scheme}");
+    }
+}
+
+#[test]
+fn a_saved_file_goes_on_with_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("saved.hdf5");
+    for scheme in SCHEMES {
+        for t in [0.25, 0.271_828] {
+            let mut simulation = simulation(scheme);
+            simulation.integrate(t, &mut all).unwrap();
+            simulation.save(&path).unwrap();
+            let mut loaded = InMemory::load(&path).unwrap();
+            assert!(loaded == simulation && loaded.time() == t, "{scheme}, {t}");
+            assert_eq!(loaded.state().unwrap(), simulation.state().unwrap());
+            for simulation in [&mut loaded, &mut simulation] {
+                simulation.integrate(0.6, &mut all).unwrap();
+            }
+            assert!(loaded == simulation && loaded.measure().unwrap() == simulation.measure().unwrap(), "{scheme}");
+        }
+    }
+}
+
+/// A cluster in parsecs and Myr, given as arrays.
+fn in_parsecs(scheme: &str) -> InMemory {
+    let text = "units = { mass = 'Msun', length = 'pc', velocity = 'km/s', time = 'Myr' }\nsoftening.epsilon = 0.01\n";
+    let mut simulation = InMemory::new(text, Path::new(""), &[scheme.into()]).unwrap();
+    let p = tisane::initial::plummer::sample(100, 7, 0.999);
+    let scaled = |column: &[Vec3], by: f64| column.iter().map(|x| x * by).collect::<Vec<_>>();
+    let mass: Vec<f64> = p.mass.iter().map(|m| 500.0 * m).collect();
+    let speed = (simulation.units().g() * 500.0 / 1.0).sqrt();
+    let id = simulation.add(None, &mass, &scaled(&p.pos, 1.0), &scaled(&p.vel, speed)).unwrap();
+    assert_eq!(id, (0..100).collect::<Vec<u64>>());
+    simulation
+}
+
+#[test]
+fn changes_by_the_program_are_no_error_of_the_integration() {
+    for scheme in ["integrator={hermite4={dt_max=0.05}}", "integrator={multipoint={dt_max=0.05}}"] {
+        let mut simulation = in_parsecs(scheme);
+        simulation.integrate(0.33, &mut all).unwrap();
+        let before = simulation.measure().unwrap();
+        let state = simulation.state().unwrap();
+        let kicked: Vec<Vec3> = state.vel.iter().map(|v| v * 1.2).collect();
+        simulation.change(Changes { id: &state.id, vel: Some(&kicked), ..Changes::default() }).unwrap();
+        let after = simulation.measure().unwrap();
+        assert!((after.kinetic_energy / before.kinetic_energy - 1.44).abs() < 1e-9);
+        let drift = |energy: f64| energy * after.energy.abs() / before.energy.abs();
+        assert!((drift(after.energy_error) - before.energy_error).abs() < 1e-12, "{scheme}");
+        simulation.remove(&[3, 50]).unwrap();
+        let id = simulation.add(Some(&[777]), &[5.0], &[Vec3::new(3.0, 0.0, 0.0)], &[Vec3::zeros()]).unwrap();
+        assert_eq!((id, simulation.len()), (vec![777], 99));
+        simulation.integrate(1.0, &mut all).unwrap();
+        let last = simulation.measure().unwrap();
+        assert!(last.energy_error.abs() < 1e-4 && last.energy_error != 0.0, "{scheme}: {}", last.energy_error);
+        assert_eq!((simulation.time(), simulation.state().unwrap().id.last()), (1.0, Some(&777)));
+    }
+}
+
+/// A setting that is changed on the way begins a new integration, in another mode too.
+#[test]
+fn settings_change_on_the_way() {
+    let mut simulation = in_parsecs("integrator={hermite4={dt_max=0.05}}");
+    simulation.integrate(0.2, &mut all).unwrap();
+    simulation.set("force.precision=mixed").unwrap();
+    simulation.set("integrator={multipoint={dt_max=0.05}}").unwrap();
+    simulation.integrate(0.4, &mut all).unwrap();
+    let measured = simulation.measure().unwrap();
+    assert!(measured.audit.is_some_and(|audit| audit.acc.max > 0.0 && audit.acc.max < 1e-4));
+    let error = simulation.set("units.mass=kg").unwrap_err().to_string();
+    assert!(error.contains("[units] cannot change any more"), "{error}");
+    assert!(simulation.set("integrator.hermite4.nue=0.1").is_err());
+    assert_eq!(simulation.time(), 0.4);
+}
+
+#[test]
+fn fields_at_points_are_those_of_the_particles() {
+    let mut simulation = in_parsecs("integrator={hermite4={dt_max=0.05}}");
+    simulation.integrate(0.12, &mut all).unwrap();
+    let (state, g) = (simulation.state().unwrap(), simulation.units().g());
+    let at = Vec3::new(0.3, -2.0, 1.0);
+    let found = simulation.field_at(&[at], &[Vec3::zeros()]).unwrap();
+    let (mut acc, mut pot) = (Vec3::zeros(), 0.0);
+    for (x, m) in state.pos.iter().zip(&state.mass) {
+        let r = x - at;
+        let s = (r.norm_squared() + 1e-4).sqrt();
+        acc += g * m / s.powi(3) * r;
+        pot -= g * m / s;
+    }
+    assert!((found.acc[0] - acc).norm() < 1e-12 * acc.norm() && (found.pot[0] / pot - 1.0).abs() < 1e-12);
+    let all = simulation.forces().unwrap();
+    let energy: f64 = all.pot.iter().zip(&state.mass).map(|(pot, m)| 0.5 * pot * m).sum();
+    assert!((energy / simulation.measure().unwrap().potential_energy - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn mistakes_are_named_and_change_nothing() {
+    let says = |error: tisane::Error, words: &str| assert!(error.to_string().contains(words), "{error}");
+    let mut empty = InMemory::new("", Path::new(""), &[]).unwrap();
+    says(empty.integrate(1.0, &mut all).unwrap_err(), "there are none");
+    let x = [Vec3::zeros(), Vec3::new(1.0, 0.0, 0.0)];
+    says(empty.add(None, &[1.0], &x, &x).unwrap_err(), "columns of different lengths: 1 and 2");
+    says(empty.add(None, &[1.0, -1.0], &x, &x).unwrap_err(), "id 1: mass is -1.0");
+    says(empty.add(None, &[1.0, f64::NAN], &x, &x).unwrap_err(), "id 1: mass is NaN");
+    says(empty.add(Some(&[4, 4]), &[1.0, 1.0], &x, &x).unwrap_err(), "two particles have the id 4");
+    assert!(empty.is_empty() && empty.measure().is_err() && empty.save(Path::new("never.hdf5")).is_err());
+    empty.add(Some(&[9, 4]), &[1.0, 1.0], &x, &x).unwrap();
+    says(empty.add(Some(&[4]), &[1.0], &x[..1], &x[..1]).unwrap_err(), "two particles have the id 4");
+    says(empty.remove(&[5]).unwrap_err(), "no particle with the id 5");
+    let changes = Changes { id: &[9], pos: Some(&x[1..]), ..Changes::default() };
+    empty.change(changes).unwrap();
+    says(empty.start().unwrap_err(), "particles 9 and 4 start at the same place");
+    empty.change(Changes { pos: Some(&x[..1]), ..changes }).unwrap();
+    empty.start().unwrap();
+    says(empty.integrate(-1.0, &mut all).unwrap_err(), "goes forward only");
+    says(empty.integrate(f64::NAN, &mut all).unwrap_err(), "expected a finite number");
+    says(empty.remove(&[4, 9]).unwrap_err(), "all would be removed");
+    assert_eq!((empty.len(), empty.time()), (2, 0.0));
+    says(InMemory::new("softening.epsilom = 1", Path::new(""), &[]).err().unwrap(), "epsilom");
+    says(InMemory::load(Path::new("nowhere.hdf5")).err().unwrap(), "nowhere.hdf5");
+}
+
+/// Two particles that fall onto each other without softening: the step becomes too short. The state stays readable, and
+/// a change lets it go on.
+#[test]
+fn after_a_failure_a_change_lets_it_go_on() {
+    let mut simulation = InMemory::new("integrator={hermite4={dt_max='1/16'}}", Path::new(""), &[]).unwrap();
+    let x = [Vec3::zeros(), Vec3::new(0.1, 0.0, 0.0)];
+    simulation.add(None, &[1.0, 1.0], &x, &[Vec3::zeros(); 2]).unwrap();
+    assert!(simulation.integrate(1.0, &mut all).is_err());
+    let error = simulation.integrate(1.0, &mut all).unwrap_err().to_string();
+    assert!(error.contains("has failed"), "{error}");
+    let state = simulation.state().unwrap();
+    assert!(state.pos.iter().flatten().all(|x| x.is_finite()));
+    simulation
+        .change(Changes {
+            id: &[0, 1],
+            pos: Some(&x),
+            vel: Some(&[Vec3::zeros(), Vec3::new(0.0, 4.0, 0.0)]),
+            mass: None,
+        })
+        .unwrap();
+    simulation.integrate(0.2, &mut all).unwrap();
+    assert_eq!(simulation.time(), 0.2);
+}
