@@ -17,9 +17,11 @@ pub mod profile;
 pub mod range;
 pub mod real;
 pub mod reference;
+mod source_forces;
 
 pub use engine_kind::EngineKind;
 pub use points::{FieldEngine, NO_SOURCE, Points};
+pub use source_forces::SourceForces;
 
 use crate::error::{Error, Result};
 use crate::gravity::Force;

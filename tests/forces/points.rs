@@ -5,7 +5,7 @@ use crate::systems::{CLOCK, bits, block, forces, points, system};
 use tisane::Error;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
-use tisane::force::{FieldEngine, Forces, NO_SOURCE, Points, reference};
+use tisane::force::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points, SourceForces, reference};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::Time;
 
@@ -92,4 +92,65 @@ fn columns_of_different_lengths_are_refused() {
     let points = Points { exclude: &[0], pos: &p.pos, vel: &p.vel };
     let error = engine.evaluate_at(now, points, &mut Forces::default()).unwrap_err();
     assert!(matches!(error, Error::Integration { problem, .. } if problem.contains("[1, 3, 3]")));
+}
+
+/// Sources without mass are left out: the forces are bit for bit those of the others alone, whatever is changed.
+#[test]
+fn sources_without_mass_change_no_bit() {
+    let (p, _) = system(200, 5);
+    let (_, pos, vel) = points(200, 30);
+    let mut mass = p.mass.clone();
+    mass.iter_mut().step_by(3).for_each(|m| *m = 0.0);
+    let kept: Vec<usize> = (0..200).filter(|i| i % 3 != 0).collect();
+    let open = || SourceForces::open(EngineKind::Cpu, Precision::F64, 0.05, 0).unwrap();
+    let pick = |column: &[Vec3]| kept.iter().map(|&i| column[i]).collect::<Vec<_>>();
+    let (mut all, mut some, mut out) = (open(), open(), [Forces::default(), Forces::default()]);
+    // From other places, which are then changed: 0 twice, and one without mass.
+    all.set(&mass, &p.vel, &p.pos).unwrap();
+    let index: Vec<u64> = (0..200).chain([0, 1]).collect();
+    let with_two = |column: &[Vec3]| column.iter().chain(&column[..2]).copied().collect::<Vec<_>>();
+    let masses: Vec<f64> = mass.iter().chain(&mass[..2]).copied().collect();
+    all.set_some(&index, &masses, &with_two(&p.pos), &with_two(&p.vel)).unwrap();
+    some.set(&kept.iter().map(|&i| mass[i]).collect::<Vec<_>>(), &pick(&p.pos), &pick(&p.vel)).unwrap();
+    all.evaluate(&[], &pos, &vel, &mut out[0]).unwrap();
+    some.evaluate(&[], &pos, &vel, &mut out[1]).unwrap();
+    assert!(bits(&out[0]) == bits(&out[1]));
+    // A particle excludes itself by its number, with mass or without.
+    let numbers: Vec<u64> = (0..200).collect();
+    all.evaluate(&numbers, &p.pos, &p.vel, &mut out[0]).unwrap();
+    some.evaluate(&(0..kept.len() as u64).collect::<Vec<_>>(), &pick(&p.pos), &pick(&p.vel), &mut out[1]).unwrap();
+    assert!(kept.iter().enumerate().all(|(k, &i)| out[0].acc[i] == out[1].acc[k] && out[0].pot[i] == out[1].pot[k]));
+    // A mass that changes.
+    all.set_some(&[0], &[0.5], &p.pos[..1], &p.vel[..1]).unwrap();
+    all.evaluate(&[], &pos, &[], &mut out[0]).unwrap();
+    assert!(bits(&out[0]) != bits(&out[1]));
+}
+
+#[test]
+fn mistakes_with_sources_are_named() {
+    let says = |result: tisane::Result<()>, words: &str| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    let x = vec![Vec3::zeros(), Vec3::new(1.0, 0.0, 0.0)];
+    for epsilon in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(SourceForces::open(EngineKind::Cpu, Precision::F64, epsilon, 0).is_err());
+    }
+    let mut sources = SourceForces::open(EngineKind::Cpu, Precision::Mixed, 0.0, 0).unwrap();
+    let mut out = Forces::default();
+    sources.evaluate(&[], &x, &x, &mut out).unwrap();
+    assert!(sources.is_empty() && out.pot == [0.0; 2]);
+    says(sources.set(&[1.0], &x, &x), "[1, 2, 2]");
+    says(sources.set(&[1.0, -1.0], &x, &x), "source 1 has the mass -1");
+    says(sources.set(&[f64::NAN, 1.0], &x, &x), "source 0 has the mass NaN");
+    says(sources.set(&[1.0, 1e-60], &x, &x), "represents masses");
+    says(sources.set(&[1.0, 1.0], &x, &[Vec3::repeat(f64::NAN), x[0]]), "velocities");
+    assert!(sources.is_empty());
+    sources.set(&[1.0, 1.0], &x, &x).unwrap();
+    says(sources.set_some(&[2], &[1.0], &x[..1], &x[..1]), "there is no source 2");
+    says(sources.evaluate(&[0], &x, &x, &mut out), "[2, 2, 1]");
+    says(sources.evaluate(&[], &[Vec3::repeat(f64::NAN)], &[], &mut out), "point 0");
+    says(sources.evaluate(&[0, 5], &x, &x, &mut out), "the force at point 1");
+    sources.evaluate(&[0, 1], &x, &x, &mut out).unwrap();
+    assert_eq!((sources.len(), out.acc[0]), (2, Vec3::new(1.0, 0.0, 0.0)));
 }
