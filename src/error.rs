@@ -145,6 +145,12 @@ impl Error {
         self
     }
 
+    /// Returns the advice, if there is some.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        miette::Diagnostic::help(self).map(|help| help.to_string())
+    }
+
     /// Creates an [`Error::Input`] without advice.
     pub fn input(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
         Self::Input { path: path.as_ref().to_owned(), problem: printable(&problem.to_string()), help: None }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Largest number of threads that may be requested.
 pub const MAX_THREADS: u32 = 1024;
@@ -48,6 +49,27 @@ fn default_threads(variable: Option<&str>) -> Result<usize> {
     };
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS as usize);
     Ok(if wanted == 0 { cores() } else { wanted })
+}
+
+/// Returns the pool that all objects of a program share which ask for no number of threads: the number in
+/// RAYON_NUM_THREADS, or else one a core. A process that was forked has its own, because threads are not forked.
+///
+/// # Errors
+/// As [`pool_of`].
+pub fn shared() -> Result<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let (mut held, process) = (POOL.lock().unwrap_or_else(PoisonError::into_inner), std::process::id());
+    match &*held {
+        Some((of, pool)) if *of == process => Ok(pool.clone()),
+        _ => {
+            let pool = Arc::new(pool_of(0)?);
+            // The parent's pool cannot be dropped: nobody would end its threads, which are not here.
+            if let Some(before) = held.replace((process, pool.clone())) {
+                std::mem::forget(before);
+            }
+            Ok(pool)
+        }
+    }
 }
 
 /// Advice where threads cannot be started.

@@ -13,6 +13,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("plot", &["tisane", "tisane-io"]),
     ("view", &["tisane", "tisane-io"]),
     ("lab", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view"]),
+    ("capi", &["tisane", "tisane-run"]),
     ("cli", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view", "tisane-lab"]),
 ];
 /// What the engine must not depend on: it knows no files, no TOML, no screen.
@@ -46,7 +47,7 @@ const CONCRETE: &[(&str, &[&str])] = &[
 const CHOOSERS: &[&str] =
     &["src/", "crates/run/src/assemble", "crates/run/src/config", "crates/lab/src/", "crates/cli/src/"];
 /// Where C libraries are called, which Rust cannot check.
-const MAY_BE_UNSAFE: &[&str] = &["src/force/cuda/mod.rs", "crates/lab/src/literature/mod.rs"];
+const MAY_BE_UNSAFE: &[&str] = &["src/force/cuda/mod.rs", "crates/lab/src/literature/mod.rs", "crates/capi/src/lib.rs"];
 const MOST_LINES: usize = 450;
 
 fn top() -> &'static Path {
@@ -132,7 +133,7 @@ fn crates_depend_downwards_only() {
         let (_, rest) = text.split_once("\n[dependencies]\n").expect("dependencies");
         let rest = rest.split("\n[").next().unwrap_or_default();
         let dependencies: Vec<&str> = rest.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).collect();
-        assert!(dependencies.len() > 3, "{manifest}: only {dependencies:?} found");
+        assert!(dependencies.len() > 1, "{manifest}: only {dependencies:?} found");
         for dependency in dependencies {
             let ours = dependency.starts_with("tisane");
             assert!(!ours || allowed.contains(&dependency), "{manifest}: must not depend on {dependency}");

@@ -5,6 +5,7 @@ use super::range::Range;
 use super::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points};
 use crate::error::{Error, Result};
 use crate::particles::{Particles, Vec3};
+use crate::spin_pool;
 use crate::time::{Clock, Time};
 use crate::units::Scale;
 
@@ -14,6 +15,8 @@ pub struct SourceForces {
     engine: Box<dyn FieldEngine>,
     range: Range,
     epsilon: f64,
+    on_gpu: bool,
+    process: u32,
     /// All sources, as the program numbers them.
     all: Particles,
     /// Place of each source in the engine, or [`NO_SOURCE`] if it has no mass.
@@ -33,8 +36,10 @@ impl SourceForces {
         }
         let clock = Clock { start: 0.0, dt_max: 1.0 };
         let range = Range::for_precision(precision);
-        let (all, held) = (Particles::default(), Particles::default());
-        Ok(Self { engine: kind.open(precision, epsilon, clock, device)?, range, epsilon, all, place: Vec::new(), held })
+        let engine = kind.open(precision, epsilon, clock, device)?;
+        let (on_gpu, process) = (kind == EngineKind::Cuda, std::process::id());
+        let (all, held, place) = Default::default();
+        Ok(Self { engine, range, epsilon, on_gpu, process, all, place, held })
     }
 
     /// Returns the number of sources.
@@ -124,7 +129,12 @@ impl SourceForces {
         let exclude = if exclude.is_empty() { vec![NO_SOURCE; n] } else { exclude.iter().map(place).collect() };
         let at_rest = if vel.is_empty() { vec![Vec3::zeros(); n] } else { Vec::new() };
         let vel = if vel.is_empty() { &at_rest } else { vel };
-        self.engine.evaluate_at(Time::default(), Points { exclude: &exclude, pos, vel }, out)?;
+        if self.on_gpu && self.process != std::process::id() {
+            let problem = "this engine was opened by the process from which this one was forked";
+            return Err(Error::input("process", problem).with_help("open it in the process that uses it"));
+        }
+        let points = Points { exclude: &exclude, pos, vel };
+        spin_pool::shared()?.install(|| self.engine.evaluate_at(Time::default(), points, out))?;
         let finite = |k: usize| out.acc[k].iter().chain(&out.jerk[k]).chain([&out.pot[k]]).all(|x| x.is_finite());
         match (0..n).find(|&k| !finite(k)) {
             None => Ok(()),

@@ -60,7 +60,7 @@ pub struct InMemory {
 /// Phase of a simulation.
 enum Phase {
     /// Particles in the units of the configuration, and their time.
-    New(InitialState),
+    New(Box<InitialState>),
     Started(Box<Started>),
 }
 
@@ -100,7 +100,7 @@ impl InMemory {
         let threads = Threads::new(loaded.config.force.threads as usize)?;
         let initial = threads.run(|| initial_state(&loaded))?;
         let (text, base, sets) = (text.to_owned(), base.to_owned(), settings.to_vec());
-        Ok(Self { text, base, sets, loaded, threads, phase: Phase::New(initial) })
+        Ok(Self { text, base, sets, loaded, threads, phase: Phase::New(Box::new(initial)) })
     }
 
     /// Creates a simulation from a configuration file, with settings (`section.key=value`) on top.
@@ -134,7 +134,7 @@ impl InMemory {
         let remodelled = old.initial != new.initial;
         let initial = if remodelled { Some(threads.run(|| initial_state(&loaded))?) } else { None };
         match (&mut self.phase, initial) {
-            (phase @ Phase::New(_), Some(initial)) => *phase = Phase::New(initial),
+            (phase @ Phase::New(_), Some(initial)) => *phase = Phase::New(Box::new(initial)),
             (Phase::Started(started), _) => {
                 let threads = threads.clone();
                 threads.run(|| started.edit().map(|_| ()))?;
@@ -208,7 +208,7 @@ impl InMemory {
             if initial.particles.is_empty() {
                 return Err(Error::input("particles", "there are none").with_help("add particles first"));
             }
-            let (loaded, initial) = (self.loaded.clone(), initial.clone());
+            let (loaded, initial) = (self.loaded.clone(), InitialState::clone(initial));
             self.phase = Phase::Started(Box::new(self.threads.run(|| Started::new(loaded, initial))?));
         }
         match &mut self.phase {

@@ -8,14 +8,15 @@ use tisane::spin_pool;
 /// Pool of threads, bound to the process that made it.
 #[derive(Debug)]
 pub(super) struct Threads {
-    pool: ThreadPool,
+    pool: Arc<ThreadPool>,
     process: u32,
 }
 
 impl Threads {
-    /// Starts `threads` threads; 0 stands for the number in RAYON_NUM_THREADS, or else one a core.
+    /// Starts `threads` threads; 0 stands for those that all simulations share.
     pub(super) fn new(threads: usize) -> Result<Arc<Self>> {
-        Ok(Arc::new(Self { pool: spin_pool::pool_of(threads)?, process: std::process::id() }))
+        let pool = if threads == 0 { spin_pool::shared()? } else { Arc::new(spin_pool::pool_of(threads)?) };
+        Ok(Arc::new(Self { pool, process: std::process::id() }))
     }
 
     /// Runs `work` on them. In a process that was forked from the one that made them there are no such threads, and

@@ -1,0 +1,80 @@
+/* A simulation: the bits of the program tisane, changes, a saved file, a callback.
+ *   simulation CONFIGURATION T HASH FILE */
+#include "check.h"
+
+struct watched {
+    int calls;
+    double time;
+    uint64_t simulation;
+};
+
+static int go_on(double time, uint64_t block_steps, void *data) {
+    struct watched *watched = data;
+    watched->time = time;
+    double t;
+    check(tisane_simulation_time(watched->simulation, &t) == TISANE_BUSY, "a callback must not use the simulation");
+    check(block_steps > 0, "steps are counted");
+    return ++watched->calls < 3;
+}
+
+int main(int argc, char **argv) {
+    check(argc == 5, "four arguments");
+    double end = atof(argv[2]), t = -1;
+    uint64_t sim = 0, again = 0;
+    char hash[65], engine[200];
+
+    /* The bits of `tisane run`, whatever is asked in between. */
+    good(tisane_simulation_from_file(argv[1], &sim));
+    struct watched watched = {0, 0, sim};
+    check(tisane_simulation_integrate(sim, end, go_on, &watched) == TISANE_STOPPED, "the callback stops it");
+    good(tisane_simulation_time(sim, &t));
+    check(watched.calls == 3 && t == watched.time && t < end, "after its third call");
+    good(tisane_simulation_integrate(sim, 0.7 * end, NULL, NULL));
+    int64_t n = 0;
+    good(tisane_simulation_count(sim, &n));
+    check(n == 64, "the particles of the configuration");
+    static uint64_t id[64];
+    static double mass[64], pos[64][3], vel[64][3], acc[64][3], pot[64];
+    good(tisane_simulation_particles(sim, n, id, mass, tisane_rows(pos[0]), tisane_rows(vel[0])));
+    good(tisane_simulation_forces(sim, n, tisane_rows(acc[0]), tisane_none(), pot));
+    good(tisane_simulation_save(sim, argv[4]));
+    good(tisane_simulation_integrate(sim, end, NULL, NULL));
+    good(tisane_simulation_state_sha256(sim, hash, sizeof hash));
+    check(strcmp(hash, argv[3]) == 0, "the state is that of the program");
+    good(tisane_simulation_load(argv[4], &again));
+    good(tisane_simulation_time(again, &t));
+    check(t == 0.7 * end, "the saved time");
+    good(tisane_simulation_integrate(again, end, NULL, NULL));
+    good(tisane_simulation_state_sha256(again, hash, sizeof hash));
+    check(strcmp(hash, argv[3]) == 0, "the state after a saved file is that of the program");
+    good(tisane_simulation_engine(sim, engine, sizeof engine));
+    check(strstr(engine, "cpu"), "the engine has a name");
+    good(tisane_simulation_close(again));
+    good(tisane_simulation_close(sim));
+
+    /* Particles of the program, in parsecs. */
+    const char *toml = "units = { mass = 'Msun', length = 'pc', velocity = 'km/s', time = 'Myr' }\n"
+                       "integrator.hermite4.dt_max = 0.125\n";
+    good(tisane_simulation_new(toml, &sim));
+    double m[2] = {1, 1}, x[2][3] = {{-0.01, 0, 0}, {0.01, 0, 0}}, v[2][3] = {{0, -0.2, 0}, {0, 0.2, 0}};
+    uint64_t added[2];
+    good(tisane_simulation_add(sim, 2, NULL, m, tisane_rows(x[0]), tisane_rows(v[0]), added));
+    check(added[0] == 0 && added[1] == 1, "identities");
+    good(tisane_simulation_integrate(sim, 0.3, NULL, NULL));
+    tisane_measured measured;
+    good(tisane_simulation_measure(sim, &measured));
+    check(fabs(measured.energy_error) < 1e-5 && measured.block_steps > 10, "the energy is conserved");
+    check(measured.time == 0.3 && fabs(measured.momentum[1]) < 1e-12, "and the momentum");
+    good(tisane_simulation_change(sim, 1, added, NULL, tisane_none(), tisane_rows(v[1])));
+    good(tisane_simulation_set(sim, "integrator.hermite4.nu=0.001"));
+    good(tisane_simulation_integrate(sim, 0.4, NULL, NULL));
+    double at[1][3] = {{0, 5, 0}}, there[1][3], there_pot[1];
+    good(tisane_simulation_field_at(sim, 1, tisane_rows(at[0]), tisane_none(), tisane_rows(there[0]), tisane_none(), there_pot));
+    close_to(there_pot[0], -2 * 0.0043009172706 / 5, 0.05, "the potential far away");
+    good(tisane_simulation_remove(sim, 1, added));
+    good(tisane_simulation_count(sim, &n));
+    check(n == 1, "one is left");
+    good(tisane_simulation_close(sim));
+    puts("simulation: good");
+    return 0;
+}
