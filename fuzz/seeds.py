@@ -138,6 +138,9 @@ def files() -> None:
     # Likewise fuzz/src/convert.rs.
     for k in range(12):
         put("convert", f"random-{k}", random.Random(k).randbytes(240))
+    # And fuzz/src/library.rs: calls with small numbers, which mostly make a system that can be integrated.
+    for k in range(8):
+        put("library", f"calls-{k}", random.Random(k).randbytes(700))
 
 
 particles()

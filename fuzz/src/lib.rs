@@ -5,6 +5,8 @@
 pub mod convert;
 pub mod hdf5_files;
 mod hdf5_seeds;
+#[allow(unsafe_code, reason = "calls of a C library")]
+pub mod library;
 pub mod particles;
 pub mod requests;
 pub mod settings;
@@ -17,11 +19,12 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]);
 
 /// Every target: its name, which is also that of its folders of kept inputs, and its function.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("config", settings::config),
     ("convert", convert::convert),
     ("hdf5", hdf5_files::changed),
     ("hdf5_damaged", hdf5_files::damaged),
+    ("library", library::library),
     ("numbers", settings::numbers),
     ("particles", particles::particles),
     ("requests", requests::requests),
