@@ -22,6 +22,7 @@ impl InMemory {
     pub fn save(&mut self, path: &Path) -> Result<()> {
         let config_resolved = self.config().resolved_toml()?;
         let (started, _, loaded) = self.started()?;
+        started.check_whole()?;
         let System { particles, state, .. } = &started.system;
         let provenance = Provenance {
             created: provenance::now_utc(),

@@ -157,15 +157,12 @@ impl Started {
             let problem = format!("{t} is before the present time, {}: the integration goes forward only", self.time);
             return Err(Error::input("time", problem));
         }
-        if let Some(problem) = &self.failed {
-            let problem = format!("the integration has failed: {problem}");
-            return Err(Error::Integration { problem, help: Some("go on from a state that was saved before".into()) });
-        }
+        self.check_whole()?;
         loop {
-            let done = self.system.advance(until, 1);
-            let done = done.inspect_err(|error| self.failed = Some(error.to_string()));
-            let state = &self.system.state;
-            let done = done.map_err(|error| error.in_user_units(&state.scale))?;
+            let done = match self.system.advance(until, 1) {
+                Ok(done) => done,
+                Err(error) => return Err(self.fail(error)),
+            };
             if done.block_steps == 0 {
                 self.arrive(until, t);
                 return Ok(true);
@@ -177,6 +174,24 @@ impl Started {
                 return Ok(false);
             }
         }
+    }
+
+    /// Returns an error if the integration has failed.
+    pub(super) fn check_whole(&self) -> Result<()> {
+        let Some(problem) = &self.failed else { return Ok(()) };
+        let problem = format!("the integration has failed: {problem}");
+        Err(Error::Integration { problem, help: Some("change the particles, or load a state that was saved".into()) })
+    }
+
+    /// Ends the integration by an error. Particles of its last block may stand at the end of their step: that is the
+    /// present time, so that none is ahead of it.
+    fn fail(&mut self, error: Error) -> Error {
+        let System { particles, state, .. } = &self.system;
+        let latest = particles.time.iter().fold(state.now, |latest, time| latest.max(*time));
+        let (time, error) = (state.clock.time(latest) * state.scale.time, error.in_user_units(&state.scale));
+        self.failed = Some(error.to_string());
+        self.arrive(latest, time);
+        error
     }
 
     /// Sets the present time.
