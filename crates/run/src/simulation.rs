@@ -148,7 +148,7 @@ impl Simulation {
     /// snapshot and a checkpoint, so that a run that is killed at any later instant can be resumed.
     ///
     /// # Errors
-    /// As [`Propagator::start`], and [`tisane::Error::Storage`].
+    /// As [`Propagator::start`](tisane::propagator::Propagator::start), and [`tisane::Error::Storage`].
     pub fn start(&mut self, observer: &mut dyn Observer) -> Result<Outputs> {
         self.system.start()?;
         let mut outputs = self.retry_when_full(|| Outputs::create(&self.plan, &self.units))?;
@@ -165,7 +165,7 @@ impl Simulation {
     /// again, or fewer of them under another plan. The summary, which describes the earlier end, is removed too.
     ///
     /// # Errors
-    /// As [`Propagator::resume`], [`ResumableJournal::check`](tisane_io::journal::ResumableJournal::check),
+    /// As [`Propagator::resume`](tisane::propagator::Propagator::resume), [`ResumableJournal::check`](tisane_io::journal::ResumableJournal::check),
     /// [`directory::remove_summary`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
         let System { particles, state, engines, .. } = &mut self.system;
@@ -185,7 +185,7 @@ impl Simulation {
     /// Runs to the end, a limit or a request to stop, then writes a checkpoint and completes the diagnostics.
     ///
     /// # Errors
-    /// As [`Propagator::advance`], and [`tisane::Error::Storage`]; the last checkpoint stays whole.
+    /// As [`Propagator::advance`](tisane::propagator::Propagator::advance), and [`tisane::Error::Storage`]; the last checkpoint stays whole.
     pub fn run(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<ExitReason> {
         let reason = match self.advance(outputs, observer) {
             Ok(reason) => reason,
