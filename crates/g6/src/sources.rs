@@ -332,3 +332,73 @@ fn checked(address: i32) -> Result<usize> {
     let problem = || Failure::argument(format!("address {address}: expected 0 to {}", MOST_ADDRESSES - 1));
     usize::try_from(address).ok().filter(|&address| address < MOST_ADDRESSES).ok_or_else(problem)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane::force::precision::Precision;
+    use tisane::force::{Forces, NO_SOURCE, Points, reference};
+
+    /// Source at the time 1, in whose components only powers of two are found.
+    fn source(snap18: f64) -> Source {
+        let vector = |x: f64| Vec3::new(x, 0.0, -x);
+        let [acc2, vel, pos] = [0.25, 2.0, 8.0].map(vector);
+        Source { identity: 5, time: 1.0, mass: 1.0, snap18: vector(snap18), jerk6: vector(0.5), acc2, vel, pos }
+    }
+
+    /// x = 8 + 2 s + s²/4 + s³/2 + ¾ k s⁴ and its derivative.
+    #[test]
+    fn the_predictor_is_the_polynomial() {
+        for k in [0.0, 1.0, -4.0] {
+            for s in [0.0, 0.5, -0.25, 2.0f64] {
+                let (pos, vel) = source(k).predict(1.0 + s);
+                let x = 8.0 + 2.0 * s + s * s / 4.0 + s.powi(3) / 2.0 + 0.75 * k * s.powi(4);
+                let v = 2.0 + s / 2.0 + 1.5 * s * s + 3.0 * k * s.powi(3);
+                for (got, want) in [(pos.x, x), (vel.x, v), (-pos.z, x), (-vel.z, v), (pos.y, 0.0)] {
+                    assert!((got - want).abs() <= 1e-15 * want.abs(), "k = {k}, s = {s}: {got}, expected {want}");
+                }
+            }
+        }
+    }
+
+    fn acc(engine: &mut dyn FieldEngine, sources: &mut Sources, t: f64, nj: usize) -> f64 {
+        let now = sources.bring(engine, t, nj).unwrap();
+        let (pos, vel, mut out) = ([Vec3::zeros()], [Vec3::zeros()], Forces::default());
+        engine.evaluate_at(now, Points { exclude: &[NO_SOURCE], pos: &pos, vel: &vel }, &mut out).unwrap();
+        out.acc[0].x
+    }
+
+    /// Only what cannot be left as it is goes to the engine again.
+    #[test]
+    fn sources_are_placed_only_where_the_engine_cannot_predict() {
+        let mut engine = reference::engine(Precision::F64, 0.0, axis::CLOCK);
+        let mut sources = Sources::default();
+        for (address, snap18) in [(0, 0.0), (1, 2.0), (3, 0.0)] {
+            sources.set(address, source(snap18)).unwrap();
+        }
+        let want = |sources: &Sources, t: f64| -> f64 {
+            let all = (0..sources.len()).map(|slot| sources.slot(slot).predict(t).0);
+            all.map(|x| x.x / x.norm().powi(3)).sum()
+        };
+        for (t, placed) in [(2.0, 1), (2.0, 1), (1.5, 1), (0.5, 3), (0.1, 3), (0.1, 3), (3.0, 1), (200.0, 3), (1.0, 1)]
+        {
+            let got = acc(&mut *engine, &mut sources, t, 4);
+            assert!((got / want(&sources, t) - 1.0).abs() < 1e-12, "t = {t}");
+            assert_eq!(sources.placed.len(), placed, "t = {t}");
+        }
+    }
+
+    #[test]
+    fn slots_are_the_addresses_that_hold_somebody() {
+        let mut engine = reference::engine(Precision::F64, 0.0, axis::CLOCK);
+        let mut sources = Sources::default();
+        for (address, identity) in [(0, 9), (2, NOBODY), (5, 9), (7, 3)] {
+            sources.set(address, Source { identity, ..source(0.0) }).unwrap();
+        }
+        acc(&mut *engine, &mut sources, 2.0, 100);
+        assert_eq!((sources.slots.as_slice(), sources.with_identity(9)), (&[0, 5, 7][..], &[(9, 0), (9, 1)][..]));
+        acc(&mut *engine, &mut sources, 2.0, 7);
+        assert_eq!((sources.len(), sources.with_identity(3)), (2, &[][..]));
+        assert!(sources.set(-1, source(0.0)).is_err() && sources.set(1 << 23, source(0.0)).is_err());
+    }
+}

@@ -50,7 +50,7 @@ macro_rules! exported {
         ///
         /// # Safety
         /// See [the module](self).
-        #[cfg_attr(feature = "c-names", unsafe(no_mangle))]
+        #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $c($($a: $t),*) -> c_int {
             // SAFETY: the contract of the module.
             #[allow(unused_unsafe, reason = "not every function takes pointers")]
