@@ -1,6 +1,6 @@
 //! Promise: the sources keep the design (docs: Design) where cargo does not: dependencies of the crates run down only,
 //! inside the engine imports run down only, concrete engines, integrators and formats are named by those alone that
-//! choose among them, files stay short, and nothing is unsafe but the calls of C libraries.
+//! choose among them, files stay short, and nothing is unsafe but what C libraries are called by or call.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// The crates, and which of ours each may depend on.
 const CRATES: &[(&str, &[&str])] = &[
     ("", &[]),
+    ("g6", &["tisane"]),
     ("io", &["tisane"]),
     ("run", &["tisane", "tisane-io"]),
     ("plot", &["tisane", "tisane-io"]),
@@ -45,8 +46,9 @@ const CONCRETE: &[(&str, &[&str])] = &[
 ];
 const CHOOSERS: &[&str] =
     &["src/", "crates/run/src/assemble", "crates/run/src/config", "crates/lab/src/", "crates/cli/src/"];
-/// Where C libraries are called, which Rust cannot check.
-const MAY_BE_UNSAFE: &[&str] = &["src/force/cuda/mod.rs", "crates/lab/src/literature/mod.rs"];
+/// Where C libraries are called, or a library is called by C, which Rust cannot check.
+const MAY_BE_UNSAFE: &[&str] =
+    &["src/force/cuda/mod.rs", "crates/g6/src/lib.rs", "crates/lab/src/literature/mod.rs"];
 const MOST_LINES: usize = 450;
 
 fn top() -> &'static Path {
@@ -132,7 +134,7 @@ fn crates_depend_downwards_only() {
         let (_, rest) = text.split_once("\n[dependencies]\n").expect("dependencies");
         let rest = rest.split("\n[").next().unwrap_or_default();
         let dependencies: Vec<&str> = rest.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).collect();
-        assert!(dependencies.len() > 3, "{manifest}: only {dependencies:?} found");
+        assert!(dependencies.len() > 2, "{manifest}: only {dependencies:?} found");
         for dependency in dependencies {
             let ours = dependency.starts_with("tisane");
             assert!(!ours || allowed.contains(&dependency), "{manifest}: must not depend on {dependency}");

@@ -2,13 +2,13 @@
 //! target, in f64, with vector instructions and on all threads, and only in calls that ask for it.
 
 use crate::sources::Sources;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 use std::ops::Range;
 use tisane::particles::Vec3;
 
-/// Number of sources that are compared at a time.
-const LANES: usize = 8;
+/// Number of vectors that are compared at a time, so that none waits for the one before it.
+const CHAINS: usize = 4;
 /// Number of entries of all lists of a call together.
 const MOST_ENTRIES: usize = 1 << 24;
 
@@ -56,11 +56,7 @@ impl Positions {
         if self.of == of {
             return;
         }
-        let predicted = sources.predict(t);
-        for (k, column) in self.columns.iter_mut().enumerate() {
-            column.clear();
-            column.extend(predicted.iter().map(|(pos, _)| pos[k]));
-        }
+        sources.predict(t, &mut self.columns);
         self.of = of;
     }
 
@@ -116,26 +112,31 @@ impl Positions {
     }
 }
 
-/// Squares of the distances of [`LANES`] sources.
-#[inline(always)]
-fn squares([x, y, z]: [&[f64; LANES]; 3], at: Vec3) -> [f64; LANES] {
-    let mut r2 = [0.0; LANES];
-    for lane in 0..LANES {
-        let (dx, dy, dz) = (x[lane] - at[0], y[lane] - at[1], z[lane] - at[2]);
-        r2[lane] = dx * dx + dy * dy + dz * dz;
-    }
-    r2
+/// Square of the distance of a source. Nothing is fused, so that vectors give the same number.
+fn square(from: [&[f64]; 3], k: usize, at: Vec3) -> f64 {
+    let [dx, dy, dz] = [0, 1, 2].map(|c| from[c][k] - at[c]);
+    dx * dx + dy * dy + dz * dz
 }
 
-/// Returns the sources in groups of [`LANES`], and the last ones filled up with `NaN`, which is near to nothing.
+/// Squares of the distances of a vector of sources.
 #[inline(always)]
-fn groups<'a>(from: [&'a [f64]; 3], last: &'a mut [[f64; LANES]; 3]) -> impl Iterator<Item = [&'a [f64; LANES]; 3]> {
-    let [x, y, z] = from.map(<[f64]>::as_chunks::<LANES>);
-    for (last, (_, rest)) in last.iter_mut().zip([x, y, z]) {
-        last[..rest.len()].copy_from_slice(rest);
-    }
-    let [lx, ly, lz] = &*last;
-    x.0.iter().zip(y.0).zip(z.0).map(|((x, y), z)| [x, y, z]).chain([[lx, ly, lz]])
+fn squares<S: Simd>(simd: S, [x, y, z]: [S::f64s; 3], at: [S::f64s; 3]) -> S::f64s {
+    let (dx, dy, dz) = (simd.sub_f64s(x, at[0]), simd.sub_f64s(y, at[1]), simd.sub_f64s(z, at[2]));
+    let xy = simd.add_f64s(simd.mul_f64s(dx, dx), simd.mul_f64s(dy, dy));
+    simd.add_f64s(xy, simd.mul_f64s(dz, dz))
+}
+
+/// Columns as vectors, [`CHAINS`] at a time, and the number of the sources in them.
+#[inline(always)]
+fn vectors<S: Simd>(from: [&[f64]; 3]) -> ([&[[S::f64s; CHAINS]]; 3], usize) {
+    let step = S::F64_LANES * CHAINS;
+    let whole = from[0].len() / step * step;
+    (from.map(|column| bytemuck::cast_slice::<f64, S::f64s>(&column[..whole]).as_chunks().0), whole)
+}
+
+#[inline(always)]
+fn splat<S: Simd>(simd: S, v: Vec3) -> [S::f64s; 3] {
+    [simd.splat_f64s(v[0]), simd.splat_f64s(v[1]), simd.splat_f64s(v[2])]
 }
 
 /// Vectorised work: finds the nearest of some sources, of which the first has the slot `first`.
@@ -149,29 +150,39 @@ impl WithSimd for FindNearest<'_> {
     type Output = Option<Nearest>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let mut last = [[f64::NAN; LANES]; 3];
-        let (mut best, mut group_of) = ([f64::INFINITY; LANES], [u64::MAX; LANES]);
-        for (group, columns) in groups(self.from, &mut last).enumerate() {
-            let r2 = squares(columns, self.target);
-            for lane in 0..LANES {
-                let closer = r2[lane] < best[lane];
-                best[lane] = if closer { r2[lane] } else { best[lane] };
-                group_of[lane] = if closer { group as u64 } else { group_of[lane] };
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let at = splat(simd, self.target);
+        let ([x, y, z], whole) = vectors::<S>(self.from);
+        // Of each lane the smallest square, and the number of the step in which it came.
+        let mut best = [simd.splat_f64s(f64::INFINITY); CHAINS];
+        let mut found_in = [simd.splat_f64s(0.0); CHAINS];
+        let (mut step, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+        for ((x, y), z) in x.iter().zip(y).zip(z) {
+            for c in 0..CHAINS {
+                let r2 = squares(simd, [x[c], y[c], z[c]], at);
+                let closer = simd.less_than_f64s(r2, best[c]);
+                best[c] = simd.select_f64s(closer, r2, best[c]);
+                found_in[c] = simd.select_f64s(closer, step, found_in[c]);
+            }
+            step = simd.add_f64s(step, one);
+        }
+        let (best, found_in): (&[f64], &[f64]) = (bytemuck::cast_slice(&best), bytemuck::cast_slice(&found_in));
+        let mut nearest = Nearest { r2: f64::INFINITY, slot: usize::MAX };
+        let mut compare = |r2: f64, k: usize| {
+            let slot = self.first + k;
+            if r2 < nearest.r2 || (r2 == nearest.r2 && slot < nearest.slot) {
+                nearest = Nearest { r2, slot };
+            }
+        };
+        for (lane, (&r2, &step)) in best.iter().zip(found_in).enumerate() {
+            if r2 < f64::INFINITY {
+                compare(r2, step as usize * best.len() + lane);
             }
         }
-        let mut nearest: Option<Nearest> = None;
-        for lane in 0..LANES {
-            if group_of[lane] == u64::MAX {
-                continue;
-            }
-            let slot = self.first + group_of[lane] as usize * LANES + lane;
-            let before = |n: Nearest| best[lane] < n.r2 || (best[lane] == n.r2 && slot < n.slot);
-            if nearest.is_none_or(before) {
-                nearest = Some(Nearest { r2: best[lane], slot });
-            }
+        for k in whole..self.from[0].len() {
+            compare(square(self.from, k, self.target), k);
         }
-        nearest
+        (nearest.slot != usize::MAX).then_some(nearest)
     }
 }
 
@@ -186,20 +197,22 @@ impl WithSimd for FindWithin<'_> {
     type Output = Vec<u32>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let mut last = [[f64::NAN; LANES]; 3];
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let (at, h2) = (splat(simd, self.target), simd.splat_f64s(self.h2));
+        let ([x, y, z], whole) = vectors::<S>(self.from);
         let mut found = Vec::new();
-        for (group, columns) in groups(self.from, &mut last).enumerate() {
-            let r2 = squares(columns, self.target);
-            let mut any = false;
-            for r2 in r2 {
-                any |= r2 < self.h2;
-            }
-            if any {
-                let inside = (0..LANES).filter(|&lane| r2[lane] < self.h2);
-                found.extend(inside.map(|lane| (group * LANES + lane) as u32));
+        for (vector, ((x, y), z)) in x.as_flattened().iter().zip(y.as_flattened()).zip(z.as_flattened()).enumerate() {
+            let r2 = squares(simd, [*x, *y, *z], at);
+            let first = simd.first_true_m64s(simd.less_than_f64s(r2, h2));
+            let r2: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&r2));
+            for (lane, &r2) in r2.iter().enumerate().skip(first) {
+                if r2 < self.h2 {
+                    found.push((vector * S::F64_LANES + lane) as u32);
+                }
             }
         }
+        let rest = (whole..self.from[0].len()).filter(|&k| square(self.from, k, self.target) < self.h2);
+        found.extend(rest.map(|k| k as u32));
         found
     }
 }
@@ -234,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_nearest_is_another_one_and_the_first_of_equals() {
-        for n in [2, 7, 8, 9, 40] {
+        for n in [2, 7, 8, 9, 31, 33, 90] {
             let (sources, positions) = on_a_line(n);
             for k in 0..n {
                 // Both neighbours are at distance 1: the first counts.

@@ -160,10 +160,15 @@ impl Sources {
         self.version
     }
 
-    /// Returns positions and velocities of all slots at the time `t`.
-    #[must_use]
-    pub fn predict(&self, t: f64) -> Vec<(Vec3, Vec3)> {
-        (0..self.len()).into_par_iter().with_min_len(SHARE).map(|slot| self.slot(slot).predict(t)).collect()
+    /// Predicts the positions of all slots to the time `t`, in columns that are made as long as needed.
+    pub fn predict(&self, t: f64, columns: &mut [Vec<f64>; 3]) {
+        columns.iter_mut().for_each(|column| column.resize(self.len(), 0.0));
+        let [x, y, z] = columns.each_mut().map(|column| column.par_chunks_mut(SHARE));
+        x.zip(y).zip(z).enumerate().for_each(|(share, ((x, y), z))| {
+            for (k, slot) in (share * SHARE..).take(x.len()).enumerate() {
+                [x[k], y[k], z[k]] = self.slot(slot).predict(t).0.into();
+            }
+        });
     }
 
     /// Stores a source.
