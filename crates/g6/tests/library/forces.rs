@@ -111,14 +111,14 @@ fn a_target_feels_no_source_of_its_identity() {
 #[test]
 fn no_sources_have_no_force() {
     let mut client = Client::new();
-    let nothing = Force { acc: [0.0; 3], jerk: [0.0; 3], pot: 0.0, nearest: -1 };
+    let nothing = [Force { acc: [0.0; 3], jerk: [0.0; 3], pot: 0.0, nearest: -1 }];
     let target = Target { index: 3, ..Target::default() };
-    assert_eq!(client.forces(0, &[target], 0.0), [nothing.clone()]);
-    assert_eq!(client.forces(50, &[target], 0.0), [nothing.clone()]);
+    assert_eq!(client.forces(0, &[target], 0.0), nothing);
+    assert_eq!(client.forces(50, &[target], 0.0), nothing);
     client.set(20, Source { index: 3, mass: 1.0, ..Source::default() });
     client.set(30, Source { index: -1, mass: 1.0, ..Source::default() });
-    assert_eq!(client.forces(50, &[target], 0.0), [nothing.clone()]);
-    assert_eq!(client.forces(20, &[Target { index: 5, ..target }], 0.0), [nothing]);
+    assert_eq!(client.forces(50, &[target], 0.0), nothing);
+    assert_eq!(client.forces(20, &[Target { index: 5, ..target }], 0.0), nothing);
     assert!(client.forces(50, &[], 0.0).is_empty());
 }
 
