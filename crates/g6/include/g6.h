@@ -28,7 +28,7 @@ extern "C" {
 #define G6_ERROR_INTERNAL (-6) /* a mistake in this library: please report it */
 
 /* Opens a cluster, an engine without sources, in place of one that is open under this number. Clusters know nothing of
- * one another. */
+ * one another. A number that was never opened stands for the open cluster, if there is but one. */
 int g6_open(int id);
 int g6_open_(const int *id);
 int g6_close(int id);

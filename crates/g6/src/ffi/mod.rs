@@ -159,10 +159,10 @@ second_halves! {
 }
 
 fn open(id: c_int) -> Result<c_int> {
-    let settings = Settings::from_environment()?;
-    registry::insert(id, Cluster::open(settings)?);
+    let settings = Settings::from_environment();
+    registry::insert(id, settings.clone().and_then(Cluster::open))?;
     if verbose() {
-        say(format_args!("cluster {id}: {}", settings.describe()));
+        say(format_args!("cluster {id}: {}", settings?.describe()));
     }
     Ok(0)
 }

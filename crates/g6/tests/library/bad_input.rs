@@ -34,6 +34,7 @@ fn a_closed_cluster_is_an_error() {
     let (id, x) = (12_345, [ZERO; 8]);
     let closed = Code::Closed as i32;
     unsafe {
+        assert_eq!((g6_close(id), g6_open(id), g6_close(id)), (closed, 0, 0));
         assert_eq!((g6_close(id), g6_reset(id), g6_set_ti(id, 0.0)), (closed, closed, closed));
         assert_eq!(g6_set_j_particle(id, 0, 0, 0.0, 0.0, 1.0, &ZERO, &ZERO, &ZERO, &ZERO, &ZERO), closed);
         assert_eq!(g6_read_neighbour_list(id), closed);
