@@ -57,4 +57,7 @@ pub trait FieldEngine: ForceEngine {
     /// # Errors
     /// If the columns differ in length or the engine fails.
     fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()>;
+
+    /// Sets the square of the Plummer softening of all evaluations that follow (internal units).
+    fn set_softening(&mut self, eps2: f64);
 }

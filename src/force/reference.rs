@@ -218,4 +218,8 @@ impl<M: Mode> FieldEngine for ReferenceEngine<M> {
         self.sum(Targets { index: points.exclude, pos: points.pos, vel: points.vel }, out);
         Ok(())
     }
+
+    fn set_softening(&mut self, eps2: f64) {
+        self.eps2 = eps2;
+    }
 }

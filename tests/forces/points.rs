@@ -1,5 +1,5 @@
-//! Promise: forces at any points have the bits of the reference engine, leave out exactly the excluded source, and are
-//! those of `evaluate` where the points are predicted particles.
+//! Promise: forces at any points have the bits of the reference engine, leave out exactly the excluded source, follow
+//! the softening, and are those of `evaluate` where the points are predicted particles.
 
 use crate::systems::{CLOCK, bits, block, forces, points, system};
 use tisane::Error;
@@ -63,6 +63,26 @@ fn only_the_excluded_source_is_left_out() {
         let out = at(&mut *engine, &p, Time::default(), points);
         assert!(out.acc[0] == Vec3::new(2.0, 0.0, 0.0) && out.pot[0] == -4.0);
         assert!(!out.pot[1].is_finite() && !out.pot[2].is_finite());
+    }
+}
+
+#[test]
+fn the_softening_can_change_between_evaluations() {
+    let (p, now) = system(130, 5);
+    let (exclude, pos, vel) = points(130, 40);
+    let points = Points { exclude: &exclude, pos: &pos, vel: &vel };
+    for precision in Precision::ALL {
+        let engines = |epsilon: f64| {
+            [reference::engine(precision, epsilon, CLOCK), cpu::engine(precision, epsilon, CLOCK, Width::widest())]
+        };
+        for (mut engine, mut softer) in engines(0.0).into_iter().zip(engines(0.25)) {
+            let hard = at(&mut *engine, &p, now, points);
+            engine.set_softening(0.25 * 0.25);
+            let soft = at(&mut *engine, &p, now, points);
+            assert!(bits(&soft) == bits(&at(&mut *softer, &p, now, points)), "{}", precision.name());
+            engine.set_softening(0.0);
+            assert!(bits(&at(&mut *engine, &p, now, points)) == bits(&hard), "{}", precision.name());
+        }
     }
 }
 

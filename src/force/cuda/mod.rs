@@ -308,4 +308,8 @@ impl FieldEngine for CudaEngine {
         }
         Ok(())
     }
+
+    fn set_softening(&mut self, eps2: f64) {
+        self.eps2 = eps2;
+    }
 }
