@@ -6,7 +6,7 @@
 use crate::dispatch::{Arguments, Failure, NOT_FOUND, Outcome, Outputs, Status};
 use crate::parameters::Parameters;
 use crate::particles::{Particles, Vector};
-use crate::simulation::{self, Field, Moment, Simulation};
+use crate::simulation::{self, Field, Simulation};
 use crate::stopping::Conditions;
 use std::time::Instant;
 
@@ -48,7 +48,7 @@ impl Code {
     /// With every mistake in them.
     pub fn commit_parameters(&mut self) -> Outcome {
         self.discard();
-        simulation::check(&self.parameters.configuration(self.time))
+        simulation::check(&self.parameters.configuration(self.time)?)
     }
 
     /// Sets the time at which the simulation starts; one that has started is moved to the same time after it.
@@ -95,7 +95,7 @@ impl Code {
                 simulation.update(&self.particles, &self.touched)?;
             }
         } else {
-            let configuration = self.parameters.configuration(self.time);
+            let configuration = self.parameters.configuration(self.time)?;
             self.simulation = Some(Simulation::start(&configuration, &self.particles)?);
         }
         self.regrouped = false;
@@ -118,15 +118,9 @@ impl Code {
         }
         self.conditions.clear();
         self.simulation()?;
-        let (began, mut steps) = (Instant::now(), 0);
-        let Self { particles, conditions, .. } = self;
+        let mut watch = Watch { conditions: &mut self.conditions, began: Instant::now(), steps: 0, until };
         while let Some(simulation) = &mut self.simulation {
-            let go_on = |moment: &Moment<'_>| {
-                steps += 1;
-                !conditions.any_enabled() || !conditions.check(began, steps, particles, moment)
-            };
-            let evolved = simulation.integrate(until, go_on).and_then(|done| Ok((done, simulation.state()?)));
-            let (done, state) = match evolved {
+            let (met, state) = match watch.integrate(simulation, &self.particles) {
                 Ok(reached) => reached,
                 Err(failure) => {
                     self.simulation = None;
@@ -134,12 +128,14 @@ impl Code {
                 }
             };
             (self.field, self.time) = (None, simulation.time());
-            (particles.pos, particles.vel) = state;
-            if !done || self.time >= until {
+            (self.particles.pos, self.particles.vel) = state;
+            if met || self.time >= until {
+                let Particles { pos, vel, .. } = &self.particles;
+                self.conditions.check_end(&self.particles, [pos, vel]);
                 return Ok(());
             }
             // The axis of time has ended: a new one begins here.
-            *simulation = Simulation::start(&self.parameters.configuration(self.time), particles)?;
+            *simulation = Simulation::start(&self.parameters.configuration(self.time)?, &self.particles)?;
         }
         self.time = until;
         Ok(())
@@ -174,6 +170,50 @@ impl Code {
 
     fn row(&self, index: i32) -> Result<usize, Status> {
         self.particles.row(index).ok_or(NOT_FOUND)
+    }
+}
+
+/// Positions and velocities.
+type State = (Vec<Vector>, Vec<Vector>);
+
+/// Evolution in progress, watched for stopping conditions.
+struct Watch<'a> {
+    conditions: &'a mut Conditions,
+    began: Instant,
+    /// Block steps so far.
+    steps: u64,
+    until: f64,
+}
+
+impl Watch<'_> {
+    /// Integrates as far as the axis of time reaches; returns true if a condition was met, and the state.
+    fn integrate(&mut self, simulation: &mut Simulation, particles: &Particles) -> Outcome<(bool, State)> {
+        let now = simulation.time();
+        let mut contact = simulation.motion().and_then(|motion| {
+            let span = (now - motion.time(), motion.to_next().min(self.until - motion.time()));
+            Some(motion.time() + self.conditions.look_ahead(particles, &motion, span, true)?)
+        });
+        let mut done = true;
+        if contact.is_none() {
+            done = simulation.integrate(self.until, |motion| {
+                self.steps += 1;
+                if !self.conditions.any_enabled() {
+                    return true;
+                }
+                if self.conditions.check(self.began, self.steps, particles, motion) {
+                    return false;
+                }
+                let span = (0.0, motion.to_next().min(self.until - motion.time()));
+                let found = self.conditions.look_ahead(particles, motion, span, false);
+                contact = found.map(|dt| motion.time() + dt);
+                contact.is_none()
+            })?;
+        }
+        if let Some(time) = contact {
+            // No block step is due before.
+            simulation.integrate(time.max(simulation.time()), |_| true)?;
+        }
+        Ok((contact.is_some() || !done, simulation.state()?))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::code::Code;
 use crate::message::Message;
+use crate::parameters::explain;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -27,8 +28,7 @@ impl fmt::Display for Failure {
 
 impl From<tisane::Error> for Failure {
     fn from(error: tisane::Error) -> Self {
-        let help = miette::Diagnostic::help(&error).map(|help| format!(" ({help})"));
-        Self(format!("{error}{}", help.unwrap_or_default()))
+        Self(explain(&error))
     }
 }
 

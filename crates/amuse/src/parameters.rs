@@ -1,5 +1,8 @@
 //! Parameters that AMUSE sets, and the configuration that they give.
 
+use crate::dispatch::{Failure, Outcome};
+use tisane::Error;
+use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use toml::{Table, Value};
 
 /// Parameters, in N-body units (G = 1).
@@ -19,7 +22,7 @@ pub struct Parameters {
     pub eta: f64,
     /// Longest step; of the leapfrog, the step.
     pub dt_max: f64,
-    /// Shortest step; 0 for the default, dt_max/2²³.
+    /// Shortest step; 0 for dt_max/2³⁶, the least: N-body units of AMUSE may be any, so that `dt_max` says little.
     pub dt_min: f64,
     /// Treatment of a particle that needs a shorter step than `dt_min`: `stop` or `clamp`.
     pub on_dt_min: String,
@@ -62,19 +65,20 @@ impl Default for Parameters {
 impl Parameters {
     /// Returns the configuration that the parameters give for a simulation that starts at a time, in TOML and without
     /// `[initial]`. Values are checked by who reads it.
-    #[must_use]
-    pub fn configuration(&self, time: f64) -> String {
+    ///
+    /// # Errors
+    /// If there is no such integrator.
+    pub fn configuration(&self, time: f64) -> Outcome<String> {
         let section = |keys: Vec<(&str, Value)>| {
             Value::Table(keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>())
         };
         let text = |text: &str| Value::String(text.to_owned());
-        let (name, mut scheme) = self.scheme();
+        let (name, mut scheme) = self.scheme()?;
         if name != "leapfrog" {
             scheme.push(("dt_max", Value::Float(self.dt_max)));
             scheme.push(("on_dt_min", text(&self.on_dt_min)));
-            if self.dt_min != 0.0 {
-                scheme.push(("dt_min", Value::Float(self.dt_min)));
-            }
+            let least = self.dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2();
+            scheme.push(("dt_min", Value::Float(if self.dt_min == 0.0 { least } else { self.dt_min })));
         }
         let mut force = vec![
             ("engine", text(&self.engine)),
@@ -90,16 +94,16 @@ impl Parameters {
         let softening = section(vec![("epsilon", Value::Float(self.epsilon_squared.sqrt()))]);
         let integrator = section(vec![(name, section(scheme))]);
         let sections = [("run", run), ("softening", softening), ("integrator", integrator), ("force", section(force))];
-        sections.into_iter().map(|(name, keys)| (name.to_owned(), keys)).collect::<Table>().to_string()
+        Ok(sections.into_iter().map(|(name, keys)| (name.to_owned(), keys)).collect::<Table>().to_string())
     }
 
     /// Returns the name of the integrator's section and the keys that only it has.
-    fn scheme(&self) -> (&str, Vec<(&'static str, Value)>) {
+    fn scheme(&self) -> Outcome<(&'static str, Vec<(&'static str, Value)>)> {
         let multipoint = |order: i64| {
             let eta = (self.eta != 0.0).then(|| ("eta", Value::Float(self.eta)));
             ("multipoint", [("order", Value::Integer(order))].into_iter().chain(eta).collect())
         };
-        match self.integrator.as_str() {
+        Ok(match self.integrator.as_str() {
             "multipoint6" => multipoint(6),
             "multipoint8" => multipoint(8),
             "leapfrog" => ("leapfrog", vec![("dt", Value::Float(self.dt_max))]),
@@ -110,8 +114,39 @@ impl Parameters {
                 }
                 ("hermite4", keys)
             }
-            // Left to the reader of the configuration, whose message has the names that exist.
-            other => (other, Vec::new()),
-        }
+            other => {
+                let known = "hermite4, multipoint6, multipoint8 or leapfrog";
+                return Err(Failure(format!("integrator is \"{other}\": expected {known}")));
+            }
+        })
     }
+}
+
+/// Keys of the configuration in messages, and the parameters that they come from; those of sections last.
+const NAMES: [(&str, &str); 11] = [
+    ("softening.epsilon", "epsilon_squared"),
+    ("integrator.hermite4.nu_start", "initial_timestep_parameter"),
+    ("integrator.hermite4.nu", "timestep_parameter"),
+    ("integrator.multipoint.eta", "multipoint_eta"),
+    ("integrator.leapfrog.dt", "dt_max"),
+    ("integrator.hermite4.", ""),
+    ("integrator.multipoint.", ""),
+    ("force.", ""),
+    ("run.t_start", "time"),
+    ("run.t_end", "time"),
+    ("tisane resume", "evolve_model"),
+];
+
+/// Returns the text of an error in terms of the parameters, with its advice.
+#[must_use]
+pub fn explain(error: &Error) -> String {
+    let mut text = match error {
+        // The line is one of a text that the user does not see.
+        Error::Config(error) => format!("{}: {}", error.key, error.problem),
+        other => other.to_string(),
+    };
+    if let Some(help) = miette::Diagnostic::help(error) {
+        text = format!("{text} ({help})");
+    }
+    NAMES.iter().fold(text, |text, (key, name)| text.replace(key, name))
 }

@@ -49,7 +49,7 @@ impl Simulation {
     /// # Errors
     /// If configuration and particles are not valid, or the engine is not there.
     pub fn start(configuration: &str, particles: &Particles) -> Outcome<Self> {
-        let mut engine = InMemory::new(configuration, Path::new(""))?;
+        let mut engine = InMemory::new(configuration, Path::new(""), &[])?;
         let Particles { index, mass, pos, vel, .. } = particles;
         engine.add(Some(&ids(index)), mass, &to_vec3(pos), &to_vec3(vel))?;
         engine.start()?;
@@ -97,13 +97,19 @@ impl Simulation {
     ///
     /// # Errors
     /// If the integration cannot continue.
-    pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Moment<'_>) -> bool + Send) -> Outcome<bool> {
-        let mut met = false;
+    pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Motion<'_>) -> bool + Send) -> Outcome<bool> {
+        let mut done = true;
         self.engine.integrate(until.min(self.horizon), &mut |system| {
-            met = !go_on(&Moment { system });
-            !met
+            done = go_on(&Motion { system });
+            done
         })?;
-        Ok(!met)
+        Ok(done)
+    }
+
+    /// Returns the motion since the last block step.
+    #[must_use]
+    pub fn motion(&self) -> Option<Motion<'_>> {
+        self.engine.system().map(|system| Motion { system })
     }
 
     /// Time reached.
@@ -146,25 +152,36 @@ impl Simulation {
     }
 }
 
-/// Moment after a block step of an integration.
-pub struct Moment<'a> {
+/// Motion of the particles between two block steps. In Hénon's units, those of the interface are those of the engine.
+pub struct Motion<'a> {
     system: &'a System,
 }
 
-impl Moment<'_> {
-    /// Returns positions and velocities of all particles, predicted to the moment.
+impl Motion<'_> {
+    /// Returns the time of the last block step.
     #[must_use]
-    pub fn positions(&self) -> (Vec<Vector>, Vec<Vector>) {
+    pub fn time(&self) -> f64 {
+        self.system.state.clock.time(self.system.state.now)
+    }
+
+    /// Returns the length of time to the next block step.
+    #[must_use]
+    pub fn to_next(&self) -> f64 {
         let (p, state) = (&self.system.particles, &self.system.state);
-        (0..p.len())
-            .map(|i| {
-                let dt = state.clock.between(p.time[i], state.now);
-                let (half, third) = (dt / 2.0, dt / 3.0);
-                let pos = p.pos[i] + (p.vel[i] + (p.acc[i] + p.jerk[i] * third) * half) * dt;
-                let vel = p.vel[i] + (p.acc[i] + p.jerk[i] * half) * dt;
-                (to_vector(&(pos * state.scale.length)), to_vector(&(vel * state.scale.velocity)))
-            })
-            .unzip()
+        let next = p.time.iter().zip(&p.step).map(|(time, &step)| time.after(step)).min();
+        next.map_or(0.0, |next| state.clock.between(state.now, next.max(state.now)))
+    }
+
+    /// Returns the positions of all particles, predicted to `dt` after the last block step.
+    #[must_use]
+    pub fn positions(&self, dt: f64) -> Vec<Vector> {
+        let (p, state) = (&self.system.particles, &self.system.state);
+        let position = |i: usize| {
+            let dt = state.clock.between(p.time[i], state.now) + dt;
+            let pos = p.pos[i] + (p.vel[i] + (p.acc[i] + p.jerk[i] * (dt / 3.0)) * (dt / 2.0)) * dt;
+            to_vector(&pos)
+        };
+        (0..p.len()).map(position).collect()
     }
 }
 
@@ -173,5 +190,5 @@ impl Moment<'_> {
 /// # Errors
 /// With every mistake in it.
 pub fn check(configuration: &str) -> Result<(), Failure> {
-    Ok(InMemory::new(configuration, Path::new("")).map(|_| ())?)
+    Ok(InMemory::new(configuration, Path::new(""), &[]).map(|_| ())?)
 }

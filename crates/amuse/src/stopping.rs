@@ -1,9 +1,9 @@
 //! Stopping conditions: what ends an `evolve_model` before its time.
 
-use crate::contacts::Contacts;
+use crate::contacts::{Contact, Contacts};
 use crate::dispatch::{Arguments, NOT_FOUND, Outcome, Outputs, Status};
 use crate::particles::{Particles, Vector, distance};
-use crate::simulation::Moment;
+use crate::simulation::Motion;
 use std::time::Instant;
 
 /// Types of AMUSE's conditions that this code supports; of the others, up to [`KINDS`], it says that it does not.
@@ -113,39 +113,76 @@ impl Conditions {
         Ok(())
     }
 
-    /// Checks the enabled conditions after a block step of an evolution that began at `began` and has made `steps`
-    /// block steps; returns true if one is met. Masses, radii and indices are those of `particles`, positions and
-    /// velocities those of the moment.
-    pub fn check(&mut self, began: Instant, steps: u64, particles: &Particles, moment: &Moment<'_>) -> bool {
+    /// Checks the conditions that depend on a block step, after one of an evolution that began at `began` and has made
+    /// `steps` of them; returns true if one is met. Indices and masses are those of `particles`.
+    pub fn check(&mut self, began: Instant, steps: u64, particles: &Particles, motion: &Motion<'_>) -> bool {
         if self.is_enabled(kind::TIMEOUT) && began.elapsed().as_secs_f64() >= self.timeout {
             self.met.push(Met { kind: kind::TIMEOUT, particles: Vec::new() });
         }
         if self.is_enabled(kind::STEPS) && steps >= u64::try_from(self.steps).unwrap_or(0) {
             self.met.push(Met { kind: kind::STEPS, particles: Vec::new() });
         }
-        let (collision, pair) = (self.is_enabled(kind::COLLISION), self.is_enabled(kind::PAIR));
-        if collision || pair || self.is_enabled(kind::OUT_OF_BOX) {
-            let (pos, vel) = moment.positions();
-            if collision || pair {
-                self.check_contacts(particles, &pos, &vel);
-            }
-            if self.is_enabled(kind::OUT_OF_BOX) {
-                self.check_box(particles, &pos);
-            }
+        if self.is_enabled(kind::OUT_OF_BOX) {
+            self.check_box(particles, &motion.positions(0.0));
         }
         !self.met.is_empty()
     }
 
-    fn check_contacts(&mut self, particles: &Particles, pos: &[Vector], vel: &[Vector]) {
-        for (i, j) in self.contacts.find(pos, &particles.radius) {
-            let names = vec![particles.index[i], particles.index[j]];
-            if self.is_enabled(kind::PAIR) && is_bound([particles.mass[i], particles.mass[j]], [i, j], pos, vel) {
-                self.met.push(Met { kind: kind::PAIR, particles: names.clone() });
+    /// Looks for contacts in the span `from..to`, counted from the last block step: no particle takes a step in it.
+    /// Returns the moment at which the first of those that matter has just begun, and takes it as met. Particles that
+    /// touch already are left out for the `first` span of an evolution, which would never get ahead otherwise.
+    pub fn look_ahead(
+        &mut self,
+        particles: &Particles,
+        motion: &Motion<'_>,
+        (from, to): (f64, f64),
+        first: bool,
+    ) -> Option<f64> {
+        if !self.has_contacts() || to <= from {
+            return None;
+        }
+        let ends = [motion.positions(from), motion.positions(to)];
+        let mut found = self.contacts.find([&ends[0], &ends[1]], &particles.radius);
+        found.retain(|contact| !first || contact.begin > 0.0);
+        self.meet(particles, &found, to - from).map(|part| from + part * (to - from))
+    }
+
+    /// Takes contacts at the end of an evolution as met.
+    pub fn check_end(&mut self, particles: &Particles, [pos, vel]: [&[Vector]; 2]) {
+        if self.has_contacts() && self.met.is_empty() {
+            // Straight on for a unit of time, from which the relative velocities are taken.
+            let ahead: Vec<Vector> =
+                pos.iter().zip(vel).map(|(x, v)| std::array::from_fn(|axis| x[axis] + v[axis])).collect();
+            let mut found = self.contacts.find([pos, &ahead], &particles.radius);
+            found.retain(|contact| contact.begin == 0.0);
+            self.meet(particles, &found, 1.0);
+        }
+    }
+
+    fn has_contacts(&self) -> bool {
+        self.is_enabled(kind::COLLISION) || self.is_enabled(kind::PAIR)
+    }
+
+    /// Takes the first of the contacts in a span that matters as met, and all others that have begun when it has.
+    /// Returns that moment as a part of the span.
+    fn meet(&mut self, particles: &Particles, contacts: &[Contact], span: f64) -> Option<f64> {
+        let [collision, pair] = [kind::COLLISION, kind::PAIR].map(|kind| self.is_enabled(kind));
+        let mut moment = None;
+        for contact in contacts {
+            if moment.is_some_and(|moment| contact.begin > moment) {
+                break;
             }
-            if self.is_enabled(kind::COLLISION) {
-                self.met.push(Met { kind: kind::COLLISION, particles: names });
+            let bound = pair && is_bound(contact.rows.map(|row| particles.mass[row]), contact, span);
+            if collision || bound {
+                moment.get_or_insert(if contact.begin > 0.0 { just_begun(contact) } else { 0.0 });
+            }
+            for (kind, met) in [(kind::PAIR, bound), (kind::COLLISION, collision)] {
+                if met {
+                    self.met.push(Met { kind, particles: contact.rows.map(|row| particles.index[row]).into() });
+                }
             }
         }
+        moment
     }
 
     fn check_box(&mut self, particles: &Particles, pos: &[Vector]) {
@@ -162,10 +199,15 @@ impl Conditions {
     }
 }
 
-/// Returns true if the relative energy of two particles, without softening, is negative.
-fn is_bound(mass: [f64; 2], [i, j]: [usize; 2], pos: &[Vector], vel: &[Vector]) -> bool {
-    let speed = distance(vel[i], vel[j]);
-    0.5 * speed * speed < (mass[0] + mass[1]) / distance(pos[i], pos[j])
+/// Returns the moment at which a contact has just begun: the particles overlap by a little.
+fn just_begun(contact: &Contact) -> f64 {
+    contact.begin + 0.01 * (contact.closest - contact.begin)
+}
+
+/// Returns true if the relative energy of two particles in contact, without softening, is negative.
+fn is_bound(mass: [f64; 2], contact: &Contact, span: f64) -> bool {
+    let square: f64 = contact.shift.iter().map(|shift| (shift / span) * (shift / span)).sum();
+    0.5 * square < (mass[0] + mass[1]) / contact.distance
 }
 
 fn flag(value: bool) -> [i32; 1] {

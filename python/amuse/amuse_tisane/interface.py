@@ -54,7 +54,7 @@ PARAMETERS = [
         0.125,
         "longest step; with the leapfrog, the step. Use a value that fits the system: a hundredth of an orbit, say",
     ),
-    ("dt_min", "float64", nbody_system.time, 0.0, "shortest step; 0 for dt_max / 2^23"),
+    ("dt_min", "float64", nbody_system.time, 0.0, "shortest step; 0 for the least, dt_max / 2^36"),
     (
         "on_dt_min",
         "string",
@@ -111,6 +111,11 @@ class TisaneInterface(
         .. [#] ADS:1992PASJ...44..141M (Makino, J. & Aarseth, S.J., 1992, Publications of the Astronomical Society of Japan, 44, 141: the integrator hermite4)
         .. [#] Dittmann, A. (2024): the integrators multipoint6 and multipoint8
     """
+
+    #: Modes by the names that phiGRAPE and ph4 have for them.
+    MODE_CPU = "cpu"
+    MODE_G6LIB = "g6lib"
+    MODE_GPU = "gpu"
 
     def __init__(self, **options):
         if options.setdefault("channel_type", "sockets") != "sockets":
