@@ -6,7 +6,7 @@
 use crate::dispatch::{Arguments, Failure, NOT_FOUND, Outcome, Outputs, Status};
 use crate::parameters::Parameters;
 use crate::particles::{Particles, Vector};
-use crate::simulation::{self, Field, Simulation};
+use crate::simulation::{self, Field, Motion, Simulation};
 use crate::stopping::Conditions;
 use std::time::Instant;
 
@@ -127,12 +127,14 @@ impl Code {
                     return Err(failure);
                 }
             };
-            (self.field, self.time) = (None, simulation.time());
+            let before = std::mem::replace(&mut self.time, simulation.time());
             (self.particles.pos, self.particles.vel) = state;
+            self.field = None;
             if met || self.time >= until {
-                let Particles { pos, vel, .. } = &self.particles;
-                self.conditions.check_end(&self.particles, [pos, vel]);
                 return Ok(());
+            }
+            if self.time <= before {
+                return Err(Failure(format!("the time {before} is too large for steps of dt_max")));
             }
             // The axis of time has ended: a new one begins here.
             *simulation = Simulation::start(&self.parameters.configuration(self.time)?, &self.particles)?;
@@ -185,35 +187,62 @@ struct Watch<'a> {
     until: f64,
 }
 
+/// Parts of the time from the begin of a contact to the smallest distance at which it is looked for: the motion by
+/// which it was foreseen is straight, the true one may be a little behind.
+const INTO_CONTACT: [f64; 4] = [0.01, 0.1, 0.5, 1.0];
+
 impl Watch<'_> {
     /// Integrates as far as the axis of time reaches; returns true if a condition was met, and the state.
     fn integrate(&mut self, simulation: &mut Simulation, particles: &Particles) -> Outcome<(bool, State)> {
+        loop {
+            let Some([begin, closest]) = self.integrate_to_contact(simulation, particles)? else {
+                let (pos, vel) = simulation.state()?;
+                let met = self.conditions.is_met() || self.conditions.check_contacts(particles, (&pos, &vel));
+                return Ok((met, (pos, vel)));
+            };
+            for part in INTO_CONTACT {
+                // No block step is due before.
+                let time = begin + part * (closest - begin);
+                simulation.integrate(time.max(simulation.time()), |_| true)?;
+                let (pos, vel) = simulation.state()?;
+                if self.conditions.check_contacts(particles, (&pos, &vel)) {
+                    return Ok((true, (pos, vel)));
+                }
+            }
+        }
+    }
+
+    /// Integrates until a contact is foreseen before the next block step. Returns when it begins and when it is closest;
+    /// [`None`] if another condition was met, or at the end.
+    fn integrate_to_contact(
+        &mut self,
+        simulation: &mut Simulation,
+        particles: &Particles,
+    ) -> Outcome<Option<[f64; 2]>> {
+        let Self { conditions, began, steps, until } = self;
+        let foresee = |conditions: &mut Conditions, motion: &Motion<'_>, from: f64, new: bool| {
+            let span = (from, motion.to_next().min(*until - motion.time()));
+            let contact = conditions.look_ahead(particles, motion, span, new)?;
+            Some(contact.map(|dt| motion.time() + dt))
+        };
         let now = simulation.time();
-        let mut contact = simulation.motion().and_then(|motion| {
-            let span = (now - motion.time(), motion.to_next().min(self.until - motion.time()));
-            Some(motion.time() + self.conditions.look_ahead(particles, &motion, span, true)?)
-        });
-        let mut done = true;
-        if contact.is_none() {
-            done = simulation.integrate(self.until, |motion| {
-                self.steps += 1;
-                if !self.conditions.any_enabled() {
-                    return true;
-                }
-                if self.conditions.check(self.began, self.steps, particles, motion) {
-                    return false;
-                }
-                let span = (0.0, motion.to_next().min(self.until - motion.time()));
-                let found = self.conditions.look_ahead(particles, motion, span, false);
-                contact = found.map(|dt| motion.time() + dt);
-                contact.is_none()
-            })?;
+        let contact = simulation.motion().and_then(|motion| foresee(conditions, &motion, now - motion.time(), true));
+        if contact.is_some() || now >= *until {
+            return Ok(contact);
         }
-        if let Some(time) = contact {
-            // No block step is due before.
-            simulation.integrate(time.max(simulation.time()), |_| true)?;
-        }
-        Ok((contact.is_some() || !done, simulation.state()?))
+        let mut contact = None;
+        simulation.integrate(*until, |motion| {
+            *steps += 1;
+            if !conditions.any_enabled() {
+                return true;
+            }
+            if conditions.check(*began, *steps, particles, motion) {
+                return false;
+            }
+            contact = foresee(conditions, motion, 0.0, false);
+            contact.is_none()
+        })?;
+        Ok(contact)
     }
 }
 

@@ -91,6 +91,12 @@ impl Conditions {
         self.met.clear();
     }
 
+    /// Returns true if a condition was met in this evolution.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        !self.met.is_empty()
+    }
+
     /// Returns true if some condition has to be checked.
     #[must_use]
     pub fn any_enabled(&self) -> bool {
@@ -129,60 +135,49 @@ impl Conditions {
     }
 
     /// Looks for contacts in the span `from..to`, counted from the last block step: no particle takes a step in it.
-    /// Returns the moment at which the first of those that matter has just begun, and takes it as met. Particles that
-    /// touch already are left out for the `first` span of an evolution, which would never get ahead otherwise.
+    /// Returns when the first of those that matter begins and when its particles are closest, as far as the motion is
+    /// straight. Particles that touch already are left out with `new`: an evolution would never get ahead of them.
     pub fn look_ahead(
         &mut self,
         particles: &Particles,
         motion: &Motion<'_>,
         (from, to): (f64, f64),
-        first: bool,
-    ) -> Option<f64> {
+        new: bool,
+    ) -> Option<[f64; 2]> {
         if !self.has_contacts() || to <= from {
             return None;
         }
         let ends = [motion.positions(from), motion.positions(to)];
-        let mut found = self.contacts.find([&ends[0], &ends[1]], &particles.radius);
-        found.retain(|contact| !first || contact.begin > 0.0);
-        self.meet(particles, &found, to - from).map(|part| from + part * (to - from))
+        let found = self.contacts.find([&ends[0], &ends[1]], &particles.radius);
+        let matters = |contact: &&Contact| {
+            let known = new && contact.begin == 0.0;
+            !known && (self.is_enabled(kind::COLLISION) || is_bound(particles, contact, to - from))
+        };
+        found.iter().find(matters).map(|contact| [contact.begin, contact.closest].map(|part| from + part * (to - from)))
     }
 
-    /// Takes contacts at the end of an evolution as met.
-    pub fn check_end(&mut self, particles: &Particles, [pos, vel]: [&[Vector]; 2]) {
-        if self.has_contacts() && self.met.is_empty() {
-            // Straight on for a unit of time, from which the relative velocities are taken.
-            let ahead: Vec<Vector> =
-                pos.iter().zip(vel).map(|(x, v)| std::array::from_fn(|axis| x[axis] + v[axis])).collect();
-            let mut found = self.contacts.find([pos, &ahead], &particles.radius);
-            found.retain(|contact| contact.begin == 0.0);
-            self.meet(particles, &found, 1.0);
+    /// Checks for contacts in a state of all particles at one time; returns true if a condition is met.
+    pub fn check_contacts(&mut self, particles: &Particles, (pos, vel): (&[Vector], &[Vector])) -> bool {
+        if !self.has_contacts() {
+            return false;
         }
-    }
-
-    fn has_contacts(&self) -> bool {
-        self.is_enabled(kind::COLLISION) || self.is_enabled(kind::PAIR)
-    }
-
-    /// Takes the first of the contacts in a span that matters as met, and all others that have begun when it has.
-    /// Returns that moment as a part of the span.
-    fn meet(&mut self, particles: &Particles, contacts: &[Contact], span: f64) -> Option<f64> {
-        let [collision, pair] = [kind::COLLISION, kind::PAIR].map(|kind| self.is_enabled(kind));
-        let mut moment = None;
-        for contact in contacts {
-            if moment.is_some_and(|moment| contact.begin > moment) {
-                break;
-            }
-            let bound = pair && is_bound(contact.rows.map(|row| particles.mass[row]), contact, span);
-            if collision || bound {
-                moment.get_or_insert(if contact.begin > 0.0 { just_begun(contact) } else { 0.0 });
-            }
-            for (kind, met) in [(kind::PAIR, bound), (kind::COLLISION, collision)] {
-                if met {
+        // Straight on for a unit of time, from which the relative velocities are taken.
+        let ahead = |(x, v): (&Vector, &Vector)| -> Vector { std::array::from_fn(|axis| x[axis] + v[axis]) };
+        let ahead: Vec<Vector> = pos.iter().zip(vel).map(ahead).collect();
+        let found = self.contacts.find([pos, &ahead], &particles.radius);
+        for contact in found.iter().filter(|contact| contact.begin == 0.0) {
+            let bound = is_bound(particles, contact, 1.0);
+            for (kind, is_met) in [(kind::PAIR, bound), (kind::COLLISION, true)] {
+                if is_met && self.is_enabled(kind) {
                     self.met.push(Met { kind, particles: contact.rows.map(|row| particles.index[row]).into() });
                 }
             }
         }
-        moment
+        !self.met.is_empty()
+    }
+
+    fn has_contacts(&self) -> bool {
+        self.is_enabled(kind::COLLISION) || self.is_enabled(kind::PAIR)
     }
 
     fn check_box(&mut self, particles: &Particles, pos: &[Vector]) {
@@ -199,15 +194,11 @@ impl Conditions {
     }
 }
 
-/// Returns the moment at which a contact has just begun: the particles overlap by a little.
-fn just_begun(contact: &Contact) -> f64 {
-    contact.begin + 0.01 * (contact.closest - contact.begin)
-}
-
 /// Returns true if the relative energy of two particles in contact, without softening, is negative.
-fn is_bound(mass: [f64; 2], contact: &Contact, span: f64) -> bool {
+fn is_bound(particles: &Particles, contact: &Contact, span: f64) -> bool {
     let square: f64 = contact.shift.iter().map(|shift| (shift / span) * (shift / span)).sum();
-    0.5 * square < (mass[0] + mass[1]) / contact.distance
+    let mass: f64 = contact.rows.iter().map(|&row| particles.mass[row]).sum();
+    0.5 * square < mass / contact.distance
 }
 
 fn flag(value: bool) -> [i32; 1] {
