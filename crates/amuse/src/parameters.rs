@@ -100,7 +100,7 @@ impl Parameters {
     /// Returns the name of the integrator's section and the keys that only it has.
     fn scheme(&self) -> Outcome<(&'static str, Vec<(&'static str, Value)>)> {
         let multipoint = |order: i64| {
-            let eta = (self.eta != 0.0).then(|| ("eta", Value::Float(self.eta)));
+            let eta = (self.eta != 0.0).then_some(("eta", Value::Float(self.eta)));
             ("multipoint", [("order", Value::Integer(order))].into_iter().chain(eta).collect())
         };
         Ok(match self.integrator.as_str() {
