@@ -129,6 +129,22 @@ def requests() -> None:
     put("requests", "folded", "GET / HTTP/1.1\r\nHost: a\r\n b\r\nHost: b\r\n\r\n")
 
 
+def amuse() -> None:
+    def message(order: str, ids: "list[int]", ints=(), doubles=(), bools=b"", texts=()) -> bytes:
+        counts = [len(ints), 0, 0, len(doubles), len(bools), len(texts), 0]
+        head = struct.pack(order + "4b10i", order == ">", 0, 0, 0, *ids, *counts)
+        body = struct.pack(f"{order}{len(ints)}i{len(doubles)}d", *ints, *doubles) + bools
+        body += struct.pack(f"{order}{len(texts)}i", *map(len, texts))
+        return head + body + b"".join(text + b"\0" for text in texts)
+
+    for name, order in [("little", "<"), ("big", ">")]:
+        put("amuse", name, message(order, [3, 967950880, 2], [1, 2]) + message(order, [4, 0, 1]))
+    put("amuse", "all", message("<", [1, 5, 1], [1, -1], [0.5, 1e300], b"\1\0", [b"cpu", b"", "\u03bd".encode()]))
+    put("amuse", "claims", struct.pack("<4b10i", 0, 0, 0, 0, 1, 2, 3, *[2**31 - 1] * 7))
+    put("amuse", "negative", struct.pack("<4b10i", 0, 0, 0, 0, 1, 2, 3, -1, 0, 0, 0, 0, 0, 0))
+    put("amuse", "not-utf-8", message("<", [1, 5, 1], texts=[b"\xff\xfe"]))
+
+
 def files() -> None:
     # Choices, not a format: fuzz/src/hdf5_files.rs says what the bytes choose. The first picks the file.
     for k in range(9):
@@ -148,3 +164,4 @@ settings()
 tables()
 requests()
 files()
+amuse()

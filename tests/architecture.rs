@@ -11,6 +11,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("g6", &["tisane"]),
     ("io", &["tisane"]),
     ("run", &["tisane", "tisane-io"]),
+    ("amuse", &["tisane", "tisane-run"]),
     ("plot", &["tisane", "tisane-io"]),
     ("view", &["tisane", "tisane-io"]),
     ("lab", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view"]),

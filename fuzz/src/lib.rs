@@ -2,6 +2,7 @@
 //! called by a fuzz target (`fuzz/fuzz_targets/`), which looks for new inputs, and by
 //! `crates/cli/tests/input/fuzz_corpus.rs`, which replays the kept ones.
 
+pub mod amuse;
 pub mod convert;
 pub mod hdf5_files;
 mod hdf5_seeds;
@@ -19,7 +20,8 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]);
 
 /// Every target: its name, which is also that of its folders of kept inputs, and its function.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
+    ("amuse", amuse::messages),
     ("config", settings::config),
     ("convert", convert::convert),
     ("hdf5", hdf5_files::changed),

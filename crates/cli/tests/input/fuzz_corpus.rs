@@ -62,4 +62,4 @@ macro_rules! replays {
     };
 }
 
-replays! { config convert hdf5 hdf5_damaged library numbers particles requests results settings tables }
+replays! { amuse config convert hdf5 hdf5_damaged library numbers particles requests results settings tables }

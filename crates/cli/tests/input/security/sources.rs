@@ -29,7 +29,7 @@ fn texts(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
 /// The Rust sources of all crates.
 fn rust_sources() -> Vec<(String, String)> {
     let mut found = texts("src", &["rs"]);
-    let crates = ["io", "run", "plot", "view", "lab", "cli"];
+    let crates = ["amuse", "io", "run", "plot", "view", "lab", "cli"];
     found.extend(crates.iter().flat_map(|name| texts(&format!("crates/{name}/src"), &["rs"])));
     found
 }
@@ -52,10 +52,14 @@ fn with_any(texts: &[(String, String)], words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_network_is_touched_by_the_view_alone_and_on_the_loopback_interface() {
+fn the_network_is_touched_by_the_view_on_the_loopback_interface_and_by_the_worker_of_amuse() {
     let sources = without_tests();
     let net = ["std::net", "TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ToSocketAddrs"];
-    assert_eq!(with_any(&sources, &net), ["crates/view/src/http.rs", "crates/view/src/server.rs"]);
+    let places = ["crates/amuse/src/main.rs", "crates/view/src/http.rs", "crates/view/src/server.rs"];
+    assert_eq!(with_any(&sources, &net), places);
+    // The worker connects to AMUSE, where AMUSE says, and listens nowhere.
+    let (_, worker) = sources.iter().find(|(name, _)| name == "crates/amuse/src/main.rs").unwrap();
+    assert_eq!((worker.matches("TcpStream::connect(").count(), worker.contains("TcpListener")), (1, false));
     let (_, server) = sources.iter().find(|(name, _)| name == "crates/view/src/server.rs").unwrap();
     let binds: Vec<&str> = server.lines().filter(|line| line.contains("bind(")).collect();
     assert!(matches!(binds[..], [line] if line.contains("bind((Ipv4Addr::LOCALHOST, port))")), "{binds:?}");
@@ -109,8 +113,10 @@ fn python_runs_nothing_that_a_file_holds() {
     for texts in [&python, &scripts] {
         assert_eq!(with_any(texts, &run), Vec::<String>::new());
     }
-    let net = ["subprocess", "socket", "urllib", "http.client", "requests", "ftplib"];
+    let net = ["import socket", "socket.", "urllib", "http.client", "requests", "ftplib"];
     assert_eq!(with_any(&python, &net), Vec::<String>::new());
+    // It has cargo build the worker.
+    assert_eq!(with_any(&python, &["subprocess"]), ["python/amuse/setup.py"]);
 }
 
 /// Names of the packages of a lock file.
