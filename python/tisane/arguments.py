@@ -19,15 +19,14 @@ def column(values, name: str) -> np.ndarray:
 
 def vectors(values, name: str) -> np.ndarray:
     """`values` as N x 3 numbers of type float64; three numbers are one vector."""
-    if np.ndim(values) == 1 and np.size(values) == 3:
-        values = np.reshape(values, (1, 3))
-    return _array(values, name, np.float64, (None, 3))
+    found = _plain(values, name)
+    if found.shape == (3,):
+        found = found.reshape(1, 3)
+    return _array(found, name, np.float64, (None, 3))
 
 
 def whole(values, name: str) -> np.ndarray:
     """`values` as whole numbers of zero or more, of type uint64."""
-    if np.ndim(values) == 0:
-        values = np.reshape(values, 1)
     found = _plain(values, name)
     if found.size == 0:
         return np.empty(0, np.uint64)

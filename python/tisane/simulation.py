@@ -404,8 +404,7 @@ class Simulation(Strict):
         if changes:
             raise TypeError(f"unknown option {next(iter(changes))!r}")
         try:
-            for setting in settings(found):
-                self._core.set(setting)
+            self._core.set(settings(found))
         finally:
             self._moved()
 

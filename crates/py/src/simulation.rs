@@ -142,8 +142,8 @@ impl Core {
         self.with(py, |simulation| simulation.save(&path))
     }
 
-    fn set(&self, py: Python<'_>, setting: &str) -> PyResult<()> {
-        self.with(py, |simulation| simulation.set(setting))
+    fn set(&self, py: Python<'_>, settings: Vec<String>) -> PyResult<()> {
+        self.with(py, |simulation| simulation.set_all(&settings))
     }
 
     fn config(&self, py: Python<'_>) -> PyResult<String> {

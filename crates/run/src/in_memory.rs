@@ -122,15 +122,22 @@ impl InMemory {
     /// # Errors
     /// [`Error::Config`] if there is no such setting or its value is wrong; then nothing has changed.
     pub fn set(&mut self, setting: &str) -> Result<()> {
-        let mut sets = self.sets.clone();
-        sets.push(setting.to_owned());
+        self.set_all(&[setting.to_owned()])
+    }
+
+    /// Changes several settings at once, as [`InMemory::set`] does one.
+    ///
+    /// # Errors
+    /// As [`InMemory::set`]; then none of them has changed.
+    pub fn set_all(&mut self, settings: &[String]) -> Result<()> {
+        let sets = [&self.sets[..], settings].concat();
         let loaded = read(&self.text, &self.base, &sets)?;
         let (old, new) = (&self.loaded.config, &loaded.config);
         let fixed = [("units", old.units == new.units), ("initial", old.initial == new.initial)];
         let is_new = matches!(&self.phase, Phase::New(initial) if initial.particles.is_empty());
         if let Some((section, _)) = fixed.into_iter().find(|(_, same)| !same && !is_new) {
             let problem = format!("[{section}] cannot change any more: there are particles");
-            return Err(Error::input(setting, problem).with_help("set it before the first particle"));
+            return Err(Error::input(section, problem).with_help("set it before the first particle"));
         }
         let threads = match old.force.threads == new.force.threads {
             true => self.threads.clone(),
