@@ -1,6 +1,5 @@
 //! Errors as exceptions of `tisane.errors`.
 
-use miette::Diagnostic;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::fmt::Write;
@@ -36,7 +35,7 @@ fn message(error: &Error) -> String {
             let _ = write!(text, "\nhelp: {help}");
         }
     };
-    advise(&mut text, error.help().map(|help| help.to_string()));
+    advise(&mut text, error.advice());
     if let Error::Config(config) = error {
         for other in &config.others {
             let _ = write!(text, "\n{other}");
