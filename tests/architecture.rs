@@ -17,6 +17,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("lab", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view"]),
     ("capi", &["tisane", "tisane-run"]),
     ("cli", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view", "tisane-lab"]),
+    ("py", &["tisane", "tisane-io", "tisane-run", "tisane-cli"]),
 ];
 /// What the engine must not depend on: it knows no files, no TOML, no screen.
 const NOT_IN_THE_ENGINE: &[&str] = &["clap", "hdf5", "indicatif", "resvg", "serde_json", "toml", "tracing"];

@@ -1,25 +1,62 @@
-"""Reads what the N-body integrator tisane writes.
+"""Direct N-body integration: simulations, forces, and what the program tisane writes.
 
     import tisane
+    sim = tisane.Simulation.plummer(1024, seed=1, softening=1/256)
+    sim.integrate(10.0, progress=True)
+    sim.particles.pos, sim.energy_error
+
+`Simulation` integrates in memory, `run` with the files of the program, `forces` and `Forces` evaluate forces, `sweep` makes studies.
+The errors of the engine are `Error` and the classes below it.
+
+`load` reads what a run wrote: it takes the directory of a run, or one of its files.
+
     run = tisane.load("runs/quickstart")
     run.summary["relative_energy_error"]
     run.diagnostics["energy"]
     run.snapshots[-1]["Coordinates"]
 
-`load` takes the directory of a run, or one of its files. Columns are numpy arrays that know their unit (`Column`). Snapshots
-and diagnostics turn into astropy tables, pandas frames and AMUSE particles. With this package installed, `yt.load` opens
-snapshots in their own units.
+Columns are numpy arrays that know their unit (`Column`). Snapshots and diagnostics turn into astropy tables, pandas frames and AMUSE
+particles. With this package installed, `yt.load` opens snapshots in their own units.
 """
 
 from importlib.metadata import PackageNotFoundError, version
 
 from .columns import Column, Table
+from .directory import Run, load
+from .errors import ConfigError, Error, InputError, IntegrationError, StorageError
 from .files import FORMAT_VERSION, FormatError, Snapshot, Units
-from .run import Run, load
+from .sources import Forces, forces
+from .kepler import Orbits, orbits
+from .particles import Particle, Particles
+from .simulation import Simulation, run
+from .study import sweep
 
 try:
     __version__ = version("tisane-nbody")
 except PackageNotFoundError:  # imported from a checkout
     __version__ = "unknown"
 
-__all__ = ["FORMAT_VERSION", "Column", "FormatError", "Run", "Snapshot", "Table", "Units", "load"]
+__all__ = [
+    "FORMAT_VERSION",
+    "Column",
+    "ConfigError",
+    "Error",
+    "Forces",
+    "FormatError",
+    "InputError",
+    "IntegrationError",
+    "Orbits",
+    "Particle",
+    "Particles",
+    "Run",
+    "Simulation",
+    "Snapshot",
+    "StorageError",
+    "Table",
+    "Units",
+    "forces",
+    "load",
+    "orbits",
+    "run",
+    "sweep",
+]

@@ -23,11 +23,15 @@ mod validate;
 mod verify;
 mod view;
 
+pub use check::disk_per_output;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use tisane::error::{Error, Result, printable};
 use tisane::force::precision::Precision;
 use tisane::spin_pool::on_threads;
@@ -224,12 +228,23 @@ struct Verbosity {
 /// Parses the command line and does what it says; prints any error with its cause and advice.
 #[must_use]
 pub fn main() -> ExitCode {
-    provenance::declare_build(BUILD);
-    let parsed = Cli::try_parse();
+    main_from(None, std::env::args_os().collect())
+}
+
+/// Does what a command line says, as [`main`]. Its first word is the name of the program; `program` is its file, where
+/// that is not the one of this process.
+#[must_use]
+pub fn main_from(program: Option<PathBuf>, words: Vec<OsString>) -> ExitCode {
+    declare_build();
+    if let Some(program) = program {
+        // A process has one command line.
+        let _ = PROGRAM.set(program);
+    }
+    let parsed = Cli::try_parse_from(&words);
     stop::outlive_large_files();
     let ended = match parsed {
         Ok(cli) => dispatch(cli),
-        Err(error) => match moved::explain(&error, std::env::args_os().skip(1)) {
+        Err(error) => match moved::explain(&error, words.into_iter().skip(1)) {
             Some(error) => Err(error),
             None => error.exit(),
         },
@@ -244,6 +259,20 @@ pub fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Tells the files that are written from now on of which build they are.
+pub fn declare_build() {
+    provenance::declare_build(BUILD);
+}
+
+/// File of the program, where it is not that of this process.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Returns the file of the program, to start it again.
+fn program() -> Result<PathBuf> {
+    let this = || std::env::current_exe().map_err(|e| Error::input("tisane", format!("cannot find this program: {e}")));
+    PROGRAM.get().cloned().map_or_else(this, Ok)
 }
 
 /// Returns the commented files that `tisane init` prints, by name.

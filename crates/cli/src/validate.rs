@@ -66,9 +66,7 @@ pub fn validate(args: &ValidateArgs, verbosity: Verbosity) -> Result<u8> {
         return Err(Error::input(folder, "expected a folder for the results, found a file"));
     }
     let session = Session { engine: None, device: args.device, profile: false };
-    let program =
-        std::env::current_exe().map_err(|e| Error::input("tisane", format!("cannot find this program: {e}")))?;
-    let around = Surroundings { session, data: args.data.clone(), program, stop: &STOP };
+    let around = Surroundings { session, data: args.data.clone(), program: super::program()?, stop: &STOP };
     listen();
     let report = on_threads(args.threads.unwrap_or(0) as usize, || all(&entries, &around, verbosity, args.json))?;
     if let Some(folder) = &args.output {

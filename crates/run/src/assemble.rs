@@ -17,6 +17,7 @@ pub(crate) use resumed::differing_section;
 pub use resumed::resumed_run;
 
 use crate::config::{self, Config, Loaded, Problem};
+use crate::in_memory::external;
 use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
 use engine::Task;
@@ -344,7 +345,8 @@ pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> 
 pub(crate) type EnginesAt = (Engines, SessionInfo, Option<Arc<dyn ExternalField>>);
 
 /// Builds the engines of a configuration for a number of particles, a time axis and a scale that are not those of its
-/// start. `of_run` is the kind of engine that computed them so far.
+/// start. `of_run` is the kind of engine that computed them so far, `own` a field of the program in the units of the
+/// configuration.
 ///
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
@@ -352,9 +354,10 @@ pub(crate) fn engines_at(
     config: &Config,
     of_run: Option<EngineKind>,
     (n, clock, scale): (usize, Clock, &Scale),
+    own: Option<&Arc<dyn ExternalField>>,
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
-    let field = config.external.build(scale);
+    let field = external::total(config.external.build(scale), own, scale);
     let task = Task { precision, epsilon, clock, n, field: field.as_ref() };
     let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;
     Ok((engines, info, field))

@@ -11,7 +11,9 @@
 //! that the energy error is that of the integration alone.
 
 mod change;
+pub(crate) mod external;
 mod file;
+mod run;
 mod started;
 mod threads;
 
@@ -27,6 +29,7 @@ use std::sync::Arc;
 use threads::Threads;
 use tisane::error::{Error, Result};
 use tisane::force::Forces;
+use tisane::force::external::ExternalField;
 use tisane::initial::InitialState;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
@@ -55,6 +58,8 @@ pub struct InMemory {
     loaded: Loaded,
     threads: Arc<Threads>,
     phase: Phase,
+    /// Field of the program, in the units of the configuration.
+    own_field: Option<Arc<dyn ExternalField>>,
 }
 
 /// Phase of a simulation.
@@ -100,7 +105,7 @@ impl InMemory {
         let threads = Threads::new(loaded.config.force.threads as usize)?;
         let initial = threads.run(|| initial_state(&loaded))?;
         let (text, base, sets) = (text.to_owned(), base.to_owned(), settings.to_vec());
-        Ok(Self { text, base, sets, loaded, threads, phase: Phase::New(Box::new(initial)) })
+        Ok(Self { text, base, sets, loaded, threads, phase: Phase::New(Box::new(initial)), own_field: None })
     }
 
     /// Creates a simulation from a configuration file, with settings (`section.key=value`) on top.
@@ -117,15 +122,22 @@ impl InMemory {
     /// # Errors
     /// [`Error::Config`] if there is no such setting or its value is wrong; then nothing has changed.
     pub fn set(&mut self, setting: &str) -> Result<()> {
-        let mut sets = self.sets.clone();
-        sets.push(setting.to_owned());
+        self.set_all(&[setting.to_owned()])
+    }
+
+    /// Changes several settings at once, as [`InMemory::set`] does one.
+    ///
+    /// # Errors
+    /// As [`InMemory::set`]; then none of them has changed.
+    pub fn set_all(&mut self, settings: &[String]) -> Result<()> {
+        let sets = [&self.sets[..], settings].concat();
         let loaded = read(&self.text, &self.base, &sets)?;
         let (old, new) = (&self.loaded.config, &loaded.config);
         let fixed = [("units", old.units == new.units), ("initial", old.initial == new.initial)];
         let is_new = matches!(&self.phase, Phase::New(initial) if initial.particles.is_empty());
         if let Some((section, _)) = fixed.into_iter().find(|(_, same)| !same && !is_new) {
             let problem = format!("[{section}] cannot change any more: there are particles");
-            return Err(Error::input(setting, problem).with_help("set it before the first particle"));
+            return Err(Error::input(section, problem).with_help("set it before the first particle"));
         }
         let threads = match old.force.threads == new.force.threads {
             true => self.threads.clone(),
@@ -209,11 +221,12 @@ impl InMemory {
                 return Err(Error::input("particles", "there are none").with_help("add particles first"));
             }
             let (loaded, initial) = (self.loaded.clone(), InitialState::clone(initial));
-            self.phase = Phase::Started(Box::new(self.threads.run(|| Started::new(loaded, initial))?));
+            let start = || Started::new(loaded, initial, self.own_field.as_ref());
+            self.phase = Phase::Started(Box::new(self.threads.run(start)?));
         }
         match &mut self.phase {
             Phase::Started(started) => {
-                self.threads.run(|| started.restart_if_changed(&self.loaded))?;
+                self.threads.run(|| started.restart_if_changed(&self.loaded, self.own_field.as_ref()))?;
                 Ok((started, &self.threads, &self.loaded))
             }
             Phase::New(_) => Err(Error::input("particles", "there are none")),

@@ -2,6 +2,8 @@
 //! energy error is that of the integration alone when a program changes particles.
 
 use std::path::Path;
+use std::sync::Arc;
+use tisane::force::external::ExternalField;
 use tisane::particles::Vec3;
 use tisane::time::Time;
 use tisane_run::assemble::{self, Session};
@@ -186,6 +188,56 @@ fn mistakes_are_named_and_change_nothing() {
     assert_eq!((empty.len(), empty.time()), (2, 0.0));
     says(InMemory::new("softening.epsilom = 1", Path::new(""), &[]).err().unwrap(), "epsilom");
     says(InMemory::load(Path::new("nowhere.hdf5")).err().unwrap(), "nowhere.hdf5");
+}
+
+/// Attraction to the origin, -k x.
+struct Spring(f64);
+
+impl ExternalField for Spring {
+    fn acc(&self, pos: Vec3, _: f64) -> Vec3 {
+        -self.0 * pos
+    }
+    fn jerk(&self, _: Vec3, vel: Vec3, _: f64) -> Vec3 {
+        -self.0 * vel
+    }
+    fn pot(&self, pos: Vec3, _: f64) -> f64 {
+        0.5 * self.0 * pos.norm_squared()
+    }
+}
+
+/// A field of the program acts in its units, beside one of the configuration, and can change on the way.
+#[test]
+fn a_field_of_the_program_acts_in_its_units() {
+    let text = "units = { mass = 'Msun', length = 'au', time = 'yr' }\nintegrator.hermite4 = { dt_max = '1/64', nu = 0.001 }\n\
+                external.point-mass = { mass = 1e-9, position = [90, 0, 0] }";
+    let mut simulation = InMemory::new(text, Path::new(""), &[]).unwrap();
+    let x = Vec3::new(2.0, 0.0, 0.0);
+    simulation.add(None, &[1e-3], &[x], &[Vec3::zeros()]).unwrap();
+    let omega = std::f64::consts::TAU;
+    simulation.set_external(Some(Arc::new(Spring(omega * omega)))).unwrap();
+    simulation.integrate(0.25, &mut all).unwrap();
+    let v = simulation.state().unwrap().vel[0];
+    assert!((v - Vec3::new(-2.0 * omega, 0.0, 0.0)).norm() < 1e-5, "{v}");
+    let measured = simulation.measure().unwrap();
+    assert!(measured.energy_error.abs() < 1e-6 && measured.external_potential_energy.abs() < 1e-5);
+    assert!(simulation.setup(&["run.t_end=1".into()]).is_err());
+    simulation.set_external(None).unwrap();
+    simulation.integrate(0.5, &mut all).unwrap();
+    let now = simulation.state().unwrap();
+    assert!((now.vel[0] - v).norm() < 1e-6 && (now.pos[0] - 0.25 * v).norm() < 1e-4, "{now:?}");
+}
+
+/// A run with files can begin with the particles of a program, at its time.
+#[test]
+fn a_run_begins_where_the_program_stands() {
+    let mut simulation = simulation(SCHEMES[0]);
+    let before = simulation.setup(&["run.t_end=0.5".into()]).unwrap();
+    assert_eq!((before.steps_to_end, before.config.run.name.as_str()), (8, "sphere"));
+    simulation.integrate(0.3, &mut all).unwrap();
+    let after = simulation.setup(&["run.t_end=0.8".into(), "run.name=later".into()]).unwrap();
+    assert_eq!((after.steps_to_end, after.clock.start * after.scale.time), (8, 0.3));
+    let x = after.particles.pos[5] * after.scale.length - simulation.state().unwrap().pos[5];
+    assert!(x.norm() < 1e-14);
 }
 
 /// Two particles that fall onto each other without softening: the step becomes too short. The state stays readable, and

@@ -49,7 +49,7 @@ impl InMemory {
         let before = EngineKind::from_name(&provenance.engine);
         let started = threads.run(|| {
             let place = (particles.len(), state.clock, &state.scale);
-            let (mut engines, info, external) = assemble::engines_at(&loaded.config, before, place)?;
+            let (mut engines, info, external) = assemble::engines_at(&loaded.config, before, place, None)?;
             engines.propagator.resume(&particles, state.now)?;
             let time = provenance.state_time;
             let system = System { particles, state, engines, external_field: external.is_some() };
@@ -64,6 +64,6 @@ impl InMemory {
             Ok(started)
         })?;
         let phase = Phase::Started(Box::new(started));
-        Ok(Self { text, base: Default::default(), sets: Vec::new(), loaded, threads, phase })
+        Ok(Self { text, base: Default::default(), sets: Vec::new(), loaded, threads, phase, own_field: None })
     }
 }

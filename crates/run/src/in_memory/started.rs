@@ -1,7 +1,7 @@
 //! Simulation in memory after its start: the system with its engines, and the state at the time that was asked for.
 
 use super::State;
-use crate::assemble::{self, Session};
+use crate::assemble;
 use crate::config::{Config, Loaded, Real};
 use crate::simulation::SessionInfo;
 use crate::system::System;
@@ -71,7 +71,7 @@ pub(super) struct Started {
 
 impl Started {
     /// Computes the first forces and steps.
-    pub(super) fn new(mut loaded: Loaded, initial: InitialState) -> Result<Self> {
+    pub(super) fn new(mut loaded: Loaded, initial: InitialState, own: Option<&Arc<dyn ExternalField>>) -> Result<Self> {
         let start = loaded.config.t_start().unwrap_or(initial.time);
         if loaded.config.steps_to_end(start).is_err() {
             // Without a section [run] there is no end; the run must have one.
@@ -79,9 +79,10 @@ impl Started {
             loaded.config.run.t_end = end.ok_or_else(|| Error::input("time", format!("{start}: too large")))?;
         }
         let setup = assemble::set_up(loaded, initial, Vec::new())?;
-        let (engines, info) = assemble::engines(&setup, Session::default())?;
+        let place = (setup.particles.len(), setup.clock, &setup.scale);
+        let (engines, info, external) = assemble::engines_at(&setup.config, None, place, own)?;
         let provenance = assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, &info))?;
-        let (state, external) = (setup.state(), setup.external_field());
+        let state = setup.state();
         let system = System { particles: setup.particles, state, engines, external_field: external.is_some() };
         let mut started = Self::from_system(system, info, provenance, external);
         started.system.start()?;
@@ -369,13 +370,14 @@ impl Started {
     }
 
     /// Starts the integration anew at the present time, if particles or settings have changed.
-    pub(super) fn restart_if_changed(&mut self, loaded: &Loaded) -> Result<()> {
+    pub(super) fn restart_if_changed(&mut self, loaded: &Loaded, own: Option<&Arc<dyn ExternalField>>) -> Result<()> {
         let Some(edited) = &self.edited else { return Ok(()) };
         let (scale, start) = (self.system.state.scale, self.system.state.clock.time(self.until));
         let clock = Clock { start, dt_max: loaded.config.dt_max() / scale.time };
         assemble::check_changed(loaded, edited, &scale)?;
         if self.rebuild {
-            let (engines, info, external) = assemble::engines_at(&loaded.config, None, (edited.len(), clock, &scale))?;
+            let place = (edited.len(), clock, &scale);
+            let (engines, info, external) = assemble::engines_at(&loaded.config, None, place, own)?;
             (self.system.engines, self.info, self.external) = (engines, info, external);
             self.system.external_field = self.external.is_some();
         } else {

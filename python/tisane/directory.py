@@ -3,12 +3,12 @@
 import json
 import os
 import re
-import tomllib
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from ._toml import loads
 from .columns import Table
 from .files import JOURNALS, FormatError, Snapshot, open_hdf5, read_journal, text
 
@@ -95,7 +95,7 @@ class Run:
 
     @cached_property
     def config(self) -> dict:
-        return parsed(self.directory / "config.toml", tomllib.loads, "TOML")
+        return parsed(self.directory / "config.toml", loads, "TOML")
 
     def __repr__(self) -> str:
         return f"<Run {self.config['run']['name']} in {self.directory}: {len(self.snapshots)} snapshots>"

@@ -1,0 +1,81 @@
+//! Fields that a program brings itself, beside those of the configuration.
+
+use super::{InMemory, Phase};
+use std::sync::Arc;
+use tisane::error::Result;
+use tisane::force::external::{ExternalField, FieldSum};
+use tisane::particles::Vec3;
+use tisane::units::{Dimension, Scale};
+
+/// Field in the units of the configuration, as an internal one.
+struct InUserUnits {
+    field: Arc<dyn ExternalField>,
+    scale: Scale,
+}
+
+impl ExternalField for InUserUnits {
+    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        let Scale { length, time, .. } = self.scale;
+        self.field.acc(pos * length, t * time) / self.scale.factor(Dimension::ACCELERATION)
+    }
+
+    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        let Scale { length, velocity, time, .. } = self.scale;
+        let jerk = self.field.jerk(pos * length, vel * velocity, t * time);
+        jerk / (self.scale.factor(Dimension::ACCELERATION) / time)
+    }
+
+    fn pot(&self, pos: Vec3, t: f64) -> f64 {
+        let Scale { length, time, .. } = self.scale;
+        self.field.pot(pos * length, t * time) / self.scale.factor(Dimension::POTENTIAL)
+    }
+}
+
+/// Field of a configuration, which is shared.
+struct Shared(Arc<dyn ExternalField>);
+
+impl ExternalField for Shared {
+    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        self.0.acc(pos, t)
+    }
+
+    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        self.0.jerk(pos, vel, t)
+    }
+
+    fn pot(&self, pos: Vec3, t: f64) -> f64 {
+        self.0.pot(pos, t)
+    }
+}
+
+/// Returns the sum of the field of a configuration, in internal units, and of a program's own, in those of the
+/// configuration.
+pub(crate) fn total(
+    configured: Option<Arc<dyn ExternalField>>,
+    own: Option<&Arc<dyn ExternalField>>,
+    scale: &Scale,
+) -> Option<Arc<dyn ExternalField>> {
+    let Some(own) = own else { return configured };
+    let own = InUserUnits { field: own.clone(), scale: *scale };
+    Some(match configured {
+        None => Arc::new(own),
+        Some(configured) => Arc::new(FieldSum(vec![Box::new(Shared(configured)), Box::new(own)])),
+    })
+}
+
+impl InMemory {
+    /// Sets a field that acts beside those of the configuration, or none. It takes and returns the units of the
+    /// configuration. After the start, the integration is started anew with it at the present time. It is in no file:
+    /// after [`InMemory::load`] it must be set again.
+    ///
+    /// # Errors
+    /// If an engine fails.
+    pub fn set_external(&mut self, field: Option<Arc<dyn ExternalField>>) -> Result<()> {
+        if let Phase::Started(started) = &mut self.phase {
+            self.threads.run(|| started.edit().map(|_| ()))?;
+            started.rebuild = true;
+        }
+        self.own_field = field;
+        Ok(())
+    }
+}

@@ -1,0 +1,41 @@
+//! Run with files that begins with the particles of a simulation in memory.
+
+use super::{InMemory, Phase, read};
+use crate::assemble::{self, Setup};
+use tisane::error::{Error, Result};
+use tisane::initial::InitialState;
+use tisane::particles::Particles;
+
+impl InMemory {
+    /// Prepares a run with files from the present particles, with settings (`section.key=value`) on top of those of the
+    /// simulation; `run.t_end` is needed. Before the start, this is the run of the configuration. After it, the run begins
+    /// anew at the present time, with first steps.
+    ///
+    /// # Errors
+    /// [`Error::Config`] and [`Error::Input`], also if the program has a field of its own, without which the run could
+    /// not be resumed.
+    pub fn setup(&mut self, settings: &[String]) -> Result<Setup> {
+        if self.own_field.is_some() {
+            let problem = "a function of the program acts on the particles: a run with files cannot contain it";
+            let help = "describe the field in the configuration, in [external], or integrate without files";
+            return Err(Error::input("external field", problem).with_help(help));
+        }
+        if self.is_empty() {
+            return Err(Error::input("particles", "there are none").with_help("add particles first"));
+        }
+        let mut sets = self.sets.clone();
+        let initial = match &self.phase {
+            Phase::New(initial) => InitialState::clone(initial),
+            Phase::Started(_) => {
+                let (time, state) = (self.time(), self.state()?);
+                let mut particles = Particles::new(state.mass, state.pos, state.vel);
+                particles.id = state.id;
+                sets.extend(["initial={memory={}}".into(), format!("run.t_start={time:?}")]);
+                InitialState { time, ..InitialState::new(particles, "particles of a program") }
+            }
+        };
+        sets.extend_from_slice(settings);
+        let loaded = read(&self.text, &self.base, &sets)?;
+        self.threads.run(|| assemble::set_up(loaded, initial, Vec::new()))
+    }
+}

@@ -1,0 +1,185 @@
+"""The particles of a simulation, as columns and one by one."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .arguments import Strict, column, vectors
+from .errors import InputError
+
+_COLUMNS = ("id", "m", "pos", "vel")
+
+
+class Particles(Strict):
+    """The particles of a simulation at its present time, in its units.
+
+    Columns are numpy arrays that cannot be written to. They are made once per time, and an array that was taken stays as it is when
+    the simulation goes on. Whole columns can be set, which starts the integration anew at the present time:
+    `sim.particles.vel = 1.1 * sim.particles.vel`. `particles[i]` is one particle, `len(particles)` their number.
+    """
+
+    __slots__ = ("_sim",)
+
+    def __init__(self, sim):
+        object.__setattr__(self, "_sim", sim)
+
+    def _state(self, name: str) -> np.ndarray:
+        return self._sim._cached("state", self._sim._core.state)[_COLUMNS.index(name)]
+
+    def _forces(self, index: int) -> np.ndarray:
+        return self._sim._cached("forces", self._sim._core.forces)[index]
+
+    def _change(self, **columns) -> None:
+        self._sim._change(self.id, **columns)
+
+    @property
+    def id(self) -> np.ndarray:
+        """Identities, (N,) uint64: they stay with a particle when others are added or removed."""
+        return self._state("id")
+
+    @property
+    def m(self) -> np.ndarray:
+        """Masses, (N,); unit: mass."""
+        return self._state("m")
+
+    @m.setter
+    def m(self, values) -> None:
+        self._change(mass=column(np.broadcast_to(values, (len(self),)) if np.ndim(values) == 0 else values, "m"))
+
+    @property
+    def pos(self) -> np.ndarray:
+        """Positions, (N, 3); unit: length."""
+        return self._state("pos")
+
+    @pos.setter
+    def pos(self, values) -> None:
+        self._change(pos=vectors(values, "pos"))
+
+    @property
+    def vel(self) -> np.ndarray:
+        """Velocities, (N, 3); unit: velocity."""
+        return self._state("vel")
+
+    @vel.setter
+    def vel(self, values) -> None:
+        self._change(vel=vectors(values, "vel"))
+
+    @property
+    def acc(self) -> np.ndarray:
+        """Accelerations, (N, 3); unit: length velocity² / length². External fields are in them."""
+        return self._forces(0)
+
+    @property
+    def jerk(self) -> np.ndarray:
+        """Time derivatives of the accelerations, (N, 3); zero with the leapfrog."""
+        return self._forces(1)
+
+    @property
+    def pot(self) -> np.ndarray:
+        """Potentials, (N,); unit: velocity². External fields are in them."""
+        return self._forces(2)
+
+    def __len__(self) -> int:
+        return len(self._sim)
+
+    def __getitem__(self, index: int) -> "Particle":
+        n = len(self)
+        try:
+            place = range(n)[index]
+        except IndexError:
+            raise IndexError(f"there is no particle {index}: there are {n}") from None
+        except TypeError:
+            place = None
+        if not isinstance(place, int):
+            raise TypeError("expected one whole number; for several particles index a column, as sim.particles.pos[2:5]")
+        return Particle(self._sim, int(self.id[place]))
+
+    def __iter__(self) -> Iterator["Particle"]:
+        return (Particle(self._sim, int(id)) for id in self.id)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} particles>"
+
+
+def _component(column: str, axis: int, what: str) -> property:
+    def get(self) -> float:
+        return float(getattr(self, column)[axis])
+
+    def put(self, value) -> None:
+        values = np.array(getattr(self, column))
+        values[axis] = value
+        setattr(self, column, values)
+
+    return property(get, put, doc=what)
+
+
+class Particle(Strict):
+    """One particle, which is found by its identity: it stays the same when others are removed."""
+
+    __slots__ = ("_id", "_sim")
+
+    def __init__(self, sim, id: int):
+        object.__setattr__(self, "_sim", sim)
+        object.__setattr__(self, "_id", id)
+
+    @property
+    def index(self) -> int:
+        """Its place in the columns."""
+        ids = self._sim.particles.id
+        if self._id < len(ids) and ids[self._id] == self._id:
+            return self._id
+        found = np.flatnonzero(ids == self._id)
+        if len(found) == 0:
+            raise InputError(f"there is no particle with the id {self._id} any more")
+        return int(found[0])
+
+    def _change(self, **columns) -> None:
+        self._sim._change(np.array([self._id], np.uint64), **columns)
+
+    @property
+    def id(self) -> int:
+        """Identity."""
+        return self._id
+
+    @property
+    def m(self) -> float:
+        """Mass; unit: mass."""
+        return float(self._sim.particles.m[self.index])
+
+    @m.setter
+    def m(self, value) -> None:
+        self._change(mass=column(value, "m"))
+
+    @property
+    def pos(self) -> np.ndarray:
+        """Position, (3,); unit: length."""
+        return self._sim.particles.pos[self.index]
+
+    @pos.setter
+    def pos(self, value) -> None:
+        self._change(pos=vectors(value, "pos"))
+
+    @property
+    def vel(self) -> np.ndarray:
+        """Velocity, (3,); unit: velocity."""
+        return self._sim.particles.vel[self.index]
+
+    @vel.setter
+    def vel(self, value) -> None:
+        self._change(vel=vectors(value, "vel"))
+
+    x = _component("pos", 0, "Position along x.")
+    y = _component("pos", 1, "Position along y.")
+    z = _component("pos", 2, "Position along z.")
+    vx = _component("vel", 0, "Velocity along x.")
+    vy = _component("vel", 1, "Velocity along y.")
+    vz = _component("vel", 2, "Velocity along z.")
+
+    def orbit(self, primary: "Particle | int | None" = None):
+        """Its osculating orbit about `primary`, a particle or its index, by default the one of the largest mass (`Orbits`)."""
+        found = self._sim.orbits(primary)
+        where = self.index - (self.index > self._sim._primary(primary))
+        return type(found)(*(values[where] for values in found))
+
+    def __repr__(self) -> str:
+        return f"<Particle {self._id}: m = {self.m:g}, pos = {self.pos}, vel = {self.vel}>"
