@@ -50,12 +50,8 @@ const CONCRETE: &[(&str, &[&str])] = &[
 const CHOOSERS: &[&str] =
     &["src/", "crates/run/src/assemble", "crates/run/src/config", "crates/lab/src/", "crates/cli/src/"];
 /// Where C libraries are called, or a library is called by C, which Rust cannot check.
-const MAY_BE_UNSAFE: &[&str] = &[
-    "src/force/cuda/mod.rs",
-    "crates/capi/src/lib.rs",
-    "crates/g6/src/lib.rs",
-    "crates/lab/src/literature/mod.rs",
-];
+const MAY_BE_UNSAFE: &[&str] =
+    &["src/force/cuda/mod.rs", "crates/capi/src/lib.rs", "crates/g6/src/lib.rs", "crates/lab/src/literature/mod.rs"];
 const MOST_LINES: usize = 450;
 
 fn top() -> &'static Path {

@@ -134,7 +134,12 @@ impl SourceForces {
             return Err(Error::input("process", problem).with_help("open it in the process that uses it"));
         }
         let points = Points { exclude: &exclude, pos, vel };
-        spin_pool::shared()?.install(|| self.engine.evaluate_at(Time::default(), points, out))?;
+        // A GPU needs no threads, and waking one takes as long as the forces on a few points.
+        if self.on_gpu {
+            self.engine.evaluate_at(Time::default(), points, out)?;
+        } else {
+            spin_pool::shared()?.install(|| self.engine.evaluate_at(Time::default(), points, out))?;
+        }
         let finite = |k: usize| out.acc[k].iter().chain(&out.jerk[k]).chain([&out.pot[k]]).all(|x| x.is_finite());
         match (0..n).find(|&k| !finite(k)) {
             None => Ok(()),

@@ -32,7 +32,7 @@ pub(crate) fn count(n: i64, what: &str) -> Result<usize, Failure> {
 }
 
 impl TisaneVectors {
-    fn is_left_out(&self) -> bool {
+    pub(crate) fn is_left_out(&self) -> bool {
         self.x.is_null() && self.y.is_null() && self.z.is_null()
     }
 
@@ -51,9 +51,21 @@ impl TisaneVectors {
     /// # Safety
     /// The n vectors can be read.
     pub(crate) unsafe fn read(&self, n: usize, what: &str) -> Result<Vec<Vec3>, Failure> {
+        let mut vectors = Vec::new();
+        unsafe { self.read_into(n, &mut vectors, what) }?;
+        Ok(vectors)
+    }
+
+    /// Copies n vectors of the caller to `to`, whose memory is used again.
+    ///
+    /// # Safety
+    /// The n vectors can be read.
+    pub(crate) unsafe fn read_into(&self, n: usize, to: &mut Vec<Vec3>, what: &str) -> Result<(), Failure> {
         let columns = self.columns(n, what)?;
         let at = |k: usize| columns.map(|column| unsafe { column.add(k * self.stride).read() });
-        Ok((0..n).map(|k| Vec3::from(at(k))).collect())
+        to.clear();
+        to.extend((0..n).map(|k| Vec3::from(at(k))));
+        Ok(())
     }
 
     /// Copies n vectors of the caller; [`None`] if they are left out.

@@ -7,8 +7,17 @@ use std::ffi::c_char;
 use tisane::Error;
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, Forces, SourceForces};
+use tisane::particles::Vec3;
 
-static OPEN: Handles<SourceForces> = Handles::new("force engine");
+/// Engine, and memory that its calls use again: large arrays that are new take longer than small forces.
+struct Engine {
+    forces: SourceForces,
+    pos: Vec<Vec3>,
+    vel: Vec<Vec3>,
+    found: Forces,
+}
+
+static OPEN: Handles<Engine> = Handles::new("force engine");
 
 /// Opens an engine that computes the forces of sources at any points, in units with G = 1, and writes its handle to
 /// `forces`; tisane_forces_close closes it. As many may be open as wanted, and each may be used by any thread, but by one
@@ -38,7 +47,8 @@ pub unsafe extern "C" fn tisane_forces_open(
             return Err(wrong("forces is NULL"));
         }
         let opened = SourceForces::open(kind, precision, softening, device)?;
-        unsafe { put(OPEN.open(opened), forces, "forces") }?;
+        let engine = Engine { forces: opened, pos: Vec::new(), vel: Vec::new(), found: Forces::default() };
+        unsafe { put(OPEN.open(engine), forces, "forces") }?;
         Ok(Status::TISANE_OK)
     })
 }
@@ -86,7 +96,7 @@ pub unsafe extern "C" fn tisane_forces_set(
         let n = count(n, "n")?;
         let (mass, pos, vel) = unsafe { (slice(mass, n, "mass")?, pos.read(n, "pos")?, vel.read_if(n, "vel")?) };
         let vel = vel.unwrap_or_else(|| vec![Default::default(); n]);
-        OPEN.with(forces, |forces| Ok(forces.set(mass, &pos, &vel)?))?;
+        OPEN.with(forces, |engine| Ok(engine.forces.set(mass, &pos, &vel)?))?;
         Ok(Status::TISANE_OK)
     })
 }
@@ -112,7 +122,7 @@ pub unsafe extern "C" fn tisane_forces_set_some(
         let (index, mass) = unsafe { (slice(index, n, "index")?, slice(mass, n, "mass")?) };
         let (pos, vel) = unsafe { (pos.read(n, "pos")?, vel.read_if(n, "vel")?) };
         let vel = vel.unwrap_or_else(|| vec![Default::default(); n]);
-        OPEN.with(forces, |forces| Ok(forces.set_some(index, mass, &pos, &vel)?))?;
+        OPEN.with(forces, |engine| Ok(engine.forces.set_some(index, mass, &pos, &vel)?))?;
         Ok(Status::TISANE_OK)
     })
 }
@@ -142,14 +152,17 @@ pub unsafe extern "C" fn tisane_forces_evaluate(
     guarded(|| {
         let n = count(n, "n")?;
         let exclude = unsafe { slice_if(exclude, n) }.unwrap_or_default();
-        let (pos, vel) = unsafe { (pos.read(n, "pos")?, vel.read_if(n, "vel")?.unwrap_or_default()) };
-        let mut found = Forces::default();
-        OPEN.with(forces, |forces| Ok(forces.evaluate(exclude, &pos, &vel, &mut found)?))?;
-        unsafe {
-            acc.write(&found.acc, "acc")?;
-            jerk.write(&found.jerk, "jerk")?;
-            write_if(&found.pot, pot);
-        }
-        Ok(Status::TISANE_OK)
+        OPEN.with(forces, |engine| {
+            unsafe { pos.read_into(n, &mut engine.pos, "pos") }?;
+            unsafe { vel.read_into(if vel.is_left_out() { 0 } else { n }, &mut engine.vel, "vel") }?;
+            let Engine { forces, pos, vel, found } = engine;
+            forces.evaluate(exclude, pos, vel, found)?;
+            unsafe {
+                acc.write(&found.acc, "acc")?;
+                jerk.write(&found.jerk, "jerk")?;
+                write_if(&found.pot, pot);
+            }
+            Ok(Status::TISANE_OK)
+        })
     })
 }

@@ -145,9 +145,13 @@ impl Cluster {
             usize::try_from(nj).map_err(|_| Failure::argument(format!("nj = {nj}: expected no negative number")))?;
         check_finite("the time", &[self.time])?;
         check_targets(self.settings.precision, targets)?;
-        let Self { engine, sources, time, .. } = self;
+        let Self { engine, settings, sources, time, .. } = self;
         let t = *time;
-        let forces = pool::run(|| evaluate(&mut **engine, sources, (t, nj), targets))??;
+        // A GPU needs no threads, and waking one takes as long as a small block.
+        let forces = match settings.kind {
+            EngineKind::Cuda => evaluate(&mut **engine, sources, (t, nj), targets)?,
+            _ => pool::run(|| evaluate(&mut **engine, sources, (t, nj), targets))??,
+        };
         let searched = |k: usize| Target { identity: targets.identity[k], pos: targets.pos[k], h2: targets.h2[k] };
         let targets_searched = (0..targets.pos.len()).map(searched).collect();
         Ok(Call { targets: targets_searched, eps2: targets.eps2, time: t, forces, lists: None })
@@ -239,7 +243,10 @@ fn evaluate(
     engine.set_softening(targets.eps2);
     engine.evaluate_at(now, Points { exclude: &exclude, pos: &targets.pos, vel: &targets.vel }, &mut forces)?;
     // An engine leaves out one source. Targets that several sources share an identity with are rare: they are summed here.
-    let summed: Vec<_> = shared.par_iter().map(|&k| without_namesakes(sources, t, targets, k)).collect();
+    if shared.is_empty() {
+        return Ok(forces);
+    }
+    let summed: Vec<_> = pool::run(|| shared.par_iter().map(|&k| without_namesakes(sources, t, targets, k)).collect())?;
     for (&k, force) in shared.iter().zip(&summed) {
         forces.set(k, force);
     }
@@ -296,8 +303,12 @@ fn check_source(precision: Precision, source: &Source) -> Result<()> {
         return Err(Failure::new(Code::Number, problem));
     }
     check_finite("its time", &[source.time])?;
-    for (what, v) in [("acceleration", source.acc2), ("jerk", source.jerk6), ("snap", source.snap18)] {
-        check_finite(&format!("a component of its {what}"), v.as_slice())?;
+    for (what, v) in [
+        ("a component of its acceleration", source.acc2),
+        ("a component of its jerk", source.jerk6),
+        ("a component of its snap", source.snap18),
+    ] {
+        check_finite(what, v.as_slice())?;
     }
     Ok(())
 }

@@ -294,7 +294,12 @@ impl FieldEngine for CudaEngine {
             out.resize(points.len());
             return Ok(());
         };
-        let (mut some, n) = (Forces::default(), points.len());
+        let n = points.len();
+        if n <= slots {
+            let targets = Targets { index: points.exclude, pos: points.pos, vel: points.vel };
+            return self.sum(now, targets, false, out);
+        }
+        let mut some = Forces::default();
         out.resize(n);
         // As many at a time as the staging memory takes.
         for first in (0..n).step_by(slots) {
