@@ -213,7 +213,7 @@ class Simulation(Strict):
         return self.copy()
 
     def __reduce__(self):
-        return _unpacked, (type(self), self._packed(), self._function)
+        return _restored, (type(self), self._packed(), self._function)
 
     def _packed(self) -> bytes:
         with tempfile.TemporaryDirectory(prefix="tisane-") as folder:
@@ -567,7 +567,7 @@ def _unpacked(content: bytes):
         return _engine.Core.load(path)
 
 
-def _unpacked(cls, content: bytes, function):
+def _restored(cls, content: bytes, function):
     made = cls._of(_unpacked(content))
     if function is not None:
         made.set_external(**function)
