@@ -283,7 +283,10 @@ def test_other_threads_run_during_an_integration():
     assert len(counted) > 5
 
 
-INTERRUPTED = """
+# A shell that starts tests in the background has them ignore SIGINT, and Python then leaves it ignored.
+HEEDING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+INTERRUPTED = HEEDING + """
 import tisane
 sim = tisane.Simulation.plummer(512, seed=1, softening=0.01, integrator={"multipoint": {"eta": 0.2, "dt_max": 1/8}})
 try:
@@ -305,7 +308,7 @@ def test_ctrl_c_stops_an_integration():
     assert process.returncode == 0 and rest.endswith("stopped\n")
 
 
-INTERRUPTED_RUN = """
+INTERRUPTED_RUN = HEEDING + """
 import sys, tisane
 try:
     tisane.run({"run": {"name": "long", "t_end": 1000.0}, "initial": {"plummer": {"n": 256}}}, sys.argv[1],
