@@ -123,7 +123,7 @@ macro_rules! numbers {
 numbers!(u8, i32, i64, f32, f64);
 
 impl Message {
-    /// Reads a message. Memory grows with the bytes that arrive, whatever lengths the header claims.
+    /// Reads a message. Memory is reserved for bytes that have arrived, not for the lengths in the header.
     ///
     /// # Errors
     /// [`ReadError`]; the stream cannot be used afterwards.

@@ -59,7 +59,7 @@ impl Simulation {
     }
 
     fn measure_horizon(&mut self) {
-        // Less than the axis has, so that a time just before its end is on it whatever the rounding.
+        // Less than the axis has, so that rounding cannot put a time just before its end beyond it.
         let periods = (MAX_DT_MAX_STEPS - 2) as f64;
         self.horizon = self.engine.time() + periods * self.engine.config().dt_max();
     }
@@ -92,7 +92,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Integrates to the time `until` or the end of the axis of time, whatever comes first, or until `go_on`, which is
+    /// Integrates to the earlier of the time `until` and the end of the axis of time, or until `go_on`, which is
     /// called after every block step, returns false. Returns true if no such call did.
     ///
     /// # Errors

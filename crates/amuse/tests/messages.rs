@@ -1,5 +1,5 @@
 //! Promise: messages of AMUSE's channel are read as they were written, in either order of bytes, and what is no message
-//! ends in an error, whatever lengths it claims.
+//! ends in an error, and reserves no memory for lengths that it only claims.
 
 use proptest::prelude::*;
 use tisane_amuse::message::{Message, Order, ReadError};

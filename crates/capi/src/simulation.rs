@@ -218,7 +218,8 @@ unsafe impl Send for Data {}
 
 /// Integrates to the time `t`, which may be any that is not before the present one; asking for more times changes no bit.
 /// After every block step calls `go_on` with `data`, unless it is NULL, from a thread of the library while the caller
-/// waits. TISANE_STOPPED if it ended the integration: the simulation stands at the time that it was told, and may go on.
+/// waits. TISANE_STOPPED if it ended the integration: the present time is then that of its last call, and a
+/// further call of this function goes on from there.
 ///
 /// TISANE_INPUT for particles and settings that do not go together, such as two particles at one place without
 /// softening; TISANE_FAILED if the integration fails.

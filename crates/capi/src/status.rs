@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tisane::Error;
 
 /// Version of the interface: it grows by one when a program must be compiled anew.
@@ -72,9 +73,20 @@ fn set_last(text: &str) {
 /// Calls `work`, keeps the text of its failure and turns a panic into one.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
     static QUIET: Once = Once::new();
-    // The message of a panic is returned, not printed.
-    QUIET.call_once(|| std::panic::set_hook(Box::new(|_| {})));
-    match catch_unwind(AssertUnwindSafe(work)) {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    // The message of a panic is returned, not printed. Panics of a program in Rust outside of calls keep its own hook.
+    QUIET.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if CALLS.load(Ordering::Relaxed) == 0 {
+                others(panic);
+            }
+        }));
+    });
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    CALLS.fetch_sub(1, Ordering::Relaxed);
+    match result {
         Ok(Ok(status)) => status,
         Ok(Err(Failure(status, text))) => {
             set_last(&text);

@@ -5,7 +5,7 @@ use crate::failure::{Code, Failure, Result};
 use crate::neighbours::{List, Positions, Target};
 use crate::pool;
 use crate::settings::{MOST_TARGETS, Settings};
-use crate::sources::{NOBODY, Source, Sources};
+use crate::sources::{NO_IDENTITY, Source, Sources};
 use rayon::prelude::*;
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
@@ -182,7 +182,7 @@ impl Cluster {
             positions.nearest(sources, &call.targets)
         })?;
         let neighbour = |found: Option<crate::neighbours::Nearest>| match found {
-            None => Neighbour { identity: NOBODY, distance: f64::INFINITY },
+            None => Neighbour { identity: NO_IDENTITY, distance: f64::INFINITY },
             Some(found) => {
                 Neighbour { identity: sources.slot(found.slot).identity, distance: (found.r2 + call.eps2).sqrt() }
             }

@@ -39,9 +39,9 @@ pub fn remove(id: i32) -> Result<()> {
     before.map(drop).ok_or_else(|| closed(id))
 }
 
-/// Runs `work` on an open cluster, which nobody else uses meanwhile. A number that was never opened stands for the only
+/// Locks an open cluster and runs `work` on it. A number that was never opened stands for the only
 /// open cluster if there is but one: ph4 opens the number of its GPU and then calls the number 0, and Sapporo has one
-/// cluster whatever the number.
+/// cluster for all numbers.
 ///
 /// # Errors
 /// If it is not open or was left in the middle of a call by a mistake of this library, and those of `work`.

@@ -18,7 +18,7 @@ use tisane::time::Time;
 /// Largest number of addresses.
 pub const MOST_ADDRESSES: usize = 1 << 23;
 /// Identity of an address that counts as empty, as in AMUSE's `libg6`.
-pub const NOBODY: i32 = -1;
+pub const NO_IDENTITY: i32 = -1;
 /// Value of [`Sources::slot_of`] of an address without a slot.
 const NO_SLOT: u32 = u32::MAX;
 /// Number of sources from which predictions are shared among threads, and the share of one.
@@ -239,7 +239,7 @@ impl Sources {
     }
 
     fn make_slots(&mut self, nj: usize) {
-        let holds = |address: &usize| self.addresses[*address].is_some_and(|source| source.identity != NOBODY);
+        let holds = |address: &usize| self.addresses[*address].is_some_and(|source| source.identity != NO_IDENTITY);
         self.slots = (0..nj).filter(holds).map(|address| address as u32).collect();
         self.slot_of = vec![NO_SLOT; nj];
         for (slot, &address) in self.slots.iter().enumerate() {
@@ -397,7 +397,7 @@ mod tests {
     fn slots_are_the_addresses_that_hold_somebody() {
         let mut engine = reference::engine(Precision::F64, 0.0, axis::CLOCK);
         let mut sources = Sources::default();
-        for (address, identity) in [(0, 9), (2, NOBODY), (5, 9), (7, 3)] {
+        for (address, identity) in [(0, 9), (2, NO_IDENTITY), (5, 9), (7, 3)] {
             sources.set(address, Source { identity, ..source(0.0) }).unwrap();
         }
         acc(&mut *engine, &mut sources, 2.0, 100);

@@ -14,7 +14,7 @@ use crate::cluster::{Cluster, Targets};
 use crate::failure::{Code, Failure, Result};
 use crate::registry;
 use crate::settings::{GRAPE_PIPES, MOST_TARGETS, Settings, verbose};
-use crate::sources::{NOBODY, Source};
+use crate::sources::{NO_IDENTITY, Source};
 pub use pointers::{Argument, Vector};
 use pointers::{copied, store, store_vectors, vector, vectors};
 use std::ffi::{c_double, c_float, c_int};
@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tisane::force::Forces;
 use tisane::particles::{Vec3, components};
 
-/// Runs a function to its end whatever happens, and turns what it returns into what the client gets.
+/// Runs the body of an exported function; returns its value, or the negative code of its error or panic.
 fn guarded(name: &str, work: impl FnOnce() -> Result<c_int>) -> c_int {
     let panicked = |_| Err(Failure::new(Code::Internal, "a mistake in this library"));
     match catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked) {
@@ -264,7 +264,7 @@ unsafe fn last_half(
                 let _ = store_vectors(&nothing, acc);
                 let _ = store_vectors(&nothing, jerk);
                 let _ = store(&vec![f64::NAN; n], pot);
-                let _ = nnb.map(|nnb| store(&vec![NOBODY; n], nnb));
+                let _ = nnb.map(|nnb| store(&vec![NO_IDENTITY; n], nnb));
             }
             Err(failure)
         }
