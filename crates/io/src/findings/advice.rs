@@ -1,11 +1,11 @@
 //! Advice that follows from the findings, with the commands to do it.
 
-use super::words::{duration, number, percent};
+use super::words::{number, percent};
 use super::{Advice, Ending, Findings, Growth};
 use crate::directory::{self, CONFIG, bytes};
 use crate::{lock, shell, snapshot};
 use std::path::{Path, PathBuf};
-use tisane::units::digits;
+use tisane::units::{digits, wall_time};
 
 /// Largest number of pieces of advice.
 const MOST: usize = 4;
@@ -61,9 +61,10 @@ impl Findings {
             Ending::Killed { .. } => {
                 vec![self.go_on("", ". What came after it is computed again, with the same bits:", "")]
             }
-            Ending::Failed { error, advice } => {
-                let own = || Advice { text: format!("The run itself advised: {advice}"), command: String::new() };
-                self.about_the_error(error).into_iter().chain((!advice.is_empty()).then(own)).collect()
+            Ending::Failed { error, advice } if advice.is_empty() => self.about_the_error(error).into_iter().collect(),
+            // What the run said at its end, when it knew more than its files hold.
+            Ending::Failed { advice, .. } => {
+                advice.lines().map(|line| Advice { text: line.to_owned(), command: String::new() }).collect()
             }
         }
     }
@@ -119,7 +120,7 @@ impl Findings {
         // Rounded upwards, so that it is not below the least.
         let options = format!(" --set {}={:.3e}", scheme.key("dt_min"), (dt_min / SHORTER).max(least) * 1.0005);
         let pace = self.wall_to_go().map_or(":".into(), |wall| {
-            format!(". At its last speed, the rest takes {}; shorter steps take longer:", duration(wall))
+            format!(". At its last speed, the rest takes {}; shorter steps take longer:", wall_time(wall))
         });
         Some(self.go_on(&format!("{before}Allow shorter steps. "), &pace, &options))
     }

@@ -1,9 +1,9 @@
 //! The answer: what ended the run, or how far it is, and what its work is spent on.
 
-use super::words::{count, duration, error, number, percent};
+use super::words::{count, error, number, percent};
 use super::{Ending, Findings, Share};
 use crate::lock;
-use tisane::units::{Dimension, digits};
+use tisane::units::{Dimension, digits, wall_time};
 
 /// Largest number of particles of which it is said that they share the work.
 const FEW: usize = 10;
@@ -32,7 +32,7 @@ impl Findings {
 
     /// Returns the sentence about the state of the run.
     fn state(&self) -> String {
-        let wall = self.wall_seconds().map_or(String::new(), |wall| format!(" after {} of wall time", duration(wall)));
+        let wall = self.wall_seconds().map_or(String::new(), |wall| format!(" after {} of wall time", wall_time(wall)));
         let of_end = self
             .settings
             .t_end
@@ -42,7 +42,7 @@ impl Findings {
             Some(time) => format!("t = {}{of_end}{wall}", self.at(time)),
             None => "its start".into(),
         };
-        let to_go = self.wall_to_go().map_or(String::new(), |wall| format!("; about {} to go", duration(wall)));
+        let to_go = self.wall_to_go().map_or(String::new(), |wall| format!("; about {} to go", wall_time(wall)));
         match &self.ending {
             Ending::Running { owner, halted: true } => {
                 let id = lock::process_here(owner).unwrap_or_default();

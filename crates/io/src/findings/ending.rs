@@ -1,6 +1,6 @@
 //! The end of a run, or its state in progress: from its lock, its summary and its log.
 
-use crate::directory::{LOG, SUMMARY};
+use crate::directory::{FAILED, LOG, SUMMARY};
 use crate::{lock, regular_file};
 use serde_json::Value;
 use std::io::{Read, Seek, SeekFrom};
@@ -28,7 +28,7 @@ pub enum Ending {
     Failed {
         /// The error.
         error: String,
-        /// Advice that came with it; empty if there is none.
+        /// Advice that came with it, a remedy a line; empty if there is none.
         advice: String,
     },
     /// Its process ended without a summary and without an error.
@@ -60,7 +60,7 @@ impl Ending {
         }
         let text = |key: &str| summary.and_then(|s| s.get(key)?.as_str()).unwrap_or_default().to_owned();
         match (text("exit_reason"), log.iter().rev().find(|line| line.is_error)) {
-            (reason, _) if reason == "failed" => Self::Failed { error: text("error"), advice: text("advice") },
+            (reason, _) if reason == FAILED => Self::Failed { error: text("error"), advice: text("advice") },
             (reason, _) if !reason.is_empty() => Self::Ended { reason },
             (_, Some(line)) => Self::Failed { error: line.text.clone(), advice: String::new() },
             (_, None) => Self::Killed { owner: lock::owner(dir).unwrap_or_default() },

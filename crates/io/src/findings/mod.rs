@@ -26,7 +26,7 @@ pub use state::{Progress, State};
 use crate::checkpoint::Counters;
 use crate::directory::{self, CONFIG};
 use crate::fields::Journal;
-use crate::provenance::Provenance;
+use crate::provenance::{Change, Provenance};
 use crate::regular_file;
 use crate::table;
 use serde_json::Value;
@@ -56,8 +56,10 @@ pub struct Findings {
     pub short_steps: Option<ShortSteps>,
     /// Time and wall time of the newest checkpoint.
     pub checkpoint: Option<Progress>,
-    /// Engine, precision and GPU: as the newest file says.
+    /// Engine, precision and GPU, as the newest file says.
     pub engine: [String; 3],
+    /// Settings that were changed when it was resumed.
+    pub changes: Vec<Change>,
     /// Space that it takes and needs.
     pub disk: Disk,
     /// Files that are missing or damaged, and why.
@@ -107,6 +109,7 @@ impl Findings {
             engine: provenance.map_or_else(Default::default, |Provenance { engine, precision, gpu, .. }| {
                 [engine, precision, gpu].map(Clone::clone)
             }),
+            changes: provenance.and_then(|provenance| provenance.changes().ok()).unwrap_or_default(),
             disk: Disk::measure(dir, &settings, course),
             energy: EnergyError::find(&rows),
             settings,

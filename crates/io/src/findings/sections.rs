@@ -1,11 +1,12 @@
 //! The findings by subject, as the sections of a page.
 
-use super::words::{NONE, duration, error, number, percent, short_percent, shortened};
+use super::words::{NONE, error, number, percent, short_percent, shortened};
 use super::{Ending, Findings, Growth, Interval, LogLine, Section, ShortStep, TextTable, intervals};
 use crate::directory::bytes;
+use crate::provenance::Change;
 use serde_json::Value;
 use tisane::force::profile;
-use tisane::units::{Dimension, digits};
+use tisane::units::{Dimension, digits, wall_time};
 
 /// Rows of the table over time.
 const INTERVALS: usize = 8;
@@ -61,7 +62,7 @@ impl Findings {
                 number(interval.to),
                 digits(interval.step_min * factor),
                 digits(interval.mean_block),
-                duration(interval.wall_seconds),
+                wall_time(interval.wall_seconds),
                 format!("{:.1e}", interval.pairs_per_second),
                 error(interval.energy_error),
             ];
@@ -75,7 +76,7 @@ impl Findings {
 
     fn shortest_steps(&self) -> Section {
         let Some(steps) = &self.short_steps else { return Section::default() };
-        let mut section = Section::new(format!("Shortest steps at t = {} ({})", self.at(steps.time), steps.source));
+        let mut section = Section::new(format!("Particles with the most steps at t = {} ({})", self.at(steps.time), steps.source));
         let orbits = || steps.rows.iter().filter_map(|row| row.partner.as_ref()?.orbit);
         let partners = || steps.rows.iter().filter_map(|row| row.partner.as_ref());
         let size = |values: &mut dyn Iterator<Item = f64>| middle(values).unwrap_or(0.0);
@@ -173,7 +174,7 @@ impl Findings {
         let whole = Interval::new(&self.rows).or_else(|| self.since_last_row());
         let unit = self.settings.units.label(Dimension::TIME);
         if let (Some(last), Some(whole)) = (self.last_interval(), whole.filter(|whole| whole.wall_seconds > 0.0)) {
-            let [now, mean] = [last, whole].map(|interval| duration(interval.wall_per_time()));
+            let [now, mean] = [last, whole].map(|interval| wall_time(interval.wall_per_time()));
             section.fact("wall time", format!("{now} for 1 {unit} at the end, {mean} on average"));
             let intervals = intervals::intervals(&self.rows, INTERVALS).into_iter().chain(self.since_last_row());
             let best = intervals.map(|interval| interval.pairs_per_second).fold(0.0, f64::max);
@@ -237,7 +238,7 @@ impl Findings {
         let parts = parts.iter().filter(|(_, part)| *part > 0.0);
         let text: Vec<String> = parts.map(|(name, part)| format!("{name} {}", percent(part / total))).collect();
         let name = if self.engine[0] == "cuda" { "share of the GPU" } else { "profile" };
-        section.fact(name, format!("{} of {} of the last session", text.join(", "), duration(total)));
+        section.fact(name, format!("{} of {} of the last session", text.join(", "), wall_time(total)));
     }
 
     fn files(&self) -> Section {
@@ -250,7 +251,7 @@ impl Findings {
             let needed = needed.map_or(String::new(), |n| format!("; about {} more to t_end", bytes(n)));
             let lasts = disk.bytes_per_second.filter(|rate| self.ending.is_running() && *rate > 0.0);
             let lasts =
-                lasts.map_or(String::new(), |rate| format!(", full in {} at this rate", duration(free as f64 / rate)));
+                lasts.map_or(String::new(), |rate| format!(", full in {} at this rate", wall_time(free as f64 / rate)));
             section.fact("free", format!("{}{lasts}{needed}", bytes(free)));
         }
         let valid =
@@ -259,24 +260,21 @@ impl Findings {
             [] => "none".into(),
             [(name, size, age), others @ ..] => {
                 let others = others.first().map_or(String::new(), |(name, ..)| format!(", and {name}"));
-                format!("{valid}; {name} ({}), written {} ago{others}", bytes(*size), duration(*age))
+                format!("{valid}; {name} ({}), written {} ago{others}", bytes(*size), wall_time(*age))
             }
         };
         section.fact("checkpoint", text);
         if let Some(age) = disk.last_row.filter(|_| self.ending.is_running()) {
             let before = Interval::new(self.rows.get(self.rows.len().saturating_sub(2)..).unwrap_or_default());
             let before =
-                before.map_or(String::new(), |i| format!("; the one before took {}", duration(i.wall_seconds)));
-            section.fact("last row", format!("written {} ago{before}", duration(age)));
+                before.map_or(String::new(), |i| format!("; the one before took {}", wall_time(i.wall_seconds)));
+            section.fact("last row", format!("written {} ago{before}", wall_time(age)));
         }
         for problem in self.problems.iter().take(LINES) {
             section.fact("not readable", shortened(problem, LINE));
         }
-        if let Some(changes) = self.summary.as_ref().and_then(|summary| summary.get("changes")?.as_array()) {
-            for change in changes.iter().rev().take(LINES).rev() {
-                let text = change.as_str().map_or_else(|| change.to_string(), str::to_owned);
-                section.fact("changed", shortened(&text, LINE));
-            }
+        for Change { key, from, to, time, .. } in self.changes.iter().rev().take(LINES).rev() {
+            section.fact("changed", format!("{key} from {from} to {to} at t = {}", self.at(*time)));
         }
         section
     }

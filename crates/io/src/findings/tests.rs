@@ -134,7 +134,7 @@ fn a_killed_run_is_explained_in_the_users_units() {
     );
     assert_eq!(commands(&page)[0], format!("tisane resume {}", dir.path().display()));
     assert!(page.advice[1].text.contains("each of the 42700 orbits of 38 + 39"), "{:?}", page.advice);
-    assert_eq!(fact(&page, "wall time"), "1 min for 1 Myr at the end, 1 min on average");
+    assert_eq!(fact(&page, "wall time"), "60.0 s for 1 Myr at the end, 60.0 s on average");
     assert_eq!(fact(&page, "how it grew"), "half of it or more between two rows");
     assert_eq!(
         fact(&page, "until 3"),
@@ -170,7 +170,7 @@ fn a_stopped_run_goes_on_and_a_halted_or_running_one_is_left_alone() {
     assert_eq!(running.answer[0], "Runs: t = 4 Myr of 10 after 4 min of wall time; about 6 min to go.");
     assert!(running.answer[1].contains("block steps are taken by one binary"), "{:?}", running.answer);
     assert!(commands(&running).iter().all(|command| command.is_empty()), "{:?}", running.advice);
-    assert!(fact(&running, "last row").ends_with("the one before took 1 min"));
+    assert!(fact(&running, "last row").ends_with("the one before took 60.0 s"));
     assert!(fact(&running, "free").contains(" at this rate; about "), "{}", fact(&running, "free"));
     edit(&dir, LOG, "much softening", "x: No space left on device; waiting for space (output.on_full = \"wait\")");
     assert!(
@@ -188,31 +188,33 @@ fn a_stopped_run_goes_on_and_a_halted_or_running_one_is_left_alone() {
 fn a_checkpoint_after_the_last_row_gives_the_present_speed() {
     let dir = made();
     let mut later = checkpoint(5);
-    later.run.wall_seconds = 240.0 + 3600.0;
+    later.run.wall_seconds = 240.0 + 7200.0;
+    later.provenance.changes = "[{\"key\": \"integrator.hermite4.nu\", \"from\": 0.02, \"to\": 0.01, \"trajectory\": true, \
+        \"block_steps\": 100, \"time\": 1.0, \"made\": \"2026-11-22T19:25:24Z\"}]"
+        .into();
     checkpoint::write(dir.path(), &later).unwrap();
     let page = page(&dir);
-    assert_eq!(fact(&page, "wall time"), "1 h for 1 Myr at the end, 1 min on average");
+    assert_eq!(fact(&page, "wall time"), "2 h for 1 Myr at the end, 60.0 s on average");
+    assert_eq!(fact(&page, "changed"), "integrator.hermite4.nu from 0.02 to 0.01 at t = 1 Myr");
     let table = page.sections[0].table.as_ref().unwrap();
     assert_eq!(table.columns, ["until t [Myr]", "min step [kyr]", "mean block", "wall time", "pairs/s", "dE/E"]);
-    assert_eq!(table.rows.last().unwrap(), &["5", "0.977", "4.00", "1 h", "4.4e0", "–"]);
+    assert_eq!(table.rows.last().unwrap(), &["5", "0.977", "4.00", "2 h", "2.2e0", "–"]);
 }
 
 #[test]
 fn a_run_that_ended_at_dt_min_is_told_how_to_allow_shorter_steps() {
     let dir = made();
     let summary = "{\"exit_reason\": \"failed\", \"time\": 4.0, \"error\": \"particle 38 needs a step below dt_min\", \
-                   \"advice\": \"allow shorter steps\", \"changes\": [\"nu = 0.02 at t = 1\"]}";
+                   \"advice\": \"allow shorter steps: tisane resume x\\nor clamp\"}";
     with_summary(&dir, summary);
     let failed = page(&dir);
     assert_eq!(
         failed.answer[0],
         "Ended by an error at t = 4 Myr of 10 after 4 min of wall time: particle 38 needs a step below dt_min"
     );
-    let resume = format!("tisane resume {}", dir.path().display());
-    assert_eq!(commands(&failed)[0], format!("{resume} --set integrator.hermite4.dt_min=9.771e-10"));
-    assert_eq!(failed.advice[1].text, "The run itself advised: allow shorter steps");
-    assert_eq!(fact(&failed, "changed"), "nu = 0.02 at t = 1");
-    // Of an older version, without a summary, and with the shortest dt_min that there is.
+    let own: Vec<_> = failed.advice.iter().map(|advice| advice.text.as_str()).collect();
+    assert_eq!(own[..2], ["allow shorter steps: tisane resume x", "or clamp"]);
+    // Of an older version, without a summary.
     fs::remove_file(dir.path().join(SUMMARY)).unwrap();
     edit(
         &dir,
@@ -220,6 +222,9 @@ fn a_run_that_ended_at_dt_min_is_told_how_to_allow_shorter_steps() {
         " WARN much softening",
         "ERROR particle 38 needs a time step of 1e-13 at time 4, below the floor of 1e-12",
     );
+    let resume = format!("tisane resume {}", dir.path().display());
+    assert_eq!(commands(&page(&dir))[0], format!("{resume} --set integrator.hermite4.dt_min=9.771e-10"));
+    // With the shortest dt_min that there is.
     edit(&dir, CONFIG, "dt_min = 1e-6", "dt_min = \"2^-36\"");
     let older = page(&dir);
     assert!(older.answer[0].contains("below the floor of 1e-12"));
@@ -356,7 +361,7 @@ fn without_a_checkpoint_the_newest_snapshot_is_taken() {
     fs::remove_file(dir.path().join(checkpoint::NEWEST)).unwrap();
     fs::remove_file(dir.path().join(CONFIG)).unwrap();
     let found = page(&dir);
-    assert!(found.text().contains("Shortest steps at t = 4 T (snapshot_0004.hdf5)"), "{}", found.text());
+    assert!(found.text().contains("Particles with the most steps at t = 4 T (snapshot_0004.hdf5)"), "{}", found.text());
     assert_eq!(commands(&found)[0], format!("path = \"{}\"", directory::snapshot(dir.path(), 4).display()));
     fs::write(directory::snapshot(dir.path(), 4), "damaged").unwrap();
     assert!(page(&dir).text().contains("(snapshot_0003.hdf5)"));

@@ -1,7 +1,5 @@
 //! Numbers, times and shares as the page of findings has them.
 
-use tisane::units::digits;
-
 /// Cell without a value.
 pub(super) const NONE: &str = "–";
 
@@ -12,31 +10,6 @@ pub(super) fn number(x: f64) -> String {
         return rounded.to_string();
     }
     format!("{rounded:e}")
-}
-
-/// Returns a wall time: `37.1 ms`, `0.11 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`, `1.2e+03 yr`.
-pub(super) fn duration(seconds: f64) -> String {
-    const YEAR: f64 = 365.25 * 86400.0;
-    if !seconds.is_finite() {
-        return "an unknown time".into();
-    }
-    let parts = |unit: u64, names: [&str; 2], smaller: u64| {
-        // In whole smaller units, so that no part is rounded up to a whole of the greater.
-        let whole = (seconds / smaller as f64).round() as u64;
-        let per = unit / smaller;
-        match (whole / per, whole % per) {
-            (great, 0) => format!("{great} {}", names[0]),
-            (great, small) => format!("{great} {} {small} {}", names[0], names[1]),
-        }
-    };
-    match seconds {
-        s if s < 0.1 => format!("{} ms", digits(s * 1e3)),
-        s if s < 59.5 => format!("{} s", digits(s)),
-        s if s < 3570.0 => parts(60, ["min", "s"], 1),
-        s if s < 86_400.0 - 30.0 => parts(3600, ["h", "min"], 60),
-        s if s < YEAR => parts(86_400, ["d", "h"], 3600),
-        s => format!("{} yr", digits(s / YEAR)),
-    }
 }
 
 /// Returns a share in percent; a small one is not called 0, and a large one not 100.
@@ -88,26 +61,6 @@ mod tests {
         }
         assert_eq!([error(-3.61e-8), error(0.0), error(f64::NAN)], ["-3.6e-8", "0", NONE]);
         assert_eq!([count(1, "pair"), count(6, "pair")], ["1 pair", "6 pairs"]);
-    }
-
-    #[test]
-    fn durations_have_two_parts_that_matter() {
-        for (seconds, expected) in [
-            (0.0, "0 ms"),
-            (0.01234, "12.3 ms"),
-            (0.1123, "0.112 s"),
-            (59.4, "59.4 s"),
-            (59.9, "1 min"),
-            (200.0, "3 min 20 s"),
-            (3599.0, "1 h"),
-            (7500.0, "2 h 5 min"),
-            (86_399.0, "1 d"),
-            (273_600.0, "3 d 4 h"),
-            (1e12, "31700 yr"),
-            (f64::NAN, "an unknown time"),
-        ] {
-            assert_eq!(duration(seconds), expected, "{seconds}");
-        }
     }
 
     #[test]
