@@ -8,3 +8,4 @@ mod program;
 mod study;
 mod validate;
 mod view;
+mod why;
