@@ -89,7 +89,7 @@ function chip(kind, text) {
   if (find("chip").textContent !== text) find("chip").textContent = text;
 }
 
-const REASONS = { finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit" };
+const REASONS = { finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit", failed: "ended by an error" };
 
 function showState(state) {
   find("name").textContent = state.name;
