@@ -334,7 +334,7 @@ fn go(
 fn energy_error(s: &Summary, unit: &str) -> String {
     let error = format!("{:+.3e} (largest {:.3e})", s.relative_energy_error, s.max_relative_energy_error);
     let cluster = match s.cluster_energy_error {
-        Some(of_cluster) if of_cluster != s.relative_energy_error => {
+        Some(of_cluster) if (of_cluster - s.relative_energy_error).abs() > 0.1 * of_cluster.abs() => {
             format!(", {of_cluster:+.3e} of the energy without that inside of binaries")
         }
         _ => String::new(),

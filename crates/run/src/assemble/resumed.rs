@@ -107,11 +107,15 @@ fn describe(change: &Change, time: &str) -> String {
         true => "the bits from here on are those of the new value, and not those of a run that was not changed",
         false => "the trajectory does not depend on it",
     };
-    let none = |value: &Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
+    let text = |value: &Value| match value {
+        Value::Null => "none".to_owned(),
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    };
     format!(
         "{key} changes from {} to {} at t = {time}, after {block_steps} block steps: {meaning}",
-        none(from),
-        none(to)
+        text(from),
+        text(to)
     )
 }
 
