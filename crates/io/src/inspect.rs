@@ -3,7 +3,7 @@
 use super::checksum::ChecksumStatus;
 use super::fields::Journal;
 use super::file_units;
-use super::formats::{self, FileProbe, FileState};
+use super::formats::{self, Datasets, FileProbe, FileState};
 use super::hdf::FileKind;
 use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::provenance::{self, Provenance};
@@ -29,6 +29,9 @@ pub fn describe(path: &Path) -> Result<String> {
     let guesses = formats::detect(path)?;
     let third_party = guesses.first().is_some_and(|(_, guess)| guess.sure) && !probe.is_from_tisane();
     if probe.is_hdf5() && !third_party {
+        if let Some(error) = formats::unrecognised(path, &probe) {
+            return Err(error);
+        }
         describe_hdf5(&mut page, path)?;
     } else if let Some(journal) = Journal::from_csv(&probe.head) {
         page.line("kind", format!("{}, CSV", FileKind::from_journal(journal).text()));
@@ -50,6 +53,17 @@ pub fn describe_as(path: &Path, format: &str) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
     describe_particles(&mut page, &formats::read(path, Some(format))?);
+    Ok(page.0)
+}
+
+/// Describes a file of particles in the datasets that are named.
+///
+/// # Errors
+/// As [`formats::read_datasets`].
+pub fn describe_datasets(path: &Path, datasets: &Datasets) -> Result<String> {
+    let mut page = Page::default();
+    page.line("file", path.display());
+    describe_particles(&mut page, &formats::read_datasets(path, datasets)?);
     Ok(page.0)
 }
 
@@ -176,8 +190,9 @@ fn describe_particles(page: &mut Page, state: &FileState) {
         Some(units) => page.units(units),
         None => page.line("units", "not stated in the file"),
     }
-    if let Some([smallest, largest]) = state.softening {
-        page.line("softening of one particle", format!("{smallest} to {largest}{}", unit(Dimension::LENGTH)));
+    let length = state.units.as_ref().map_or("in the file's unit of length".into(), |u| u.label(Dimension::LENGTH));
+    if let Some(lengths) = state.softening_text(&length) {
+        page.line("softening of one particle", format!("{lengths}; tisane has one for all, softening.epsilon"));
     }
     let p = &state.particles;
     page.particles(&p.mass, &p.pos, &p.vel, state.units.as_ref());
