@@ -116,7 +116,7 @@ fn render(film: &Film, folder: &Path, kept: u64, lines: bool, verbosity: Verbosi
         bar.set_message(format!("{:.1} frames/s", bar.per_sec()));
         bar.inc(1);
         if lines && (bar.position() % every == 0 || bar.position() == missing) {
-            let eta = humantime::format_duration(std::time::Duration::from_secs(bar.eta().as_secs()));
+            let eta = tisane::units::wall_time(bar.eta().as_secs_f64());
             say(&format!("frame {} of {missing}, {}, {eta} left", bar.position(), film.time_label(frame)));
         }
     })?;

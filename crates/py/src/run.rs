@@ -127,7 +127,7 @@ fn whole(setup: Setup, overwrite: bool, stop: &'static AtomicBool, reached: &Ato
             })?,
             EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut outputs, &mut observer),
         }?;
-        let summary = simulation.summary(&name, reason);
+        let summary = simulation.summary(&name, reason, None);
         simulation.retry_when_full(|| summary.write(&dir))?;
         Ok(reason.name().to_owned())
     })

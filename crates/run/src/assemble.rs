@@ -1,10 +1,12 @@
 //! Assembly of a simulation from its configuration: the only module that knows every model, engine and integrator.
 
+mod changes;
 mod cluster_plan;
 mod engine;
 mod gpu;
 mod initial;
 mod particle_file;
+mod rebase;
 mod reproduce;
 mod resumed;
 mod sampled;
@@ -15,7 +17,7 @@ pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags,
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use reproduce::{Reproduction, reproduction};
 pub(crate) use resumed::differing_section;
-pub use resumed::resumed_run;
+pub use resumed::{Resumed, resumed_run};
 
 use crate::config::{self, Config, Loaded, Problem};
 use crate::in_memory::external;
@@ -25,7 +27,7 @@ use engine::Task;
 use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
-use tisane::error::{Error, Result};
+use tisane::error::{Error, Result, RunContext};
 use tisane::force::EngineKind;
 use tisane::force::Field;
 use tisane::force::cpu::{self, Width};
@@ -78,6 +80,19 @@ impl Setup {
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.config.softening.epsilon.get() / self.scale.length
+    }
+
+    /// Returns what errors of its integration need to know of it.
+    #[must_use]
+    pub fn run_context(&self) -> RunContext {
+        RunContext {
+            units: self.config.units(),
+            scale: self.scale,
+            epsilon: self.epsilon(),
+            t_end: Some(self.clock.time(Time::from_dt_max(self.steps_to_end))),
+            seconds_per_block_step: None,
+            directory: None,
+        }
     }
 
     /// Returns the state of a system that has not started.
@@ -267,6 +282,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         energy_error: config.limits.energy_error.map(config::Real::get),
         wait_for_space: config.output.on_full == config::OnFull::Wait,
         external_field: !config.external.is_empty(),
+        epsilon: config.softening.epsilon.get() / scale.length,
     }
 }
 

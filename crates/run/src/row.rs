@@ -40,6 +40,7 @@ pub(crate) fn new(
         energy: conserved.energy(),
         relative_energy_error: relative(conserved.energy(), first.energy),
         relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
+        cluster_energy_error: None,
         virial_ratio: conserved.virial_ratio(),
         momentum: conserved.momentum,
         momentum_drift: (conserved.momentum - first.momentum).norm(),
@@ -92,8 +93,8 @@ pub(crate) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>,
             row.relative_energy_error
         ),
         help: Some(
-            "an encounter needs shorter steps: set softening.epsilon > 0, or lower the steps (integrator), or raise \
-             limits.energy_error if such errors are wanted; the run can be resumed from its checkpoint"
+            "an encounter was not resolved: take shorter steps (accuracy and dt_min of the integrator), with \
+             on_dt_min = \"stop\", or set softening.epsilon > 0; a larger limits.energy_error accepts such errors"
                 .into(),
         ),
     })

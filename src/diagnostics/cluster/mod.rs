@@ -2,17 +2,19 @@
 //! and hierarchies, escapers, close encounters. Everything is a function of the particles alone, with the same bits on
 //! any number of threads.
 
+pub mod bodies;
 pub mod density;
 pub mod members;
 pub mod neighbours;
-pub mod pair;
 pub mod segregation;
 pub mod spheres;
 pub mod systems;
 
+pub use crate::pair;
+
 use super::structure;
 use crate::compensated_sum::{sum, sum3};
-use crate::particles::Vec3;
+use crate::particles::{Particles, Vec3};
 use density::Core;
 use members::Members;
 use neighbours::Neighbours;
@@ -39,6 +41,13 @@ pub struct Stars {
 }
 
 impl Stars {
+    /// Returns particles that all stand at one time, with their potentials `pot`.
+    #[must_use]
+    pub fn new(p: &Particles, pot: &[f64]) -> Self {
+        let Particles { id, mass, pos, vel, .. } = p;
+        Self { id: id.clone(), mass: mass.clone(), pos: pos.clone(), vel: vel.clone(), pot: pot.to_vec() }
+    }
+
     /// Returns the number of particles.
     #[must_use]
     pub fn len(&self) -> usize {

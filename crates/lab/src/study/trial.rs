@@ -118,7 +118,7 @@ pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Durat
     } else {
         trial.over(span)
     };
-    let measured = measured.map_err(|error| error.in_user_units(&set.scale))?;
+    let measured = measured.map_err(|error| error.in_run(&set.run_context()))?;
     Ok(measured.map(|mut measured| {
         measured.profile = measured.profile.filter(|_| session.profile);
         measured.span *= set.clock.dt_max * set.scale.time;

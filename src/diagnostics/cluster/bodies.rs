@@ -1,0 +1,139 @@
+//! A cluster whose binaries and hierarchies count as one body each: their inner motion is not that of the cluster, and
+//! may hold most of the energy.
+
+use super::neighbours::Neighbours;
+use super::pair::Body;
+use super::systems::{self, System, Systems};
+use super::{Stars, velocity_of_bound};
+use crate::compensated_sum::sum;
+use crate::particles::Particles;
+
+/// Number of nearest neighbours among which the partner of a particle is looked for.
+const NEIGHBOURS: usize = 6;
+/// Least binding energy of a binary or hierarchy, in kT.
+const HARDNESS: f64 = 1.0;
+/// Least number of bodies of a cluster: with fewer, an orbit about the heaviest one is the motion of the system itself.
+const LEAST_BODIES: usize = 10;
+
+/// Bodies of a cluster: particles, and binaries and hierarchies with at least 1 kT at their centres of mass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bodies {
+    /// Binaries and hierarchies.
+    pub systems: Systems,
+    /// Bodies, in the order of the indices of [`Systems::outermost`].
+    pub bodies: Vec<Body>,
+    /// Energy of the motion inside binaries and hierarchies.
+    pub internal_energy: f64,
+}
+
+impl Bodies {
+    /// Finds the binaries and hierarchies of particles that all stand at one time, with the softening `epsilon`.
+    #[must_use]
+    pub fn find(stars: &Stars, epsilon: f64) -> Self {
+        let neighbours = Neighbours::new(stars, NEIGHBOURS);
+        let systems = systems::find(stars, &neighbours, velocity_of_bound(stars), epsilon, HARDNESS);
+        let body = |&at: &u32| systems.system(stars, at).map_or_else(|| stars.body(at), |system| system.body);
+        let outermost = || systems.outermost.iter().filter_map(|&at| systems.system(stars, at));
+        Self {
+            bodies: systems.outermost.iter().map(body).collect(),
+            internal_energy: sum(outermost().map(|system| internal_energy(stars, system))),
+            systems,
+        }
+    }
+
+    /// Returns true if there are enough bodies for the system to be a cluster, whose energy without that inside of
+    /// binaries has a meaning.
+    #[must_use]
+    pub fn is_cluster(&self) -> bool {
+        self.bodies.len() >= LEAST_BODIES
+    }
+
+    /// Returns the bodies as particles, numbered from 0.
+    #[must_use]
+    pub fn particles(&self) -> Particles {
+        let column = |of: fn(&Body) -> _| self.bodies.iter().map(of).collect();
+        Particles::new(
+            self.bodies.iter().map(|body| body.mass).collect(),
+            column(|body| body.pos),
+            column(|body| body.vel),
+        )
+    }
+
+    /// Returns the binaries: pairs of particles, those inside of hierarchies included.
+    pub fn binaries(&self) -> impl Iterator<Item = &System> {
+        self.systems.all.iter().filter(|system| !system.is_hierarchy())
+    }
+
+    /// Returns the binary with the shortest period.
+    #[must_use]
+    pub fn fastest(&self) -> Option<&System> {
+        self.binaries().min_by(|a, b| a.pair.period().total_cmp(&b.pair.period()))
+    }
+}
+
+/// Returns the energy of the motion of the particles of a system about its centre of mass.
+fn internal_energy(stars: &Stars, system: &System) -> f64 {
+    let about = |&i: &u32| 0.5 * stars.mass[i as usize] * (stars.vel[i as usize] - system.body.vel).norm_squared();
+    system.stars().iter().map(about).sum::<f64>() - system.internal_potential()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::conserved::Conserved;
+    use crate::force::Field;
+    use crate::force::cpu::{self, Width};
+    use crate::force::precision::Precision;
+    use crate::initial::plummer;
+    use crate::particles::Vec3;
+    use crate::time::{Clock, Time};
+
+    fn measured(p: &Particles) -> (Stars, Conserved) {
+        let clock = Clock { start: 0.0, dt_max: 1.0 };
+        let mut engine = cpu::engine(Precision::F64, 0.0, clock, Width::choose().unwrap());
+        engine.load(p).unwrap();
+        let field = Field::from_engine(p, &mut *engine, Time::default()).unwrap();
+        (Stars::new(p, &field.pot), Conserved::in_field(p, &field))
+    }
+
+    #[test]
+    fn binaries_count_as_one_body_and_their_energy_is_set_apart() {
+        let single = plummer::sample(200, 2, 0.999);
+        let without = measured(&single).1.energy();
+        // Every fourth particle becomes a circular binary of separation 1e-4 about its place.
+        let (mut mass, mut pos, mut vel) = (vec![], vec![], vec![]);
+        for i in 0..single.len() {
+            let m = single.mass[i];
+            if i % 4 > 0 {
+                mass.push(m);
+                pos.push(single.pos[i]);
+                vel.push(single.vel[i]);
+                continue;
+            }
+            for side in [-0.5, 0.5] {
+                mass.push(0.5 * m);
+                pos.push(single.pos[i] + side * 1e-4 * Vec3::x());
+                vel.push(single.vel[i] + side * (m / 1e-4).sqrt() * Vec3::y());
+            }
+        }
+        let (stars, all) = measured(&Particles::new(mass, pos, vel));
+        let found = Bodies::find(&stars, 0.0);
+        assert_eq!((found.binaries().count(), found.bodies.len(), found.is_cluster()), (50, 200, true));
+        let binding = 50.0 * 0.25 * 0.005 * 0.005 / (2.0 * 1e-4);
+        assert!((found.internal_energy / -binding - 1.0).abs() < 1e-6, "{} {binding}", found.internal_energy);
+        // What remains is the energy of the cluster of single particles, up to the quadrupoles of the binaries.
+        assert!((all.energy() - found.internal_energy - without).abs() < 1e-6, "{without}");
+        assert!((found.particles().total_mass() - 1.0).abs() < 1e-12);
+        let period = std::f64::consts::TAU * (1e-12_f64 / 0.005).sqrt();
+        assert!((found.fastest().unwrap().pair.period() / period - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_few_bodies_are_no_cluster_and_none_have_no_binary() {
+        let p = Particles::new(vec![0.5; 2], vec![Vec3::zeros(), Vec3::x()], vec![Vec3::zeros(), Vec3::y()]);
+        let found = Bodies::find(&measured(&p).0, 0.0);
+        assert_eq!((found.bodies.len(), found.is_cluster(), found.binaries().count()), (1, false, 1));
+        let none = Bodies::find(&Stars::default(), 0.0);
+        assert!(none.fastest().is_none() && none.bodies.is_empty() && none.internal_energy == 0.0);
+    }
+}
