@@ -163,12 +163,7 @@ fn parse_units(text: &str) -> Result<Units, String> {
             }
         }
     }
-    let rates = match (velocity, time) {
-        (Some(velocity), Some(time)) => Rates::Both(velocity, time),
-        (Some(velocity), None) => Rates::Velocity(velocity),
-        (None, Some(time)) => Rates::Time(time),
-        (None, None) => return Err("expected velocity=… or time=… too".into()),
-    };
+    let rates = Rates::from_names(velocity, time).ok_or("expected velocity=… or time=… too")?;
     let missing = |key| format!("expected {key}=… too");
     Ok(Units::named(mass.ok_or_else(|| missing("mass"))?, length.ok_or_else(|| missing("length"))?, rates))
 }

@@ -127,9 +127,11 @@ enum Verb {
     ///
     /// The result is that of a run that was not stopped, bit for bit.
     Resume(run::ResumeArgs),
-    /// Describe a file in one screen: anything tisane reads or writes.
+    /// Describe a file or a run in one screen: anything tisane reads or writes.
+    ///
+    /// Of the directory of a run: its state, the time it reached, its errors, what is there, and how to go on.
     Inspect {
-        /// The file.
+        /// The file, or the directory of a run.
         file: PathBuf,
         /// Format of a file of particles, where the content alone does not determine it.
         #[arg(long, value_name = "FORMAT", value_parser = a_format())]

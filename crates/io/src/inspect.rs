@@ -205,12 +205,17 @@ fn describe_particles(page: &mut Page, state: &FileState) {
 
 fn describe_checkpoint(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<()> {
     let c = checkpoint::read(path)?;
-    let (p, run) = (&c.particles, &c.run);
+    let (p, run, units) = (&c.particles, &c.run, c.provenance.units());
+    // Checkpoints whose configuration does not name the units are not written by runs.
+    let unit = |d: Dimension| units.as_ref().map_or("in the user's unit".into(), |units| units.label(d));
     page.line("particles", p.len());
-    let time = run.clock.time(run.now) * run.scale.factor(Dimension::TIME);
     let synchronised = if run.now.is_synchronised() { "synchronised" } else { "between synchronised times" };
-    page.line("time", format!("{time} in the user's unit, {synchronised}"));
-    page.line("initial energy", format!("{} in internal units (G = 1)", run.references.energy));
+    page.line("time", format!("{} {}, {synchronised}", run.time(), unit(Dimension::TIME)));
+    if let Some(units) = &units {
+        page.units(units);
+    }
+    let energy = run.references.energy * run.scale.factor(Dimension::ENERGY);
+    page.line("initial energy", format!("{energy} {}", unit(Dimension::ENERGY)));
     page.line("max |dE/E0|", format!("{:e}", run.references.max_relative_energy_error));
     let counters = run.counters;
     page.line("block steps", counters.block_steps);
