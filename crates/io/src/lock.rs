@@ -123,6 +123,14 @@ pub fn in_use(dir: &Path) -> bool {
     check(dir).is_err()
 }
 
+/// Returns the text that names the process which uses a directory, or used it and ended without removing the lock;
+/// [`None`] if there is no lock file, or an empty one.
+#[must_use]
+pub fn holder(dir: &Path) -> Option<String> {
+    let text = text_of(&mut regular_file::open(&dir.join(LOCK_FILE)).ok()?);
+    (!text.is_empty()).then_some(text)
+}
+
 /// Checks that no other process uses a directory. Creates no file.
 ///
 /// # Errors
