@@ -22,6 +22,7 @@ mod study;
 mod validate;
 mod verify;
 mod view;
+mod why;
 
 pub use check::disk_per_output;
 
@@ -153,6 +154,15 @@ enum Verb {
     /// Standard error lists what the format of OUT cannot hold. OUT is read back and compared before the command ends.
     /// An existing OUT is not touched without --overwrite.
     Convert(Box<convert::ConvertArgs>),
+    /// Explain what ended a run, or what slows it, on one page.
+    ///
+    /// An answer comes first; then steps, speed, energy error and audit over time, the particles with the shortest
+    /// steps and their partners, disk, checkpoints, warnings; then advice with commands. The run may be in progress,
+    /// finished, stopped, killed or damaged. It only reads.
+    Why {
+        /// Output directory of a run.
+        dir: PathBuf,
+    },
     /// Measure the cluster in a run's snapshots: core, radii, binaries.
     ///
     /// Centre, core, Lagrangian radii, binaries, hierarchies and escapers. The result goes to analysis/ in DIR or to
@@ -298,6 +308,7 @@ pub fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Run(args) => run::run(args, verbosity),
         Verb::Resume(args) => run::resume(args, verbosity),
         Verb::Reproduce(args) => reproduce::reproduce(args, verbosity),
+        Verb::Why { dir } => why::why(&dir),
         Verb::Inspect { file, from, datasets } => inspect::inspect(&file, from.as_deref(), datasets.as_ref()),
         Verb::Convert(args) => convert::convert(&args, verbosity),
         Verb::Analyze(args) => analyze::analyze(&args, verbosity),
