@@ -5,12 +5,13 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import numpy
 import pytest
 from PIL import Image
 from playwright.sync_api import Error, sync_playwright
-from served import OPTIONS, drawn, go, page_of, plummer, run, served, settled, until
+from served import OPTIONS, PROGRAM, drawn, go, page_of, plummer, run, served, settled, until
 
 PICTURES = pathlib.Path(os.environ["TISANE_PICTURES"])
 DARK, LIGHT = (13, 15, 18), (255, 255, 255)
@@ -248,6 +249,51 @@ def test_a_run_that_measures_its_cluster_shows_it(browser, small, tmp_path):
         page.select_option("#centre", "density")
         settled(page)
         assert differ(before, scene(page)) > 0.02
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_why_explains_the_run(browser, view, scheme):
+    with page_of(browser, view.address, scheme=scheme) as page:
+        assert page.get_attribute("#why-open", "data-state") == ""
+        page.click("#why-open")
+        page.wait_for_selector("#why-page .answer")
+        settled(page)
+        assert page.inner_text("#why-page .answer").startswith("Finished: t = 2 T after ")
+        headings = page.locator("#why-page h3").all_inner_texts()
+        assert headings[1:] == ["Particles with the most steps at t = 2 T (checkpoint.hdf5)", "Energy error", "Speed and forces", "Disk and checkpoints"]
+        first = page.locator("#why-page table").first
+        assert first.locator("th").first.inner_text() == "to t [T]" and first.locator("tbody tr").count() == 8
+        wide, inner = page.evaluate("[document.getElementById('why').scrollWidth, document.getElementById('why').clientWidth]")
+        assert wide <= inner
+        page.screenshot(path=PICTURES / f"why-{scheme}.png")
+        page.keyboard.press(".")
+        assert time_of(page) == 0.0, "the run behind it stays"
+        page.keyboard.press("Escape")
+        assert page.is_hidden("#why-page")
+
+
+def test_a_run_that_failed_says_so_and_what_to_do(browser, tmp_path):
+    config = ('[run]\nname = "burrau"\nt_end = 20\n[initial.pythagorean]\n[integrator.hermite4]\ndt_max = "1/64"\n'
+              'dt_min = "2^-16"\n[output]\ninterval = "1/4"\n')
+    (tmp_path / "burrau.toml").write_text(config)
+    ended = subprocess.run([PROGRAM, "run", tmp_path / "burrau.toml", "--output", tmp_path / "o", "--quiet"], stderr=subprocess.DEVNULL)
+    assert ended.returncode == 4
+    with served("view", tmp_path / "o") as view, page_of(browser, view.address, size=(390, 844)) as page:
+        assert page.inner_text("#chip") == "ended by an error"
+        assert page.get_attribute("#why-open", "data-state") == "lost"
+        page.focus("#scene")
+        page.keyboard.press("w")
+        page.wait_for_selector("#why-page .answer")
+        assert "below dt_min" in page.inner_text("#why-page .answer")
+        assert "tisane resume" in page.locator("#why-page ol").inner_text()
+        wide, inner = page.evaluate("[document.getElementById('why').scrollWidth, document.getElementById('why').clientWidth]")
+        assert wide <= inner
+        page.screenshot(path=PICTURES / "why-narrow.png")
+        shutil.rmtree(tmp_path / "o")
+        page.trouble = Ignored()
+        page.click("#why-again")
+        until(lambda: page.inner_text("#why-page").startswith("not known: "))
+        page.trouble = []
 
 
 def test_light_and_dark(browser, view):

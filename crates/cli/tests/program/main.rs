@@ -10,3 +10,4 @@ mod program;
 mod study;
 mod validate;
 mod view;
+mod why;
