@@ -6,5 +6,6 @@ mod movie;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
 mod study;
+mod tutorials;
 mod validate;
 mod view;
