@@ -78,6 +78,19 @@ pub enum Rates {
     Both(VelocityUnit, TimeUnit),
 }
 
+impl Rates {
+    /// Returns the units of velocity and time that were named; [`None`] if neither was.
+    #[must_use]
+    pub const fn from_names(velocity: Option<VelocityUnit>, time: Option<TimeUnit>) -> Option<Self> {
+        match (velocity, time) {
+            (Some(velocity), Some(time)) => Some(Self::Both(velocity, time)),
+            (Some(velocity), None) => Some(Self::Velocity(velocity)),
+            (None, Some(time)) => Some(Self::Time(time)),
+            (None, None) => None,
+        }
+    }
+}
+
 /// Units of everything that the user writes and reads.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -26,19 +26,25 @@ impl Units {
     #[must_use]
     pub fn readable(&self, value: f64, d: Dimension) -> String {
         let own = format!("{} {}", digits(value), self.label(d));
+        let (name, factor) = self.fitting(value, d);
+        if name == self.label(d) { own } else { format!("{own} ({} {name})", digits(value * factor)) }
+    }
+
+    /// Returns the unit in which a quantity of this size is easy to read, and the factor from these units to it: the
+    /// own unit where that serves, in Hénon units, and for quantities that are neither times nor lengths.
+    #[must_use]
+    pub fn fitting(&self, value: f64, d: Dimension) -> (String, f64) {
         let others: &[_] = match d {
             _ if self.is_henon() => &[],
             Dimension::TIME => &TIMES,
             Dimension::LENGTH => &LENGTHS,
             _ => &[],
         };
-        if value == 0.0 || !value.is_finite() || COMFORTABLE.contains(&value.abs()) {
-            return own;
-        }
-        let cgs = value * self.cgs(d);
-        match others.iter().rev().find(|(_, unit, least)| cgs.abs() >= least * unit) {
-            Some((name, unit, _)) if *name != self.label(d) => format!("{own} ({} {name})", digits(cgs / unit)),
-            _ => own,
+        let cgs = value.abs() * self.cgs(d);
+        let fits = value == 0.0 || !value.is_finite() || COMFORTABLE.contains(&value.abs());
+        match others.iter().rev().find(|(_, unit, least)| !fits && cgs >= least * unit) {
+            Some((name, unit, _)) => ((*name).to_owned(), self.cgs(d) / unit),
+            None => (self.label(d), 1.0),
         }
     }
 }
@@ -141,5 +147,7 @@ mod tests {
         assert_eq!(planets.readable(5.787e-8, Dimension::LENGTH), "5.79e-8 au (8.66 km)");
         assert_eq!(planets.readable(0.0152, Dimension::LENGTH), "0.0152 au");
         assert_eq!(Units::henon().readable(1e-9, Dimension::TIME), "1.00e-9 T");
+        assert_eq!(planets.fitting(0.5, Dimension::LENGTH), ("au".into(), 1.0));
+        assert_eq!(planets.fitting(2.0 / 365.25, Dimension::TIME), ("d".into(), 365.25));
     }
 }

@@ -31,8 +31,9 @@ pub fn bar(verbosity: Verbosity, length: u64) -> (ProgressBar, bool) {
     let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  {left}");
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         // Before it has moved, a bar knows no end.
-        if !state.eta().is_zero() && state.elapsed() >= SETTLED {
-            let _ = write!(out, "ETA {}", wall_time(state.eta().as_secs_f64()));
+        let seconds = state.eta().as_secs();
+        if seconds > 0 && state.elapsed() >= SETTLED {
+            let _ = write!(out, "ETA {}", wall_time(seconds as f64));
         }
     };
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);

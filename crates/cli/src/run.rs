@@ -230,7 +230,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
     }
     // The number of threads is in the configuration; without a pool, rayon would start one of all cores.
     let resumed = on_threads(1, || assemble::resumed_run(&dir, session.engine(engine), &sets))?;
-    let Resumed { mut simulation, config, warnings, changed } = resumed;
+    let Resumed { mut simulation, config, warnings, notes, changed } = resumed;
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
@@ -238,6 +238,9 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
     log_lock(&lock);
     for warning in &warnings {
         tracing::warn!("{warning}");
+    }
+    for note in &notes {
+        tracing::info!("{note}");
     }
     let state = simulation.system.state;
     tracing::info!(
@@ -310,19 +313,8 @@ fn go(
         EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut progress),
     };
     progress.finish();
-    let reason = match ended {
-        Ok(reason) => reason,
-        Err(error) => {
-            let summary = simulation.summary(name, ExitReason::Failed, Some(&error));
-            // The error that ended the run is the one to return.
-            if let Err(also) = summary.write(&simulation.plan().directory) {
-                tracing::error!("{also}");
-            }
-            return Err(error);
-        }
-    };
-    let summary = simulation.summary(name, reason, None);
-    simulation.retry_when_full(|| summary.write(&simulation.plan().directory))?;
+    let reason = ended.as_ref().copied().unwrap_or(ExitReason::Failed);
+    let summary = simulation.conclude(name, ended)?;
     tracing::info!(
         "{}: {} block steps, dE/E {:e}",
         summary.exit_reason,
@@ -342,7 +334,7 @@ fn go(
 fn energy_error(s: &Summary, unit: &str) -> String {
     let error = format!("{:+.3e} (largest {:.3e})", s.relative_energy_error, s.max_relative_energy_error);
     let cluster = match s.cluster_energy_error {
-        Some(of_cluster) if of_cluster != s.relative_energy_error => {
+        Some(of_cluster) if (of_cluster - s.relative_energy_error).abs() > 0.1 * of_cluster.abs() => {
             format!(", {of_cluster:+.3e} of the energy without that inside of binaries")
         }
         _ => String::new(),

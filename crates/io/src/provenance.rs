@@ -1,6 +1,7 @@
 //! Provenance of a file: program, machine, configuration, initial conditions, and the state from which it was written.
 
 mod from_file;
+mod units;
 
 pub use from_file::{from_file, initial_sha256};
 

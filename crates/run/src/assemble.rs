@@ -5,6 +5,7 @@ mod cluster_plan;
 mod engine;
 mod gpu;
 mod initial;
+mod particle_file;
 mod rebase;
 mod reproduce;
 mod resumed;
@@ -40,10 +41,9 @@ use tisane::integrator::AnyIntegrator;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
-use tisane::units::{Scale, Units};
+use tisane::units::Scale;
 use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::file_units::FileUnits;
-use tisane_io::formats;
 use tisane_io::provenance::Provenance;
 
 /// Memory of a run for each particle, in bytes: host columns, sources of the engine, a block, an output.
@@ -196,27 +196,6 @@ fn memory_of_this_machine(which: &str) -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
-    let mut state = formats::read(file.path(), file.format.name())?;
-    if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
-        warnings.push(format!(
-            "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon \
-             for all",
-            file.path().display()
-        ));
-    }
-    if state.units.is_some() {
-        let converted = state.to_units(units).map_err(|problem| {
-            Error::input(file.path(), problem).with_help("write the kind of units that the file has in [units]")
-        })?;
-        warnings.extend(converted.map(|what| format!("{}: {what}", file.path().display())));
-    }
-    warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
-    let n = state.particles.len();
-    let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
-    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
 }
 
 /// Checks particles in internal units that a program has changed.

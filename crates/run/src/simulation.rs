@@ -320,9 +320,10 @@ impl Simulation {
 
     /// Returns an error for a row whose energy error or audit exceeds its limit.
     fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
-        let energy = self.system.check_energy(row, self.plan.energy_error);
+        let time = self.time();
+        let energy = self.system.check_energy(row, self.plan.energy_error, &time);
         energy.map_err(|error| self.advise_to_begin_anew(error, row.relative_energy_error))?;
-        self.system.check_audit(row, audit)
+        self.system.check_audit(audit, &time)
     }
 
     /// Returns the present time with its unit.

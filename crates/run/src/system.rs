@@ -113,21 +113,21 @@ impl System {
         (row.energy - self.state.references.energy) / nonzero((row.energy - bodies.internal_energy).abs())
     }
 
-    /// Returns an error for a row whose energy error exceeds `limit`.
+    /// Returns an error for a row, at `time` as text, whose energy error exceeds `limit`.
     ///
     /// # Errors
     /// [`tisane::Error::Integration`] with the error and the limit.
-    pub fn check_energy(&self, row: &DiagnosticsRow, limit: Option<f64>) -> Result<()> {
-        row::check_energy(row, self.state.references.energy, limit, row.time * self.state.scale.time)
+    pub fn check_energy(&self, row: &DiagnosticsRow, limit: Option<f64>, time: &str) -> Result<()> {
+        row::check_energy(row, self.state.references.energy, limit, time)
     }
 
-    /// Returns an error for an audit of a row that exceeds its limit.
+    /// Returns an error for an audit, at `time` as text, that exceeds its limit.
     ///
     /// # Errors
     /// [`tisane::Error::Integration`] with the errors and the limit.
-    pub fn check_audit(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
+    pub fn check_audit(&self, audit: Option<&Audit>, time: &str) -> Result<()> {
         match (&self.engines.auditor, audit) {
-            (Some(auditor), Some(audit)) => auditor.check(audit, row.time * self.state.scale.time),
+            (Some(auditor), Some(audit)) => auditor.check(audit, time),
             _ => Ok(()),
         }
     }

@@ -13,6 +13,9 @@ fn stopped() -> Folder {
     folder
 }
 
+const INTERVALS: [&str; 4] =
+    ["output.interval", "output.snapshot_interval", "output.diagnostics_interval", "cluster.interval"];
+
 fn changes(folder: &Folder, file: &str) -> Vec<Change> {
     from_file(&folder.path(file)).unwrap().changes().unwrap()
 }
@@ -26,27 +29,31 @@ fn changes_are_recorded_in_every_file_and_lead_to_other_bits() {
     said.says(&[
         "integrator.hermite4.nu changes from 0.01 to 0.002 at t = 0.",
         "after 40 block steps: the bits from here on are those of the new value",
+    ]);
+    let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
+    for part in [
+        "integrator.hermite4.nu changes from 0.01 to 0.002",
         "limits.wall_time changes from none to \"1h\"",
         "run.t_end changes from 0.5 to 0.75",
         "the trajectory does not depend on it",
-    ]);
-    let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
-    assert!(log.contains("integrator.hermite4.nu changes from 0.01 to 0.002"), "{log}");
+    ] {
+        assert!(log.contains(part), "{part} in {log}");
+    }
     let written = summary(&folder.path("o"));
     let keys: Vec<&str> = written["changes"].as_array().unwrap().iter().map(|it| it["key"].as_str().unwrap()).collect();
-    assert_eq!(keys, ["integrator.hermite4.nu", "limits.wall_time", "run.t_end"]);
+    assert_eq!(keys, ["integrator.hermite4.nu", "limits.block_steps", "limits.wall_time", "run.t_end"]);
     assert!(written["changes"][0]["trajectory"] == true && written["changes"][1]["trajectory"] == false);
     for file in ["diagnostics.hdf5", "cluster.hdf5", "checkpoint.hdf5", "snapshots/snapshot_0004.hdf5", "summary.json"]
     {
         let found = changes(&folder, &format!("o/{file}"));
-        assert_eq!((found.len(), &*found[0].key, found[0].block_steps), (3, "integrator.hermite4.nu", 40), "{file}");
+        assert_eq!((found.len(), &*found[0].key, found[0].block_steps), (4, "integrator.hermite4.nu", 40), "{file}");
     }
     assert_eq!(changes(&folder, "o/snapshots/snapshot_0000.hdf5"), [], "written before");
     let config = fs::read_to_string(folder.path("o/config.toml")).unwrap();
     assert!(config.contains("nu = 0.002 ") && config.contains("t_end = 0.75"), "{config}");
     // The next resumption needs no word of it.
     folder.tisane(&["resume", "o", "-q", "--t-end", "1.0"]).exits(0);
-    assert_eq!(changes(&folder, "o/checkpoint.hdf5").len(), 4);
+    assert_eq!(changes(&folder, "o/checkpoint.hdf5").len(), 5);
     // A file from after a change is not that of one configuration.
     folder.tisane(&["reproduce", "o/summary.json"]).exits(2).says(&["changed", "integrator.hermite4.nu", "40"]);
 }
@@ -57,18 +64,20 @@ fn another_longest_step_counts_the_same_moments() {
         let folder = Folder::new(SMALL);
         folder.tisane(&["run", "run.toml", "-q", "--output", output, "--set", "run.t_end=0.25"]).exits(0);
         let set = format!("integrator.hermite4.dt_max={dt_max}");
-        let interval = "output.interval=0.25";
-        let sets = ["--set", &set, "--set", interval, "--set", "output.snapshot_interval=0.25"];
-        let more = ["--set", "output.diagnostics_interval=0.25", "--set", "cluster.interval=0.25", "--t-end", "0.5"];
-        folder.tisane(&[&["resume", output, "-q"][..], &sets, &more].concat()).exits(0);
+        let mut arguments = vec!["resume", output, "-q", "--t-end", "0.5", "--set", &set];
+        let intervals = INTERVALS.map(|key| format!("{key}=0.25"));
+        arguments.extend(intervals.iter().flat_map(|set| ["--set", set]));
+        folder.tisane(&arguments).exits(0);
         let summary = summary(&folder.path(output));
         assert_eq!((&summary["time"], &summary["exit_reason"]), (&0.5.into(), &"finished".into()));
         assert!(summary["max_relative_energy_error"].as_f64().unwrap() < 1e-5, "{summary}");
     }
     let folder = stopped();
     let refused = |dt_max: &str, parts: &[&str]| {
-        let set = format!("integrator.hermite4.dt_max={dt_max}");
-        folder.tisane(&["resume", "o", "-q", "--set", &set]).exits(2).says(parts);
+        let mut sets = vec![format!("integrator.hermite4.dt_max={dt_max}")];
+        sets.extend(INTERVALS.map(|key| format!("{key}={dt_max}")));
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        folder.tisane(&["resume", "o", "-q"].into_iter().chain(sets).collect::<Vec<_>>()).exits(2).says(parts);
     };
     refused("0.1", &["2, 4, 8 … times shorter or longer than its own, 0.125", "0.0625", "0.25"]);
     refused("1/256", &["stands between", "tisane resume o --t-end 0.25"]);
@@ -81,7 +90,7 @@ fn the_precision_can_change_and_takes_its_own_limit_of_the_audit() {
     let (keys, config) =
         (changes(&folder, "o/checkpoint.hdf5"), fs::read_to_string(folder.path("o/config.toml")).unwrap());
     let keys: Vec<&str> = keys.iter().map(|it| &*it.key).collect();
-    assert_eq!(keys, ["audit.limit", "force.precision"]);
+    assert_eq!(keys, ["audit.limit", "force.precision", "limits.block_steps"]);
     assert!(config.contains("precision = \"mixed\"") && config.contains("limit = 1e-5"), "{config}");
 }
 

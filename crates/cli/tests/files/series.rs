@@ -24,6 +24,7 @@ fn row(i: u64) -> DiagnosticsRow {
         time: 0.1 * x,
         energy: -0.25 + 1e-13 * x,
         relative_energy_error: -1e-300 * x,
+        cluster_energy_error: Some(1e300 * x),
         momentum: Vec3::new(1e-17, -0.0, 1e20 / 3.0),
         block_steps: u64::MAX - i,
         wall_seconds: 1.0 / 3.0,

@@ -2,6 +2,8 @@
 
 mod cli;
 mod docs;
+#[path = "../../../../tests/common/hdf.rs"]
+mod hdf;
 mod movie;
 #[path = "../../../../tests/common/program.rs"]
 mod program;

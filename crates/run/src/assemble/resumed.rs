@@ -24,8 +24,10 @@ pub struct Resumed {
     pub simulation: Simulation,
     /// Its configuration, with the changes.
     pub config: Config,
-    /// Warnings: a damaged checkpoint, settings that were changed.
+    /// Warnings: a damaged checkpoint, changed settings that the trajectory depends on.
     pub warnings: Vec<String>,
+    /// Changed settings that it does not depend on.
+    pub notes: Vec<String>,
     /// True if settings were changed: a new checkpoint should record them at once.
     pub changed: bool,
 }
@@ -88,10 +90,14 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let provenance = provenance(&config, of_run, (engines.kind, &info))?;
     let plan = plan(&config, steps_to_end, &run.scale);
     let time = units.units.readable(reached, Dimension::TIME);
-    let warnings = warning.into_iter().chain(records.iter().map(|change| describe(change, &time))).collect();
+    let changed = |of_trajectory: bool| {
+        let of = records.iter().filter(move |change| change.trajectory == of_trajectory);
+        of.map(|change| describe(change, &time)).collect::<Vec<_>>()
+    };
+    let (warnings, notes) = (warning.into_iter().chain(changed(true)).collect(), changed(false));
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
     (simulation.history, simulation.info) = (history, info);
-    Ok(Resumed { simulation, config, warnings, changed: !records.is_empty() })
+    Ok(Resumed { simulation, config, warnings, notes, changed: !records.is_empty() })
 }
 
 /// Describes a changed setting, and what it means for the bits.
@@ -101,11 +107,15 @@ fn describe(change: &Change, time: &str) -> String {
         true => "the bits from here on are those of the new value, and not those of a run that was not changed",
         false => "the trajectory does not depend on it",
     };
-    let none = |value: &Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
+    let text = |value: &Value| match value {
+        Value::Null => "none".to_owned(),
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    };
     format!(
         "{key} changes from {} to {} at t = {time}, after {block_steps} block steps: {meaning}",
-        none(from),
-        none(to)
+        text(from),
+        text(to)
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::{ExitReason, Simulation, System};
 use tisane::diagnostics::conserved::relative;
-use tisane::error::{Error, RunContext};
+use tisane::error::{Error, Result, RunContext};
 use tisane::force::profile::Profiler;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
@@ -46,9 +46,29 @@ impl Simulation {
         }
     }
 
+    /// Writes the summary of a run that has ended, and returns it; after an error, the error.
+    ///
+    /// # Errors
+    /// The one that ended the run; otherwise [`Error::Storage`] if the summary cannot be written.
+    pub fn conclude(&self, name: &str, ended: Result<ExitReason>) -> Result<Summary> {
+        let directory = &self.plan.directory;
+        match ended {
+            Ok(reason) => {
+                let summary = self.summary(name, reason, None);
+                self.retry_when_full(|| summary.write(directory))?;
+                Ok(summary)
+            }
+            Err(error) => {
+                if let Err(also) = self.summary(name, ExitReason::Failed, Some(&error)).write(directory) {
+                    tracing::error!("{also}");
+                }
+                Err(error)
+            }
+        }
+    }
+
     /// Returns the summary of the run so far, with the error that ended it, if one did.
-    #[must_use]
-    pub fn summary(&self, name: &str, reason: ExitReason, error: Option<&Error>) -> Summary {
+    fn summary(&self, name: &str, reason: ExitReason, error: Option<&Error>) -> Summary {
         let System { particles, state, .. } = &self.system;
         let made_by = self.provenance_now();
         let (energy, references) = (state.scale.factor(Dimension::ENERGY), &state.references);
