@@ -1,8 +1,10 @@
 //! Units of the user, and the internal scale (G = 1, values near 1).
 
 pub mod names;
+mod readable;
 mod real;
 
+pub use readable::digits;
 pub use real::Real;
 
 use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};

@@ -53,6 +53,8 @@ pub struct Summary {
     pub pairs_per_second: f64,
     /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit.
     pub exit_reason: &'static str,
+    /// Warnings about settings and initial conditions, as in `run.log`.
+    pub warnings: Vec<String>,
     /// SHA-256 of mass, pos, vel, time of all particles in id order (internal units, little-endian f64).
     pub state_sha256: String,
     /// Time spent in each part of the block steps of this session; only with `--profile`.

@@ -1,17 +1,22 @@
 //! Resumed runs: from a checkpoint that belongs to the run.
 
 use super::engine::{Session, Task};
-use super::{choose_engines, plan, provenance};
+use super::{choose_engines, close_pairs, plan, provenance};
+use crate::binaries::Terms;
 use crate::config::{Config, Problem};
 use crate::simulation::Simulation;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
+use tisane::initial::scaling;
+use tisane::particles::Particles;
 use tisane::time::Time;
+use tisane::units::Dimension;
 use tisane_io::checkpoint::{self, Checkpoint};
 use tisane_io::fields::Journal;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
+use tisane_io::snapshot::{self, SnapshotData};
 use tisane_io::{directory, provenance};
 
 /// Returns a simulation that continues from the newest intact checkpoint of `dir`, with its configuration. `change` may
@@ -55,6 +60,7 @@ pub fn resumed_run(
             of_run.engine
         ));
     }
+    info.warnings.extend(warnings_of_start(dir, Terms::new(&config, &run.scale, start)));
     let units = FileUnits { units: config.units(), scale: run.scale };
     let of_run = Provenance {
         config_as_written: of_run.config_as_written,
@@ -68,6 +74,19 @@ pub fn resumed_run(
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
     (simulation.history, simulation.info) = (history, info);
     Ok((simulation, config, warning))
+}
+
+/// Returns the warnings of close pairs that the run gave at its start, from the first snapshot; none where that was moved
+/// away or is damaged.
+fn warnings_of_start(dir: &Path, terms: Terms) -> Vec<String> {
+    let Ok(SnapshotData { id, mass, pos, vel, pot, .. }) = snapshot::read(&directory::snapshot(dir, 0)) else {
+        return Vec::new();
+    };
+    let scale = terms.scale;
+    let mut p = Particles { id, ..Particles::new(mass, pos, vel) };
+    scaling::rescale(&mut p, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
+    let pot: Vec<f64> = pot.into_iter().map(|pot| pot / scale.factor(Dimension::POTENTIAL)).collect();
+    close_pairs(&p, &pot, terms).warnings()
 }
 
 /// Checks that a checkpoint was made with this configuration, in all settings that the trajectory depends on.

@@ -50,6 +50,7 @@ impl Simulation {
             wall_seconds: state.wall_seconds,
             pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
             exit_reason: reason.name(),
+            warnings: self.info.warnings.clone(),
             state_sha256: made_by.state_sha256.clone(),
             profile: self.info.profiler.as_ref().map(Profiler::profile),
             provenance: made_by,
