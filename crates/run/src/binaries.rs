@@ -260,14 +260,14 @@ pub(crate) fn virial_ratio(p: &Particles, pot: &[f64]) -> f64 {
 impl Terms {
     /// Returns the shortest step that the scheme needs for an orbit, in internal units.
     fn step(&self, pair: &Pair) -> f64 {
+        // At distances below the softening length the natural time is that of its core.
+        let core = (self.epsilon.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt();
         match self.steps {
             Steps::Blocks(BlockSteps { nu, first, .. }) => {
-                // At distances below the softening length the natural time is that of its core.
-                let core = (self.epsilon.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt();
                 let pericentre = orbit::pericentre_step(nu, pair).max(nu.sqrt() * core);
                 pericentre.min(orbit::first_step(first, pair).max(first * core))
             }
-            Steps::One(_) => pair.period() / FEWEST_STEPS,
+            Steps::One(_) => pair.period().max(TAU * core) / FEWEST_STEPS,
         }
     }
 }

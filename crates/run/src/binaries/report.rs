@@ -182,7 +182,7 @@ impl Binaries {
             )
         };
         Some(format!(
-            "{} {} steps below {section}.dt_min = {}: by its orbit that of {} needs about {}. A particle that needs \
+            "{} {} steps below {section}.dt_min = {}: by their orbit {} need about {}. A particle that needs \
              less than dt_min stops the run, or with on_dt_min = \"clamp\" is moved too coarsely. {help}",
             self.some(number),
             if number == 1 { "needs" } else { "need" },
@@ -195,8 +195,9 @@ impl Binaries {
     /// A scheme with one step for all particles.
     fn of_few_steps(&self) -> Option<String> {
         let Steps::One(dt) = self.terms.steps else { return None };
-        let number = self.orbits.iter().filter(|orbit| orbit.step * self.terms.scale.time < dt).count();
-        let fastest = self.orbits.first().filter(|_| number > 0)?;
+        let followed = |orbit: &&CloseOrbit| orbit.step * self.terms.scale.time >= dt;
+        let number = self.orbits.iter().filter(|orbit| !followed(orbit)).count();
+        let fastest = self.orbits.iter().find(|orbit| orbit.hardness >= SURELY_HARD && !followed(orbit))?;
         Some(format!(
             "{} takes fewer than {FEWEST_STEPS} steps of {}.dt = {} an orbit for {}: the period of {} is {}. Choose a \
              shorter dt, or a scheme with individual steps",
