@@ -153,7 +153,7 @@ pub fn describe_seconds(seconds: f64) -> String {
 /// block steps.
 #[must_use]
 pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
-    let BlockSteps { nu, range: [dt_min, dt_max], evaluations } = set.config.integrator.scheme().block_steps()?;
+    let BlockSteps { nu, range: [dt_min, dt_max], evaluations, .. } = set.config.integrator.scheme().block_steps()?;
     let deepest = (dt_max / dt_min).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
     let integrator = Integrator::from_settings(&set.config.integrator)?;
     let factor = fit.step_factor * nu.sqrt() * integrator.relative_step(fit.mode);
