@@ -161,10 +161,10 @@ enum Verb {
     Plot(plot::PlotArgs),
     /// Render a film of a run from its snapshots.
     ///
-    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4. Between
-    /// snapshots particles follow their positions and velocities. Brightness is number density, colour is speed or
-    /// mass. Existing frames are not rendered again, so that a stopped command continues. A damaged snapshot is named
-    /// and left out: exit code 8.
+    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4, without it
+    /// movie.png, an animated PNG of at most 640 pixels a side. Between snapshots particles follow their positions and
+    /// velocities. Brightness is number density, colour is speed or mass. Existing frames are not rendered again, so
+    /// that a stopped command continues. A damaged snapshot is named and left out: exit code 8.
     Movie(movie::MovieArgs),
     /// Show a run in a browser, finished or in progress.
     ///
