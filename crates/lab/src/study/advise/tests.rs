@@ -192,12 +192,16 @@ fn failed(integrator: Integrator, accuracy: f64, cause: Cause) -> Result<Trial, 
 
 fn below_dt_min(wanted: f64) -> Cause {
     let what = tisane::error::StepBelowFloor {
+        number: 2,
         id: 84,
         time: 0.25,
         wanted,
         floor: 1e-6,
+        shortest: 1e-12,
         section: "integrator.hermite4",
-        partner: Some((442, 1e-4)),
+        partner: None,
+        resumable: true,
+        run: None,
     };
     Cause::BelowDtMin(Error::StepBelowFloor(Box::new(what)))
 }

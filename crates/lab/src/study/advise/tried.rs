@@ -204,7 +204,8 @@ impl Trials {
             format!("{number} of {} trials", self.tried.len())
         };
         let mut described = Vec::new();
-        let needed = |error: &Error| if let Error::StepBelowFloor(it) = error { it.wanted } else { f64::INFINITY };
+        let needed =
+            |error: &Error| if let Error::StepBelowFloor(it) = error { it.wanted_by_user() } else { f64::INFINITY };
         let below = failed.iter().filter_map(|it| match &it.cause {
             Cause::BelowDtMin(error) => Some((it.candidate, error, needed(error))),
             Cause::TooSlow | Cause::Other(_) => None,
@@ -243,11 +244,11 @@ impl Trials {
             Some(level) => {
                 let most = two_digits_down(level.step(dt_max));
                 format!(
-                    "; this step needs {section}.dt_min = {most:e} or less, a closer pericentre one that is shorter still"
+                    "\nthis step needs {section}.dt_min = {most:e} or less, a closer pericentre one that is shorter still"
                 )
             }
             None => format!(
-                "; no {section}.dt_min allows this step with dt_max = {dt_max}, which is divided by at most 2^{}",
+                "\nno {section}.dt_min allows this step with dt_max = {dt_max}, which is divided by at most 2^{}",
                 Level::DEEPEST.0
             ),
         }
