@@ -45,12 +45,13 @@ impl Binaries {
     /// Returns warnings of settings with which the close pairs are torn apart, stop the run, or take most of its time.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
+        let torn = self.of_torn();
         // The periods of pairs that the softening tears apart are not those of the run.
-        if let Some(torn) = self.of_torn() {
-            return vec![torn];
-        }
-        let warnings = [self.of_changed(), self.of_short_steps(), self.of_few_steps(), self.of_many_steps()];
-        warnings.into_iter().flatten().collect()
+        let others = match torn {
+            Some(_) => [self.of_short_steps(), None, None, None],
+            None => [self.of_changed(), self.of_short_steps(), self.of_few_steps(), self.of_many_steps()],
+        };
+        torn.into_iter().chain(others.into_iter().flatten()).collect()
     }
 
     /// Returns the number of halvings of a longest step `dt_max` that gives a shortest step for all pairs; both in
