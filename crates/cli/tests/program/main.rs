@@ -11,3 +11,4 @@ mod study;
 mod tutorials;
 mod validate;
 mod view;
+mod why;

@@ -19,6 +19,8 @@ const SHORTER: f64 = 1024.0;
 const MORE_PRECISE: &str = " --set force.precision=f64";
 /// How a run begins from a snapshot.
 const FROM_SNAPSHOT: &str = "in a copy of config.toml, write [initial.file] in place of [initial.…], with";
+/// Number of orbits from which the steps of a binary are worth a word.
+const MANY_ORBITS: f64 = 1e4;
 /// Least wall time for which a profile is worth its while, in s.
 const WORTH_A_PROFILE: f64 = 60.0;
 
@@ -214,7 +216,7 @@ impl Findings {
 
     fn about_a_binary(&self) -> Option<Advice> {
         let (row, partner, orbit) = self.short_steps.as_ref()?.dominant()?;
-        let left = self.left().filter(|left| *left > orbit.period)?;
+        let left = self.left().filter(|left| *left > MANY_ORBITS * orbit.period)?;
         let text = format!(
             "tisane follows each of the {} orbits of {} + {} to t_end in steps of its own. Codes that regularise binaries \
              (NBODY6++GPU, PeTar) are faster where one takes most of the steps.",

@@ -1,7 +1,7 @@
 //! The answer: what ended the run, or how far it is, and what its work is spent on.
 
 use super::words::{count, error, number, percent};
-use super::{Ending, Findings, Share};
+use super::{Ending, Findings, Share, ShortStep};
 use crate::lock;
 use tisane::units::{Dimension, digits, wall_time};
 
@@ -67,7 +67,9 @@ impl Findings {
                 };
                 format!("Stopped {cause} with a checkpoint: {so_far}{to_go}.")
             }
-            Ending::Failed { error, .. } => format!("Ended by an error at {so_far}: {error}"),
+            Ending::Failed { error, .. } => {
+                format!("Ended by an error at {so_far}: {}.", error.trim_end_matches('.'))
+            }
             Ending::Killed { owner } if owner.is_empty() => {
                 format!("Not running, at {so_far}: there is no summary.json, no error in run.log and no lock.")
             }
@@ -86,12 +88,12 @@ impl Findings {
             part if part >= 0.5 => format!(" and {} of the block steps", percent(part)),
             _ => String::new(),
         };
+        let units = &self.settings.units;
         if let Some((row, partner, orbit)) = steps.dominant() {
-            let units = &self.settings.units;
             let orbits =
                 self.left().map_or(String::new(), |left| format!("; {} orbits to t_end", digits(left / orbit.period)));
-            return Some(format!(
-                "{} of the particle steps{} {verb} taken by one binary: ids {} + {}, a = {}, e = {:.2}, P = {}{orbits}.",
+            return Some(sentence(&format!(
+                "{} of the particle steps{} {verb} taken by one binary: ids {} + {}, a = {}, e = {:.3}, P = {}{orbits}.",
                 percent(row.share.particle_steps),
                 blocks(&row.share),
                 row.id,
@@ -99,16 +101,35 @@ impl Findings {
                 units.readable(orbit.semi_major_axis, Dimension::LENGTH),
                 orbit.eccentricity,
                 units.readable(orbit.period, Dimension::TIME),
-            ));
+            )));
         }
         let group = &steps.group;
         let pairs = if group.pairs > 0 { format!(" ({})", count(group.pairs, "pair")) } else { String::new() };
         let of = format!("{} of {} particles{pairs}", group.particles, steps.n);
         if steps.is_concentrated() {
             let share = percent(group.share.particle_steps);
-            return Some(format!("{of} take {share} of the particle steps{}.", blocks(&group.share)));
+            let orbit = |row: &ShortStep| Some((row.partner.as_ref()?.id, row.partner.as_ref()?.orbit?));
+            let first = steps.rows.first().and_then(|row| Some((row, orbit(row)?)));
+            let first = first.map_or(String::new(), |(row, (partner, orbit))| {
+                let left = self.left().map(|left| format!(", {} orbits to t_end", digits(left / orbit.period)));
+                format!(
+                    "; the pair {} + {partner} takes the most, {}: a = {}, P = {}{}",
+                    row.id,
+                    percent(row.share.particle_steps),
+                    units.readable(orbit.semi_major_axis, Dimension::LENGTH),
+                    units.readable(orbit.period, Dimension::TIME),
+                    left.unwrap_or_default()
+                )
+            });
+            return Some(format!("{of} take {share} of the particle steps{}{first}.", blocks(&group.share)));
         }
         let spread = steps.n > FEW && group.particles < steps.n;
-        spread.then(|| format!("The work is spread over many particles: half of the particle steps take {of}."))
+        spread.then(|| format!("The work is spread: {of} take half of the particle steps."))
     }
+}
+
+/// Returns a text that begins with a capital letter.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }

@@ -202,7 +202,13 @@ impl EnergyError {
         };
         contributions.retain(|(_, share)| growth != Growth::Rounding && !(*share < NAMED_SHARE));
         let largest = (largest.error.abs(), largest.time);
-        Some(Self { last: last.error, last_of_cluster: last.cluster_error.filter(|error| !error.is_nan()), largest, growth, contributions })
+        Some(Self {
+            last: last.error,
+            last_of_cluster: last.cluster_error.filter(|error| !error.is_nan()),
+            largest,
+            growth,
+            contributions,
+        })
     }
 }
 

@@ -14,10 +14,10 @@ const INTERVALS: usize = 8;
 const SPREAD: usize = 4;
 /// Events that are named of an interval.
 const EVENTS: usize = 3;
-/// Lines of the log, and files that cannot be read, that are shown.
-const LINES: usize = 3;
-/// Longest line of the log.
-const LINE: usize = 240;
+/// Lines of the log, changes, and files that cannot be read, that are shown.
+const LINES: usize = 2;
+/// Longest text of them.
+const LINE: usize = 200;
 /// Phases of a profile that copy between host and device.
 const COPIES: [&str; 1] = ["copy_up"];
 
@@ -35,7 +35,7 @@ impl Findings {
     }
 
     fn over_time(&self) -> Section {
-        let mut section = Section::new("Over time");
+        let mut section = Section::new("Over time: shortest step, mean block, speed, errors of each interval");
         let mut found = intervals::intervals(&self.rows, INTERVALS);
         found.extend(self.since_last_row());
         let Some(shortest) = middle(found.iter().map(|interval| interval.step_min)) else {
@@ -45,17 +45,21 @@ impl Findings {
             return section;
         };
         let (unit, factor) = self.unit(shortest, Dimension::TIME);
-        let of_cluster = found.iter().any(|interval| interval.cluster_energy_error.is_some());
+        let differs = |interval: &Interval| {
+            let of_cluster = interval.cluster_energy_error.map(error);
+            of_cluster.is_some_and(|of_cluster| of_cluster != error(interval.energy_error))
+        };
+        let of_cluster = found.iter().any(differs);
         let audited = found.iter().any(|interval| interval.audit.is_some());
         let mut columns = vec![
-            format!("until t [{}]", self.settings.units.label(Dimension::TIME)),
-            format!("min step [{unit}]"),
-            "mean block".into(),
+            format!("to t [{}]", self.settings.units.label(Dimension::TIME)),
+            format!("step [{unit}]"),
+            "block".into(),
             "wall time".into(),
             "pairs/s".into(),
             "dE/E".into(),
         ];
-        columns.extend(of_cluster.then(|| "of cluster".into()));
+        columns.extend(of_cluster.then(|| "cluster".into()));
         columns.extend(audited.then(|| "audit".into()));
         let row = |interval: &Interval| {
             let mut cells = vec![
@@ -76,7 +80,8 @@ impl Findings {
 
     fn shortest_steps(&self) -> Section {
         let Some(steps) = &self.short_steps else { return Section::default() };
-        let mut section = Section::new(format!("Particles with the most steps at t = {} ({})", self.at(steps.time), steps.source));
+        let mut section =
+            Section::new(format!("Particles with the most steps at t = {} ({})", self.at(steps.time), steps.source));
         let orbits = || steps.rows.iter().filter_map(|row| row.partner.as_ref()?.orbit);
         let partners = || steps.rows.iter().filter_map(|row| row.partner.as_ref());
         let size = |values: &mut dyn Iterator<Item = f64>| middle(values).unwrap_or(0.0);
@@ -140,7 +145,7 @@ impl Findings {
         }
         let (largest, at) = energy.largest;
         section.fact("at the last row", format!("{}, at most {largest:.1e} (t = {})", error(energy.last), self.at(at)));
-        if let Some(of_cluster) = energy.last_of_cluster {
+        if let Some(of_cluster) = energy.last_of_cluster.filter(|of_cluster| error(*of_cluster) != error(energy.last)) {
             let text = format!("{} of the energy of the cluster, binaries as one body each", error(of_cluster));
             section.fact("of the cluster", text);
         }
@@ -156,14 +161,13 @@ impl Findings {
             let more = seen.len().saturating_sub(EVENTS);
             seen.truncate(EVENTS);
             let events = match (seen.join(", "), more) {
-                (none, _) if none.is_empty() && self.settings.records_events => "no event".into(),
-                (none, _) if none.is_empty() => "events are not recorded".into(),
-                (named, 0) => named,
-                (named, more) => format!("{named} and {more} more"),
+                (none, _) if none.is_empty() => none,
+                (named, 0) => format!("; {named}"),
+                (named, more) => format!("; {named} and {more} more"),
             };
             let shortest = self.settings.units.readable(interval.step_min, Dimension::TIME);
             let changed = error(interval.energy_error);
-            let text = format!("{changed}, {} of all changes; shortest step {shortest}; {events}", percent(*share));
+            let text = format!("{changed}, {} of all changes; shortest step {shortest}{events}", percent(*share));
             section.fact(&format!("until {}", number(interval.to)), text);
         }
         section
@@ -273,7 +277,11 @@ impl Findings {
         for problem in self.problems.iter().take(LINES) {
             section.fact("not readable", shortened(problem, LINE));
         }
+        if let Some(more) = self.problems.len().checked_sub(LINES).filter(|&more| more > 0) {
+            section.fact("not readable", format!("and {more} more"));
+        }
         for Change { key, from, to, time, .. } in self.changes.iter().rev().take(LINES).rev() {
+            let [from, to] = [from, to].map(|value| value.as_f64().map_or_else(|| value.to_string(), number));
             section.fact("changed", format!("{key} from {from} to {to} at t = {}", self.at(*time)));
         }
         section

@@ -22,7 +22,7 @@ pub struct Settings {
     pub diagnostics_interval: Option<f64>,
     /// Time between snapshots.
     pub snapshot_interval: Option<f64>,
-    /// True if binaries, escapes and encounters are recorded.
+    /// True if the run records events: binaries, escapes and encounters.
     pub records_events: bool,
     /// Error of a force at which the run stops.
     pub audit_limit: Option<f64>,

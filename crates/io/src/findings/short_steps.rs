@@ -1,8 +1,8 @@
 //! The particles that take the most steps, their partners, and the part of the work that they take.
 
 use super::state::State;
-use std::collections::{BTreeMap, HashMap};
-use tisane::diagnostics::cluster::bodies::Bodies;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 
@@ -16,7 +16,7 @@ const HEAVIEST: usize = 3;
 /// Share of the particle steps that the group with the most steps takes at least.
 const GROUP_SHARE: f64 = 0.5;
 /// Share of the particle steps, or of the block steps, from which one pair dominates a run.
-const DOMINANT_SHARE: [f64; 2] = [0.25, 0.75];
+const DOMINANT_SHARE: [f64; 2] = [0.5, 0.75];
 
 /// Particles that take the most steps. Lengths and times are in the user's units.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,7 +142,7 @@ struct Search<'a> {
     most: Vec<usize>,
     neighbours: Neighbours<'a>,
     heaviest: Vec<usize>,
-    /// The other particle of a binary, by index.
+    /// The other particle of each in a binary, by index.
     other: HashMap<usize, usize>,
 }
 
@@ -150,13 +150,12 @@ impl<'a> Search<'a> {
     fn new(state: &'a State, epsilon: f64) -> Self {
         let (stars, levels) = (&state.stars, &state.levels);
         let mut rates: Vec<f64> = levels.iter().map(|level| 1.0 / level.step(1.0)).collect();
+        let neighbours = Neighbours::new(stars, 2);
         let mut other = HashMap::new();
-        for binary in Bodies::find(stars, epsilon).binaries() {
-            let &[a, b] = binary.stars() else { continue };
-            let (a, b) = (a as usize, b as usize);
-            other.extend([(a, b), (b, a)]);
-            let mean = mean_over_orbit(&binary.pair);
-            [a, b].into_iter().for_each(|i| rates[i] = (rates[i] * mean).max(1.0));
+        for i in 0..stars.len() {
+            let Some((j, orbit)) = binary(stars, &neighbours, i, epsilon) else { continue };
+            other.insert(i, j);
+            rates[i] = (rates[i] * mean_over_orbit(&orbit)).max(1.0);
         }
         let id = |i: &usize| stars.id[*i];
         let mut order: Vec<usize> = (0..stars.len()).collect();
@@ -169,8 +168,7 @@ impl<'a> Search<'a> {
             heaviest.select_nth_unstable_by(HEAVIEST, by_mass);
             heaviest.truncate(HEAVIEST);
         }
-        let (total, neighbours) = (rates.iter().sum(), Neighbours::new(stars, 0));
-        Self { state, epsilon, rates, total, order, most, neighbours, heaviest, other }
+        Self { state, epsilon, total: rates.iter().sum(), rates, order, most, neighbours, heaviest, other }
     }
 
     /// Returns the work of some particles. A block step that only they need is one that no slower particle shares:
@@ -186,21 +184,23 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Returns the particles that take half of the steps: whole binaries, and all that take as many steps as the last.
     fn group(&self) -> Group {
-        let mut sum = 0.0;
-        let rate = |at: usize| self.order.get(at).map(|&i| self.rates[i]);
-        let mut particles = 0;
-        // With all that take as many steps as the last one.
-        while let Some(next) = rate(particles).filter(|next| sum < GROUP_SHARE * self.total || rate(particles - 1) == Some(*next)) {
-            sum += next;
-            particles += 1;
+        let (mut held, mut sum, mut last) = (HashSet::new(), 0.0, f64::INFINITY);
+        for &i in &self.order {
+            if sum >= GROUP_SHARE * self.total && self.rates[i] < last {
+                break;
+            }
+            last = self.rates[i];
+            for j in std::iter::once(i).chain(self.other.get(&i).copied()) {
+                sum += if held.insert(j) { self.rates[j] } else { 0.0 };
+            }
         }
-        let held = &self.order[..particles];
-        let ranks: HashMap<usize, usize> = held.iter().copied().zip(0..).collect();
-        let pairs = held.iter().filter(|i| self.other.get(i).is_some_and(|j| ranks.contains_key(j))).count() / 2;
-        let fastest = self.order.first().map_or(1.0, |&i| self.rates[i]);
-        let block_steps = 1.0 - rate(particles).unwrap_or(0.0) / fastest;
-        Group { particles, pairs, share: Share { particle_steps: sum / self.total, block_steps } }
+        let pairs = held.iter().filter(|i| self.other.contains_key(i)).count() / 2;
+        let rate = |at: Option<&usize>| at.map_or(0.0, |&i| self.rates[i]);
+        let others = rate(self.order.iter().find(|i| !held.contains(i)));
+        let share = Share { particle_steps: sum / self.total, block_steps: 1.0 - others / rate(self.order.first()) };
+        Group { particles: held.len(), pairs, share }
     }
 
     fn rows(&self) -> Vec<ShortStep> {
@@ -232,7 +232,7 @@ impl<'a> Search<'a> {
         let own: Vec<usize> = std::iter::once(i).chain(partner.filter(|_| mutual)).collect();
         let level = own.iter().map(|&i| levels[i]).max().unwrap_or(levels[i]);
         let of = |j: usize| {
-            let pair = self.pair(i, j);
+            let pair = pair(stars, i, j, self.epsilon);
             let orbit = (pair.energy < 0.0).then(|| Orbit {
                 semi_major_axis: pair.semi_major_axis * scale.length,
                 eccentricity: pair.eccentricity,
@@ -258,12 +258,22 @@ impl<'a> Search<'a> {
         };
         candidates.filter(|&j| j != i).max_by(|&a, &b| pull(a).total_cmp(&pull(b)).then(stars.id[b].cmp(&stars.id[a])))
     }
+}
 
-    fn pair(&self, i: usize, j: usize) -> Pair {
-        let stars = &self.state.stars;
-        let body = |i: usize| Body { mass: stars.mass[i], pos: stars.pos[i], vel: stars.vel[i] };
-        Pair::new(&body(i), &body(j), self.epsilon)
-    }
+fn pair(stars: &Stars, i: usize, j: usize, epsilon: f64) -> Pair {
+    let body = |i: usize| Body { mass: stars.mass[i], pos: stars.pos[i], vel: stars.vel[i] };
+    Pair::new(&body(i), &body(j), epsilon)
+}
+
+/// Returns the other particle of a binary and the orbit about it: each is the nearest neighbour of the other, they are
+/// bound, and no third one is within the size of the orbit.
+fn binary(stars: &Stars, neighbours: &Neighbours<'_>, i: usize, epsilon: f64) -> Option<(usize, Pair)> {
+    let j = neighbours.nearest(i).first()?.index as usize;
+    let mutual = neighbours.nearest(j).first().is_some_and(|nearest| nearest.index as usize == i);
+    let orbit = pair(stars, i, j, epsilon);
+    let third = [i, j].map(|k| neighbours.nearest(k).get(1).map_or(f64::INFINITY, |third| third.distance));
+    let alone = third.iter().all(|third| 2.0 * orbit.semi_major_axis < *third);
+    (mutual && orbit.energy < 0.0 && alone).then_some((j, orbit))
 }
 
 /// Returns the mean number of steps in a time, over the orbit of a binary, relative to the present one. Steps go with
@@ -277,7 +287,6 @@ fn mean_over_orbit(pair: &Pair) -> f64 {
 mod tests {
     use super::*;
     use crate::provenance::Provenance;
-    use tisane::diagnostics::cluster::Stars;
     use tisane::particles::Vec3;
     use tisane::time::Level;
     use tisane::units::Scale;
@@ -345,6 +354,18 @@ mod tests {
         // Not as short as to be longer than the longest.
         let slow = ShortSteps::find(&lattice(&pair(0.001, 0.9, 1)), 0.0).unwrap();
         close(slow.rows.first().map_or(1.0, |row| row.share.particle_steps * 501.0), 1.0);
+    }
+
+    #[test]
+    fn a_group_holds_whole_binaries() {
+        let [mut heavy, light] = pair(0.01, 0.0, 12);
+        // Its components need not have equal steps.
+        heavy.3 = 10;
+        let moved = pair(0.01, 0.0, 11).map(|(m, x, v, level)| (m, x + 2.0 * Vec3::x(), v, level));
+        let found = ShortSteps::find(&lattice(&[heavy, light, moved[0], moved[1]]), 0.0).unwrap();
+        assert_eq!((found.group.particles, found.group.pairs), (2, 1));
+        close(found.group.share.particle_steps, 5120.0 / (5120.0 + 4096.0 + 1000.0));
+        close(found.group.share.block_steps, 0.5);
     }
 
     #[test]

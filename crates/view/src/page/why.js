@@ -54,8 +54,9 @@ export class Why {
       answer.className = "answer";
       const title = element("p", page.title);
       title.className = "facts";
-      const last = page.advice.length ? [advice(page.advice)] : [];
-      this.page.replaceChildren(title, answer, ...page.sections.map(section), ...last);
+      // Beside the answer: the end of the page may be out of sight.
+      const remedies = page.advice.length ? [advice(page.advice)] : [];
+      this.page.replaceChildren(title, answer, ...remedies, ...page.sections.map(section));
     } catch (problem) {
       this.page.replaceChildren(element("p", `not known: ${problem.message}`));
     } finally {

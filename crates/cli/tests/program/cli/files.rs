@@ -119,7 +119,10 @@ fn inspect_tells_why_a_run_stopped_and_what_was_changed() {
     assert!(failed.contains("tisane resume o --set integrator.hermite4.dt_min="), "{failed}");
     let finished = page(0, &["resume", "o", "-q", "--set", "integrator.hermite4.dt_min=\"2^-30\""]);
     assert!(line(&finished, "state").contains("finished"), "{finished}");
-    assert!(finished.contains("integrator.hermite4.dt_min from 0.001953125 to 9.313225746154785e-10 at "), "{finished}");
+    assert!(
+        finished.contains("integrator.hermite4.dt_min from 0.001953125 to 9.313225746154785e-10 at "),
+        "{finished}"
+    );
 }
 
 #[test]
