@@ -66,6 +66,12 @@ impl StepBelowFloor {
         }
     }
 
+    /// Returns the time step of the particle in the user's unit of time, in the internal one before the run is known.
+    #[must_use]
+    pub fn wanted_by_user(&self) -> f64 {
+        self.wanted * self.run.as_ref().map_or(1.0, |run| run.scale.time)
+    }
+
     /// Returns the relative orbit of the particle and its nearest neighbour.
     fn pair(&self) -> Option<(u64, Pair)> {
         let epsilon = self.run.as_ref().map_or(0.0, |run| run.epsilon);

@@ -44,13 +44,13 @@ pub struct BlockSteps {
     pub range: [f64; 2],
     /// Number of evaluations of the forces in each step.
     pub evaluations: u32,
+    /// First step of a particle, in units of its natural time |a|/|jerk|.
+    pub first: f64,
 }
 
 /// Invalid setting of a scheme, at a key of its section.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvalidSetting {
-    /// Missing key that has a default in Hénon units only.
-    Missing(&'static str),
     /// Value that must be above zero.
     NotPositive(&'static str, Real),
     /// Value that is wrong for the reason given.
@@ -88,11 +88,21 @@ pub trait Scheme {
     /// Returns descriptions of the scheme and of the lengths of its steps.
     fn describe(&self) -> [String; 2];
 
-    /// Writes the defaults into all keys that are not set.
+    /// Returns the longest and the shortest step as far as they are set; [`None`] for a scheme with one step for all
+    /// particles, which is always set.
+    fn steps_set(&self) -> Option<[Option<f64>; 2]> {
+        None
+    }
+
+    /// Sets the longest and the shortest step, where they are not set.
+    fn set_steps(&mut self, _: [Real; 2]) {}
+
+    /// Writes the defaults into all keys that are not set. That of the longest step is one in Hénon units.
     fn resolve(&mut self) {}
 
     /// Adds the settings that are invalid with forces of a precision mode to `found`. Returns true if
-    /// [`Scheme::dt_max`] is valid. `physical` units have no default step.
+    /// [`Scheme::dt_max`] is valid. In `physical` units it has no default here: where it is not set, it follows from the
+    /// particles.
     fn check(&self, physical: bool, precision: Precision, found: &mut Vec<InvalidSetting>) -> bool;
 
     /// Returns a warning about settings that are valid but not wise with forces of a precision mode.

@@ -1,7 +1,6 @@
 //! `tisane check`: what a configuration would run, and what is implausible in it.
 
 use super::{ConfigArgs, on_threads, print};
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,6 +20,7 @@ use tisane_lab::bench::model::forecast;
 use tisane_plot::Theme;
 use tisane_plot::initial::{Sample, figure};
 use tisane_run::assemble::{self, Setup};
+use tisane_run::binaries::{Binaries, Kind};
 use tisane_run::config::Config;
 
 /// Bytes of memory without any particles.
@@ -46,16 +46,17 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let plot = plot.map(Path::to_owned);
     on_threads(loaded.config.force.threads as usize, move || {
         let setup = assemble::prepare(loaded)?;
-        let systems = systems(&setup);
-        let potential = assemble::potential_energy(&systems, setup.epsilon())?;
-        let mut scales = Scales::new(&systems, potential);
+        let found = setup.binaries()?;
+        let system = found.system(&setup.particles);
+        let potential = assemble::potential_energy(&system, setup.epsilon())?;
+        let mut scales = Scales::new(&system, potential);
         scales.conserved.external = external_energy(&setup);
-        let mut text = describe(&setup, &scales, forecast(&setup)?);
-        for warning in setup.warnings.iter().cloned().chain(doubts(&setup, &scales)) {
+        let mut text = describe(&setup, &found, &scales, forecast(&setup)?);
+        for warning in setup.warnings.iter().cloned().chain(found.warnings()).chain(doubts(&setup, &found, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
         }
         if let Some(folder) = plot {
-            text += &draw(&setup, &systems, &folder)?;
+            text += &draw(&setup, &found, &folder)?;
         }
         print(&text)
     })
@@ -69,34 +70,36 @@ fn external_energy(setup: &Setup) -> f64 {
 }
 
 /// Draws the initial conditions; returns the lines that name the files.
-fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
+fn draw(setup: &Setup, found: &Binaries, folder: &Path) -> Result<String> {
     let (laws, scale, units) = (&setup.laws, &setup.scale, setup.config.units());
-    let in_units = |mut p: Particles| {
-        scaling::rescale(&mut p, scale.mass, scale.length, scale.velocity);
-        p
-    };
-    let stars = systems.len() - usize::from(laws.central.is_some());
-    let column = |of: &[Vec3]| of[..stars].to_vec();
-    let p = Particles::new(systems.mass[..stars].to_vec(), column(&systems.pos), column(&systems.vel));
+    let mut bodies = without_central(setup, found);
+    scaling::rescale(&mut bodies, scale.mass, scale.length, scale.velocity);
     let orbits = setup.binaries.iter().map(|&i| {
         let p = &setup.particles;
         let between = |of: &[Vec3]| of[i + 1] - of[i];
         Orbit::from_state(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
     });
+    let sampled: Vec<(f64, f64)> =
+        orbits.map(|orbit| (orbit.semi_major_axis * scale.length, orbit.eccentricity)).collect();
+    let pairs = found.orbits.iter().map(|orbit| (orbit.pair.semi_major_axis * scale.length, orbit.pair.eccentricity));
+    let pairs: Vec<(f64, f64)> = pairs.collect();
     let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
-        orbits.map(|orbit| (orbit.semi_major_axis * scale.length, orbit.eccentricity)).unzip();
+        if setup.config.initial.sampled().is_some() { &sampled } else { &pairs }.iter().copied().unzip();
     let masses: Vec<f64> = setup.particles.mass.iter().map(|mass| mass * scale.mass).collect();
     let masses = &masses[..masses.len() - usize::from(laws.central.is_some())];
     let drawn = figure(&Sample {
         title: setup.config.run.name.clone(),
         caption: setup.source.clone(),
         units,
-        systems: &in_units(p),
+        systems: &bodies,
         centre: laws.centre,
         central: laws.central.unwrap_or(0.0),
         enclosed: &laws.enclosed,
         jeans: laws.jeans,
         masses: (masses, &laws.masses),
+        softening: setup.config.softening.epsilon.get(),
+        pairs: &pairs,
+        pairs_title: if found.kind == Kind::Cluster { "Binaries of at least 1 kT" } else { "Orbits" },
         semi_major_axes: (&axes, &laws.semi_major_axes),
         eccentricities: (&eccentricities, &laws.eccentricities),
     });
@@ -105,29 +108,21 @@ fn draw(setup: &Setup, systems: &Particles, folder: &Path) -> Result<String> {
     Ok(paths.iter().map(|path| format!("  {:<20} {}\n", "picture", path.display())).collect())
 }
 
-/// Returns the particles with each primordial binary as one body at its centre of mass: its inner motion is not that of
-/// the cluster, and may hold most of the energy.
-fn systems(setup: &Setup) -> Cow<'_, Particles> {
+/// Returns the bodies of the system without a central one, which is the last particle, in internal units.
+fn without_central(setup: &Setup, found: &Binaries) -> Particles {
     let p = &setup.particles;
-    if setup.binaries.is_empty() {
-        return Cow::Borrowed(p);
-    }
-    let mut first = vec![false; p.len()];
-    setup.binaries.iter().for_each(|&i| first[i] = true);
-    let (mut mass, mut pos, mut vel, mut i) = (vec![], vec![], vec![], 0);
-    while i < p.len() {
-        let members = i..i + 1 + usize::from(first[i]);
-        let total: f64 = p.mass[members.clone()].iter().sum();
-        let mean = |of: &[Vec3]| members.clone().map(|j| p.mass[j] / total * of[j]).sum();
-        pos.push(mean(&p.pos));
-        vel.push(mean(&p.vel));
-        mass.push(total);
-        i = members.end;
-    }
-    Cow::Owned(Particles::new(mass, pos, vel))
+    let bodies = found.system(p).into_owned();
+    let Some(last) = setup.laws.central.and(p.len().checked_sub(1)) else { return bodies };
+    // A star may be counted as one body with it.
+    let systems = &found.bodies.systems;
+    let part_of = (bodies.len() < p.len()).then(|| systems.outermost.binary_search(&systems.part_of[last]).ok());
+    let at = part_of.flatten().unwrap_or(bodies.len() - 1);
+    let Particles { mut mass, mut pos, mut vel, .. } = bodies;
+    (mass.remove(at), pos.remove(at), vel.remove(at));
+    Particles::new(mass, pos, vel)
 }
 
-/// Properties of the systems, in internal units.
+/// Properties of the system, in internal units.
 struct Scales {
     conserved: Conserved,
     half_mass_radius: f64,
@@ -138,7 +133,7 @@ struct Scales {
 }
 
 impl Scales {
-    /// Measures the systems; `potential` is their potential energy.
+    /// Measures the bodies of the system; `potential` is their potential energy.
     fn new(p: &Particles, potential: f64) -> Self {
         let conserved = Conserved { potential, ..Conserved::from_particles(p, &p.pot) };
         let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
@@ -172,7 +167,7 @@ fn disk(setup: &Setup) -> u64 {
         }
 }
 
-fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
+fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
     let value = |x: f64, d: Dimension| with_unit(x * scale.factor(d), d, &units);
     let [integrator, steps] = config.integrator.scheme().describe();
@@ -183,21 +178,32 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     let (engine, _) = assemble::forecast(config, setup.particles.len());
     let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
     let fields = config.external.iter().map(|field| ("external field", field.describe(&units)));
-    let as_one = if setup.binaries.is_empty() { "" } else { " (each binary as one body)" };
-    let lines = [
+    let merged = found.kind == Kind::Cluster && !found.orbits.is_empty();
+    let as_one = if merged { " (each binary as one body)" } else { "" };
+    let derived = setup.derived.iter().enumerate();
+    let derived = derived.map(|(line, text)| (if line == 0 { "from the system" } else { "" }, text.clone()));
+    let mut lines = vec![
         ("particles", format!("{}", setup.particles.len())),
         ("total mass", value(c.mass, Dimension::MASS)),
-        ("half-mass radius", value(scales.half_mass_radius, Dimension::LENGTH)),
-        ("virial radius", value(scales.virial_radius, Dimension::LENGTH)),
         ("virial ratio Q", format!("{:.6}{as_one}", c.virial_ratio())),
         ("total energy", value(c.energy(), Dimension::ENERGY) + as_one),
-        ("crossing time", value(scales.crossing_time, Dimension::TIME)),
-        ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
-        ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
+    ];
+    if found.kind == Kind::Cluster {
+        let radii = [("half-mass radius", scales.half_mass_radius), ("virial radius", scales.virial_radius)];
+        lines.splice(2..2, radii.map(|(name, radius)| (name, value(radius, Dimension::LENGTH))));
+        lines.extend([
+            ("crossing time", value(scales.crossing_time, Dimension::TIME)),
+            ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
+            ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
+        ]);
+    }
+    let how = [
         ("softening", value(setup.epsilon(), Dimension::LENGTH)),
         ("integrator", integrator),
         ("force", format!("{engine}; precision {}", config.force.precision().name())),
         ("steps", format!("{steps} {}", units.time.name)),
+    ];
+    let outcome = [
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
         ("wall time", wall_time),
@@ -210,6 +216,7 @@ fn describe(setup: &Setup, scales: &Scales, wall_time: String) -> String {
     ];
     let mut text = format!("{}: this configuration is valid\n", config.run.name);
     let source = ("initial conditions", setup.source.clone());
+    let lines = lines.into_iter().chain(found.describe()).chain(how).chain(derived).chain(outcome);
     for (name, value) in [source].into_iter().chain(about).chain(fields).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }
@@ -224,8 +231,9 @@ fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
 }
 
 /// Returns warnings about input that is allowed but implausible.
-fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
+fn doubts(setup: &Setup, found: &Binaries, scales: &Scales) -> Vec<String> {
     let (c, n) = (&scales.conserved, setup.particles.len());
+    let is_cluster = found.kind == Kind::Cluster;
     let (q, epsilon) = (c.virial_ratio(), setup.epsilon());
     let span = setup.clock.dt_max * setup.steps_to_end as f64;
     let needed = disk(setup);
@@ -248,11 +256,11 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
             ),
         ),
         (
-            n > 10 && epsilon > scales.mean_separation,
+            is_cluster && epsilon > scales.mean_separation,
             "the softening is longer than the mean separation: the system is smoothed out".into(),
         ),
         (
-            n > 10 && setup.clock.dt_max > scales.crossing_time / 2.0,
+            is_cluster && setup.clock.dt_max > scales.crossing_time / 2.0,
             format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
         ),
         (
@@ -265,7 +273,7 @@ fn doubts(setup: &Setup, scales: &Scales) -> Vec<String> {
         ),
         (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
         (
-            n > 10 && span < scales.crossing_time / 10.0,
+            is_cluster && span < scales.crossing_time / 10.0,
             "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
         ),
     ];

@@ -30,7 +30,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use tisane::error::{Error, Result, printable};
@@ -39,6 +39,7 @@ use tisane::spin_pool::on_threads;
 use tisane_io::formats::{Datasets, FORMATS};
 use tisane_io::provenance::{self, Build};
 use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES, parse_datasets};
+use tisane_run::proposal;
 
 /// Exit code where damaged snapshots were left out.
 const LEFT_OUT: u8 = 8;
@@ -102,10 +103,19 @@ fn version() -> String {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Print a commented configuration to start from.
+    ///
+    /// `tisane init file FILE` reads a file of particles and prints a configuration with values that fit them: units,
+    /// end, steps and interval of outputs by the scales that it finds, which are in the comments.
     Init {
         /// Initial conditions of the configuration, or a study.
         #[arg(default_value = "plummer", value_parser = templates().map(|(name, _)| name).collect::<Vec<_>>())]
         model: String,
+        /// With `file`: the file of particles that the configuration is for [default: a template for any file].
+        #[arg(value_name = "FILE")]
+        particles: Option<PathBuf>,
+        /// Format of FILE, where the content alone does not determine it.
+        #[arg(long, value_name = "FORMAT", value_parser = a_format(), requires = "particles")]
+        from: Option<String>,
     },
     /// Validate a configuration and print what it would run.
     ///
@@ -177,10 +187,10 @@ enum Verb {
     Plot(plot::PlotArgs),
     /// Render a film of a run from its snapshots.
     ///
-    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4. Between
-    /// snapshots particles follow their positions and velocities. Brightness is number density, colour is speed or
-    /// mass. Existing frames are not rendered again, so that a stopped command continues. A damaged snapshot is named
-    /// and left out: exit code 8.
+    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4, without it
+    /// movie.png, an animated PNG of at most 640 pixels a side. Between snapshots particles follow their positions and
+    /// velocities. Brightness is number density, colour is speed or mass. Existing frames are not rendered again, so
+    /// that a stopped command continues. A damaged snapshot is named and left out: exit code 8.
     Movie(movie::MovieArgs),
     /// Show a run in a browser, finished or in progress.
     ///
@@ -303,7 +313,7 @@ fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn dispatch(cli: Cli) -> Result<u8> {
     let verbosity = Verbosity { verbose: cli.verbose, quiet: cli.quiet };
     match cli.verb {
-        Verb::Init { model } => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),
+        Verb::Init { model, particles, from } => init(&model, particles.as_deref(), from.as_deref()),
         Verb::Check { config, plot } => check::check(&config, plot.as_deref()),
         Verb::Run(args) => run::run(args, verbosity),
         Verb::Resume(args) => run::resume(args, verbosity),
@@ -321,6 +331,18 @@ pub fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Study { what } => study::study(what, verbosity),
         Verb::Advise(args) => advise::advice(args, verbosity),
         Verb::Generate { what } => generate::generate(what),
+    }
+}
+
+/// Prints the template of a model, or the configuration for a file of particles.
+fn init(model: &str, particles: Option<&Path>, format: Option<&str>) -> Result<u8> {
+    match particles {
+        None => print(templates().find(|(name, _)| *name == model).map_or("", |(_, text)| text)),
+        Some(path) if model == "file" => print(&on_threads(0, || proposal::for_file(path, format))?),
+        Some(path) => {
+            let problem = format!("`tisane init {model}` reads no file");
+            Err(Error::input(path, problem).with_help("a configuration for a file of particles: tisane init file FILE"))
+        }
     }
 }
 

@@ -177,15 +177,15 @@ pub(super) struct NewRun {
 pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: Verbosity) -> Result<NewRun> {
     let (name, config, dir) =
         (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
-    let (warnings, source, n) = (setup.warnings.clone(), setup.source.clone(), setup.particles.len());
+    let (derived, source, n) = (setup.derived.clone(), setup.source.clone(), setup.particles.len());
     let simulation = assemble::new_run(setup, session)?;
     let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
     let bars = MultiProgress::new();
     log::start(verbosity, log::open(&dir)?, &bars);
     log_lock(&lock);
     tracing::info!("starting {name} in {}: {source}", dir.display());
-    for warning in &warnings {
-        tracing::warn!("{warning}");
+    if !derived.is_empty() {
+        tracing::info!("from the system: {}", derived.join("; "));
     }
     for folder in directory::pictures(&dir) {
         tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());

@@ -70,6 +70,8 @@ pub struct Summary {
     /// Settings that were changed when the run was resumed, in order; only if there were some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// Warnings about settings and initial conditions, as in `run.log`.
+    pub warnings: Vec<String>,
     /// SHA-256 of mass, pos, vel, time of all particles in id order (internal units, little-endian f64).
     pub state_sha256: String,
     /// Time spent in each part of the block steps of this session; only with `--profile`.

@@ -28,7 +28,13 @@ pub struct Sample<'a> {
     pub jeans: Option<f64>,
     /// Masses of the stars, and their law.
     pub masses: (&'a [f64], &'a [(f64, f64)]),
-    /// Semi-major axes of the binaries, and their law.
+    /// Softening length, or 0.
+    pub softening: f64,
+    /// Semi-major axis and eccentricity of each close pair that was found in the particles.
+    pub pairs: &'a [(f64, f64)],
+    /// Heading of the panel of close pairs.
+    pub pairs_title: &'a str,
+    /// Semi-major axes of the binaries as sampled, and their law.
     pub semi_major_axes: (&'a [f64], &'a [(f64, f64)]),
     /// Their eccentricities, likewise.
     pub eccentricities: (&'a [f64], &'a [(f64, f64)]),
@@ -49,6 +55,7 @@ pub fn figure(sample: &Sample<'_>) -> Option<Figure> {
             Scale::Log,
         ),
         distribution("Eccentricities of the binaries", "eccentricity".into(), sample.eccentricities, Scale::Unit),
+        sample.pairs(),
     ];
     let panels: Vec<Panel> = panels.into_iter().flatten().collect();
     (!panels.is_empty()).then(|| Figure {
@@ -103,6 +110,28 @@ impl Sample<'_> {
         let drawn = |(r, _): &(f64, f64)| (first.radius..=last.radius).contains(r);
         panel.series.push(law(theory.into_iter().filter(drawn).collect()));
         panel.series.retain(|series| !series.points.is_empty());
+        Some(panel)
+    }
+
+    /// Eccentricity over semi-major axis of the close pairs, and the softening length that their orbits would have to be
+    /// longer than.
+    fn pairs(&self) -> Option<Panel> {
+        if self.pairs.len() < 2 {
+            return None;
+        }
+        let x = Axis::log(self.label("semi-major axis", Dimension::LENGTH));
+        // Circular orbits stand off the edge.
+        let y = Axis { range: Some((-0.03, 1.03)), ..Axis::linear("eccentricity") };
+        let mut panel = Panel::new(self.pairs_title, x, y);
+        panel.series.push(Series::new(
+            if self.softening > 0.0 { "pairs" } else { "" },
+            Mark::Points,
+            self.pairs.to_vec(),
+        ));
+        if self.softening > 0.0 {
+            let at = |y: f64| (self.softening, y);
+            panel.series.push(Series::new("softening length", Mark::Dashed, vec![at(0.0), at(1.0)]));
+        }
         Some(panel)
     }
 
@@ -202,6 +231,9 @@ mod tests {
             enclosed,
             jeans: Some(1.0),
             masses: (&p.mass, &[]),
+            softening: 0.0,
+            pairs: &[],
+            pairs_title: "",
             semi_major_axes: (&[], &[]),
             eccentricities: (&[], &[]),
         }
@@ -236,6 +268,17 @@ mod tests {
         let decades: Vec<f64> = (0..1000).map(|k| 10f64.powf(f64::from(k) / 250.0)).collect();
         let panel = distribution("", String::new(), (&decades, &[]), Scale::Log).unwrap();
         assert!(panel.series[0].points.iter().all(|(_, y)| (y - 0.25).abs() < 0.02), "{panel:?}");
+    }
+
+    #[test]
+    fn close_pairs_are_drawn_beside_the_softening() {
+        let p = sphere(300);
+        let drawn = Sample { softening: 1e-3, pairs: &[(1e-5, 0.1), (2e-4, 0.9)], ..sample(&p, &[]) };
+        let figure = figure(&drawn).unwrap();
+        let panel = figure.panels.last().unwrap();
+        assert_eq!(panel.series[0].points, [(1e-5, 0.1), (2e-4, 0.9)]);
+        assert!(panel.series[1].points.iter().all(|(x, _)| *x == 1e-3), "{panel:?}");
+        assert_eq!((panel.x.scale, panel.series.len()), (crate::Scale::Log10, 2));
     }
 
     #[test]

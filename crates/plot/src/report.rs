@@ -59,7 +59,8 @@ const STYLE: &str = "\
 body{margin:2rem auto;max-width:72rem;padding:0 1rem;background:var(--ground);color:var(--text);font:16px/1.5 'DejaVu Sans',Verdana,sans-serif}\
 table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;font-weight:normal}\
 th{color:var(--muted);white-space:nowrap}td{overflow-wrap:anywhere}\
-h1,h2{font-weight:600;line-height:1.2}h2{margin-top:2.5rem}svg{max-width:100%;height:auto}\
+h1,h2{font-weight:600;line-height:1.2}h2{margin-top:2.5rem}\
+.warnings{border-left:.4rem solid #D55E00;padding-left:1rem;margin:0 0 1.5rem}.warnings h2{margin-top:0}svg{max-width:100%;height:auto}\
 pre{overflow-x:auto}.dark{display:none}\
 @media(prefers-color-scheme:dark){.light{display:none}.dark{display:block}}";
 
@@ -82,7 +83,9 @@ fn page(dir: &Path, gallery: &Gallery) -> Result<String> {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     );
-    page += &table(&facts(dir)?);
+    let summary = summary(dir)?;
+    page += &warnings(summary.as_ref());
+    page += &table(&facts(dir, summary.as_ref())?);
     for (name, figure) in &gallery.figures {
         let heading = HEADINGS.iter().find(|(of, _)| of == name).map_or(*name, |(_, heading)| heading);
         add(&mut page, format_args!("<h2 id=\"{name}\">{heading}</h2>\n"));
@@ -123,10 +126,30 @@ fn table(facts: &[(String, String)]) -> String {
     format!("<table>\n{}</table>\n", facts.iter().map(row).collect::<String>())
 }
 
-/// Content of the summary, or of the last row of the diagnostics for a run without summary.
-fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
+/// The summary of a run; [`None`] for a run without one.
+fn summary(dir: &Path) -> Result<Option<Value>> {
     let path = dir.join(SUMMARY);
     if !path.is_file() {
+        return Ok(None);
+    }
+    let text = regular_file::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
+    serde_json::from_str(&text).map(Some).map_err(|e| Error::input(&path, e))
+}
+
+/// The warnings of the summary, which runs of earlier versions do not have.
+fn warnings(summary: Option<&Value>) -> String {
+    let found = summary.and_then(|summary| summary.get("warnings")?.as_array());
+    let lines = found.into_iter().flatten().filter_map(Value::as_str);
+    let lines: String = lines.map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("<section class=\"warnings\">\n<h2>Warnings</h2>\n<ul>\n{lines}</ul>\n</section>\n")
+}
+
+/// Content of the summary, or of the last row of the diagnostics for a run without summary.
+fn facts(dir: &Path, summary: Option<&Value>) -> Result<Vec<(String, String)>> {
+    let Some(summary) = summary else {
         let table = diagnostics(dir)?;
         let mut facts = vec![("Summary".to_owned(), "none yet: the run is under way, or was killed".to_owned())];
         for name in ["time", "relative_energy_error", "block_steps", "wall_seconds"] {
@@ -136,9 +159,7 @@ fn facts(dir: &Path) -> Result<Vec<(String, String)>> {
         }
         facts.extend(table.remarks);
         return Ok(facts);
-    }
-    let text = regular_file::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
-    let summary: Value = serde_json::from_str(&text).map_err(|e| Error::input(&path, e))?;
+    };
     let value = |at: &str| match summary.pointer(at)? {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),

@@ -9,7 +9,7 @@ use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::density::core;
 use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::cluster::spheres::RadialOrder;
-use tisane::diagnostics::cluster::systems;
+use tisane::diagnostics::cluster::systems::{self, Hardness};
 use tisane::error::Result;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Dimension;
@@ -84,7 +84,8 @@ impl Look {
         let inner = radial.order[..half].iter().map(|&i| (stars.mass[i as usize], stars.vel[i as usize]));
         let (mass, vel): (Vec<f64>, Vec<Vec3>) = inner.unzip();
         let velocity = mean(&mass, &vel);
-        let found = systems::find(stars, &Neighbours::new(stars, NEIGHBOURS), velocity, 0.0, HARDNESS);
+        let found =
+            systems::find(stars, &Neighbours::new(stars, NEIGHBOURS), velocity, 0.0, Hardness::at_least(HARDNESS));
         let (mut mass, mut pos, mut vel) = (Vec::new(), Vec::new(), Vec::new());
         for &body in &found.outermost {
             let (m, x, v) = match (body as usize).checked_sub(stars.len()) {

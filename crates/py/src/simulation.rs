@@ -332,7 +332,7 @@ impl Core {
         let raised = self.raised.clone();
         self.with(py, |simulation| {
             // A ten-thousandth of the longest step: the difference has ten digits.
-            let interval = 1e-4 * simulation.config().dt_max();
+            let interval = 1e-4 * simulation.dt_max()?;
             let field = acceleration
                 .map(|acceleration| Arc::new(Function { acceleration, jerk, potential, interval, raised }) as Arc<_>);
             simulation.set_external(field.map(|field: Arc<dyn ExternalField>| field))

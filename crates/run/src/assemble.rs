@@ -11,6 +11,7 @@ mod reproduce;
 mod resumed;
 mod sampled;
 mod stars;
+pub(crate) mod steps;
 
 pub use cluster_plan::cluster_settings;
 pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine};
@@ -18,7 +19,9 @@ pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use reproduce::{Reproduction, reproduction};
 pub(crate) use resumed::differing_section;
 pub use resumed::{Resumed, resumed_run};
+pub use steps::close_pairs;
 
+use crate::binaries::{Binaries, Terms};
 use crate::config::{self, Config, Loaded, Problem};
 use crate::in_memory::external;
 use crate::simulation::{Plan, SessionInfo, Simulation};
@@ -71,6 +74,8 @@ pub struct Setup {
     pub binaries: Vec<usize>,
     /// Distributions that a sampled model is drawn from, in the units of the configuration.
     pub laws: Laws,
+    /// Settings that the configuration leaves to the particles, as they were found, with the reasons.
+    pub derived: Vec<String>,
     /// Warnings about settings that are valid but may be mistakes.
     pub warnings: Vec<String>,
 }
@@ -93,6 +98,20 @@ impl Setup {
             seconds_per_block_step: None,
             directory: None,
         }
+    }
+
+    /// Finds the binaries and other close pairs of the particles.
+    ///
+    /// # Errors
+    /// As the CPU engine.
+    pub fn binaries(&self) -> Result<Binaries> {
+        let pot = potentials(&self.particles, self.epsilon())?;
+        Ok(close_pairs(&self.particles, &pot, self.terms()))
+    }
+
+    /// Returns the settings that close pairs are compared with.
+    fn terms(&self) -> Terms {
+        Terms::new(&self.config, &self.scale, self.clock.start * self.scale.time)
     }
 
     /// Returns the state of a system that has not started.
@@ -122,7 +141,7 @@ impl Setup {
 pub fn prepare(loaded: Loaded) -> Result<Setup> {
     check_memory(&loaded)?;
     let (state, warnings) = initial_state(&loaded)?;
-    set_up(loaded, state, warnings)
+    set_up(loaded, state, warnings, true)
 }
 
 /// Reads or samples the particles of a configuration, in its units. Returns them with warnings.
@@ -135,20 +154,32 @@ pub(crate) fn initial_state(loaded: &Loaded) -> Result<(InitialState, Vec<String
     Ok((state, warnings))
 }
 
-/// Converts particles in the units of a configuration, and everything else, to internal units.
+/// Converts particles in the units of a configuration, and everything else, to internal units. Without `ends`, the end of
+/// a configuration whose steps follow from the particles is not its own: it becomes that of one step.
 ///
 /// # Errors
 /// [`Error::Config`] and [`Error::Input`].
-pub(crate) fn set_up(loaded: Loaded, state: InitialState, warnings: Vec<String>) -> Result<Setup> {
+pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<String>, ends: bool) -> Result<Setup> {
     let units = loaded.config.units();
     let mut particles = state.particles;
     let start = loaded.config.t_start().unwrap_or(state.time);
-    let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    let has_steps = loaded.config.has_steps();
+    if ends || has_steps {
+        loaded.config.check_end(start).map_err(|problem| loaded.explain(problem))?;
+    }
     check_coincidence(&loaded, &particles, 1.0)?;
     let centre = Conserved::from_particles(&particles, &particles.pot).centre_of_mass;
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     check_range(&loaded, &particles, &scale)?;
+    let mut derived = Vec::new();
+    if !has_steps {
+        derived = steps::derive(&mut loaded, &particles, (&scale, start), ends)?;
+        if !ends && let Some(end) = config::Real::new(start + loaded.config.dt_max()) {
+            loaded.config.run.t_end = end;
+        }
+    }
+    let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
 
     let inputs = reproduce::inputs_of(&loaded.config)?;
     let provenance = Provenance::current().with_overrides(loaded.overrides());
@@ -167,6 +198,7 @@ pub(crate) fn set_up(loaded: Loaded, state: InitialState, warnings: Vec<String>)
         about: state.about,
         binaries: state.binaries,
         laws: state.laws,
+        derived,
         warnings,
     })
 }
@@ -245,11 +277,15 @@ fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
 /// # Errors
 /// As the engine.
 pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
+    Ok(Conserved::from_particles(p, &potentials(p, epsilon)?).potential)
+}
+
+/// Computes the potentials of particles as [`potential_energy`] does their energy.
+pub(crate) fn potentials(p: &Particles, epsilon: f64) -> Result<Vec<f64>> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let mut engine = cpu::engine(Precision::F64, epsilon, clock, width()?);
     engine.load(p)?;
-    let field = Field::from_engine(p, &mut *engine, Time::default())?;
-    Ok(Conserved::from_particles(p, &field.pot).potential)
+    Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot)
 }
 
 fn width() -> Result<Width> {
@@ -315,7 +351,9 @@ pub fn propagator(set: &Setup, session: Session) -> Result<Propagator> {
 /// # Errors
 /// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
-    let (engines, info) = engines(&set, session)?;
+    let (engines, mut info) = engines(&set, session)?;
+    info.warnings.splice(0..0, set.warnings.iter().cloned());
+    info.terms = Some(set.terms());
     let state = set.state();
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);

@@ -56,6 +56,8 @@ pub struct InMemory {
     base: PathBuf,
     sets: Vec<String>,
     loaded: Loaded,
+    /// True if the settings have an end, which steps that follow from the particles then divide.
+    ends: bool,
     threads: Arc<Threads>,
     phase: Phase,
     /// Field of the program, in the units of the configuration.
@@ -69,9 +71,11 @@ enum Phase {
     Started(Box<Started>),
 }
 
-/// Returns the configuration of a text, completed by the sections that a simulation in memory does not need.
-fn read(text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
+/// Returns the configuration of a text, completed by the sections that a simulation in memory does not need, and true
+/// if it has an end without that.
+fn read(text: &str, base: &Path, sets: &[String]) -> Result<(Loaded, bool)> {
     let mut all: Vec<String> = Vec::new();
+    let mut ends = true;
     // A text that is not TOML is reported below, with the line.
     if let Ok(table) = text.parse::<toml::Table>() {
         let has = |key: &str| table.contains_key(key);
@@ -80,10 +84,11 @@ fn read(text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
         }
         if !has("run") {
             all.extend(["run.name=memory".into(), "run.t_end=1".into()]);
+            ends = sets.iter().any(|set| set.trim_start().starts_with("run.t_end"));
         }
     }
     all.extend_from_slice(sets);
-    Config::from_str(NAME, text, base, &all)
+    Ok((Config::from_str(NAME, text, base, &all)?, ends))
 }
 
 /// Returns the particles of a configuration, none if a program adds them, in its units.
@@ -101,11 +106,12 @@ impl InMemory {
     /// # Errors
     /// [`Error::Config`] for every mistake in the text, and [`Error::Input`] if a file of particles cannot be read.
     pub fn new(text: &str, base: &Path, settings: &[String]) -> Result<Self> {
-        let loaded = read(text, base, settings)?;
+        let (loaded, ends) = read(text, base, settings)?;
         let threads = Threads::new(loaded.config.force.threads as usize)?;
         let initial = threads.run(|| initial_state(&loaded))?;
         let (text, base, sets) = (text.to_owned(), base.to_owned(), settings.to_vec());
-        Ok(Self { text, base, sets, loaded, threads, phase: Phase::New(Box::new(initial)), own_field: None })
+        let phase = Phase::New(Box::new(initial));
+        Ok(Self { text, base, sets, loaded, ends, threads, phase, own_field: None })
     }
 
     /// Creates a simulation from a configuration file, with settings (`section.key=value`) on top.
@@ -131,7 +137,10 @@ impl InMemory {
     /// As [`InMemory::set`]; then none of them has changed.
     pub fn set_all(&mut self, settings: &[String]) -> Result<()> {
         let sets = [&self.sets[..], settings].concat();
-        let loaded = read(&self.text, &self.base, &sets)?;
+        let (mut loaded, ends) = read(&self.text, &self.base, &sets)?;
+        if matches!(self.phase, Phase::Started(_)) {
+            loaded.config.adopt_steps(&self.loaded.config)?;
+        }
         let (old, new) = (&self.loaded.config, &loaded.config);
         let fixed = [("units", old.units == new.units), ("initial", old.initial == new.initial)];
         let is_new = matches!(&self.phase, Phase::New(initial) if initial.particles.is_empty());
@@ -154,14 +163,35 @@ impl InMemory {
             }
             (Phase::New(_), None) => {}
         }
-        (self.sets, self.loaded, self.threads) = (sets, loaded, threads);
+        (self.sets, self.loaded, self.ends, self.threads) = (sets, loaded, ends, threads);
         Ok(())
     }
 
-    /// Returns the configuration, with all defaults filled in.
+    /// Returns the configuration, with all defaults filled in; those that follow from the particles from the start on.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.loaded.config
+    }
+
+    /// Returns the longest step; unit: time.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it follows from the particles and there are none yet; otherwise as [`InMemory::start`].
+    pub fn dt_max(&self) -> Result<f64> {
+        match &self.phase {
+            Phase::New(initial) if !self.config().has_steps() => {
+                if initial.particles.is_empty() {
+                    let problem = "the longest step follows from the particles, and there are none yet";
+                    let help = "add particles first, or set dt_max of the integrator";
+                    return Err(Error::input("integrator", problem).with_help(help));
+                }
+                let (loaded, initial) = (self.loaded.clone(), InitialState::clone(initial));
+                let ends = self.ends;
+                let setup = move || assemble::set_up(loaded, initial, Vec::new(), ends);
+                Ok(self.threads.run(setup)?.config.dt_max())
+            }
+            _ => Ok(self.config().dt_max()),
+        }
     }
 
     /// Returns the units of everything that is given and returned.
@@ -221,12 +251,14 @@ impl InMemory {
                 return Err(Error::input("particles", "there are none").with_help("add particles first"));
             }
             let (loaded, initial) = (self.loaded.clone(), InitialState::clone(initial));
-            let start = || Started::new(loaded, initial, self.own_field.as_ref());
-            self.phase = Phase::Started(Box::new(self.threads.run(start)?));
+            let start = || Started::new((loaded, self.ends), initial, self.own_field.as_ref());
+            let (started, config) = self.threads.run(start)?;
+            self.loaded.config.adopt_steps(&config)?;
+            self.phase = Phase::Started(Box::new(started));
         }
         match &mut self.phase {
             Phase::Started(started) => {
-                self.threads.run(|| started.restart_if_changed(&self.loaded, self.own_field.as_ref()))?;
+                self.threads.run(|| started.restart_if_changed(&mut self.loaded, self.own_field.as_ref()))?;
                 Ok((started, &self.threads, &self.loaded))
             }
             Phase::New(_) => Err(Error::input("particles", "there are none")),

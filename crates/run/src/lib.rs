@@ -2,7 +2,9 @@
 //!
 //! - [`config`] reads, checks and resolves a configuration.
 //! - [`assemble`] builds a [`simulation::Simulation`] from it.
+//! - [`binaries`] finds the close pairs of the particles at the start.
 //! - [`simulation`] advances the particles and writes outputs and checkpoints when they are due.
+//! - [`proposal`] is a configuration for a file of particles.
 //! - [`in_memory`] is a simulation without files, for programs that use the library.
 //! - [`cluster`] converts surveys of [`tisane::diagnostics::cluster`] to the rows of the journals.
 //!
@@ -36,9 +38,11 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod assemble;
+pub mod binaries;
 pub mod cluster;
 pub mod config;
 pub mod in_memory;
+pub mod proposal;
 mod row;
 pub mod simulation;
 pub mod system;

@@ -1,6 +1,7 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
 mod begin_anew;
+mod close_pairs;
 mod error_watch;
 mod outputs;
 mod plan;
@@ -10,6 +11,7 @@ mod retry_when_full;
 pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
 
+use crate::binaries::Terms;
 use crate::system::{Engines, System};
 use error_watch::ErrorWatch;
 
@@ -73,6 +75,8 @@ pub struct SessionInfo {
     pub gpu: String,
     /// Warnings about settings that are valid but may be mistakes.
     pub warnings: Vec<String>,
+    /// Settings that the close pairs of the particles at the start are compared with; none for a run that is resumed.
+    pub terms: Option<Terms>,
     /// Profiler of this session, if it is profiled.
     pub profiler: Option<Profiler>,
 }
@@ -166,9 +170,13 @@ impl Simulation {
     /// # Errors
     /// As [`Propagator::start`](tisane::propagator::Propagator::start), and [`tisane::Error::Storage`].
     pub fn start(&mut self, observer: &mut dyn Observer) -> Result<Outputs> {
-        self.system.start()?;
+        if let Err(error) = self.system.start() {
+            self.warn_of_close_pairs(None);
+            return Err(error);
+        }
         let mut outputs = self.retry_when_full(|| Outputs::create(&self.plan, &self.units))?;
         let measured = self.system.field()?;
+        self.warn_of_close_pairs(Some(&measured));
         self.system.set_references(&measured);
         self.write_row(&mut outputs, &measured, observer)?;
         self.start_cluster_survey(&mut outputs, &measured)?;

@@ -233,6 +233,46 @@ def test_the_plots_show_the_diagnostics(page, small):
     assert page.locator(".chart:visible canvas").last.get_attribute("aria-label").startswith("Virial ratio T/|U|, 0.")
 
 
+RECORD = """() => {
+    window.written = [];
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const wide = this.measureText(text).width;
+        const left = x - { left: 0, center: wide / 2, right: wide }[this.textAlign];
+        window.written.push({ text, left, right: left + wide, y });
+        write.call(this, text, x, y);
+    };
+}"""
+
+
+def time_axis(page, name):
+    """The labels of the time axis of the first plot, which is drawn anew, and the width of its canvas."""
+    box = page.locator(".chart:visible canvas").first.bounding_box()
+    page.evaluate(RECORD)
+    page.mouse.move(box["x"] + 100, box["y"] + 30)
+    page.mouse.move(box["x"] + 150, box["y"] + 30)
+    settled(page)
+    written = page.evaluate("window.written")
+    last = max(k for k, one in enumerate(written) if one["text"] == name)
+    first = max(k for k, one in enumerate(written[:last]) if one["y"] != written[last - 1]["y"]) + 1
+    return written[first:last], written[last], box["width"]
+
+
+@pytest.mark.parametrize("t_end", [1.0, 2.0, 7.0])
+def test_the_time_axis_has_labels_over_its_whole_length(browser, tmp_path, t_end):
+    directory = run(tmp_path, "axis", plummer("axis", 16, t_end, "1/8"))
+    with served("view", directory) as view, page_of(browser, view.address) as page:
+        labels, name, width = time_axis(page, "time [T]")
+        times = [float(one["text"]) for one in labels]
+        step = times[1] - times[0]
+        assert times[0] == 0 and 0 <= t_end - times[-1] < step, times
+        assert all(abs(b - a - step) < 1e-6 for a, b in zip(times, times[1:])), times
+        assert all(a["right"] < b["left"] for a, b in zip(labels, labels[1:])), labels
+        assert labels[-1]["right"] <= width
+        # The name stands below all of them.
+        assert all(name["y"] >= one["y"] + 11 for one in labels)
+
+
 def test_a_run_that_measures_its_cluster_shows_it(browser, small, tmp_path):
     copy = shutil.copytree(small, tmp_path / "measured")
     radii = ["core_radius", "lagrangian_radius_0010", "lagrangian_radius_0500", "lagrangian_radius_0900"]

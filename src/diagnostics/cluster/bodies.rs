@@ -3,15 +3,16 @@
 
 use super::neighbours::Neighbours;
 use super::pair::Body;
-use super::systems::{self, System, Systems};
+use super::systems::{self, Hardness, System, Systems};
 use super::{Stars, velocity_of_bound};
 use crate::compensated_sum::sum;
 use crate::particles::Particles;
 
 /// Number of nearest neighbours among which the partner of a particle is looked for.
 const NEIGHBOURS: usize = 6;
-/// Least binding energy of a binary or hierarchy, in kT.
-const HARDNESS: f64 = 1.0;
+/// Least binding energy of a binary or hierarchy. Before a collapse kT is that of virial equilibrium: pairs of particles
+/// at rest are no binaries.
+const HARDNESS: Hardness = Hardness { least: 1.0, coldest: 0.5 };
 /// Least number of bodies of a cluster: with fewer, an orbit about the heaviest one is the motion of the system itself.
 const LEAST_BODIES: usize = 10;
 
@@ -126,6 +127,14 @@ mod tests {
         assert!((found.particles().total_mass() - 1.0).abs() < 1e-12);
         let period = std::f64::consts::TAU * (1e-12_f64 / 0.005).sqrt();
         assert!((found.fastest().unwrap().pair.period() / period - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn pairs_of_particles_at_rest_are_no_binaries() {
+        let cold = crate::initial::uniform_sphere::sample(500, 1, false);
+        let (stars, _) = measured(&cold);
+        let found = Bodies::find(&stars, 0.0);
+        assert_eq!((found.bodies.len(), found.internal_energy), (500, 0.0));
     }
 
     #[test]

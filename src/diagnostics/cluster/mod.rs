@@ -20,7 +20,7 @@ use members::Members;
 use neighbours::Neighbours;
 use pair::{Body, Pair};
 use spheres::{Frame, RadialOrder, Shell};
-use systems::{System, Systems};
+use systems::{Hardness, System, Systems};
 
 /// Largest number of iterations of the choice of bound particles, which ends when the choice repeats.
 const MOST_ROUNDS: usize = 20;
@@ -167,7 +167,8 @@ impl<const F: usize> Survey<F> {
         let neighbours = Neighbours::new(stars, settings.neighbours);
         let core = density::core(stars, &neighbours);
         let velocity = velocity_of_bound(stars);
-        let systems = systems::find(stars, &neighbours, velocity, settings.epsilon, settings.binary_hardness);
+        let hardness = Hardness::at_least(settings.binary_hardness);
+        let systems = systems::find(stars, &neighbours, velocity, settings.epsilon, hardness);
         let members = Bound::new(stars, &systems, velocity);
         let all = RadialOrder::new(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
         let bound = RadialOrder {

@@ -58,16 +58,39 @@ pub struct Systems {
     pub thermal_energy: f64,
 }
 
-/// Finds binaries and hierarchies with at least the hardness `least`, in kT, in a cluster that moves at `velocity`.
+/// Least binding energy of a binary or hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hardness {
+    /// In kT.
+    pub least: f64,
+    /// Part of the kT of virial equilibrium below which that takes the place of the measured one; 0 for kT as it is, by
+    /// which all pairs of a system at rest are hard.
+    pub coldest: f64,
+}
+
+impl Hardness {
+    /// Returns the hardness of at least `least` kT.
+    #[must_use]
+    pub const fn at_least(least: f64) -> Self {
+        Self { least, coldest: 0.0 }
+    }
+}
+
+/// Finds binaries and hierarchies that are hard enough, in a cluster that moves at `velocity`.
 #[must_use]
-pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, velocity: Vec3, epsilon: f64, least: f64) -> Systems {
+pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, velocity: Vec3, epsilon: f64, hardness: Hardness) -> Systems {
     let n = stars.len() as u32;
     let part_of: Vec<u32> = (0..n).collect();
     let mut search = Search { stars, neighbours, velocity, epsilon, all: Vec::new(), part_of };
     let partner: Vec<Option<u32>> = (0..n).into_par_iter().with_min_len(LEAST).map(|i| search.partner(i)).collect();
     let mutual = |&i: &u32| partner[i as usize].filter(|&j| i < j && partner[j as usize] == Some(i)).map(|j| (i, j));
     let pairs: Vec<(u32, u32)> = (0..n).filter_map(|i| mutual(&i)).collect();
-    let thermal_energy = search.thermal_energy(&pairs);
+    let mut thermal_energy = search.thermal_energy(&pairs);
+    if hardness.coldest > 0.0 {
+        let virial = search.virial_thermal_energy(&pairs);
+        thermal_energy = if thermal_energy < hardness.coldest * virial { virial } else { thermal_energy };
+    }
+    let least = hardness.least;
     let mut fresh: Vec<u32> = pairs.into_iter().filter_map(|(i, j)| search.join(i, j, thermal_energy, least)).collect();
     while !fresh.is_empty() {
         let mut next = Vec::new();
@@ -161,6 +184,15 @@ impl Search<'_> {
         }
         // Without bound bodies the mean is zero.
         2.0 / 3.0 * sum(total.into_iter()) / number.max(1) as f64
+    }
+
+    /// Returns kT in virial equilibrium, with each of these pairs as one body: a third of their potential energy for
+    /// each body.
+    fn virial_thermal_energy(&self, pairs: &[(u32, u32)]) -> f64 {
+        let potential = 0.5 * sum(self.stars.mass.iter().zip(&self.stars.pot).map(|(mass, pot)| mass * pot));
+        let inside = sum(pairs.iter().map(|&(i, j)| self.attraction(&[i], &[j])));
+        let bodies = (self.stars.len() - pairs.len()).max(1);
+        (-(potential + inside) / (3.0 * bodies as f64)).max(0.0)
     }
 
     /// Returns the energy per unit mass of the centre of mass of some particles in the potential of all others.

@@ -65,17 +65,15 @@ impl StepRange {
         format!("{:.6e} to {:.6e}", self.shortest(), self.longest())
     }
 
-    /// Adds the invalid settings to `found`. Returns true if the longest step is valid. `physical` units have no
-    /// default step.
+    /// Adds the invalid settings to `found`. Returns true if the longest step is valid. In `physical` units a longest
+    /// step that is not set follows from the particles, and the shortest one is checked against it later.
     pub fn check(&self, physical: bool, found: &mut Vec<InvalidSetting>) -> bool {
         let before = found.len();
-        if physical && self.dt_max.is_none() {
-            found.push(InvalidSetting::Missing("dt_max"));
-        }
+        let known = self.dt_max.is_some() || !physical;
         positive(found, "dt_max", self.dt_max);
         let sound = found.len() == before;
         positive(found, "dt_min", self.dt_min);
-        if sound && found.len() == before {
+        if known && found.len() == before {
             let (dt_min, dt_max) = (self.shortest(), self.longest());
             let deepest = tick(dt_max);
             if !deepest.is_normal() {

@@ -21,10 +21,11 @@ pub struct Hermite4Settings {
     /// Accuracy of the first time step, above 0. Default: nu/16, with which the first step adds no error that shows.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     nu_start: Option<Real>,
-    /// Longest time step; unit: time. Default: 1/8 in Henon units, required otherwise.
+    /// Longest time step; unit: time. Default: 1/8 in Henon units, otherwise by the crossing time or shortest period.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_max: Option<Real>,
-    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23.
+    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23; where dt_max follows from the system,
+    /// less if its binaries need it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_min: Option<Real>,
     /// Evaluations and corrections in each step: the n of P(EC)^n.
@@ -86,7 +87,16 @@ impl Scheme for Hermite4Settings {
 
     fn block_steps(&self) -> Option<BlockSteps> {
         let range = [self.steps().shortest(), self.dt_max()];
-        Some(BlockSteps { nu: self.nu.get(), range, evaluations: self.iterations })
+        Some(BlockSteps { nu: self.nu.get(), range, evaluations: self.iterations, first: self.nu_start().get() })
+    }
+
+    fn steps_set(&self) -> Option<[Option<f64>; 2]> {
+        Some([self.dt_max, self.dt_min].map(|step| step.map(Real::get)))
+    }
+
+    fn set_steps(&mut self, [dt_max, dt_min]: [Real; 2]) {
+        self.dt_max.get_or_insert(dt_max);
+        self.dt_min.get_or_insert(dt_min);
     }
 
     fn describe(&self) -> [String; 2] {

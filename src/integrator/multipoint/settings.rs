@@ -1,6 +1,6 @@
 //! Settings of the multi-point Hermite scheme as users write them.
 
-use super::{Criterion, Multipoint, Order, Parameters};
+use super::{Criterion, FIRST, Multipoint, Order, Parameters};
 use crate::force::precision::Precision;
 use crate::integrator::hermite::Limits;
 use crate::integrator::hermite::OnFloor;
@@ -23,10 +23,11 @@ pub struct MultipointSettings {
     /// 0.22. Default: 0.35, at order 8 0.2.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     eta: Option<Real>,
-    /// Longest time step; unit: time. Default: 1/8 in Henon units, required otherwise.
+    /// Longest time step; unit: time. Default: 1/8 in Henon units, otherwise by the crossing time or shortest period.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_max: Option<Real>,
-    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23.
+    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23; where dt_max follows from the system,
+    /// less if its binaries need it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_min: Option<Real>,
     /// Treatment of a particle that needs a step below dt_min.
@@ -82,7 +83,16 @@ impl Scheme for MultipointSettings {
         let range = [self.steps().shortest(), self.dt_max()];
         // Measured on Plummer spheres: the steps are half of those by Aarseth's criterion with ν = η².
         let nu = (0.5 * self.eta().get()).powi(2);
-        Some(BlockSteps { nu, range, evaluations: 1 })
+        Some(BlockSteps { nu, range, evaluations: 1, first: FIRST * self.eta().get() })
+    }
+
+    fn steps_set(&self) -> Option<[Option<f64>; 2]> {
+        Some([self.dt_max, self.dt_min].map(|step| step.map(Real::get)))
+    }
+
+    fn set_steps(&mut self, [dt_max, dt_min]: [Real; 2]) {
+        self.dt_max.get_or_insert(dt_max);
+        self.dt_min.get_or_insert(dt_min);
     }
 
     fn describe(&self) -> [String; 2] {

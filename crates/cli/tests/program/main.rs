@@ -8,6 +8,7 @@ mod movie;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
 mod study;
+mod tutorials;
 mod validate;
 mod view;
 mod why;

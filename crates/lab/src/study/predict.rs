@@ -126,10 +126,15 @@ impl Prediction {
     /// Describes the wall time with its range.
     #[must_use]
     pub fn describe(&self) -> String {
-        let Self { seconds, within, .. } = self;
-        let [likely, least, most] = [*seconds, seconds / within, seconds * within].map(describe_seconds);
-        format!("about {likely} ({least} to {most})")
+        describe_range(self.seconds, self.within)
     }
+}
+
+/// Describes a wall time in s with the range of a factor `within` either way.
+#[must_use]
+pub fn describe_range(seconds: f64, within: f64) -> String {
+    let [likely, least, most] = [seconds, seconds / within, seconds * within].map(describe_seconds);
+    format!("about {likely} ({least} to {most})")
 }
 
 /// Describes a wall time with two significant digits, the accuracy of a prediction.
@@ -148,7 +153,7 @@ pub fn describe_seconds(seconds: f64) -> String {
 /// block steps.
 #[must_use]
 pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
-    let BlockSteps { nu, range: [dt_min, dt_max], evaluations } = set.config.integrator.scheme().block_steps()?;
+    let BlockSteps { nu, range: [dt_min, dt_max], evaluations, .. } = set.config.integrator.scheme().block_steps()?;
     let deepest = (dt_max / dt_min).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
     let integrator = Integrator::from_settings(&set.config.integrator)?;
     let factor = fit.step_factor * nu.sqrt() * integrator.relative_step(fit.mode);

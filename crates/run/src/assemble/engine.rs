@@ -181,7 +181,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         EngineKind::Cuda => gpus()?.get(device as usize).map(|gpu| gpu.about.clone()),
         EngineKind::Cpu | EngineKind::Reference => None,
     };
-    let info = SessionInfo { engine_choice: choice, gpu: gpu.unwrap_or_default(), warnings, profiler };
+    let info = SessionInfo { engine_choice: choice, gpu: gpu.unwrap_or_default(), warnings, terms: None, profiler };
     Ok((Engines { kind, propagator, auditor }, info))
 }
 

@@ -3,19 +3,23 @@
 use super::changes::{Difference, Freedom, differences, freedom};
 use super::engine::{Session, Task};
 use super::rebase::{Obstacle, rebase};
-use super::{choose_engines, plan, provenance};
+use super::{choose_engines, close_pairs, plan, provenance};
+use crate::binaries::Terms;
 use crate::config::{Config, Loaded, Problem};
 use crate::simulation::Simulation;
 use serde_json::Value;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
+use tisane::initial::scaling;
+use tisane::particles::Particles;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
 use tisane_io::checkpoint::{self, Checkpoint, RunState};
 use tisane_io::fields::Journal;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::{Change, Provenance};
+use tisane_io::snapshot::{self, SnapshotData};
 use tisane_io::{directory, provenance};
 
 /// Run that is ready to continue.
@@ -75,6 +79,7 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
             of_run.engine
         ));
     }
+    info.warnings.extend(warnings_of_start(dir, Terms::new(&config, &run.scale, start)));
     let units = FileUnits { units: config.units(), scale: run.scale };
     let records: Vec<Change> = changes.iter().map(|it| it.record(reached, run.counters.block_steps)).collect();
     let mut all = of_run.changes().map_err(|problem| Error::input(dir.join(taken), problem))?;
@@ -98,6 +103,19 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
     (simulation.history, simulation.info) = (history, info);
     Ok(Resumed { simulation, config, warnings, notes, changed: !records.is_empty() })
+}
+
+/// Returns the warnings of close pairs that the run gave at its start, from the first snapshot; none where that was moved
+/// away or is damaged.
+fn warnings_of_start(dir: &Path, terms: Terms) -> Vec<String> {
+    let Ok(SnapshotData { id, mass, pos, vel, pot, .. }) = snapshot::read(&directory::snapshot(dir, 0)) else {
+        return Vec::new();
+    };
+    let scale = terms.scale;
+    let mut p = Particles { id, ..Particles::new(mass, pos, vel) };
+    scaling::rescale(&mut p, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
+    let pot: Vec<f64> = pot.into_iter().map(|pot| pot / scale.factor(Dimension::POTENTIAL)).collect();
+    close_pairs(&p, &pot, terms).warnings()
 }
 
 /// Describes a changed setting, and what it means for the bits.

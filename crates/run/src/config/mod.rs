@@ -159,10 +159,18 @@ impl Config {
         self.run.t_start = Real::new(t_start);
     }
 
-    /// Returns the longest time step, the only one of the leapfrog; unit: time.
+    /// Returns true if the lengths of the steps are known. In units by name, a longest step that is not set follows
+    /// from the particles; a run whose particles have been read has it.
+    #[must_use]
+    pub fn has_steps(&self) -> bool {
+        let set = self.integrator.scheme().steps_set();
+        self.units().is_henon() || set.is_none_or(|[dt_max, _]| dt_max.is_some())
+    }
+
+    /// Returns the longest time step, the only one of the leapfrog; unit: time. NaN where it is not known yet.
     #[must_use]
     pub fn dt_max(&self) -> f64 {
-        self.integrator.scheme().dt_max()
+        if self.has_steps() { self.integrator.scheme().dt_max() } else { f64::NAN }
     }
 
     /// Returns the number of steps of `dt_max` from `start` (unit: time) to the end of the run.
@@ -171,6 +179,34 @@ impl Config {
     /// If the end is not after `start`, not a whole number of steps from it, or too many steps from it.
     pub fn steps_to_end(&self, start: f64) -> Result<u64, Problem> {
         validate::steps_to_end(self, start)
+    }
+
+    /// Checks that the end is after the start at `start`; unit: time.
+    pub(crate) fn check_end(&self, start: f64) -> Result<(), Problem> {
+        validate::end(self, start)
+    }
+
+    /// Returns the intervals of outputs that are set; unit: time.
+    pub(crate) fn intervals_set(&self) -> impl Iterator<Item = f64> {
+        let Output { interval, snapshot_interval, diagnostics_interval, .. } = self.output;
+        [interval, snapshot_interval, diagnostics_interval, self.cluster.interval].into_iter().flatten().map(Real::get)
+    }
+
+    /// Sets lengths of steps and the interval of outputs where they are not set, and fills in the defaults that follow
+    /// from them; unit: time.
+    pub(crate) fn set_steps(&mut self, steps: [Real; 2], interval: Real) -> Result<(), Problem> {
+        self.integrator.scheme_mut().set_steps(steps);
+        self.output.interval.get_or_insert(interval);
+        self.resolve_times()
+    }
+
+    /// Takes over the lengths of steps of a configuration that has them, where they are not known here.
+    pub(crate) fn adopt_steps(&mut self, of: &Self) -> Result<(), Problem> {
+        let set = of.integrator.scheme().steps_set().map(|steps| steps.map(|step| step.and_then(Real::new)));
+        match (self.has_steps(), set, of.output.interval) {
+            (false, Some([Some(dt_max), Some(dt_min)]), Some(interval)) => self.set_steps([dt_max, dt_min], interval),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the time between snapshots, in steps of `dt_max`.

@@ -17,20 +17,15 @@ use tisane::units::Real;
 
 impl Config {
     /// Fills in every default that depends on other keys, and makes the paths of input files absolute (from `base`).
-    /// Keys that stay empty have no default: limits, and the start time with an input file.
+    /// Keys that stay empty have no default: limits, and the start time with an input file; or they follow from the
+    /// particles: steps and intervals in units by name.
     pub(super) fn resolve(&mut self, base: &Path) -> Result<(), Problem> {
         if self.units().is_henon() {
             self.units.system = Some(System::Henon);
         }
-        self.integrator.scheme_mut().resolve();
-        let interval = match self.output.interval {
-            Some(interval) => interval,
-            None => finite("output.interval", self.integrator.scheme().output_interval())?,
-        };
-        self.output.interval = Some(interval);
-        self.output.snapshot_interval.get_or_insert(interval);
-        self.output.diagnostics_interval.get_or_insert(interval);
-        self.cluster.interval.get_or_insert(interval);
+        if self.has_steps() {
+            self.resolve_times()?;
+        }
         self.output.directory.get_or_insert(format!("runs/{}", self.run.name));
         if !matches!(self.initial.model, Model::File(_)) {
             self.run.t_start.get_or_insert(real!(0.0));
@@ -40,6 +35,20 @@ impl Config {
         self.audit.limit = Some(finite("audit.limit", self.audit.limit(precision))?);
         let henon = self.units().is_henon();
         self.initial.resolve("initial", base, henon, 1)
+    }
+
+    /// Fills in the defaults of lengths of steps and intervals of outputs, once the longest step is known.
+    pub(super) fn resolve_times(&mut self) -> Result<(), Problem> {
+        self.integrator.scheme_mut().resolve();
+        let interval = match self.output.interval {
+            Some(interval) => interval,
+            None => finite("output.interval", self.integrator.scheme().output_interval())?,
+        };
+        self.output.interval = Some(interval);
+        self.output.snapshot_interval.get_or_insert(interval);
+        self.output.diagnostics_interval.get_or_insert(interval);
+        self.cluster.interval.get_or_insert(interval);
+        Ok(())
     }
 
     /// Returns the configuration as TOML: every parameter, with its meaning and unit in a comment. Reading it again

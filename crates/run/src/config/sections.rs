@@ -151,9 +151,10 @@ impl Engine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
-    /// Time between snapshots and between rows of diagnostics; unit: time. Default: dt_max, with the leapfrog 128 dt.
+    /// Time between snapshots and between rows of diagnostics; unit: time. Default: dt_max, with the leapfrog 128 dt;
+    /// where dt_max follows from the system, for at most 500 of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) interval: Option<Real>,
+    pub(crate) interval: Option<Real>,
     /// Time between snapshots; unit: time. Default: interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) snapshot_interval: Option<Real>,

@@ -139,7 +139,6 @@ fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
     let sound = config.integrator.scheme().check(physical(config), config.force.precision(), &mut mistakes);
     for mistake in mistakes {
         match mistake {
-            InvalidSetting::Missing(key) => required(found, section, &[(key, None)]),
             InvalidSetting::NotPositive(key, value) => above(found, format!("{section}.{key}"), Some(value), 0.0),
             InvalidSetting::Wrong(key, problem) => found.push(Problem::new(format!("{section}.{key}"), problem)),
         }
@@ -147,7 +146,7 @@ fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
     sound
 }
 
-/// Checks that the end and the intervals are whole multiples of `dt_max`.
+/// Checks that the end and the intervals are whole multiples of `dt_max`, if it is known.
 fn times(config: &Config, found: &mut Vec<Problem>) {
     let dt_max = config.dt_max();
     let output = &config.output;
@@ -161,13 +160,14 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
         let Some(interval) = interval.map(Real::get) else { continue };
         if interval <= 0.0 {
             found.push(Problem::new(key, format!("expected a number above 0, found {interval}")));
-        } else if whole_multiple(interval, dt_max).is_none() {
+        } else if config.has_steps() && whole_multiple(interval, dt_max).is_none() {
             found.push(not_whole(key, interval, 0.0, &config.integrator));
         }
     }
     let from_file = matches!(config.initial.model, Model::File(_));
     if let Some(start) = config.t_start().or((!from_file).then_some(0.0)) {
-        found.extend(steps_to_end(config, start).err());
+        let checked = if config.has_steps() { steps_to_end(config, start).map(|_| ()) } else { end(config, start) };
+        found.extend(checked.err());
     }
 }
 
@@ -205,12 +205,18 @@ fn short(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }
 
-pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> {
-    let (key, end, dt_max) = ("run.t_end", config.t_end(), config.dt_max());
-    if end <= start {
-        let problem = format!("expected a time after the start at t = {start}, found {end}");
-        return Err(Problem::new(key, problem));
+/// Checks that the end is after the start.
+pub(super) fn end(config: &Config, start: f64) -> Result<(), Problem> {
+    let end = config.t_end();
+    if end > start {
+        return Ok(());
     }
+    Err(Problem::new("run.t_end", format!("expected a time after the start at t = {start}, found {end}")))
+}
+
+pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> {
+    self::end(config, start)?;
+    let (key, end, dt_max) = ("run.t_end", config.t_end(), config.dt_max());
     let steps = whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))?;
     let spacing = start.abs().max(end.abs()) * f64::EPSILON;
     if spacing > dt_max * WHOLE_TOLERANCE_STEPS {

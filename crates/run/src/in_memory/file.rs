@@ -64,6 +64,15 @@ impl InMemory {
             Ok(started)
         })?;
         let phase = Phase::Started(Box::new(started));
-        Ok(Self { text, base: Default::default(), sets: Vec::new(), loaded, threads, phase, own_field: None })
+        Ok(Self {
+            text,
+            base: Default::default(),
+            sets: Vec::new(),
+            loaded,
+            ends: true,
+            threads,
+            phase,
+            own_field: None,
+        })
     }
 }

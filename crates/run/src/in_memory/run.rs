@@ -35,7 +35,7 @@ impl InMemory {
             }
         };
         sets.extend_from_slice(settings);
-        let loaded = read(&self.text, &self.base, &sets)?;
-        self.threads.run(|| assemble::set_up(loaded, initial, Vec::new()))
+        let (loaded, _) = read(&self.text, &self.base, &sets)?;
+        self.threads.run(|| assemble::set_up(loaded, initial, Vec::new(), true))
     }
 }

@@ -70,15 +70,21 @@ pub(super) struct Started {
 }
 
 impl Started {
-    /// Computes the first forces and steps.
-    pub(super) fn new(mut loaded: Loaded, initial: InitialState, own: Option<&Arc<dyn ExternalField>>) -> Result<Self> {
+    /// Computes the first forces and steps. Returns the configuration too, with what follows from the particles; `ends`
+    /// is true if it has an end.
+    pub(super) fn new(
+        (mut loaded, ends): (Loaded, bool),
+        initial: InitialState,
+        own: Option<&Arc<dyn ExternalField>>,
+    ) -> Result<(Self, Config)> {
         let start = loaded.config.t_start().unwrap_or(initial.time);
-        if loaded.config.steps_to_end(start).is_err() {
+        let ends = ends && loaded.config.check_end(start).is_ok();
+        if loaded.config.has_steps() && loaded.config.steps_to_end(start).is_err() {
             // Without a section [run] there is no end; the run must have one.
             let end = Real::new(start + loaded.config.dt_max());
             loaded.config.run.t_end = end.ok_or_else(|| Error::input("time", format!("{start}: too large")))?;
         }
-        let setup = assemble::set_up(loaded, initial, Vec::new())?;
+        let setup = assemble::set_up(loaded, initial, Vec::new(), ends)?;
         let place = (setup.particles.len(), setup.clock, &setup.scale);
         let (engines, info, external) = assemble::engines_at(&setup.config, None, place, own)?;
         let provenance = assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, &info))?;
@@ -89,7 +95,7 @@ impl Started {
         let field = started.system.field()?;
         started.system.set_references(&field);
         started.time = start;
-        Ok(started)
+        Ok((started, setup.config))
     }
 
     /// Creates the simulation of a system at the time of its last block step.
@@ -383,11 +389,19 @@ impl Started {
     }
 
     /// Starts the integration anew at the present time, if particles or settings have changed.
-    pub(super) fn restart_if_changed(&mut self, loaded: &Loaded, own: Option<&Arc<dyn ExternalField>>) -> Result<()> {
+    pub(super) fn restart_if_changed(
+        &mut self,
+        loaded: &mut Loaded,
+        own: Option<&Arc<dyn ExternalField>>,
+    ) -> Result<()> {
         let Some(edited) = &self.edited else { return Ok(()) };
         let (scale, start) = (self.system.state.scale, self.system.state.clock.time(self.until));
-        let clock = Clock { start, dt_max: loaded.config.dt_max() / scale.time };
         assemble::check_changed(loaded, edited, &scale)?;
+        if !loaded.config.has_steps() {
+            // From a scheme with one step to one with individual steps.
+            assemble::steps::derive(loaded, edited, (&scale, start * scale.time), false)?;
+        }
+        let clock = Clock { start, dt_max: loaded.config.dt_max() / scale.time };
         if self.rebuild {
             let place = (edited.len(), clock, &scale);
             let (engines, info, external) = assemble::engines_at(&loaded.config, None, place, own)?;

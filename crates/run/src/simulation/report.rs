@@ -102,6 +102,7 @@ impl Simulation {
             advice: error.and_then(Error::advice),
             // Written by this program.
             changes: made_by.changes().unwrap_or_default(),
+            warnings: self.info.warnings.clone(),
             state_sha256: made_by.state_sha256.clone(),
             profile: self.info.profiler.as_ref().map(Profiler::profile),
             provenance: made_by,

@@ -1,0 +1,353 @@
+//! Binaries and other close pairs of the particles that a run starts from: how they count in the properties of the
+//! system, how fast they turn, and what it takes to follow them. `tisane check` describes them, a run warns of them, and
+//! default lengths of steps allow for them.
+//!
+//! Pairs are looked for without softening: a softening longer than their separations tears them apart at the start, and
+//! nothing else would show it.
+
+mod orbit;
+mod report;
+
+use crate::config::Config;
+use std::borrow::Cow;
+use std::f64::consts::TAU;
+use tisane::compensated_sum::sum;
+use tisane::diagnostics::cluster::Stars;
+use tisane::diagnostics::cluster::bodies::Bodies;
+use tisane::diagnostics::cluster::neighbours::Neighbours;
+use tisane::diagnostics::cluster::pair::{Body, Pair};
+use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::structure::{crossing_time, median_radius};
+use tisane::integrator::{BlockSteps, SchemeInfo};
+use tisane::particles::{Particles, Vec3};
+use tisane::units::{Scale, Units};
+
+/// Number of nearest neighbours of a particle whose softened potentials are replaced by those without softening.
+const NEIGHBOURS: usize = 6;
+/// Part of the total mass above which one particle dominates: then orbits about it are the motion of the system.
+const DOMINANT: f64 = 0.5;
+/// Largest number of bodies for each of which the companion is looked for among all others.
+const MOST_BODIES: usize = 1024;
+/// Largest tidal force of other bodies on an orbit, in the force of the two on each other.
+const MOST_TIDE: f64 = 0.1;
+/// Binding energy in kT of pairs that are not there by chance.
+const SURELY_HARD: f64 = 3.0;
+/// Semi-major axes, in softening lengths, below which the softening changes an orbit.
+const CHANGED_BELOW: f64 = 10.0;
+/// Least number of steps of an orbit that a scheme with one step for all particles follows.
+const FEWEST_STEPS: f64 = 50.0;
+
+/// Settings of a run that its close pairs are compared with.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Units of the user.
+    pub units: Units,
+    /// User units in one internal unit.
+    pub scale: Scale,
+    /// Softening length, in internal units.
+    pub epsilon: f64,
+    /// Length of the run, in internal units.
+    pub span: f64,
+    scheme: SchemeInfo,
+    steps: Steps,
+}
+
+/// Steps of the scheme; lengths in the user's unit of time.
+#[derive(Clone, Copy, Debug)]
+enum Steps {
+    /// Individual block time steps.
+    Blocks(BlockSteps),
+    /// One step for all particles.
+    One(f64),
+}
+
+impl Terms {
+    /// Returns the settings of a configuration for a run that starts at the time `start`; unit: time.
+    #[must_use]
+    pub fn new(config: &Config, scale: &Scale, start: f64) -> Self {
+        let scheme = config.integrator.scheme();
+        Self {
+            units: config.units(),
+            scale: *scale,
+            epsilon: config.softening.epsilon.get() / scale.length,
+            span: (config.t_end() - start) / scale.time,
+            scheme: config.integrator.info(),
+            steps: scheme.block_steps().map_or_else(|| Steps::One(scheme.dt_max()), Steps::Blocks),
+        }
+    }
+}
+
+/// Kind of system, which decides what its time scale is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A cluster, with the crossing time of its bodies.
+    Cluster,
+    /// Bodies about one that has more than half of the mass, with the shortest period.
+    Orbits,
+    /// A few bodies, with the shortest period.
+    Few,
+}
+
+/// Orbit of two particles about each other, without softening.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CloseOrbit {
+    /// Ids of the two.
+    pub ids: [u64; 2],
+    /// The orbit, in internal units.
+    pub pair: Pair,
+    /// Binding energy in kT; infinite in a system that is no cluster.
+    pub hardness: f64,
+    /// Shortest step that the scheme needs for it, in internal units: an estimate from the motion of the two alone.
+    pub step: f64,
+    /// Flag that the two are bound with the softening of the run too.
+    pub bound: bool,
+}
+
+/// Close pairs of the particles at the start of a run.
+#[derive(Clone, Debug)]
+pub struct Binaries {
+    /// Kind of the system.
+    pub kind: Kind,
+    /// Particles, and binaries and hierarchies of at least 1 kT as one body each.
+    pub bodies: Bodies,
+    /// Orbits of the close pairs, the one with the shortest period first: the binaries of a cluster, or the orbits of a
+    /// system that is none.
+    pub orbits: Vec<CloseOrbit>,
+    /// Kinetic energy of the bodies of the system about their centre of mass, and their potential energy, without
+    /// softening; internal units.
+    pub energies: [f64; 2],
+    /// Time scale of the system, in internal units: crossing time, shortest period or, without an orbit, the period of a
+    /// body at the median radius. [`None`] where there is none.
+    pub time_scale: Option<f64>,
+    /// Wall time of the forces on two particles, in s, if it was measured: a block step of a close pair takes more.
+    pub seconds: Option<f64>,
+    terms: Terms,
+}
+
+impl Binaries {
+    /// Finds the close pairs of particles that all stand at one time, in internal units; `pot` has their potentials,
+    /// softened as the forces of the run are.
+    #[must_use]
+    pub fn find(p: &Particles, pot: &[f64], terms: Terms) -> Self {
+        let stars = without_softening(Stars::new(p, pot), terms.epsilon);
+        let Measured { bodies, kind, energies } = Measured::new(p, &stars);
+        let heaviest = heaviest(&p.mass);
+        let body = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
+        let orbit = |[i, j]: [usize; 2]| {
+            let (a, b) = (body(i), body(j));
+            let pair = Pair::new(&a, &b, 0.0);
+            let hardness = pair.binding_energy() / bodies.systems.thermal_energy;
+            let bound = Pair::new(&a, &b, terms.epsilon).energy < 0.0;
+            (pair.energy < 0.0 && pair.energy.is_finite()).then(|| CloseOrbit {
+                ids: [p.id[i], p.id[j]],
+                hardness: if kind == Kind::Cluster { hardness } else { f64::INFINITY },
+                step: terms.step(&pair, bound),
+                bound,
+                pair,
+            })
+        };
+        let all = 0..p.len();
+        let hard = || bodies.binaries().filter_map(|system| <[u32; 2]>::try_from(system.stars()).ok()).map(sorted);
+        let mut pairs: Vec<[usize; 2]> = match (kind, heaviest) {
+            (Kind::Cluster, _) | (_, None) => hard().collect(),
+            (Kind::Orbits, Some(centre)) if p.len() > MOST_BODIES => {
+                hard().chain(all.filter(|&i| i != centre).map(|i| sorted([i as u32, centre as u32]))).collect()
+            }
+            _ => {
+                let found = all.filter_map(|i| closest_companion(i, &body, p.len()));
+                found.filter(|&pair| is_undisturbed(pair, &body, p.len())).collect()
+            }
+        };
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut orbits: Vec<CloseOrbit> = pairs.into_iter().filter_map(orbit).collect();
+        orbits.sort_by(|a, b| a.pair.period().total_cmp(&b.pair.period()));
+        let time_scale = match kind {
+            Kind::Cluster => crossing_time_of(p.total_mass(), energies),
+            Kind::Orbits | Kind::Few => orbits.first().map(|orbit| orbit.pair.period()),
+        };
+        let time_scale = time_scale.or_else(|| dynamical_time(p)).filter(|time| time.is_finite() && *time > 0.0);
+        Self { kind, bodies, orbits, energies, time_scale, seconds: None, terms }
+    }
+
+    /// Returns the settings that the pairs are compared with.
+    #[must_use]
+    pub const fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Returns the bodies whose size, energy and crossing time are those of the system: in a cluster binaries and
+    /// hierarchies as one body each, otherwise all particles.
+    #[must_use]
+    pub fn system<'a>(&self, p: &'a Particles) -> Cow<'a, Particles> {
+        if self.kind == Kind::Cluster && self.bodies.bodies.len() < p.len() {
+            return Cow::Owned(self.bodies.particles());
+        }
+        Cow::Borrowed(p)
+    }
+
+    /// Returns the orbit that needs the shortest step; [`None`] without orbits, and for a scheme with one step for all.
+    #[must_use]
+    pub fn most_demanding(&self) -> Option<&CloseOrbit> {
+        self.orbits.iter().min_by(|a, b| a.step.total_cmp(&b.step))
+    }
+
+    /// Returns the name of the time scale.
+    #[must_use]
+    pub fn time_scale_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Cluster => "crossing time",
+            _ if self.orbits.is_empty() => "dynamical time",
+            _ => "shortest period",
+        }
+    }
+
+    /// Returns the number of orbits that the softening of the run tears apart at the start.
+    #[must_use]
+    pub fn torn(&self) -> usize {
+        self.orbits.iter().filter(|orbit| !orbit.bound).count()
+    }
+
+    /// Returns the number of orbits of the fastest pair until the end of the run; 0 without a pair.
+    #[must_use]
+    pub fn orbits_to_end(&self) -> f64 {
+        self.orbits.first().map_or(0.0, |orbit| self.terms.span / orbit.pair.period())
+    }
+
+    /// Returns the number of steps of an orbit of the fastest pair; 0 without a pair.
+    #[must_use]
+    pub fn steps_per_orbit(&self) -> f64 {
+        let Some(fastest) = self.orbits.first() else { return 0.0 };
+        match self.terms.steps {
+            Steps::Blocks(steps) => {
+                let dt_max = steps.range[1] / self.terms.scale.time;
+                orbit::steps_per_orbit(steps.nu, &fastest.pair, dt_max) * f64::from(steps.evaluations)
+            }
+            Steps::One(dt) => fastest.pair.period() * self.terms.scale.time / dt,
+        }
+    }
+}
+
+/// Bodies of a system, and its energies.
+struct Measured {
+    bodies: Bodies,
+    kind: Kind,
+    energies: [f64; 2],
+}
+
+impl Measured {
+    /// Measures particles, whose potentials `stars` has without softening.
+    fn new(p: &Particles, stars: &Stars) -> Self {
+        let bodies = Bodies::find(stars, 0.0);
+        let kind = match heaviest(&p.mass) {
+            _ if !bodies.is_cluster() => Kind::Few,
+            Some(at) if p.mass[at] > DOMINANT * p.total_mass() => Kind::Orbits,
+            _ => Kind::Cluster,
+        };
+        let energies = match kind {
+            Kind::Cluster => energies(&bodies.particles(), stars, inside(stars, &bodies)),
+            Kind::Orbits | Kind::Few => energies(p, stars, 0.0),
+        };
+        Self { bodies, kind, energies }
+    }
+}
+
+/// Returns the virial ratio of a system without softening; in a cluster binaries and hierarchies count as one body each.
+pub(crate) fn virial_ratio(p: &Particles, pot: &[f64]) -> f64 {
+    let [kinetic, potential] = Measured::new(p, &Stars::new(p, pot)).energies;
+    kinetic / potential.abs()
+}
+
+impl Terms {
+    /// Returns the shortest step that the scheme needs for an orbit, in internal units. Two that the softening leaves
+    /// unbound have no pericentre.
+    fn step(&self, pair: &Pair, bound: bool) -> f64 {
+        // At distances below the softening length the natural time is that of its core.
+        let core = (self.epsilon.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt();
+        match self.steps {
+            Steps::Blocks(BlockSteps { nu, first, .. }) => {
+                let pericentre =
+                    if bound { orbit::pericentre_step(nu, pair).max(nu.sqrt() * core) } else { f64::INFINITY };
+                pericentre.min(orbit::first_step(first, pair, self.epsilon))
+            }
+            Steps::One(_) => pair.period().max(TAU * core) / FEWEST_STEPS,
+        }
+    }
+}
+
+fn sorted([i, j]: [u32; 2]) -> [usize; 2] {
+    [i.min(j) as usize, i.max(j) as usize]
+}
+
+/// Returns the index of the largest mass.
+fn heaviest(mass: &[f64]) -> Option<usize> {
+    (0..mass.len()).max_by(|&i, &j| mass[i].total_cmp(&mass[j]))
+}
+
+/// Returns particle `i` of `n` and the one that it is bound to with the shortest period, the smaller index first.
+fn closest_companion(i: usize, body: &impl Fn(usize) -> Body, n: usize) -> Option<[usize; 2]> {
+    let period = |j: usize| Pair::new(&body(i), &body(j), 0.0).period();
+    let bound = (0..n).filter(|&j| j != i).map(|j| (period(j), j)).filter(|(period, _)| period.is_finite());
+    let (_, j) = bound.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some([i.min(j), i.max(j)])
+}
+
+/// Returns true if the others hardly disturb the orbit of two particles: at its apocentre their tidal force is below
+/// [`MOST_TIDE`] of the force of the two on each other.
+fn is_undisturbed([i, j]: [usize; 2], body: &impl Fn(usize) -> Body, n: usize) -> bool {
+    let (a, b) = (body(i), body(j));
+    let pair = Pair::new(&a, &b, 0.0);
+    let force = |on: &Body, by: &Body| (by.pos - on.pos) * (by.mass / (by.pos - on.pos).norm().powi(3));
+    let others = (0..n).filter(|&k| k != i && k != j).map(body);
+    let tide: Vec3 = others.map(|other| force(&b, &other) - force(&a, &other)).sum();
+    let apocentre = pair.semi_major_axis * (1.0 + pair.eccentricity);
+    let own = (pair.mass[0] + pair.mass[1]) / pair.distance.powi(2);
+    tide.norm() * (apocentre / pair.distance).powi(3) < MOST_TIDE * own
+}
+
+/// Returns the particles with potentials in which the nearest neighbours act without softening. The farther ones, whose
+/// softened potentials stay, are many softening lengths away unless the softening exceeds the mean separation.
+fn without_softening(mut stars: Stars, epsilon: f64) -> Stars {
+    if epsilon > 0.0 {
+        let neighbours = Neighbours::new(&stars, NEIGHBOURS);
+        let lost = |i: usize| -> f64 {
+            let near = neighbours.nearest(i).iter().filter(|neighbour| neighbour.distance > 0.0);
+            near.map(|neighbour| {
+                let (mass, r) = (stars.mass[neighbour.index as usize], neighbour.distance);
+                mass * (1.0 / r - 1.0 / r.hypot(epsilon))
+            })
+            .sum()
+        };
+        let lost: Vec<f64> = (0..stars.len()).map(lost).collect();
+        stars.pot.iter_mut().zip(lost).for_each(|(pot, lost)| *pot -= lost);
+    }
+    stars
+}
+
+/// Returns the sum of m m / s over the pairs inside of binaries and hierarchies.
+fn inside(stars: &Stars, bodies: &Bodies) -> f64 {
+    let systems = bodies.systems.outermost.iter().filter_map(|&at| bodies.systems.system(stars, at));
+    sum(systems.map(|system| system.internal_potential()))
+}
+
+/// Returns kinetic and potential energy of bodies, as [`Binaries::energies`]; `inside` is missing in the potential energy
+/// of the particles.
+fn energies(bodies: &Particles, stars: &Stars, inside: f64) -> [f64; 2] {
+    let conserved = Conserved::from_particles(bodies, &bodies.pot);
+    let drift = 0.5 * conserved.momentum.norm_squared() / conserved.mass;
+    let potential = 0.5 * sum(stars.mass.iter().zip(&stars.pot).map(|(mass, pot)| mass * pot));
+    [conserved.kinetic - drift, potential + inside]
+}
+
+/// Returns the crossing time; that of virial equilibrium, if the bodies are not bound.
+fn crossing_time_of(mass: f64, [kinetic, potential]: [f64; 2]) -> Option<f64> {
+    let energy = if kinetic + potential < 0.0 { kinetic + potential } else { 0.5 * potential };
+    (potential < 0.0).then(|| crossing_time(mass, energy))
+}
+
+/// Returns the period 2π sqrt(r³/M) at the median distance from the centre of mass; [`None`] for one place or no mass.
+fn dynamical_time(p: &Particles) -> Option<f64> {
+    let conserved = Conserved::from_particles(p, &p.pot);
+    let radius = median_radius(p, conserved.centre_of_mass);
+    (radius > 0.0 && conserved.mass > 0.0).then(|| TAU * (radius.powi(3) / conserved.mass).sqrt())
+}

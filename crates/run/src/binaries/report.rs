@@ -1,0 +1,241 @@
+//! Descriptions of close pairs, and warnings of settings that do not go with them.
+
+use super::{Binaries, CHANGED_BELOW, CloseOrbit, FEWEST_STEPS, Kind, SURELY_HARD, Steps};
+use tisane::integrator::BlockSteps;
+use tisane::time::LOG2_TICKS_PER_DT_MAX;
+use tisane::units::{Dimension, digits};
+
+/// Number of block steps for the fastest pair alone above which a run is warned of: hours at best.
+const MANY_STEPS: f64 = 1e9;
+/// A shortest step that is proposed is at most this part of the one that the pairs need at the start: others come nearer
+/// to each other later.
+const MARGIN: f64 = 0.25;
+
+impl Binaries {
+    /// Returns lines about the close pairs: what each is about, and its text.
+    #[must_use]
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
+        if self.kind == Kind::Cluster {
+            lines.push(("hard binaries", self.count()));
+        }
+        let Some(fastest) = self.orbits.first() else { return lines };
+        let (pair, to_end) = (&fastest.pair, digits(self.orbits_to_end()));
+        lines.push((
+            "shortest period",
+            format!(
+                "{}: particles {} and {}, semi-major axis {}, e = {}; {to_end} orbits to t_end",
+                self.time(pair.period()),
+                fastest.ids[0],
+                fastest.ids[1],
+                self.length(pair.semi_major_axis),
+                digits(pair.eccentricity),
+            ),
+        ));
+        if matches!(self.terms.steps, Steps::Blocks(_)) {
+            let each = digits(self.steps_per_orbit());
+            lines.push((
+                "its steps",
+                format!("about {each} an orbit, {} to t_end{}", self.steps_to_end(), self.takes()),
+            ));
+        }
+        lines
+    }
+
+    /// Returns warnings of settings with which the close pairs are torn apart, stop the run, or take most of its time.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let torn = self.of_torn();
+        // The periods of pairs that the softening tears apart are not those of the run.
+        let others = match torn {
+            Some(_) => [self.of_short_steps(), None, None, None],
+            None => [self.of_changed(), self.of_short_steps(), self.of_few_steps(), self.of_many_steps()],
+        };
+        torn.into_iter().chain(others.into_iter().flatten()).collect()
+    }
+
+    /// Returns the number of halvings of a longest step `dt_max` that gives a shortest step for all pairs; both in
+    /// internal units. Not limited by what is possible.
+    #[must_use]
+    pub fn halvings(&self, dt_max: f64) -> u32 {
+        let needed = self.most_demanding().map(|orbit| MARGIN * orbit.step);
+        needed.map_or(0, |needed| (dt_max / needed).log2().ceil().clamp(0.0, 1000.0) as u32)
+    }
+
+    fn time(&self, t: f64) -> String {
+        self.terms.units.readable(t * self.terms.scale.time, Dimension::TIME)
+    }
+
+    fn length(&self, x: f64) -> String {
+        self.terms.units.readable(x * self.terms.scale.length, Dimension::LENGTH)
+    }
+
+    /// Pairs as they are called in this system, one and several.
+    const fn names(&self) -> [&'static str; 2] {
+        match self.kind {
+            Kind::Cluster => ["binary", "binaries"],
+            Kind::Orbits | Kind::Few => ["orbit", "orbits"],
+        }
+    }
+
+    /// `3 of the 84 binaries`, or `the binary` where there is one.
+    fn some(&self, number: usize) -> String {
+        let [one, several] = self.names();
+        match (number, self.orbits.len()) {
+            (_, 1) => format!("the {one}"),
+            (all, of) if all == of => format!("all {of} {several}"),
+            (some, of) => format!("{some} of the {of} {several}"),
+        }
+    }
+
+    /// `particles 3 and 4`.
+    fn who(orbit: &CloseOrbit) -> String {
+        format!("particles {} and {}", orbit.ids[0], orbit.ids[1])
+    }
+
+    /// Shortest and longest semi-major axis, without softening.
+    fn axes(&self) -> String {
+        let axes = || self.orbits.iter().map(|orbit| orbit.pair.semi_major_axis);
+        let (least, most) = axes().fold((f64::INFINITY, 0.0), |(least, most), a| (a.min(least), a.max(most)));
+        if least == most {
+            return format!("semi-major axis {}", self.length(least));
+        }
+        format!("semi-major axes {} to {}", self.length(least), self.length(most))
+    }
+
+    fn count(&self) -> String {
+        if self.orbits.is_empty() {
+            return "none of at least 1 kT".into();
+        }
+        let hierarchies = self.bodies.systems.all.iter().filter(|system| system.is_hierarchy()).count();
+        let and = match hierarchies {
+            0 => String::new(),
+            1 => " and a hierarchy".into(),
+            n => format!(" and {n} hierarchies"),
+        };
+        format!("{}{and} of at least 1 kT; {}", self.orbits.len(), self.axes())
+    }
+
+    fn steps_to_end(&self) -> String {
+        format!("{} block steps", digits(self.orbits_to_end() * self.steps_per_orbit()))
+    }
+
+    /// Wall time of the fastest pair alone.
+    fn takes(&self) -> String {
+        let whole = self.seconds.map(|each| each * self.orbits_to_end() * self.steps_per_orbit());
+        whole.map_or_else(String::new, |whole| format!(": at least {} on the CPU", wall_time(whole)))
+    }
+
+    fn epsilon(&self) -> String {
+        format!("softening.epsilon = {}", self.length(self.terms.epsilon))
+    }
+
+    fn of_torn(&self) -> Option<String> {
+        if !self.orbits.iter().any(|orbit| orbit.hardness >= SURELY_HARD && !orbit.bound) {
+            return None;
+        }
+        let [one, _] = self.names();
+        let (torn, changed) = (self.torn(), self.changed().count());
+        let and = if changed > 0 { format!(", and changes {changed} more") } else { String::new() };
+        Some(format!(
+            "{} tears {} apart at the start{and}: without softening, {}. The energy error does not show it. To follow them \
+             set softening.epsilon = 0; to leave them out, start from one particle for each {one}",
+            self.epsilon(),
+            self.some(torn),
+            self.axes()
+        ))
+    }
+
+    /// Orbits that the softening changes but does not tear apart.
+    fn changed(&self) -> impl Iterator<Item = &CloseOrbit> {
+        let shortest = CHANGED_BELOW * self.terms.epsilon;
+        self.orbits.iter().filter(move |orbit| orbit.bound && orbit.pair.semi_major_axis < shortest)
+    }
+
+    fn of_changed(&self) -> Option<String> {
+        self.changed().any(|orbit| orbit.hardness >= SURELY_HARD).then(|| {
+            format!(
+                "{} changes {}: it is more than a tenth of the semi-major axis ({}). The energy error does not show it. To \
+                 follow them as they are set softening.epsilon = 0",
+                self.epsilon(),
+                self.some(self.changed().count()),
+                self.axes()
+            )
+        })
+    }
+
+    fn of_short_steps(&self) -> Option<String> {
+        let Steps::Blocks(BlockSteps { range: [dt_min, dt_max], .. }) = self.terms.steps else { return None };
+        let (scale, section) = (self.terms.scale.time, self.terms.scheme.section);
+        let number = self.orbits.iter().filter(|orbit| orbit.step * scale < dt_min).count();
+        let worst = self.most_demanding().filter(|_| number > 0)?;
+        let halvings = self.halvings(dt_max / scale);
+        let help = if halvings <= LOG2_TICKS_PER_DT_MAX {
+            format!("Set {section}.dt_min = \"{dt_max}/2^{halvings}\"")
+        } else {
+            // Rounded down to one digit.
+            let longest = dt_max / f64::from(halvings - LOG2_TICKS_PER_DT_MAX).exp2();
+            let power = longest.log10().floor();
+            let longest = format!("{}e{power}", (longest / 10f64.powf(power)).floor().max(1.0));
+            format!(
+                "Set {section}.dt_max = {longest} and {section}.dt_min = \"{longest}/2^{LOG2_TICKS_PER_DT_MAX}\", the \
+                 shortest that goes with it"
+            )
+        };
+        Some(format!(
+            "{} {} steps below {section}.dt_min = {}: by their orbit {} need about {}. A particle that needs \
+             less than dt_min stops the run, or with on_dt_min = \"clamp\" is moved too coarsely. {help}",
+            self.some(number),
+            if number == 1 { "needs" } else { "need" },
+            self.terms.units.readable(dt_min, Dimension::TIME),
+            Self::who(worst),
+            self.time(worst.step),
+        ))
+    }
+
+    /// A scheme with one step for all particles.
+    fn of_few_steps(&self) -> Option<String> {
+        let Steps::One(dt) = self.terms.steps else { return None };
+        let followed = |orbit: &&CloseOrbit| orbit.step * self.terms.scale.time >= dt;
+        let number = self.orbits.iter().filter(|orbit| !followed(orbit)).count();
+        let fastest = self.orbits.iter().find(|orbit| orbit.hardness >= SURELY_HARD && !followed(orbit))?;
+        Some(format!(
+            "{} takes fewer than {FEWEST_STEPS} steps of {}.dt = {} an orbit for {}: the period of {} is {}. Choose a \
+             shorter dt, or a scheme with individual steps",
+            self.terms.scheme.title,
+            self.terms.scheme.section,
+            self.terms.units.readable(dt, Dimension::TIME),
+            self.some(number),
+            Self::who(fastest),
+            self.time(fastest.pair.period())
+        ))
+    }
+
+    fn of_many_steps(&self) -> Option<String> {
+        let fastest = self.orbits.first()?;
+        let many =
+            matches!(self.terms.steps, Steps::Blocks(_)) && self.orbits_to_end() * self.steps_per_orbit() > MANY_STEPS;
+        many.then(|| {
+            let [one, _] = self.names();
+            format!(
+                "the fastest {one}, {} with a period of {}, takes about {}{} ({} orbits to t_end of {} steps; close pairs \
+                 are not regularised). An earlier t_end, or one particle in place of such a pair, avoids this",
+                Self::who(fastest),
+                self.time(fastest.pair.period()),
+                self.steps_to_end(),
+                self.takes(),
+                digits(self.orbits_to_end()),
+                digits(self.steps_per_orbit())
+            )
+        })
+    }
+}
+
+/// Describes a wall time with two digits.
+fn wall_time(seconds: f64) -> String {
+    const UNITS: [(&str, f64); 6] =
+        [("yr", 31_557_600.0), ("d", 86_400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)];
+    let (name, unit) = UNITS.into_iter().find(|(_, unit)| seconds >= 1.5 * unit).unwrap_or(("ms", 1e-3));
+    let number = seconds / unit;
+    if number < 10.0 { format!("{number:.1} {name}") } else { format!("{number:.0} {name}") }
+}
