@@ -84,7 +84,7 @@ fn draw(setup: &Setup, found: &Binaries, folder: &Path) -> Result<String> {
     let pairs = found.orbits.iter().map(|orbit| (orbit.pair.semi_major_axis * scale.length, orbit.pair.eccentricity));
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
-        if sampled.is_empty() { &pairs } else { &sampled }.iter().copied().unzip();
+        if setup.config.initial.sampled().is_some() { &sampled } else { &pairs }.iter().copied().unzip();
     let masses: Vec<f64> = setup.particles.mass.iter().map(|mass| mass * scale.mass).collect();
     let masses = &masses[..masses.len() - usize::from(laws.central.is_some())];
     let drawn = figure(&Sample {

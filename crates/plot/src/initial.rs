@@ -116,7 +116,7 @@ impl Sample<'_> {
     /// Eccentricity over semi-major axis of the close pairs, and the softening length that their orbits would have to be
     /// longer than.
     fn pairs(&self) -> Option<Panel> {
-        if self.pairs.is_empty() {
+        if self.pairs.len() < 2 {
             return None;
         }
         let x = Axis::log(self.label("semi-major axis", Dimension::LENGTH));

@@ -137,11 +137,12 @@ impl Binaries {
             let (a, b) = (body(i), body(j));
             let pair = Pair::new(&a, &b, 0.0);
             let hardness = pair.binding_energy() / bodies.systems.thermal_energy;
+            let bound = Pair::new(&a, &b, terms.epsilon).energy < 0.0;
             (pair.energy < 0.0 && pair.energy.is_finite()).then(|| CloseOrbit {
                 ids: [p.id[i], p.id[j]],
                 hardness: if kind == Kind::Cluster { hardness } else { f64::INFINITY },
-                step: terms.step(&pair),
-                bound: Pair::new(&a, &b, terms.epsilon).energy < 0.0,
+                step: terms.step(&pair, bound),
+                bound,
                 pair,
             })
         };
@@ -258,16 +259,18 @@ pub(crate) fn virial_ratio(p: &Particles, pot: &[f64]) -> f64 {
 }
 
 impl Terms {
-    /// Returns the shortest step that the scheme needs for an orbit, in internal units.
-    fn step(&self, pair: &Pair) -> f64 {
+    /// Returns the shortest step that the scheme needs for an orbit, in internal units. Two that the softening leaves
+    /// unbound have no pericentre.
+    fn step(&self, pair: &Pair, bound: bool) -> f64 {
+        // At distances below the softening length the natural time is that of its core.
+        let core = (self.epsilon.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt();
         match self.steps {
             Steps::Blocks(BlockSteps { nu, first, .. }) => {
-                // At distances below the softening length the natural time is that of its core.
-                let core = (self.epsilon.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt();
-                let pericentre = orbit::pericentre_step(nu, pair).max(nu.sqrt() * core);
-                pericentre.min(orbit::first_step(first, pair).max(first * core))
+                let pericentre =
+                    if bound { orbit::pericentre_step(nu, pair).max(nu.sqrt() * core) } else { f64::INFINITY };
+                pericentre.min(orbit::first_step(first, pair, self.epsilon))
             }
-            Steps::One(_) => pair.period() / FEWEST_STEPS,
+            Steps::One(_) => pair.period().max(TAU * core) / FEWEST_STEPS,
         }
     }
 }

@@ -265,3 +265,68 @@ fn after_a_failure_a_change_lets_it_go_on() {
     simulation.integrate(end, &mut all).unwrap();
     assert_eq!(simulation.time(), end);
 }
+
+/// A cluster in units by name, whose steps follow from its particles.
+const NAMED: &str = "
+[units]
+mass = 'Msun'
+length = 'pc'
+velocity = 'km/s'
+time = 'Myr'
+[initial.plummer]
+n = 64
+mass = 50.0
+virial_radius = 1.0
+[force]
+threads = 1
+";
+
+#[test]
+fn steps_that_follow_from_the_particles_are_those_of_a_run() {
+    let with_end = format!("run = {{ name = 'x', t_end = 30.0 }}\n{NAMED}");
+    let mut simulation = InMemory::new(&with_end, Path::new(""), &[]).unwrap();
+    assert!(simulation.config().dt_max().is_nan(), "not known before the start");
+    assert_eq!(simulation.dt_max().unwrap(), 0.2);
+    simulation.integrate(0.4, &mut all).unwrap();
+    assert_eq!(simulation.config().dt_max(), 0.2);
+    let loaded = Config::from_str("run", &with_end, Path::new(""), &[]).unwrap();
+    let mut setup = assemble::prepare(loaded).unwrap();
+    let mut propagator = assemble::propagator(&setup, Session::default()).unwrap();
+    propagator.start(&mut setup.particles).unwrap();
+    propagator.advance(&mut setup.particles, Time::from_dt_max(2), u64::MAX).unwrap();
+    assert_eq!(simulation.state_sha256().unwrap(), setup.particles.state_sha256(&setup.clock));
+    // They last through a file and through other settings.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("saved.hdf5");
+    simulation.save(&path).unwrap();
+    let mut again = InMemory::load(&path).unwrap();
+    assert!(again == simulation && again.config().dt_max() == 0.2);
+    again.set("softening.epsilon=0.01").unwrap();
+    simulation.set("softening.epsilon=0.01").unwrap();
+    assert_eq!(simulation.config().dt_max(), 0.2);
+    again.integrate(0.6, &mut all).unwrap();
+    simulation.integrate(0.6, &mut all).unwrap();
+    assert!(again == simulation);
+}
+
+#[test]
+fn steps_follow_from_the_particles_of_a_program_without_an_end() {
+    let text = NAMED.split("[initial.plummer]").next().unwrap();
+    let mut empty = InMemory::new(text, Path::new(""), &[]).unwrap();
+    assert!(empty.dt_max().unwrap_err().to_string().contains("follows from the particles, and there are none yet"));
+    // A planet at 1 au in pc and Myr: a period of a year.
+    let (au, speed) = (1.0 / 206_264.806, 29.78);
+    empty.add(None, &[1.0, 1e-9], &[Vec3::zeros(), au * Vec3::x()], &[Vec3::zeros(), speed * Vec3::y()]).unwrap();
+    assert_eq!(empty.dt_max().unwrap(), 5e-8);
+    empty.integrate(1e-6, &mut all).unwrap();
+    let at = empty.state().unwrap();
+    assert!(((at.pos[1] - at.pos[0]).norm() / au - 1.0).abs() < 1e-3, "once around");
+    assert_eq!(empty.config().dt_max(), 5e-8);
+    // From a scheme with one step to one with individual steps.
+    let mut other = InMemory::new(text, Path::new(""), &["integrator.leapfrog.dt='2^-26'".into()]).unwrap();
+    other.add(None, &[1.0, 1e-9], &[Vec3::zeros(), au * Vec3::x()], &[Vec3::zeros(), speed * Vec3::y()]).unwrap();
+    other.integrate(1e-7, &mut all).unwrap();
+    other.set("integrator={hermite4={}}").unwrap();
+    other.integrate(2e-7, &mut all).unwrap();
+    assert_eq!(other.config().dt_max(), 5e-8);
+}

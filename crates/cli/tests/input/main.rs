@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod config_files;
+mod derived_steps;
 mod external_fields;
 mod fuzz_corpus;
 #[path = "../../../../tests/common/hdf.rs"]

@@ -1,8 +1,12 @@
 //! Promise: every verb works, says what it promises, and exits 0.
 
 use crate::program;
+#[path = "cli/binaries.rs"]
+mod binaries;
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/init.rs"]
+mod init;
 #[path = "cli/plots.rs"]
 mod plots;
 #[path = "cli/runs.rs"]

@@ -44,6 +44,12 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
         sets.push(t_end);
         found = written(&sets);
     }
+    // Steps that followed from the particles are taken as they were found, whatever this version would find.
+    let mut derived = false;
+    if let Ok(found) = &mut found {
+        derived = !found.config.has_steps();
+        found.config.adopt_steps(&resolved.config).map_err(|problem| found.explain(problem))?;
+    }
     let differs = match &found {
         Ok(found) => differing_section(&found.config, &resolved.config).map(|section| format!("in [{section}]")),
         Err(_) => Some("as this version cannot read it".to_owned()),
@@ -52,7 +58,7 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
         .then(|| Engine::ALL.into_iter().find(|engine| engine.name() == made.engine))
         .flatten();
     Ok(match (found, differs) {
-        (Ok(loaded), None) => {
+        (Ok(loaded), None) if !derived => {
             Reproduction { text: made.config_as_written.clone(), sets, loaded, engine, notes: Vec::new() }
         }
         (_, differs) => Reproduction {
@@ -60,10 +66,12 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
             sets: moved,
             loaded: resolved,
             engine,
-            notes: vec![format!(
-                "the configuration as written does not resolve to the one that ran, {}: using the resolved one",
-                differs.unwrap_or_default()
-            )],
+            notes: vec![match differs {
+                None => "lengths of steps are those that were found then: using the resolved configuration".into(),
+                Some(differs) => format!(
+                    "the configuration as written does not resolve to the one that ran, {differs}: using the resolved one"
+                ),
+            }],
         },
     })
 }

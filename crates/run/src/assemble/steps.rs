@@ -173,11 +173,13 @@ fn longest_step(target: f64, least: f64, whole: &[f64]) -> Option<f64> {
     let divides = |step: &f64| {
         *step <= most && *step >= least && whole.iter().all(|length| whole_multiple(*length, *step).is_some())
     };
-    let near = |digits: &[f64], decades: i32| {
+    let near = |digits: &[f64], least_part: f64| {
         let top = most.log10().floor() as i32;
-        let values = (0..=decades).flat_map(|down| digits.iter().map(move |digit| format!("{digit}e{}", top - down)));
-        values.filter_map(|text| text.parse::<f64>().ok()).find(|step| divides(step) && *step >= 0.1 * most)
+        let powers = [top, top - 1].into_iter();
+        let values = powers.flat_map(|power| digits.iter().map(move |digit| format!("{digit}e{power}")));
+        values.filter_map(|text| text.parse::<f64>().ok()).find(|step| divides(step) && *step >= least_part * most)
     };
+    let round = || [0.25, 0.15, 0.05].into_iter().find_map(|part| DIGITS.iter().find_map(|digits| near(digits, part)));
     // A part of the run or of an interval: by a round number, or by any.
     let part = || {
         let round = (0..10).flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(decade)));
@@ -185,7 +187,7 @@ fn longest_step(target: f64, least: f64, whole: &[f64]) -> Option<f64> {
         let any = (0..1000).map(|k| first + f64::from(k));
         round.chain(any).map(|parts| shortest / parts).find(|step| divides(step) && *step >= 0.01 * most)
     };
-    DIGITS.iter().find_map(|digits| near(digits, 1)).or_else(|| part().filter(|_| shortest.is_finite()))
+    Some(shortest).filter(divides).or_else(round).or_else(part)
 }
 
 /// Returns a round multiple of `dt_max` for at most [`MOST_OUTPUTS`] outputs of a run, which divides it if that is
@@ -216,7 +218,7 @@ mod tests {
             (0.015, vec![1000.0, 0.25], 0.01),
             // Shorter than a step, and no decimal.
             (1.0, vec![0.007], 0.007),
-            (0.03, vec![1.0 / 3.0], 1.0 / 60.0),
+            (0.03, vec![1.0 / 3.0], 1.0 / 30.0),
             (1e-9, vec![1e-3], 1e-9),
             (0.1, vec![], 0.1),
         ] {

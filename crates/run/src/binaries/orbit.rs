@@ -44,14 +44,16 @@ pub(super) fn pericentre_step(nu: f64, pair: &Pair) -> f64 {
     if pair.eccentricity < RADIAL { unit(pair) * step_at(nu, pair.eccentricity, 0.0) } else { f64::INFINITY }
 }
 
-/// Returns the first step of a particle of the pair where it is, in a scheme whose first steps are `first` natural times
-/// |a|/|jerk| long.
-pub(super) fn first_step(first: f64, pair: &Pair) -> f64 {
+/// Returns the first step of a particle of the pair where it is, with the softening `epsilon`, in a scheme whose first
+/// steps are `first` natural times |a|/|jerk| long.
+pub(super) fn first_step(first: f64, pair: &Pair, epsilon: f64) -> f64 {
     let (mu, r) = (pair.mass[0] + pair.mass[1], pair.distance);
+    let softened = r.hypot(epsilon);
     let across = pair.momentum.norm_squared() / (r * r);
     let radial = (pair.speed * pair.speed - across).max(0.0);
-    let jerk = mu / r.powi(3) * (across + 4.0 * radial).sqrt();
-    initial(first, mu / (r * r), jerk, mu / r)
+    let stretch = 1.0 - 3.0 * (r / softened).powi(2);
+    let jerk = mu / softened.powi(3) * (across + stretch * stretch * radial).sqrt();
+    initial(first, mu * r / softened.powi(3), jerk, mu / softened)
 }
 
 /// Returns the number of steps of an orbit, where each is rounded down to `dt_max` over a power of two.
@@ -104,10 +106,12 @@ mod tests {
     #[test]
     fn first_steps_are_those_of_the_integrator() {
         // r = 1, v = 1 across: |a|/|jerk| = 1.
-        assert!((first_step(0.01, &at_pericentre(0.0)) - 0.01).abs() < 1e-15);
+        assert!((first_step(0.01, &at_pericentre(0.0), 0.0) - 0.01).abs() < 1e-15);
+        // Deep in the core of a softened force acceleration and jerk fall alike.
+        assert!((first_step(0.01, &at_pericentre(0.0), 10.0) - 0.01).abs() < 1e-12);
         let body = |side: f64| Body { mass: 0.5, pos: side * Vec3::x(), vel: Vec3::zeros() };
         let at_rest = Pair::new(&body(-0.5), &body(0.5), 0.0);
-        assert_eq!(first_step(0.01, &at_rest), 0.1, "the longest first step: sqrt(ν |φ|)/|a|");
+        assert_eq!(first_step(0.01, &at_rest, 0.0), 0.1, "the longest first step: sqrt(ν |φ|)/|a|");
         assert_eq!(pericentre_step(0.01, &at_rest), f64::INFINITY);
     }
 }

@@ -45,12 +45,13 @@ impl Binaries {
     /// Returns warnings of settings with which the close pairs are torn apart, stop the run, or take most of its time.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
+        let torn = self.of_torn();
         // The periods of pairs that the softening tears apart are not those of the run.
-        if let Some(torn) = self.of_torn() {
-            return vec![torn];
-        }
-        let warnings = [self.of_changed(), self.of_short_steps(), self.of_few_steps(), self.of_many_steps()];
-        warnings.into_iter().flatten().collect()
+        let others = match torn {
+            Some(_) => [self.of_short_steps(), None, None, None],
+            None => [self.of_changed(), self.of_short_steps(), self.of_few_steps(), self.of_many_steps()],
+        };
+        torn.into_iter().chain(others.into_iter().flatten()).collect()
     }
 
     /// Returns the number of halvings of a longest step `dt_max` that gives a shortest step for all pairs; both in
@@ -182,7 +183,7 @@ impl Binaries {
             )
         };
         Some(format!(
-            "{} {} steps below {section}.dt_min = {}: by its orbit that of {} needs about {}. A particle that needs \
+            "{} {} steps below {section}.dt_min = {}: by their orbit {} need about {}. A particle that needs \
              less than dt_min stops the run, or with on_dt_min = \"clamp\" is moved too coarsely. {help}",
             self.some(number),
             if number == 1 { "needs" } else { "need" },
@@ -195,8 +196,9 @@ impl Binaries {
     /// A scheme with one step for all particles.
     fn of_few_steps(&self) -> Option<String> {
         let Steps::One(dt) = self.terms.steps else { return None };
-        let number = self.orbits.iter().filter(|orbit| orbit.step * self.terms.scale.time < dt).count();
-        let fastest = self.orbits.first().filter(|_| number > 0)?;
+        let followed = |orbit: &&CloseOrbit| orbit.step * self.terms.scale.time >= dt;
+        let number = self.orbits.iter().filter(|orbit| !followed(orbit)).count();
+        let fastest = self.orbits.iter().find(|orbit| orbit.hardness >= SURELY_HARD && !followed(orbit))?;
         Some(format!(
             "{} takes fewer than {FEWEST_STEPS} steps of {}.dt = {} an orbit for {}: the period of {} is {}. Choose a \
              shorter dt, or a scheme with individual steps",
