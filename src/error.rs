@@ -1,5 +1,9 @@
 //! Errors of the whole program, and the exit code of each kind.
 
+mod below_floor;
+
+pub use below_floor::{RunContext, StepBelowFloor};
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,44 +107,12 @@ const STORAGE_ADVICE: [(&str, &str); 3] = [
     ),
 ];
 
-/// Error of a particle that needs a shorter step than the run allows, in the units of the text to be written.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
-#[error(
-    "particle {id} needs a time step of {wanted:.3e} at time {time}, below the floor of {floor:.3e}{}",
-    partner.map_or(String::new(), |(id, distance)| {
-        format!("; its nearest neighbour is particle {id}, at a distance of {distance:.3e}")
-    })
-)]
-#[diagnostic(help(
-    "soften the encounter (softening.epsilon), allow shorter steps ({section}.dt_min), or let such particles \
-     continue at the floor, with a larger error, by {section}.on_dt_min = \"clamp\""
-))]
-pub struct StepBelowFloor {
-    /// Id of the particle.
-    pub id: u64,
-    /// Time.
-    pub time: f64,
-    /// Time step that its criterion gives.
-    pub wanted: f64,
-    /// Shortest time step allowed.
-    pub floor: f64,
-    /// Section of the configuration with the settings of its steps.
-    pub section: &'static str,
-    /// Id and distance of its nearest neighbour; [`None`] if it is alone.
-    pub partner: Option<(u64, f64)>,
-}
-
 impl Error {
-    /// Returns the error with times and lengths of an integration converted from internal units to the user's.
+    /// Returns the error of an integration with what it needs to know of the run to speak in the user's units.
     #[must_use]
-    pub fn in_user_units(mut self, scale: &crate::units::Scale) -> Self {
+    pub fn in_run(mut self, run: &RunContext) -> Self {
         if let Self::StepBelowFloor(what) = &mut self {
-            for time in [&mut what.time, &mut what.wanted, &mut what.floor] {
-                *time *= scale.time;
-            }
-            if let Some((_, distance)) = &mut what.partner {
-                *distance *= scale.length;
-            }
+            what.run.get_or_insert_with(|| run.clone());
         }
         self
     }

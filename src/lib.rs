@@ -66,6 +66,7 @@ pub mod force;
 pub mod gravity;
 pub mod initial;
 pub mod integrator;
+pub mod pair;
 pub mod particles;
 pub mod propagator;
 pub mod spin_pool;

@@ -4,7 +4,7 @@ pub mod names;
 mod readable;
 mod real;
 
-pub use readable::digits;
+pub use readable::{digits, wall_time};
 pub use real::Real;
 
 use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
@@ -76,6 +76,19 @@ pub enum Rates {
     Time(TimeUnit),
     /// Both units named.
     Both(VelocityUnit, TimeUnit),
+}
+
+impl Rates {
+    /// Returns the units of velocity and time that were named; [`None`] if neither was.
+    #[must_use]
+    pub const fn from_names(velocity: Option<VelocityUnit>, time: Option<TimeUnit>) -> Option<Self> {
+        match (velocity, time) {
+            (Some(velocity), Some(time)) => Some(Self::Both(velocity, time)),
+            (Some(velocity), None) => Some(Self::Velocity(velocity)),
+            (None, Some(time)) => Some(Self::Time(time)),
+            (None, None) => None,
+        }
+    }
 }
 
 /// Units of everything that the user writes and reads.

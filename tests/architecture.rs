@@ -24,6 +24,7 @@ const NOT_IN_THE_ENGINE: &[&str] = &["clap", "hdf5", "indicatif", "resvg", "serd
 /// Modules of the engine, and what of it each must not name.
 const BELOW: &[(&str, &[&str])] = &[
     ("particles", &["error", "force", "integrator", "diagnostics", "initial"]),
+    ("pair", &["error", "force", "integrator", "diagnostics", "initial"]),
     ("time", &["error", "particles", "force", "integrator", "diagnostics", "initial"]),
     ("units", &["error", "particles", "force", "integrator", "diagnostics", "initial"]),
     ("gravity", &["error", "force", "integrator", "diagnostics", "initial"]),

@@ -7,6 +7,8 @@ use arbitrary::{Result, Unstructured};
 use hdf5::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5::{File, H5Type, Location, Selection};
 use std::path::Path;
+use tisane::Error;
+use tisane_io::formats::{Datasets, VectorDatasets};
 use tisane_io::{checkpoint, checksum, elements, formats, inspect, provenance, snapshot, table};
 
 /// Most changes to one file.
@@ -94,6 +96,13 @@ fn read(path: &Path) {
     for format in ["amuse", "gadget", "tisane"] {
         let _ = is_told(formats::read(path, Some(format)));
     }
+    let datasets = Datasets {
+        mass: "PartType4/Masses".into(),
+        position: VectorDatasets::One("PartType4/Coordinates".into()),
+        velocity: VectorDatasets::Three(["x", "PartType4/Potential", "Table/error"].map(str::to_owned)),
+        id: Some("PartType4/ParticleIDs".into()),
+    };
+    let _ = is_told(formats::read_datasets(path, &datasets).map_err(Error::from));
     let _ = is_told(snapshot::read(path));
     let _ = is_told(snapshot::read_header(path));
     let _ = is_told(checkpoint::read(path));

@@ -129,7 +129,8 @@ fn provenance() -> Provenance {
 }
 
 fn journal<R: JournalRow + Default>(folder: &Path) -> PathBuf {
-    let mut series = JournalWriter::<R>::create(folder, &units(), false).expect("a journal");
+    let mut series =
+        JournalWriter::<R>::create(folder, &units(), &[("external_potential_energy", false)]).expect("a journal");
     for _ in 0..2 {
         series.append(&R::default()).expect("a row");
     }

@@ -36,8 +36,13 @@ pub fn tables(bytes: &[u8]) {
     let units = FileUnits { units: Units::henon(), scale: Scale::IDENTITY };
     let rows = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
     let _ = is_told(
-        ResumableJournal::<DiagnosticsRow>::check(folder.path(), (rows / 2, None), &units, false)
-            .and_then(ResumableJournal::resume),
+        ResumableJournal::<DiagnosticsRow>::check(
+            folder.path(),
+            (rows / 2, None),
+            &units,
+            &[("external_potential_energy", false)],
+        )
+        .and_then(ResumableJournal::resume),
     );
 }
 

@@ -1,5 +1,7 @@
 """Promise: runs go to astropy, pandas and AMUSE with the right units, and snapshots open right in pynbody."""
 
+import subprocess
+
 import numpy as np
 import pytest
 import tisane
@@ -62,6 +64,27 @@ def test_amuse(runs, name):
     assert np.array_equal(particles.id, snapshot["ParticleIDs"])
     kinetic = particles.kinetic_energy().value_in(energy)
     assert kinetic == pytest.approx(run.diagnostics["kinetic_energy"][-1])
+
+
+@pytest.mark.parametrize("name", ["henon", "physical"])
+def test_a_converted_file_and_to_amuse_give_amuse_the_same_numbers(runs, program, name, tmp_path):
+    pytest.importorskip("amuse.datamodel", reason="AMUSE is not installed")
+    from amuse.io import read_set_from_file
+    from amuse.units import nbody_system, units
+
+    snapshot = tisane.load(runs[name]).snapshots[-1]
+    path = tmp_path / "converted.amuse"
+    subprocess.run([program, "convert", "-q", snapshot.path, path], check=True)
+    from_file, from_here = read_set_from_file(str(path), "amuse", close_file=True), snapshot.to_amuse()
+    mass, length, speed, time = {
+        "henon": (nbody_system.mass, nbody_system.length, nbody_system.speed, nbody_system.time),
+        "physical": (units.MSun, units.parsec, units.km / units.s, units.Myr),
+    }[name]
+    for attribute, unit in [("mass", mass), ("position", length), ("velocity", speed)]:
+        ours = getattr(from_here, attribute).value_in(unit)
+        assert np.array_equal(getattr(from_file, attribute).value_in(unit), ours), attribute
+    assert np.array_equal(from_here.mass.value_in(mass), snapshot["Masses"])
+    assert from_file.get_timestamp().value_in(time) == from_here.get_timestamp().value_in(time) == float(snapshot.time)
 
 
 @pytest.mark.filterwarnings("ignore:Unable to infer units")  # of TimeStep, where time is not length / velocity

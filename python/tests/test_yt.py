@@ -1,6 +1,10 @@
-"""Promise: `yt.load` opens a snapshot as ours, in its own units, with all particles in the domain."""
+"""Promise: `yt.load` opens a snapshot as ours, in its own units, with all particles in the domain; and yt without this package,
+in its own units too."""
 
+import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -100,3 +104,43 @@ def test_what_is_not_a_snapshot_is_left_to_others(runs, tmp_path):
     (tmp_path / "text").write_text("x")
     for path in (tmp_path / "text", tmp_path / "nothing", tmp_path, runs["henon"] / "diagnostics.hdf5"):
         assert not TisaneDataset._is_valid(str(path))
+
+
+# yt as it is where this package is not installed: it finds no frontend of others.
+PLAIN = """
+import importlib.metadata, json, sys
+found = importlib.metadata.entry_points
+importlib.metadata.entry_points = lambda **by: () if by.get("group") == "yt.frontends" else found(**by)
+import yt
+yt.set_log_level("error")
+ds = yt.load(sys.argv[1])
+assert "tisane" not in sys.modules
+data = ds.all_data()
+print(json.dumps({
+    "reader": type(ds).__name__,
+    "time": float(ds.current_time.to("s")),
+    "mass": data["all", "particle_mass"].to("g").tolist(),
+    "position": data["all", "particle_position"].to("cm").tolist(),
+    "velocity": data["all", "particle_velocity"].to("cm/s").tolist(),
+    "number": data["all", "particle_index"].astype(int).tolist(),
+}))
+"""
+
+
+@pytest.mark.parametrize("name", ["henon", "physical"])
+@pytest.mark.parametrize("converted", [False, True])
+def test_plain_yt_reads_the_units_of_the_file(runs, program, name, converted, tmp_path):
+    snapshot = tisane.load(runs[name]).snapshots[1]
+    path = snapshot.path
+    if converted:
+        path = tmp_path / "converted.hdf5"
+        subprocess.run([program, "convert", "-q", snapshot.path, path, "--to", "gadget"], check=True)
+    done = subprocess.run([sys.executable, "-c", PLAIN, path], check=True, capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    assert found["reader"] == "ArepoHDF5Dataset"
+    assert found["time"] == pytest.approx(float(snapshot.time) * snapshot.time.to_cgs, rel=1e-12)
+    order, ours = np.argsort(found["number"]), np.argsort(snapshot["ParticleIDs"])
+    # In Henon units, which have no size, the numbers are those of the file.
+    for theirs, column in [("mass", "Masses"), ("position", "Coordinates"), ("velocity", "Velocities")]:
+        expected = (snapshot[column] * snapshot[column].to_cgs)[ours]
+        assert np.allclose(np.array(found[theirs])[order], expected, rtol=1e-12, atol=0), theirs

@@ -1,12 +1,13 @@
 """A yt frontend: snapshots in their own units, with a domain around the particles.
 
 yt finds it through the entry-point group `yt.frontends`: with this package installed, `yt.load("snapshot_0001.hdf5")` is
-enough. yt's own reader for Gadget files opens snapshots too, but takes any file to be in kpc, 10^10 Msun and km/s.
+enough. Without it yt's reader of AREPO's files opens snapshots, in their units; its reader of Gadget's opens those of
+tisane 0.2.0 and older, but takes any file to be in kpc, 10^10 Msun and km/s.
 """
 
 import h5py
 import numpy as np
-from yt.frontends.gadget.data_structures import GadgetHDF5Dataset
+from yt.frontends.arepo.data_structures import ArepoHDF5Dataset
 from yt.frontends.sph.fields import SPHFieldInfo
 
 from .files import Units, open_hdf5, text
@@ -26,8 +27,8 @@ class TisaneFieldInfo(SPHFieldInfo):
     )
 
 
-class TisaneDataset(GadgetHDF5Dataset):
-    """A snapshot of tisane.
+class TisaneDataset(ArepoHDF5Dataset):
+    """A snapshot of tisane. A subclass of the reader that yt has for it, so that yt prefers this one.
 
     `yt.load(path, **options)` takes the options of yt's Gadget reader. By default the domain is a cube around all particles,
     centred on the median of their positions, not periodic; `bounding_box` gives another. A snapshot in Henon units has no physical scale: its values are in code units

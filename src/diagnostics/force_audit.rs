@@ -66,11 +66,11 @@ impl Auditor {
         }))
     }
 
-    /// Checks an audit against the limit. The jerk is not checked: it may cancel where the acceleration does not.
+    /// Checks an audit at a time, given as text, against the limit. The jerk is not checked: it may cancel where the acceleration does not.
     ///
     /// # Errors
     /// [`Error::Integration`] with the errors if they exceed the limit.
-    pub fn check(&self, audit: &Audit, time: f64) -> Result<()> {
+    pub fn check(&self, audit: &Audit, time: &str) -> Result<()> {
         // Not `>`: a NaN must not pass.
         if audit.acc.max <= self.limit && audit.pot.is_none_or(|pot| pot.max <= self.limit) {
             return Ok(());
@@ -79,7 +79,7 @@ impl Auditor {
             audit.pot.map_or(String::new(), |pot| format!(", of the potential {:.3e} (rms {:.3e})", pot.max, pot.rms));
         Err(Error::Integration {
             problem: format!(
-                "the audit at time {time} found forces with errors above {:.1e}: in a sample of {} particles, relative \
+                "the audit at t = {time} found forces with errors above {:.1e}: in a sample of {} particles, relative \
                  error of the acceleration at most {:.3e} (rms {:.3e}){potential_text}",
                 self.limit, audit.sample, audit.acc.max, audit.acc.rms
             ),

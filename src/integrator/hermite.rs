@@ -14,10 +14,11 @@ use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
 use super::timestep::next_level;
 use super::{Integrator, Progress, out_of_range};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StepBelowFloor};
 use crate::force::range::RangeGuard;
 use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::gravity::predict;
+use crate::pair::Body;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use crate::units::nearest_power_of_two;
@@ -227,11 +228,12 @@ impl<S: HermiteScheme> BlockHermite<S> {
     }
 
     /// Returns the level for a wanted step, `ratio` times dt_max, and true if it is clamped to the floor; [`None`] for
-    /// NaN, or if the run has to stop.
+    /// NaN, and for a step shorter than any level. A run that has to stop at a level below the floor finishes the block
+    /// step with it and stops before the next one: see [`Self::check_floor`].
     #[inline(always)]
     fn allowed(&self, wanted: f64, ratio: f64) -> Option<(Level, bool)> {
         match Level::not_longer_than(ratio) {
-            Some(level) if level <= self.limits.floor => Some((level, false)),
+            Some(level) if level <= self.limits.floor || self.limits.on_floor == OnFloor::Stop => Some((level, false)),
             _ if wanted.is_nan() || self.limits.on_floor == OnFloor::Stop => None,
             _ => Some((self.limits.floor, true)),
         }
@@ -303,7 +305,28 @@ impl<S: HermiteScheme> BlockHermite<S> {
         if wanted.is_nan() || !self.is_finite(k) {
             return Err(self.not_finite(p, k, now));
         }
-        Err(self.below_floor(p, i, now, wanted))
+        Err(self.below_floor(p, (i, 1), now, wanted))
+    }
+
+    /// Returns true if the run has to stop because particles have steps below the floor.
+    fn is_below_floor(&self) -> bool {
+        self.limits.on_floor == OnFloor::Stop && self.scheduler.deepest() > self.limits.floor
+    }
+
+    /// Returns the error for particles with steps below the floor, of which it names the one with the shortest step,
+    /// and of those the one with the largest acceleration.
+    fn check_floor(&self, p: &Particles) -> Result<()> {
+        let below = (0..p.len()).filter(|&i| p.step[i] > self.limits.floor);
+        let strongest = |&i: &usize, &j: &usize| {
+            p.step[i].cmp(&p.step[j]).then(p.acc[i].norm_squared().total_cmp(&p.acc[j].norm_squared()))
+        };
+        match below.clone().max_by(strongest) {
+            Some(i) if self.is_below_floor() => {
+                let wanted = p.step[i].step(self.clock.dt_max);
+                Err(self.below_floor(p, (i, below.count()), self.scheduler.now(), wanted))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the error that names the particle of target `k`, whose force is not finite.
@@ -329,19 +352,28 @@ impl<S: HermiteScheme> BlockHermite<S> {
         }
     }
 
-    /// Returns the error that names the particle that needs too short a step, and its nearest neighbour at that moment.
-    fn below_floor(&self, p: &Particles, i: usize, now: Time, wanted: f64) -> Error {
-        let at = |j: usize| predict(p.pos[j], p.vel[j], p.acc[j], p.jerk[j], self.clock.between(p.time[j], now)).0;
+    /// Returns the error that names particle `i`, the first of `number` that need too short a step, and its nearest
+    /// neighbour at that moment.
+    fn below_floor(&self, p: &Particles, (i, number): (usize, usize), now: Time, wanted: f64) -> Error {
+        let at = |j: usize| {
+            let (pos, vel) = predict(p.pos[j], p.vel[j], p.acc[j], p.jerk[j], self.clock.between(p.time[j], now));
+            Body { mass: p.mass[j], pos, vel }
+        };
         let here = at(i);
-        let distance = |j: usize| (at(j) - here).norm();
-        let partner = (0..p.len()).filter(|&j| j != i).map(|j| (distance(j), j)).min_by(|a, b| a.0.total_cmp(&b.0));
-        Error::StepBelowFloor(Box::new(crate::error::StepBelowFloor {
+        let nearest = (0..p.len()).filter(|&j| j != i).map(|j| ((at(j).pos - here.pos).norm(), j));
+        let partner = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, j)| (p.id[j], [here, at(j)]));
+        let [floor, shortest] = [self.limits.floor, Level::DEEPEST].map(|level| level.step(self.clock.dt_max));
+        Error::StepBelowFloor(Box::new(StepBelowFloor {
+            number,
             id: p.id[i],
             time: self.clock.time(now),
             wanted,
-            floor: self.limits.floor.step(self.clock.dt_max),
+            floor,
+            shortest,
             section: self.scheme.info().section,
-            partner: partner.map(|(distance, j)| (p.id[j], distance)),
+            partner,
+            resumable: wanted >= shortest,
+            run: None,
         }))
     }
 }
@@ -371,6 +403,7 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
         let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
         while done.block_steps < most
+            && !(self.is_below_floor() && self.scheduler.now() < until)
             && let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block)
         {
             let clamped = self.step(p, f, now)?;
@@ -380,6 +413,9 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
             done.particle_steps += n;
             done.pairs += n * (p.len() as u64).saturating_sub(1) * u64::from(self.scheme.iterations());
             done.clamped += clamped;
+        }
+        if done.block_steps == 0 && most > 0 && self.scheduler.now() < until {
+            self.check_floor(p)?;
         }
         Ok(done)
     }

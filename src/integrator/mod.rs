@@ -82,8 +82,8 @@ pub trait Integrator: Send {
     /// multiple of dt_max, where all particles are synchronised, is always reached exactly.
     ///
     /// # Errors
-    /// If in a block step the engine fails, a number is not finite, or a particle needs a step below the floor. The
-    /// steps before it are done.
+    /// If in a block step the engine fails or a number is not finite. Before the first step of a call, if particles need
+    /// steps below the floor: the steps before it are done, and the state is one to resume with a lower floor.
     fn advance(
         &mut self,
         p: &mut Particles,

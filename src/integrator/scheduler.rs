@@ -31,6 +31,12 @@ impl Scheduler {
         self.now
     }
 
+    /// Returns the deepest level of all particles.
+    #[must_use]
+    pub fn deepest(&self) -> Level {
+        deepest(&self.deepest)
+    }
+
     /// Advances to the next moment at which particles are due, lists them in `block`, ascending, and returns the
     /// moment. If it is after `until`, returns [`None`] and changes nothing. `steps` are the levels of all particles;
     /// where they change, [`Self::reschedule`] must be called before the next block.

@@ -3,19 +3,20 @@
 use super::names::{AU_CGS, DAY_CGS, PC_CGS, YEAR_CGS};
 use super::{Dimension, Units};
 
-/// Units of time for people, in s, from the shortest.
-const TIMES: [(&str, f64); 8] = [
-    ("s", 1.0),
-    ("min", 60.0),
-    ("h", 3600.0),
-    ("d", DAY_CGS),
-    ("yr", YEAR_CGS),
-    ("kyr", 1e3 * YEAR_CGS),
-    ("Myr", 1e6 * YEAR_CGS),
-    ("Gyr", 1e9 * YEAR_CGS),
+/// Units of time for people: name, size in s, and the least number that is written in it.
+const TIMES: [(&str, f64, f64); 8] = [
+    ("s", 1.0, 0.0),
+    ("min", 60.0, 1.0),
+    ("h", 3600.0, 1.0),
+    ("d", DAY_CGS, 1.0),
+    ("yr", YEAR_CGS, 1.0),
+    ("kyr", 1e3 * YEAR_CGS, 1.0),
+    ("Myr", 1e6 * YEAR_CGS, 1.0),
+    ("Gyr", 1e9 * YEAR_CGS, 1.0),
 ];
-/// Units of length for people, in cm, from the shortest.
-const LENGTHS: [(&str, f64); 4] = [("km", 1e5), ("au", AU_CGS), ("pc", PC_CGS), ("kpc", 1e3 * PC_CGS)];
+/// Units of length for people, in cm, likewise.
+const LENGTHS: [(&str, f64, f64); 4] =
+    [("km", 1e5, 0.0), ("au", AU_CGS, 1e-3), ("pc", PC_CGS, 0.1), ("kpc", 1e3 * PC_CGS, 1.0)];
 /// Numbers that are easy to read in the user's own unit.
 const COMFORTABLE: std::ops::Range<f64> = 0.01..1e5;
 
@@ -30,23 +31,21 @@ impl Units {
     }
 
     /// Returns the unit in which a quantity of this size is easy to read, and the factor from these units to it: the
-    /// own unit, where that serves, for Hénon units, and for quantities that are neither times nor lengths.
+    /// own unit where that serves, in Hénon units, and for quantities that are neither times nor lengths.
     #[must_use]
     pub fn fitting(&self, value: f64, d: Dimension) -> (String, f64) {
-        let own = (self.label(d), 1.0);
         let others: &[_] = match d {
             _ if self.is_henon() => &[],
             Dimension::TIME => &TIMES,
             Dimension::LENGTH => &LENGTHS,
             _ => &[],
         };
-        if value == 0.0 || !value.is_finite() || COMFORTABLE.contains(&value.abs()) {
-            return own;
-        }
         let cgs = value.abs() * self.cgs(d);
-        // The longest unit in which the number is not tiny.
-        let found = others.iter().rev().find(|(_, unit)| cgs >= COMFORTABLE.start * unit).or(others.first());
-        found.map_or(own, |(name, unit)| ((*name).to_owned(), self.cgs(d) / unit))
+        let fits = value == 0.0 || !value.is_finite() || COMFORTABLE.contains(&value.abs());
+        match others.iter().rev().find(|(_, unit, least)| !fits && cgs >= least * unit) {
+            Some((name, unit, _)) => ((*name).to_owned(), self.cgs(d) / unit),
+            None => (self.label(d), 1.0),
+        }
     }
 }
 
@@ -62,5 +61,93 @@ pub fn digits(x: f64) -> String {
     match exponent {
         -3..=4 => format!("{rounded:.*}", (2 - exponent).max(0) as usize),
         _ => format!("{rounded:.2e}"),
+    }
+}
+
+/// Returns a wall time in one or two units: `350 ms`, `12.3 s`, `4 min 10 s`, `3 h 12 min`, `12 d 4 h`, `13.8 years`.
+#[must_use]
+pub fn wall_time(seconds: f64) -> String {
+    let two = |seconds: f64, [(large, of_large), (small, of_small)]: [(&str, f64); 2]| {
+        let count = (seconds / of_small).round();
+        let per = of_large / of_small;
+        let (whole, rest) = ((count / per).floor(), count % per);
+        if rest == 0.0 { format!("{whole} {large}") } else { format!("{whole} {large} {rest} {small}") }
+    };
+    let [second, minute, hour, day] = [("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", DAY_CGS)];
+    match seconds {
+        ..0.999 => format!("{:.0} ms", seconds * 1e3),
+        ..90.0 => format!("{} s", digits(seconds)),
+        ..5400.0 => two(seconds, [minute, second]),
+        ..172_800.0 => two(seconds, [hour, minute]),
+        ..63_115_200.0 => two(seconds, [day, hour]),
+        _ => format!("{} years", digits(seconds / YEAR_CGS)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Rates;
+    use super::super::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        for (x, text) in [
+            (0.0, "0"),
+            (1.0, "1.00"),
+            (9.996, "10.0"),
+            (0.015_23, "0.0152"),
+            (12_345.0, "12300"),
+            (-0.25, "-0.250"),
+            (1.263e-11, "1.26e-11"),
+            (123_456.0, "1.23e5"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(digits(x), text);
+        }
+    }
+
+    #[test]
+    fn wall_times_have_one_or_two_units() {
+        for (seconds, text) in [
+            (0.0, "0 ms"),
+            (0.35, "350 ms"),
+            (3.333_333_333, "3.33 s"),
+            (90.4, "1 min 30 s"),
+            (250.0, "4 min 10 s"),
+            (3600.0, "60 min"),
+            (11_520.0, "3 h 12 min"),
+            (1_051_200.0, "12 d 4 h"),
+            (4.35e8, "13.8 years"),
+            (7e13, "2.22e6 years"),
+        ] {
+            assert_eq!(wall_time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_hard_to_read_is_told_in_a_second_unit_too() {
+        let cluster = Units::named(
+            MassUnit::Msun,
+            LengthUnit::Parsec,
+            Rates::Both(VelocityUnit::KilometrePerSecond, TimeUnit::Megayear),
+        );
+        for (value, d, text) in [
+            (0.25, Dimension::TIME, "0.250 Myr"),
+            (2e-9, Dimension::TIME, "2.00e-9 Myr (17.5 h)"),
+            (1e-14, Dimension::TIME, "1.00e-14 Myr (0.316 s)"),
+            (3e-3, Dimension::TIME, "0.00300 Myr (3.00 kyr)"),
+            (7.39e-8, Dimension::LENGTH, "7.39e-8 pc (0.0152 au)"),
+            (1e-12, Dimension::LENGTH, "1.00e-12 pc (30.9 km)"),
+            (1e-7, Dimension::MASS, "1.00e-7 Msun"),
+        ] {
+            assert_eq!(cluster.readable(value, d), text);
+        }
+        let planets = Units::named(MassUnit::Msun, LengthUnit::Au, Rates::Time(TimeUnit::Year));
+        assert_eq!(planets.readable(5.787e-8, Dimension::LENGTH), "5.79e-8 au (8.66 km)");
+        assert_eq!(planets.readable(0.0152, Dimension::LENGTH), "0.0152 au");
+        assert_eq!(Units::henon().readable(1e-9, Dimension::TIME), "1.00e-9 T");
+        assert_eq!(planets.fitting(0.5, Dimension::LENGTH), ("au".into(), 1.0));
+        assert_eq!(planets.fitting(2.0 / 365.25, Dimension::TIME), ("d".into(), 365.25));
     }
 }

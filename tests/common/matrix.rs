@@ -329,6 +329,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         energy_error: None,
         wait_for_space: false,
         external_field: false,
+        epsilon: 0.0,
     }
 }
 

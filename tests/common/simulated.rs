@@ -65,6 +65,7 @@ pub fn simulation(
     std::fs::create_dir_all(dir.join("snapshots")).unwrap();
     let plan = Plan {
         external_field: false,
+        epsilon: 0.0,
         directory: dir.to_owned(),
         end: Time::from_dt_max(periods),
         diagnostics_every: 1,

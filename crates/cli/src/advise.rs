@@ -8,7 +8,7 @@ use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
 use tisane_lab::study::advise::{
-    Advice, Goal, Promise, Trial, advise, candidates, integrators, promises, table, trials,
+    Advice, Candidate, Goal, Promise, Trial, advise, candidates, integrators, promises, trials,
 };
 use tisane_lab::study::predict;
 use tisane_run::config::{Config, Real, WallTime};
@@ -66,13 +66,17 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     let modes = candidates(loaded.config.force.engine, &args.modes);
     let progress = StudyProgress::new(verbosity);
     let trials = trials((&args.config.file, &args.config.sets), configured, &modes, args.budget.get(), &progress)?;
-    let promises = promises(&trials);
-    let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most"];
-    let mut text = describe(&table(&trials), &columns);
-    let advice = advise(&promises, goal);
+    let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most", "result"];
+    let mut text = describe(&trials.table(), &columns);
+    for (problem, help) in trials.failures() {
+        text += &format!("{problem}.\n  help: {help}\n\n");
+    }
+    let results = trials.results();
+    let promises = promises(&results);
+    let advice = advise(&results, &promises, goal);
     text += &advice
         .as_ref()
-        .map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, configured, &trials));
+        .map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, configured, &results));
     print(&text)?;
     Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
 }
@@ -82,27 +86,23 @@ const OUT_OF_REACH: u8 = 7;
 
 /// Describes the error and wall time of an advice, with their uncertainty.
 fn describe_advice(it: &Advice) -> String {
-    let ((error, error_within), (seconds, seconds_within)) = (it.error, it.seconds);
-    let time = predict::describe_seconds;
-    format!(
-        "|dE/E| {error:.1e} ({:.0e} to {:.0e}), wall time {} ({} to {})",
-        error / error_within,
-        error * error_within,
-        time(seconds),
-        time(seconds / seconds_within),
-        time(seconds * seconds_within)
-    )
+    let [error, least, most] = it.error;
+    let [likely, shortest, longest] = it.seconds.map(predict::describe_seconds);
+    format!("|dE/E| {error:.1e} ({least:.0e} to {most:.0e}), wall time {likely} ({shortest} to {longest})")
 }
 
 fn recommended(it: &Advice, configured: &IntegratorSettings, trials: &[Trial]) -> String {
+    let Candidate { engine, mode, integrator, accuracy } = it.candidate;
+    let key = integrator.accuracy_key();
     let part = trials.iter().map(|trial| trial.part).fold(0.0, f64::max);
-    let same = trials.iter().filter(|trial| trial.integrator == it.integrator);
-    let tried = same.map(|trial| trial.accuracy).fold(f64::INFINITY, f64::min);
-    let beyond = if it.accuracy < tried {
-        let key = it.integrator.accuracy_key();
+    let same = trials.iter().map(|trial| trial.candidate).filter(|tried| tried.integrator == integrator);
+    let tried = same.map(|tried| tried.accuracy).fold(f64::INFINITY, f64::min);
+    let source = if it.measured {
+        format!("\nMeasured: the trial with {key} = {accuracy} reaches the goal, scaled to the whole run.")
+    } else if accuracy < tried {
         format!("\n{key} is below {tried}, the least that was tried: the laws are followed beyond.")
     } else {
-        String::new()
+        "\nPredicted by the laws through the trials.".into()
     };
     let early = if part < 1.0 {
         format!(
@@ -113,11 +113,11 @@ fn recommended(it: &Advice, configured: &IntegratorSettings, trials: &[Trial]) -
         String::new()
     };
     format!(
-        "recommended: {}{beyond}{early}\n\n{}\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+        "recommended: {}{source}{early}\n\n{}\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
         describe_advice(it),
-        it.integrator.lines(configured, it.accuracy),
-        it.engine.name(),
-        it.mode.name()
+        integrator.lines(configured, accuracy),
+        engine.name(),
+        mode.name()
     )
 }
 
@@ -136,10 +136,8 @@ fn out_of_reach(promises: &[Promise], goal: Goal) -> String {
     let mut text = format!("out of reach: {goal} is not possible{within}.\n");
     for promise in promises {
         let (finest, fastest) = promise.ends();
-        let integrator = promise.integrator;
-        let name = format!("{}, {}, {}", promise.engine.name(), promise.mode.name(), integrator.name());
         for end in [finest, fastest] {
-            text += &format!("  {name}, {} = {}: {}\n", integrator.accuracy_key(), end.accuracy, describe_advice(&end));
+            text += &format!("  {}: {}\n", end.candidate.describe(), describe_advice(&end));
         }
     }
     if promises.is_empty() {

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::particles::{Particles, components};
 use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
-use tisane::units::{Rates, Units};
+use tisane::units::{Dimension, Rates, Units};
 use tisane_io::atomic::check_output_path;
-use tisane_io::formats::{self, FORMATS, FileState, WritableUnits, nearest};
+use tisane_io::formats::{self, Datasets, FORMATS, FileState, WritableUnits, nearest};
+use tisane_run::config::parse_datasets;
 
 const EXAMPLES: &str = "Examples:
   tisane convert N1k.dat.10 N1k.hdf5 --to gadget --units mass=Msun,length=pc,velocity=km/s
@@ -33,6 +34,10 @@ pub struct ConvertArgs {
     /// Format of OUT [default: by the ending of its name: csv, tipsy, amuse or nemo].
     #[arg(long, value_name = "FORMAT", value_parser = a_format())]
     to: Option<String>,
+    /// Datasets of the particles in IN, where IN is HDF5 of a layout that tisane does not recognise: { mass = "PATH",
+    /// position = "PATH", velocity = "PATH" } and perhaps id, as in [initial.file].
+    #[arg(long, value_name = "DATASETS", value_parser = parse_datasets, conflicts_with = "from")]
+    datasets: Option<Datasets>,
     /// Units of IN, where the file does not state them: mass=Msun,length=pc,velocity=km/s and perhaps time=Myr, or
     /// henon.
     #[arg(long, value_name = "UNITS", value_parser = parse_units)]
@@ -56,13 +61,18 @@ pub fn convert(args: &ConvertArgs, verbosity: Verbosity) -> Result<u8> {
     if output.exists() && !args.overwrite {
         return Err(Error::input(output, "there is such a file already").with_help("--overwrite replaces it"));
     }
-    let mut state = formats::read(input, args.from.as_deref())?;
+    let mut state = match &args.datasets {
+        Some(datasets) => formats::read_datasets(input, datasets)?,
+        None => formats::read(input, args.from.as_deref())?,
+    };
     let mut said = vec![format!("{}: {}, {}", input.display(), state.format, state.guess)];
     said.append(&mut state.notes.iter().map(|note| format!("{}: {note}", input.display())).collect());
     said.extend(settle_units(args, &mut state, to)?);
-    if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
-        said.push(format!("lost: the particles' softening lengths, {smallest:e} to {largest:e}"));
-    }
+    let length =
+        state.units.as_ref().map_or("in the file's unit of length".into(), |units| units.label(Dimension::LENGTH));
+    said.extend(
+        state.softening_text(&length).map(|lengths| format!("lost: the particles' softening lengths, {lengths}")),
+    );
     let lost = formats::write(output, to, &state)?;
     said.extend(lost.into_iter().map(|what| format!("lost: {what}")));
     let words = read_back(output, to, &state)?;
@@ -153,12 +163,7 @@ fn parse_units(text: &str) -> Result<Units, String> {
             }
         }
     }
-    let rates = match (velocity, time) {
-        (Some(velocity), Some(time)) => Rates::Both(velocity, time),
-        (Some(velocity), None) => Rates::Velocity(velocity),
-        (None, Some(time)) => Rates::Time(time),
-        (None, None) => return Err("expected velocity=… or time=… too".into()),
-    };
+    let rates = Rates::from_names(velocity, time).ok_or("expected velocity=… or time=… too")?;
     let missing = |key| format!("expected {key}=… too");
     Ok(Units::named(mass.ok_or_else(|| missing("mass"))?, length.ok_or_else(|| missing("length"))?, rates))
 }

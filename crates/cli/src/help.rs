@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// Groups of verbs in their order.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Run", &["init", "check", "run", "resume", "reproduce", "convert"]),
-    ("Look", &["inspect", "analyze", "plot", "movie", "view"]),
+    ("Look", &["why", "inspect", "analyze", "plot", "movie", "view"]),
     ("Study", &["verify", "validate", "bench", "study", "advise"]),
     ("Other", &["generate", "help"]),
 ];

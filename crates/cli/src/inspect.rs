@@ -1,11 +1,20 @@
 //! `tisane inspect`.
 
+mod run_directory;
+
 use super::print;
 use std::path::Path;
 use tisane::error::Result;
-use tisane_io::inspect::{describe, describe_as};
+use tisane_io::formats::Datasets;
+use tisane_io::inspect::{describe, describe_as, describe_datasets};
 
-pub fn inspect(file: &Path, format: Option<&str>) -> Result<u8> {
+pub fn inspect(file: &Path, format: Option<&str>, datasets: Option<&Datasets>) -> Result<u8> {
+    if let Some(datasets) = datasets {
+        return print(&describe_datasets(file, datasets)?);
+    }
+    if file.is_dir() && format.is_none() {
+        return print(&run_directory::describe(file)?);
+    }
     if file.extension().is_some_and(|extension| extension == "toml") {
         return super::check::check(&super::ConfigArgs { file: file.to_owned(), sets: Vec::new() }, None);
     }

@@ -22,6 +22,7 @@ mod study;
 mod validate;
 mod verify;
 mod view;
+mod why;
 
 pub use check::disk_per_output;
 
@@ -35,9 +36,9 @@ use std::sync::OnceLock;
 use tisane::error::{Error, Result, printable};
 use tisane::force::precision::Precision;
 use tisane::spin_pool::on_threads;
-use tisane_io::formats::FORMATS;
+use tisane_io::formats::{Datasets, FORMATS};
 use tisane_io::provenance::{self, Build};
-use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES};
+use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES, parse_datasets};
 use tisane_run::proposal;
 
 /// Exit code where damaged snapshots were left out.
@@ -137,13 +138,19 @@ enum Verb {
     ///
     /// The result is that of a run that was not stopped, bit for bit.
     Resume(run::ResumeArgs),
-    /// Describe a file in one screen: anything tisane reads or writes.
+    /// Describe a file or a run in one screen: anything tisane reads or writes.
+    ///
+    /// Of the directory of a run: its state, the time it reached, its errors, what is there, and how to go on.
     Inspect {
-        /// The file.
+        /// The file, or the directory of a run.
         file: PathBuf,
         /// Format of a file of particles, where the content alone does not determine it.
         #[arg(long, value_name = "FORMAT", value_parser = a_format())]
         from: Option<String>,
+        /// Datasets of the particles, in HDF5 of a layout that tisane does not recognise: { mass = "PATH", position =
+        /// "PATH", velocity = "PATH" } and perhaps id, as in [initial.file].
+        #[arg(long, value_name = "DATASETS", value_parser = parse_datasets, conflicts_with = "from")]
+        datasets: Option<Datasets>,
     },
     /// Print the command that made a file, or repeat it and compare.
     ///
@@ -157,6 +164,15 @@ enum Verb {
     /// Standard error lists what the format of OUT cannot hold. OUT is read back and compared before the command ends.
     /// An existing OUT is not touched without --overwrite.
     Convert(Box<convert::ConvertArgs>),
+    /// Explain what ended a run, or what slows it, on one page.
+    ///
+    /// An answer comes first; then steps, speed, energy error and audit over time, the particles with the shortest
+    /// steps and their partners, disk, checkpoints, warnings; then advice with commands. The run may be in progress,
+    /// finished, stopped, killed or damaged. It only reads.
+    Why {
+        /// Output directory of a run.
+        dir: PathBuf,
+    },
     /// Measure the cluster in a run's snapshots: core, radii, binaries.
     ///
     /// Centre, core, Lagrangian radii, binaries, hierarchies and escapers. The result goes to analysis/ in DIR or to
@@ -171,10 +187,10 @@ enum Verb {
     Plot(plot::PlotArgs),
     /// Render a film of a run from its snapshots.
     ///
-    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4. Between
-    /// snapshots particles follow their positions and velocities. Brightness is number density, colour is speed or
-    /// mass. Existing frames are not rendered again, so that a stopped command continues. A damaged snapshot is named
-    /// and left out: exit code 8.
+    /// Frames go to movie/ in DIR or to --output, as PNG; with ffmpeg on the PATH they become movie.mp4, without it
+    /// movie.png, an animated PNG of at most 640 pixels a side. Between snapshots particles follow their positions and
+    /// velocities. Brightness is number density, colour is speed or mass. Existing frames are not rendered again, so
+    /// that a stopped command continues. A damaged snapshot is named and left out: exit code 8.
     Movie(movie::MovieArgs),
     /// Show a run in a browser, finished or in progress.
     ///
@@ -302,7 +318,8 @@ pub fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Run(args) => run::run(args, verbosity),
         Verb::Resume(args) => run::resume(args, verbosity),
         Verb::Reproduce(args) => reproduce::reproduce(args, verbosity),
-        Verb::Inspect { file, from } => inspect::inspect(&file, from.as_deref()),
+        Verb::Why { dir } => why::why(&dir),
+        Verb::Inspect { file, from, datasets } => inspect::inspect(&file, from.as_deref(), datasets.as_ref()),
         Verb::Convert(args) => convert::convert(&args, verbosity),
         Verb::Analyze(args) => analyze::analyze(&args, verbosity),
         Verb::Plot(args) => plot::plot(&args, verbosity),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
-use tisane_io::directory;
+use tisane_io::directory::{self, bytes};
 use tisane_io::lock::Lock;
 use tisane_plot::Theme;
 use tisane_plot::movie::{Centre, Colour, Film, Frames, Settings};
@@ -16,6 +16,8 @@ use tisane_run::config::MAX_THREADS;
 
 /// Name of the film.
 const FILM: &str = "movie.mp4";
+/// Name of the film where there is no ffmpeg.
+const ANIMATION: &str = "movie.png";
 /// Name of the file with all that the frames depend on.
 const DESCRIPTION: &str = "movie.json";
 /// Seconds of a film without a given length.
@@ -36,8 +38,8 @@ pub struct MovieArgs {
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Frames per second.
-    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u64).range(1..=240))]
-    fps: u64,
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=240))]
+    fps: u16,
     /// Frames in all, at equal steps of time [default: 10 seconds].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=999_999))]
     frames: Option<u64>,
@@ -75,7 +77,7 @@ pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
     let folder = args.output.clone().unwrap_or_else(|| args.dir.join(directory::MOVIE));
     let frames = match (args.frames, args.per_snapshot) {
         (_, Some(each)) => Frames::PerSnapshot(each),
-        (frames, None) => Frames::Whole(frames.unwrap_or(SECONDS * args.fps)),
+        (frames, None) => Frames::Whole(frames.unwrap_or(SECONDS * u64::from(args.fps))),
     };
     let settings = Settings {
         plane: args.plane.1,
@@ -102,7 +104,7 @@ pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
         let word = if film.frames() == 1 { "frame" } else { "frames" };
         let text = format!("{} {word} in {}, {fresh} rendered now\n", film.frames(), folder.display());
         print(&text)?;
-        print(&encode(&folder, args.fps)?)?;
+        print(&encode(&film, &folder, args.fps)?)?;
         Ok(if left_out.is_empty() { 0 } else { LEFT_OUT })
     })
 }
@@ -116,7 +118,7 @@ fn render(film: &Film, folder: &Path, kept: u64, lines: bool, verbosity: Verbosi
         bar.set_message(format!("{:.1} frames/s", bar.per_sec()));
         bar.inc(1);
         if lines && (bar.position() % every == 0 || bar.position() == missing) {
-            let eta = humantime::format_duration(std::time::Duration::from_secs(bar.eta().as_secs()));
+            let eta = tisane::units::wall_time(bar.eta().as_secs_f64());
             say(&format!("frame {} of {missing}, {}, {eta} left", bar.position(), film.time_label(frame)));
         }
     })?;
@@ -157,8 +159,8 @@ fn frames_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Makes the film of the frames with ffmpeg; where there is none, says how.
-fn encode(folder: &Path, fps: u64) -> Result<String> {
+/// Makes the film of the frames with ffmpeg; where there is none, makes an animated PNG and says how.
+fn encode(film: &Film, folder: &Path, fps: u16) -> Result<String> {
     let (path, frames) = (folder.join(FILM), folder.join("frame_%06d.png"));
     let rate = fps.to_string();
     // Sides of an odd number of pixels have no half for the colours.
@@ -179,12 +181,25 @@ fn encode(folder: &Path, fps: u64) -> Result<String> {
     });
     match made {
         Ok(()) => Ok(format!("{}\n", path.display())),
-        Err(_) if lacking => Ok(format!(
-            "no ffmpeg on the PATH; with it: ffmpeg -framerate {fps} -i {} {} {}\n",
-            frames.display(),
-            how.join(" "),
-            path.display()
-        )),
+        Err(_) if lacking => {
+            let animation = folder.join(ANIMATION);
+            let it = film.animation();
+            it.write(folder, fps, &animation)?;
+            let size = fs::metadata(&animation).map_or(0, |file| file.len());
+            let left_out = if it.every > 1 { format!(", 1 of {} frames", it.every) } else { String::new() };
+            Ok(format!(
+                "{}: animated PNG for browsers, {} x {} pixels, {} pictures{left_out}, {}\n\
+                 no ffmpeg on the PATH; with it: ffmpeg -framerate {fps} -i {} {} {}\n",
+                animation.display(),
+                it.width,
+                it.height,
+                it.pictures,
+                bytes(size),
+                frames.display(),
+                how.join(" "),
+                path.display()
+            ))
+        }
         Err(e) => Err(e),
     }
 }

@@ -1,16 +1,22 @@
-//! Progress of a run: a bar on a terminal, elsewhere a line for each output.
+//! Progress of a run: a bar on a terminal, elsewhere a line for each output and each minute.
 
 use super::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
+use tisane::time::Time;
+use tisane::units::wall_time;
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_run::simulation::{Observer, Plan};
 
 /// Interval between updates of the bar: short for the eye, long for the run.
 const REFRESH: Duration = Duration::from_millis(100);
+/// Interval between lines where there is no bar.
+const LINE_INTERVAL: Duration = Duration::from_secs(60);
+/// Wall time after which the rate of a run says something about its end.
+const SETTLED: Duration = Duration::from_secs(1);
 
 /// Returns a bar of this length with the time left, visible on terminals only, and a flag that lines are to be printed
 /// instead.
@@ -22,10 +28,13 @@ pub fn bar(verbosity: Verbosity, length: u64) -> (ProgressBar, bool) {
     } else {
         ProgressDrawTarget::hidden()
     };
-    let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  ETA {left}");
+    let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  {left}");
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        let eta = humantime::format_duration(Duration::from_secs(state.eta().as_secs())).to_string();
-        let _ = write!(out, "{eta}");
+        // Before it has moved, a bar knows no end.
+        let seconds = state.eta().as_secs();
+        if seconds > 0 && state.elapsed() >= SETTLED {
+            let _ = write!(out, "ETA {}", wall_time(seconds as f64));
+        }
     };
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);
     (ProgressBar::with_draw_target(Some(length), target).with_style(style), !terminal && !verbosity.quiet)
@@ -37,10 +46,22 @@ pub struct RunProgress {
     lines: bool,
     time_unit: String,
     time_scale: f64,
+    /// Digits of times after the point.
+    decimals: usize,
+    end: Time,
     last: Instant,
+    last_line: Instant,
     energy_error: f64,
-    began: (Instant, u64),
+    began: Began,
     header_printed: bool,
+}
+
+/// State in which a session began.
+#[derive(Clone, Copy, Debug)]
+struct Began {
+    wall: Instant,
+    pairs: u64,
+    time: Time,
 }
 
 impl RunProgress {
@@ -50,14 +71,19 @@ impl RunProgress {
         let bar = bars.add(bar);
         bar.set_position(state.now.0);
         bar.reset_eta();
+        let now = Instant::now();
+        let span = (state.clock.time(plan.end) - state.clock.start) * state.scale.time;
         Self {
             bar,
             lines,
             time_unit,
             time_scale: state.scale.time,
-            last: Instant::now(),
+            decimals: decimals(span),
+            end: plan.end,
+            last: now,
+            last_line: now,
             energy_error: state.references.max_relative_energy_error,
-            began: (Instant::now(), state.counters.pair_interactions),
+            began: Began { wall: now, pairs: state.counters.pair_interactions, time: state.now },
             header_printed: false,
         }
     }
@@ -67,9 +93,36 @@ impl RunProgress {
         self.bar.finish_and_clear();
     }
 
-    fn rate(&self, pairs: u64) -> f64 {
-        (pairs - self.began.1) as f64 / self.began.0.elapsed().as_secs_f64().max(1e-9)
+    /// Describes time, rate and energy error.
+    fn message(&self, state: &RunState) -> String {
+        let pairs = (state.counters.pair_interactions - self.began.pairs) as f64;
+        format!(
+            "t = {:.*} {}  {:.2e} pairs/s  dE/E {:+.1e}",
+            self.decimals,
+            state.clock.time(state.now) * self.time_scale,
+            self.time_unit,
+            pairs / self.began.wall.elapsed().as_secs_f64().max(1e-9),
+            self.energy_error
+        )
     }
+
+    /// Describes the progress in a line, with the time left at the mean rate of the session.
+    fn line(&self, state: &RunState) -> String {
+        let mut line = format!("{:3.0} %  {}", 100.0 * state.now.0 as f64 / self.end.0 as f64, self.message(state));
+        let done = (state.now.0 - self.began.time.0) as f64;
+        if done > 0.0 {
+            let left = self.end.0.saturating_sub(state.now.0) as f64;
+            let seconds = self.began.wall.elapsed().as_secs_f64() * left / done;
+            let _ = write!(line, "  ETA {}", wall_time(seconds));
+        }
+        line
+    }
+}
+
+/// Returns the digits after the point that show a ten-thousandth of a span of time.
+fn decimals(span: f64) -> usize {
+    let exponent = (4.0 - span.log10()).ceil();
+    if exponent.is_finite() { exponent.clamp(0.0, 12.0) as usize } else { 4 }
 }
 
 impl Observer for RunProgress {
@@ -78,17 +131,15 @@ impl Observer for RunProgress {
             return;
         }
         self.last = Instant::now();
-        let mut message = String::new();
-        let _ = write!(
-            message,
-            "t = {:.4} {}  {:.2e} pairs/s  dE/E {:+.1e}",
-            state.clock.time(state.now) * self.time_scale,
-            self.time_unit,
-            self.rate(state.counters.pair_interactions),
-            self.energy_error
-        );
-        self.bar.set_message(message);
+        self.bar.set_message(self.message(state));
         self.bar.set_position(state.now.0);
+        if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            // A closed pipe must not end a run.
+            let mut out = std::io::stdout().lock();
+            let _ = writeln!(out, "{}", self.line(state));
+            let _ = out.flush();
+        }
     }
 
     fn output(&mut self, row: &DiagnosticsRow) {
@@ -96,6 +147,7 @@ impl Observer for RunProgress {
         if !self.lines {
             return;
         }
+        self.last_line = Instant::now();
         // A closed pipe must not end a run, so failures to print are ignored.
         let mut out = std::io::stdout().lock();
         if !self.header_printed {
@@ -115,7 +167,8 @@ impl Observer for RunProgress {
         }
         let _ = writeln!(
             out,
-            "{:>14.6}  {:>+11.3e}  {:>9.5}  {:>12}  {:>11.1}  {:>11.3e}  {:>9.2e}",
+            "{:>14.*}  {:>+11.3e}  {:>9.5}  {:>12}  {:>11.1}  {:>11.3e}  {:>9.2e}",
+            self.decimals.max(6),
             row.time * self.time_scale,
             row.relative_energy_error,
             row.virial_ratio,
@@ -125,5 +178,55 @@ impl Observer for RunProgress {
             row.pairs_per_second
         );
         let _ = out.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane::time::Clock;
+    use tisane::units::Scale;
+    use tisane_io::checkpoint::{Counters, OutputCounts, References};
+
+    #[test]
+    fn times_have_the_digits_that_their_span_needs() {
+        for (span, expected) in [(10.0, 3), (1.0, 4), (0.002, 7), (5e4, 0), (0.0, 4), (1e-30, 12)] {
+            assert_eq!(decimals(span), expected, "{span}");
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_time_the_rate_and_the_time_left() {
+        let wall = Instant::now().checked_sub(Duration::from_secs(100)).expect("a moment before");
+        let mut progress = RunProgress {
+            bar: ProgressBar::hidden(),
+            lines: true,
+            time_unit: "Myr".into(),
+            time_scale: 2.0,
+            decimals: 4,
+            end: Time::from_dt_max(8),
+            last: wall,
+            last_line: wall,
+            energy_error: -3e-9,
+            began: Began { wall, pairs: 0, time: Time::default() },
+            header_printed: true,
+        };
+        let mut state = RunState {
+            now: Time::from_dt_max(2),
+            clock: Clock { start: 0.0, dt_max: 0.25 },
+            scale: Scale::IDENTITY,
+            counters: Counters { pair_interactions: 1 << 40, ..Counters::default() },
+            written: OutputCounts::default(),
+            references: References::default(),
+            wall_seconds: 0.0,
+        };
+        let line = progress.line(&state);
+        let parts = [" 25 %", "t = 1.0000 Myr", "1.10e10 pairs/s", "dE/E -3.0e-9", "ETA 5 min"];
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+        progress.step(&state);
+        assert!(progress.last_line.elapsed() < Duration::from_secs(50), "a line was printed");
+        // A session that has not moved knows no end.
+        state.now = Time::default();
+        assert!(!progress.line(&state).contains("ETA"));
     }
 }

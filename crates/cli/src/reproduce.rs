@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::{check_output_path, write_atomically};
 use tisane_io::provenance::{self, Provenance};
+use tisane_io::shell::{argument, quoted};
 use tisane_run::assemble::{self, Reproduction, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
 use tisane_run::simulation::ExitReason;
@@ -125,18 +126,6 @@ fn print_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
     ))
 }
 
-/// Returns a path as it is written in a shell: one that begins with a dash would be an option.
-fn argument(path: &Path) -> String {
-    let text = path.display().to_string();
-    quoted(&if text.starts_with('-') { format!("./{text}") } else { text })
-}
-
-/// Text as a shell takes it for one word.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
 /// Does the run again up to the file's state, and compares.
 fn run_again(args: ReproduceArgs, recipe: Reproduction, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
     let session = Session { engine: args.engine.or(recipe.engine), device: args.device, profile: false };
@@ -183,24 +172,6 @@ fn verdict(outcome: Result<(), String>, made: &Provenance) -> Result<u8> {
                 this_program(made)
             ))?;
             Ok(DIFFERENT)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{argument, quoted};
-    use std::path::Path;
-
-    #[test]
-    fn a_shell_takes_quoted_text_for_one_word() {
-        for (text, expected) in
-            [("runs/a-b.toml", "runs/a-b.toml"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("", "''")]
-        {
-            assert_eq!(quoted(text), expected);
-        }
-        for (path, expected) in [("-dash/summary.json", "./-dash/summary.json"), ("-a b", "'./-a b'"), ("a", "a")] {
-            assert_eq!(argument(Path::new(path)), expected);
         }
     }
 }

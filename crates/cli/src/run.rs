@@ -11,11 +11,12 @@ use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane::spin_pool;
+use tisane::units::wall_time;
 use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_io::machine;
 use tisane_io::summary::Summary;
-use tisane_run::assemble::{self, Session, Setup};
+use tisane_run::assemble::{self, Resumed, Session, Setup};
 use tisane_run::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_view::{Port, View};
@@ -44,6 +45,10 @@ pub struct RunArgs {
 pub struct ResumeArgs {
     /// Output directory of the run.
     dir: PathBuf,
+    /// Change a setting from here on, as in --set integrator.hermite4.dt_min=1e-12; may be given several times. Accuracy
+    /// and steps of the integrator, the precision, outputs and limits can be changed; the change is recorded.
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    sets: Vec<String>,
     /// End of the run, instead of run.t_end, in the unit of time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     t_end: Option<String>,
@@ -212,43 +217,49 @@ pub(super) fn exit_code(reason: ExitReason) -> u8 {
 }
 
 pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
-    let ResumeArgs { dir, t_end, engine, session } = args;
+    let ResumeArgs { dir, mut sets, t_end, engine, session } = args;
     if !dir.is_dir() {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
     }
     utf8(&dir)?;
     let port = session.port()?;
     let lock = Lock::take(&dir)?;
-    let change = |config: &mut Config| {
-        if let Some(text) = &t_end {
-            config.run.t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
-        }
-        Ok(())
-    };
+    if let Some(text) = &t_end {
+        let t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
+        sets.push(format!("run.t_end={:?}", t_end.get()));
+    }
     // The number of threads is in the configuration; without a pool, rayon would start one of all cores.
-    let (mut simulation, config, warning) =
-        on_threads(1, || assemble::resumed_run(&dir, session.engine(engine), change))?;
+    let resumed = on_threads(1, || assemble::resumed_run(&dir, session.engine(engine), &sets))?;
+    let Resumed { mut simulation, config, warnings, notes, changed } = resumed;
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
     log::start(verbosity, log::open(&dir)?, &bars);
     log_lock(&lock);
-    if let Some(warning) = warning {
+    for warning in &warnings {
         tracing::warn!("{warning}");
+    }
+    for note in &notes {
+        tracing::info!("{note}");
     }
     let state = simulation.system.state;
     tracing::info!(
-        "resuming {} in {} after {} block steps, at t = {}",
+        "resuming {} in {} after {} block steps, at t = {} {}",
         config.run.name,
         dir.display(),
         state.counters.block_steps,
-        state.clock.time(state.now) * state.scale.time
+        state.clock.time(state.now) * state.scale.time,
+        config.units().time.name
     );
     let _view = view(&dir, port, &bars)?;
     on_threads(session.threads(&config), move || {
         let reason = go(&mut simulation, &config.run.name, verbosity, &bars, |simulation, _| {
-            let series = simulation.resume()?;
+            let mut series = simulation.resume()?;
             mend_snapshots(&dir, simulation.system.state.written.snapshots)?;
+            if changed {
+                // Before the configuration: a resumption takes what the checkpoint records for what was meant.
+                simulation.checkpoint(&mut series)?;
+            }
             simulation.retry_when_full(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
         })?;
@@ -295,15 +306,15 @@ fn go(
     let unit = simulation.units().units.time.name.clone();
     let mut progress = RunProgress::new(verbosity, simulation.plan(), &simulation.system.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut progress)?;
-    let reason = match simulation.engine() {
+    let ended = match simulation.engine() {
         EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {
             simulation.run(&mut series, &mut progress)
         })?,
         EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut progress),
-    }?;
+    };
     progress.finish();
-    let summary = simulation.summary(name, reason);
-    simulation.retry_when_full(|| summary.write(&simulation.plan().directory))?;
+    let reason = ended.as_ref().copied().unwrap_or(ExitReason::Failed);
+    let summary = simulation.conclude(name, ended)?;
     tracing::info!(
         "{}: {} block steps, dE/E {:e}",
         summary.exit_reason,
@@ -319,6 +330,24 @@ fn go(
     Ok(reason)
 }
 
+/// Describes the energy error, and when it was measured if that was not at the end.
+fn energy_error(s: &Summary, unit: &str) -> String {
+    let error = format!("{:+.3e} (largest {:.3e})", s.relative_energy_error, s.max_relative_energy_error);
+    let cluster = match s.cluster_energy_error {
+        Some(of_cluster) if (of_cluster - s.relative_energy_error).abs() > 0.1 * of_cluster.abs() => {
+            format!(", {of_cluster:+.3e} of the energy without that inside of binaries")
+        }
+        _ => String::new(),
+    };
+    if s.energy_time == s.time {
+        return error + &cluster;
+    }
+    if s.energy_time == s.time_start {
+        return format!("not measured since the start, at t = {} {unit}", s.energy_time);
+    }
+    format!("{error}{cluster}, measured at t = {} {unit}", s.energy_time)
+}
+
 /// Describes the end of a run.
 fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
     let dir = simulation.plan().directory.display();
@@ -331,13 +360,14 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         true => String::new(),
         false => format!(", angular momentum {:.3e}", s.angular_momentum_error),
     };
+    let error = energy_error(s, unit);
     let mean_block = s.particle_steps as f64 / s.block_steps.max(1) as f64;
-    let wall = humantime::format_duration(std::time::Duration::from_millis((s.wall_seconds * 1e3) as u64));
+    let wall = wall_time(s.wall_seconds);
     format!(
         "\n{name} {how}\n\
          \x20 time             {time} {unit}, N = {n}\n\
          \x20 energy           {e0:.12e} -> {e1:.12e}\n\
-         \x20 relative error   {de:+.3e} (largest {max:.3e}){angular_momentum}\n\
+         \x20 relative error   {error}{angular_momentum}\n\
          \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
          \x20 speed            {wall} wall time, {rate:.3e} pairs/s, engine {engine}, {precision}, {threads} threads\n\
          \x20 engine           {choice}\n\
@@ -349,8 +379,6 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         n = s.n,
         e0 = s.energy_initial,
         e1 = s.energy_final,
-        de = s.relative_energy_error,
-        max = s.max_relative_energy_error,
         blocks = s.block_steps,
         rate = s.pairs_per_second,
         engine = s.engine,

@@ -279,7 +279,7 @@ impl Progress for StudyProgress {
             state.bar.set_message(format!("{done}/{all}  {what}"));
             if state.lines {
                 let left = state.began.elapsed().as_secs_f64() * (1.0 / part.max(1e-9) - 1.0).max(0.0);
-                let left = humantime::format_duration(Duration::from_secs(left as u64));
+                let left = tisane::units::wall_time(left);
                 let _ = writeln!(std::io::stderr(), "{done}/{all}  {what}  ETA {left}");
             }
         });

@@ -3,6 +3,10 @@
 //! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two
 //! is complete: see [`write()`].
 
+mod header;
+
+pub use header::{CheckpointHeader, read_header};
+
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
 use super::checksum::{self, ChecksumStatus, Digest};
 use super::hdf::FileKind;
@@ -334,15 +338,7 @@ fn fill_earlier_points(g: &Group, history: &ParticleHistory) -> H5Result {
 /// produces.
 pub fn read(path: &Path) -> Result<Checkpoint> {
     let tree = TisaneFile::open(path, &[FileKind::Checkpoint], true)?;
-    let mut run = RunState {
-        now: Time(0),
-        clock: Clock { start: 0.0, dt_max: 0.0 },
-        scale: Scale::IDENTITY,
-        counters: Counters::default(),
-        written: OutputCounts::default(),
-        references: References::default(),
-        wall_seconds: 0.0,
-    };
+    let mut run = header::unread();
     visit(&mut run, &mut FromFile(tree.group("Run")?, tree.version))?;
     let particles = read_particles(&tree.group("Particles")?)?;
     check_times(path, &particles, run.now)?;

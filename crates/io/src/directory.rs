@@ -4,6 +4,7 @@ use super::atomic::{make_directory, remove_durably, remove_if_present, write_ato
 use super::checkpoint;
 use super::fields::Journal;
 use super::lock::{self, Lock};
+use super::regular_file;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
@@ -14,6 +15,8 @@ pub const CONFIG: &str = "config.toml";
 pub const LOG: &str = "run.log";
 /// File of the summary.
 pub const SUMMARY: &str = "summary.json";
+/// Reason in the summary for the end of a run by an error.
+pub const FAILED: &str = "failed";
 /// Directory of the snapshots.
 pub const SNAPSHOTS: &str = "snapshots";
 /// Directory of the journals that `tisane analyze` derives from the snapshots.
@@ -106,6 +109,7 @@ fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
 /// # Errors
 /// [`Error::Input`] if the directory is not empty, is used by another process, cannot be created, or has too little
 /// space; [`Error::Storage`] if it cannot be written.
+/// A run that an error ended before its first block step is replaced without it.
 pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<Lock> {
     check_free(dir, overwrite)?;
     check_space(dir, needed)?;
@@ -114,7 +118,7 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
     let lock = Lock::take(dir)?;
     // Another process may have used the directory before the lock was taken.
     check_free(dir, overwrite)?;
-    if overwrite {
+    if overwrite || failed_at_its_start(dir) {
         check_removable(dir)?;
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
@@ -123,6 +127,14 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
     fs::OpenOptions::new().create(true).append(true).open(dir.join(LOG)).map_err(cannot)?;
     write_config(dir, config)?;
     Ok(lock)
+}
+
+/// Returns true if a directory has a run that an error ended before its first block step: a new run may replace it, as
+/// there is nothing to lose.
+fn failed_at_its_start(dir: &Path) -> bool {
+    let text = regular_file::read_to_string(&dir.join(SUMMARY)).unwrap_or_default();
+    let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    summary["exit_reason"] == FAILED && summary["block_steps"] == 0
 }
 
 /// Checks that a directory is empty or missing. With `overwrite`, checks instead that the files to be replaced are
@@ -139,6 +151,10 @@ fn check_free(dir: &Path, overwrite: bool) -> Result<()> {
     }
     if overwrite {
         lock::check(&dir.join(ANALYSIS))?;
+        return check_log(dir);
+    }
+    if failed_at_its_start(dir) {
+        // Whether a process still uses it is seen by the lock.
         return check_log(dir);
     }
     lock::check(dir)?;

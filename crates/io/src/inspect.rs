@@ -3,7 +3,7 @@
 use super::checksum::ChecksumStatus;
 use super::fields::Journal;
 use super::file_units;
-use super::formats::{self, FileProbe, FileState};
+use super::formats::{self, Datasets, FileProbe, FileState};
 use super::hdf::FileKind;
 use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::provenance::{self, Provenance};
@@ -29,6 +29,9 @@ pub fn describe(path: &Path) -> Result<String> {
     let guesses = formats::detect(path)?;
     let third_party = guesses.first().is_some_and(|(_, guess)| guess.sure) && !probe.is_from_tisane();
     if probe.is_hdf5() && !third_party {
+        if let Some(error) = formats::unrecognised(path, &probe) {
+            return Err(error);
+        }
         describe_hdf5(&mut page, path)?;
     } else if let Some(journal) = Journal::from_csv(&probe.head) {
         page.line("kind", format!("{}, CSV", FileKind::from_journal(journal).text()));
@@ -50,6 +53,17 @@ pub fn describe_as(path: &Path, format: &str) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
     describe_particles(&mut page, &formats::read(path, Some(format))?);
+    Ok(page.0)
+}
+
+/// Describes a file of particles in the datasets that are named.
+///
+/// # Errors
+/// As [`formats::read_datasets`].
+pub fn describe_datasets(path: &Path, datasets: &Datasets) -> Result<String> {
+    let mut page = Page::default();
+    page.line("file", path.display());
+    describe_particles(&mut page, &formats::read_datasets(path, datasets)?);
     Ok(page.0)
 }
 
@@ -176,8 +190,9 @@ fn describe_particles(page: &mut Page, state: &FileState) {
         Some(units) => page.units(units),
         None => page.line("units", "not stated in the file"),
     }
-    if let Some([smallest, largest]) = state.softening {
-        page.line("softening of one particle", format!("{smallest} to {largest}{}", unit(Dimension::LENGTH)));
+    let length = state.units.as_ref().map_or("in the file's unit of length".into(), |u| u.label(Dimension::LENGTH));
+    if let Some(lengths) = state.softening_text(&length) {
+        page.line("softening of one particle", format!("{lengths}; tisane has one for all, softening.epsilon"));
     }
     let p = &state.particles;
     page.particles(&p.mass, &p.pos, &p.vel, state.units.as_ref());
@@ -190,12 +205,17 @@ fn describe_particles(page: &mut Page, state: &FileState) {
 
 fn describe_checkpoint(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<()> {
     let c = checkpoint::read(path)?;
-    let (p, run) = (&c.particles, &c.run);
+    let (p, run, units) = (&c.particles, &c.run, c.provenance.units());
+    // Checkpoints whose configuration does not name the units are not written by runs.
+    let unit = |d: Dimension| units.as_ref().map_or("in the user's unit".into(), |units| units.label(d));
     page.line("particles", p.len());
-    let time = run.clock.time(run.now) * run.scale.factor(Dimension::TIME);
     let synchronised = if run.now.is_synchronised() { "synchronised" } else { "between synchronised times" };
-    page.line("time", format!("{time} in the user's unit, {synchronised}"));
-    page.line("initial energy", format!("{} in internal units (G = 1)", run.references.energy));
+    page.line("time", format!("{} {}, {synchronised}", run.time(), unit(Dimension::TIME)));
+    if let Some(units) = &units {
+        page.units(units);
+    }
+    let energy = run.references.energy * run.scale.factor(Dimension::ENERGY);
+    page.line("initial energy", format!("{energy} {}", unit(Dimension::ENERGY)));
     page.line("max |dE/E0|", format!("{:e}", run.references.max_relative_energy_error));
     let counters = run.counters;
     page.line("block steps", counters.block_steps);

@@ -41,8 +41,8 @@ pub struct JournalWriter<R> {
     /// SHA-256 of the CSV up to `length`.
     hash: Sha256,
     units: FileUnits,
-    /// True if it has the optional columns.
-    optional: bool,
+    /// Its columns.
+    columns: Vec<ColumnSpec>,
     rows: u64,
     next_rewrite: Instant,
     row: PhantomData<R>,
@@ -57,12 +57,14 @@ pub struct JournalPosition {
 }
 
 impl<R: JournalRow> JournalWriter<R> {
-    /// Creates the journal of a new run, with the optional columns or without: a CSV with its header line and no rows.
+    /// Creates the journal of a new run: a CSV with its header line and no rows. `known` tells for optional columns
+    /// whether it has them; it has the others.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
-    pub fn create(dir: &Path, units: &FileUnits, optional: bool) -> Result<Self> {
-        let (path, header) = (dir.join(R::JOURNAL.csv()), header::<R>(optional));
+    pub fn create(dir: &Path, units: &FileUnits, known: &[(&str, bool)]) -> Result<Self> {
+        let columns = columns::<R>(known, None);
+        let (path, header) = (dir.join(R::JOURNAL.csv()), header(&columns));
         let begin = || {
             // An existing file or link of this name is replaced, not written to.
             remove_if_present(&path)?;
@@ -72,13 +74,13 @@ impl<R: JournalRow> JournalWriter<R> {
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), (units, optional), 0))
+        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), (units, columns), 0))
     }
 
     fn new(
         dir: &Path,
         (csv, length, hash): (File, u64, Sha256),
-        (units, optional): (&FileUnits, bool),
+        (units, columns): (&FileUnits, Vec<ColumnSpec>),
         rows: u64,
     ) -> Self {
         Self {
@@ -88,7 +90,7 @@ impl<R: JournalRow> JournalWriter<R> {
             length,
             hash,
             units: units.clone(),
-            optional,
+            columns,
             rows,
             next_rewrite: Instant::now(),
             row: PhantomData,
@@ -113,9 +115,9 @@ impl<R: JournalRow> JournalWriter<R> {
     /// [`Error::Storage`] if it cannot be written. A row that was written in part is truncated: a journal has whole
     /// rows only.
     pub fn append(&mut self, row: &R) -> Result<()> {
-        let values = row.values(&self.units.scale);
-        debug_assert_eq!(values.len(), columns::<R>(self.optional).count(), "a value a column");
-        let line = line(&values);
+        let here = |spec: &ColumnSpec| self.columns.iter().any(|column| column.name == spec.name);
+        let values = R::columns().into_iter().zip(row.values(&self.units.scale));
+        let line = line(&values.filter(|(spec, _)| here(spec)).map(|(_, value)| value).collect::<Vec<_>>());
         if let Err(e) = self.csv.write_all(line.as_bytes()) {
             // If truncating fails too, a resume truncates.
             let _ = self.csv.set_len(self.length);
@@ -177,13 +179,13 @@ impl<R: JournalRow> JournalWriter<R> {
 
     /// Copies the rows of the CSV into datasets, a block of rows at a time.
     fn fill(&self, group: &Group, rows: usize) -> H5Result {
-        let specs: Vec<_> = columns::<R>(self.optional).collect();
+        let specs = &self.columns;
         let columns = specs.iter().map(|spec| spec.column(&self.units.units)).collect();
         let mut block = Table { columns, ..Table::default() };
         put(group, "rows", &(rows as u64))?;
         put_text(group, "columns", &block.names().collect::<Vec<_>>().join(","))?;
         let mut datasets = Vec::new();
-        for spec in &specs {
+        for spec in specs {
             let dataset = table::new_dataset(group, (&spec.name, spec.kind), rows, BLOCK_ROWS)?;
             file_units::describe(&dataset, &self.units.units, spec.dimension, &spec.description)?;
             datasets.push(dataset);
@@ -216,14 +218,20 @@ fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result
     Ok(next)
 }
 
-/// Returns the columns of a journal, with the optional ones or without.
-fn columns<R: JournalRow>(optional: bool) -> impl Iterator<Item = ColumnSpec> {
-    R::columns().into_iter().filter(move |column| optional || !column.optional)
+/// Returns the columns of a journal. `known` tells of optional columns whether it has them; the others are those of the
+/// names `found` in its file, and all of them in a new journal.
+fn columns<R: JournalRow>(known: &[(&str, bool)], found: Option<&[&str]>) -> Vec<ColumnSpec> {
+    let has = |column: &ColumnSpec| {
+        let is_known = known.iter().find(|(name, _)| *name == column.name).map(|(_, has)| *has);
+        let in_file = || found.is_none_or(|names| names.contains(&&*column.name));
+        !column.optional || is_known.unwrap_or_else(in_file)
+    };
+    R::columns().into_iter().filter(has).collect()
 }
 
 /// Returns the header line: names without units, as pandas and numpy read them.
-fn header<R: JournalRow>(optional: bool) -> String {
-    let names: Vec<String> = columns::<R>(optional).map(|ColumnSpec { name, .. }| name).collect();
+fn header(columns: &[ColumnSpec]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
     names.join(",") + "\n"
 }
 

@@ -11,6 +11,7 @@
 //! | [`provenance`] | program, machine, configuration and initial conditions that a file comes from |
 //! | [`directory`], [`lock`] | the output directory of a run, and the lock of the process that writes it |
 //! | [`inspect`] | a one-page description of any of these files |
+//! | [`findings`] | what ended a run, or slows it |
 //!
 //! Every file is written under a temporary name, flushed to the disk and renamed ([`atomic`]), so that a kill or a
 //! power cut never leaves half a file. Every HDF5 file ends in a SHA-256 of all its bytes ([`checksum`]), which readers
@@ -43,6 +44,7 @@ pub mod directory;
 pub mod elements;
 pub mod fields;
 pub mod file_units;
+pub mod findings;
 pub mod formats;
 mod hdf;
 pub mod history;
@@ -52,6 +54,7 @@ pub mod lock;
 pub mod machine;
 pub mod provenance;
 pub mod regular_file;
+pub mod shell;
 pub mod snapshot;
 pub mod summary;
 pub mod table;

@@ -123,6 +123,14 @@ pub fn in_use(dir: &Path) -> bool {
     check(dir).is_err()
 }
 
+/// Returns the text that names the process which uses a directory, or used it and ended without removing the lock;
+/// [`None`] if there is no lock file, or an empty one.
+#[must_use]
+pub fn holder(dir: &Path) -> Option<String> {
+    let text = text_of(&mut regular_file::open(&dir.join(LOCK_FILE)).ok()?);
+    (!text.is_empty()).then_some(text)
+}
+
 /// Checks that no other process uses a directory. Creates no file.
 ///
 /// # Errors
@@ -146,6 +154,18 @@ pub fn check(dir: &Path) -> Result<()> {
             state => return Err(in_use_by(dir, &text, state)),
         }
     }
+}
+
+/// Returns the text of the lock of a directory, held or stale: process, machine, begin. [`None`] without a lock file.
+#[must_use]
+pub fn owner(dir: &Path) -> Option<String> {
+    Some(text_of(&mut regular_file::open(&dir.join(LOCK_FILE)).ok()?))
+}
+
+/// Returns the number of the process that the text of a lock names, if it is one of this machine.
+#[must_use]
+pub fn process_here(text: &str) -> Option<u32> {
+    parse_owner(text).filter(|(_, host)| *host == machine::host()).map(|(id, _)| id)
 }
 
 /// Returns true if a directory contains nothing, or only a lock file.
@@ -231,7 +251,7 @@ enum OwnerState {
 /// Returns the state of the owner of a lock that is held.
 fn owner_of_held_lock(text: &str) -> OwnerState {
     let is_there = |id: u32| !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{id}")).exists();
-    match owner(text) {
+    match parse_owner(text) {
         Some((id, host)) if host != machine::host() || is_there(id) => OwnerState::AtWork,
         _ => OwnerState::Unclear,
     }
@@ -239,7 +259,7 @@ fn owner_of_held_lock(text: &str) -> OwnerState {
 
 /// Returns the state of the owner of a lock file on a file system that refuses locks.
 fn owner_without_locking(text: &str) -> OwnerState {
-    let Some((id, host)) = owner(text) else { return OwnerState::Stale };
+    let Some((id, host)) = parse_owner(text) else { return OwnerState::Stale };
     if host != machine::host() {
         return OwnerState::Unknown;
     }
@@ -251,7 +271,7 @@ fn owner_without_locking(text: &str) -> OwnerState {
 }
 
 /// Parses the text of a lock file into process number and machine.
-fn owner(text: &str) -> Option<(u32, &str)> {
+fn parse_owner(text: &str) -> Option<(u32, &str)> {
     let (id, rest) = text.strip_prefix("process ")?.split_once(" on ")?;
     Some((id.parse().ok()?, rest.split_once(", since ")?.0))
 }
@@ -283,6 +303,7 @@ mod tests {
         assert!(!in_use(dir.path()));
         let lock = Lock::take(dir.path()).unwrap();
         assert_eq!(lock.stale_owner.as_ref(), Some(&stale));
+        assert_eq!((process_here(&stale), process_here(&owner(dir.path()).unwrap())), (None, Some(std::process::id())));
         assert!(in_use(dir.path()));
     }
 
@@ -347,6 +368,6 @@ mod tests {
             assert_eq!(owner_without_locking(&stale), OwnerState::Stale, "{stale}");
         }
         assert_eq!(owner_without_locking("process 7 on another machine, since long ago"), OwnerState::Unknown);
-        assert_eq!(owner(&here(7)), Some((7, machine::host().as_str())));
+        assert_eq!(parse_owner(&here(7)), Some((7, machine::host().as_str())));
     }
 }

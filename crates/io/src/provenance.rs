@@ -1,6 +1,7 @@
 //! Provenance of a file: program, machine, configuration, initial conditions, and the state from which it was written.
 
 mod from_file;
+mod units;
 
 pub use from_file::{from_file, initial_sha256};
 
@@ -55,6 +56,9 @@ pub struct Provenance {
     pub config_resolved: String,
     /// Input files of particles and masses: a JSON array of objects with `key`, `file` (an absolute path) and `sha256`.
     pub inputs: String,
+    /// Settings that were changed when the run was resumed: a JSON array of [`Change`], in order; empty without changes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub changes: String,
     /// SHA-256 of the initial state.
     pub initial_sha256: String,
     /// SHA-256 of the state from which the file was written.
@@ -76,6 +80,25 @@ pub struct InputFile {
     pub file: String,
     /// SHA-256 of the file.
     pub sha256: String,
+}
+
+/// Setting that was changed when a run was resumed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Configuration key, as `section.key`.
+    pub key: String,
+    /// Value before, as in JSON; null where there was none.
+    pub from: serde_json::Value,
+    /// Value from then on.
+    pub to: serde_json::Value,
+    /// True if the trajectory depends on the key: the bits from then on are those of the new value.
+    pub trajectory: bool,
+    /// Number of block steps of the run before the change.
+    pub block_steps: u64,
+    /// Time of the change, in the user's unit.
+    pub time: f64,
+    /// Moment of the change: UTC, RFC 3339.
+    pub made: String,
 }
 
 impl Provenance {
@@ -121,12 +144,26 @@ impl Provenance {
         serde_json::from_str(&self.inputs).map_err(|e| format!("inputs: {e}"))
     }
 
+    /// Parses the settings that were changed when the run was resumed.
+    ///
+    /// # Errors
+    /// A message if they are not a JSON array of [`Change`].
+    pub fn changes(&self) -> std::result::Result<Vec<Change>, String> {
+        if self.changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        serde_json::from_str(&self.changes).map_err(|e| format!("changes: {e}"))
+    }
+
     /// Returns the provenance with the overrides `sets` of the command line.
     #[must_use]
     pub fn with_overrides(self, sets: &[String]) -> Self {
         Self { config_overrides: serde_json::json!(sets).to_string(), ..self }
     }
 }
+
+/// Attribute with the settings that were changed when the run was resumed, if any.
+const CHANGES: &str = "changes";
 
 /// Text field: format version that introduced it, attribute name, value.
 type TextField<'a> = (u64, &'static str, &'a mut String);
@@ -161,6 +198,9 @@ pub(super) fn write(provenance: &Provenance, group: &Group) -> H5Result {
     for (_, name, text) in texts(&mut provenance.clone()) {
         put_text(group, name, text)?;
     }
+    if !provenance.changes.is_empty() {
+        put_text(group, CHANGES, &provenance.changes)?;
+    }
     provenance.state_block_steps.map_or(Ok(()), |steps| put(group, "state_block_steps", &steps))?;
     provenance.state_time.map_or(Ok(()), |time| put(group, "state_time", &time))?;
     provenance.seed.map_or(Ok(()), |seed| put(group, "seed", &seed))
@@ -173,6 +213,9 @@ pub(super) fn read(node: &TisaneGroup<'_>, format_version: u64) -> Result<Proven
         if since <= format_version {
             *text = node.text(name)?;
         }
+    }
+    if node.has(CHANGES) {
+        provenance.changes = node.text(CHANGES)?;
     }
     provenance.seed = optional(node, "seed")?;
     provenance.state_block_steps = optional(node, "state_block_steps")?;

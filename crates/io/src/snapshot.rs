@@ -24,6 +24,14 @@ pub(super) const TYPES: usize = 6;
 pub(super) const OUR_TYPE: usize = 4;
 /// Attribute of the Gadget header with the number of particles of each type.
 pub(super) const COUNTS: &str = "NumPart_ThisFile";
+/// Group that lets yt read the sizes in `/Units`.
+const CONFIG: &str = "Config";
+/// Attribute of [`CONFIG`] by which yt recognises AREPO's files. pynbody and others look for `VORONOI` instead, and
+/// read the file as Gadget's.
+const AREPO_FLAG: &str = "AMR";
+/// Explanation of [`CONFIG`] in the file.
+const CONFIG_NOTE: &str = "not a file of AREPO: with this group yt takes the sizes of the units from /Units; without \
+                           it yt assumes kpc, 1e10 Msun and km/s";
 /// 10⁹ Julian years of 365.25 days, in s.
 pub(super) const SECONDS_PER_GYR: f64 = 31_557_600e9;
 /// Attribute of `/Provenance` with the SHA-256 of the values.
@@ -95,6 +103,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     // Without this attribute pynbody reports the age of the universe as the time.
     put(&header, "Time_GYR", &(user_time * s.units.units.time.cgs / SECONDS_PER_GYR))?;
     file_units::write(s.units, &new_group(root, "Units")?)?;
+    write_flag_for_yt(root)?;
     let mut hash = ContentHash::new(user_time);
     let group = new_group(root, PARTICLES)?;
     for field in fields::SNAPSHOT {
@@ -134,6 +143,15 @@ pub(super) fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
         put(header, &format!("Flag_{flag}"), &0i32)?;
     }
     put(header, "Flag_DoublePrecision", &1i32)
+}
+
+/// Writes the group with which yt reads `/Units`. Its reader of Gadget's files ignores them and assumes Gadget's default
+/// units; its reader of AREPO's files, which have the same layout, takes them (yt 4.4,
+/// `yt/frontends/arepo/data_structures.py`).
+pub(super) fn write_flag_for_yt(root: &Group) -> H5Result {
+    let config = new_group(root, CONFIG)?;
+    put_text(&config, AREPO_FLAG, "")?;
+    put_text(&config, "note", CONFIG_NOTE)
 }
 
 /// SHA-256 of the time and of the name and values (little-endian) of every dataset, in the order of

@@ -2,7 +2,7 @@
 
 use super::atomic::write_atomically;
 use super::directory::SUMMARY;
-use super::provenance::Provenance;
+use super::provenance::{Change, Provenance};
 use serde::Serialize;
 use std::path::Path;
 use tisane::error::{Error, Result};
@@ -19,6 +19,8 @@ pub struct Summary {
     pub git_commit: String,
     /// Number of particles.
     pub n: usize,
+    /// Time at the start.
+    pub time_start: f64,
     /// Time reached.
     pub time: f64,
     /// Force engine.
@@ -37,6 +39,12 @@ pub struct Summary {
     pub relative_energy_error: f64,
     /// Largest |relative energy error| of any row.
     pub max_relative_energy_error: f64,
+    /// Energy error at the last row, relative to the energy of the cluster with each binary and hierarchy as one body;
+    /// only if a row was written in this session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_energy_error: Option<f64>,
+    /// Time at which the energy was measured last.
+    pub energy_time: f64,
     /// |L − L0| / |L0| at the last row.
     pub angular_momentum_error: f64,
     /// Number of block steps.
@@ -51,8 +59,17 @@ pub struct Summary {
     pub wall_seconds: f64,
     /// Pair interactions per second of wall time.
     pub pairs_per_second: f64,
-    /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit.
+    /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit, failed.
     pub exit_reason: &'static str,
+    /// Error that ended the run; only if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Advice that comes with the error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// Settings that were changed when the run was resumed, in order; only if there were some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// Warnings about settings and initial conditions, as in `run.log`.
     pub warnings: Vec<String>,
     /// SHA-256 of mass, pos, vel, time of all particles in id order (internal units, little-endian f64).

@@ -52,7 +52,8 @@ fn structure(dir: &Path, table: &Table) -> Result<Figure, String> {
         let columns = RADII.map(|(name, thousandths)| (name, format!("lagrangian_radius_{thousandths:04}")));
         let lines: Vec<(&str, &str, bool)> = columns.iter().map(|(name, column)| (*name, &**column, true)).collect();
         let y = Axis::log(run.label("radius", "lagrangian_radius_0500")?);
-        let radii = run.panel("Lagrangian radii, by the mass within", y, &lines, |r| r)?;
+        let mut radii = run.panel("Lagrangian radii, by the mass within", y, &lines, |r| r)?;
+        radii.notes.extend(empty_radii(&radii.series));
         let y = Axis::log(run.label("core radius", "core_radius")?);
         let core = run.panel("Core radius", y, &[("", "core_radius", true)], |r| r)?;
         let lines = [("bound", "bound_number", true), ("in the core", "core_number", true)];
@@ -65,6 +66,14 @@ fn structure(dir: &Path, table: &Table) -> Result<Figure, String> {
         Some(vec![radii, core, number, anisotropy])
     };
     Ok(run.figure(dir, panels().ok_or_else(|| lacks(Journal::Cluster))?))
+}
+
+/// Says which Lagrangian radii have no value at some times: only a particle that is heavier than the mass within a
+/// radius leaves it empty.
+fn empty_radii(lines: &[Series]) -> Option<String> {
+    let empty = |line: &&Series| line.points.iter().any(|(_, radius)| radius.is_nan());
+    let names: Vec<&str> = lines.iter().filter(empty).map(|line| &*line.name).collect();
+    (!names.is_empty()).then(|| format!("{}: empty where the innermost star alone is heavier", names.join(", ")))
 }
 
 /// Draws the numbers of particles by time step, over time.
@@ -181,6 +190,15 @@ fn binaries(dir: &Path, table: &Table, cluster: Option<&Table>) -> Result<Figure
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_radii_without_a_value_are_told() {
+        let line = |name: &str, radii: [f64; 2]| Series::new(name, Mark::Line, vec![(0.0, radii[0]), (1.0, radii[1])]);
+        let whole = line("50 %", [0.7, 0.8]);
+        let told = empty_radii(&[line("1 %", [f64::NAN, 0.1]), line("5 %", [f64::NAN, f64::NAN]), whole.clone()]);
+        assert_eq!(told.as_deref(), Some("1 %, 5 %: empty where the innermost star alone is heavier"));
+        assert_eq!(empty_radii(&[whole]), None);
+    }
 
     #[test]
     fn edges_lie_between_values() {

@@ -121,14 +121,12 @@ fn whole(setup: Setup, overwrite: bool, stop: &'static AtomicBool, reached: &Ato
         simulation.stop_on(stop);
         let mut observer = Reached(reached);
         let mut outputs = simulation.start(&mut observer)?;
-        let reason = match simulation.engine() {
+        let ended = match simulation.engine() {
             EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {
                 simulation.run(&mut outputs, &mut observer)
             })?,
             EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut outputs, &mut observer),
-        }?;
-        let summary = simulation.summary(&name, reason);
-        simulation.retry_when_full(|| summary.write(&dir))?;
-        Ok(reason.name().to_owned())
+        };
+        Ok(simulation.conclude(&name, ended)?.exit_reason.to_owned())
     })
 }

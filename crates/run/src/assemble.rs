@@ -1,9 +1,12 @@
 //! Assembly of a simulation from its configuration: the only module that knows every model, engine and integrator.
 
+mod changes;
 mod cluster_plan;
 mod engine;
 mod gpu;
 mod initial;
+mod particle_file;
+mod rebase;
 mod reproduce;
 mod resumed;
 mod sampled;
@@ -15,7 +18,7 @@ pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags,
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use reproduce::{Reproduction, reproduction};
 pub(crate) use resumed::differing_section;
-pub use resumed::resumed_run;
+pub use resumed::{Resumed, resumed_run};
 pub use steps::close_pairs;
 
 use crate::binaries::{Binaries, Terms};
@@ -27,7 +30,7 @@ use engine::Task;
 use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
-use tisane::error::{Error, Result};
+use tisane::error::{Error, Result, RunContext};
 use tisane::force::EngineKind;
 use tisane::force::Field;
 use tisane::force::cpu::{self, Width};
@@ -41,10 +44,9 @@ use tisane::integrator::AnyIntegrator;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
-use tisane::units::{Scale, Units};
+use tisane::units::Scale;
 use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::file_units::FileUnits;
-use tisane_io::formats;
 use tisane_io::provenance::Provenance;
 
 /// Memory of a run for each particle, in bytes: host columns, sources of the engine, a block, an output.
@@ -83,6 +85,19 @@ impl Setup {
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.config.softening.epsilon.get() / self.scale.length
+    }
+
+    /// Returns what errors of its integration need to know of it.
+    #[must_use]
+    pub fn run_context(&self) -> RunContext {
+        RunContext {
+            units: self.config.units(),
+            scale: self.scale,
+            epsilon: self.epsilon(),
+            t_end: Some(self.clock.time(Time::from_dt_max(self.steps_to_end))),
+            seconds_per_block_step: None,
+            directory: None,
+        }
     }
 
     /// Finds the binaries and other close pairs of the particles.
@@ -215,27 +230,6 @@ fn memory_of_this_machine(which: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn from_file(file: &config::FileModel, units: &Units, warnings: &mut Vec<String>) -> Result<InitialState> {
-    let mut state = formats::read(file.path(), file.format.name())?;
-    if let Some([smallest, largest]) = state.softening.filter(|[_, largest]| *largest > 0.0) {
-        warnings.push(format!(
-            "{} gives each particle a softening length ({smallest:.4e} to {largest:.4e}); tisane uses softening.epsilon \
-             for all",
-            file.path().display()
-        ));
-    }
-    if state.units.is_some() {
-        let converted = state.to_units(units).map_err(|problem| {
-            Error::input(file.path(), problem).with_help("write the kind of units that the file has in [units]")
-        })?;
-        warnings.extend(converted.map(|what| format!("{}: {what}", file.path().display())));
-    }
-    warnings.extend(state.notes.iter().map(|note| format!("{}: {note}", file.path().display())));
-    let n = state.particles.len();
-    let source = format!("{} ({}, N = {n}; format {})", file.path().display(), state.format, state.guess);
-    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
-}
-
 /// Checks particles in internal units that a program has changed.
 ///
 /// # Errors
@@ -324,6 +318,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         energy_error: config.limits.energy_error.map(config::Real::get),
         wait_for_space: config.output.on_full == config::OnFull::Wait,
         external_field: !config.external.is_empty(),
+        epsilon: config.softening.epsilon.get() / scale.length,
     }
 }
 

@@ -176,9 +176,9 @@ impl ResumableJournals {
             return Ok(Self { cluster, binaries, events: ResumableJournal::empty(dir, units) });
         }
         Ok(Self {
-            cluster: ResumableJournal::check(dir, (written.cluster_rows, written.cluster_sha256), units, false)?,
-            binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units, false)?,
-            events: ResumableJournal::check(dir, (written.events, written.events_sha256), units, false)?,
+            cluster: ResumableJournal::check(dir, (written.cluster_rows, written.cluster_sha256), units, &[])?,
+            binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units, &[])?,
+            events: ResumableJournal::check(dir, (written.events, written.events_sha256), units, &[])?,
         })
     }
 
@@ -199,9 +199,9 @@ impl Journals {
     /// As [`JournalWriter::create`].
     pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
         Ok(Self {
-            cluster: JournalWriter::create(dir, units, false)?,
-            binaries: JournalWriter::create(dir, units, false)?,
-            events: JournalWriter::create(dir, units, false)?,
+            cluster: JournalWriter::create(dir, units, &[])?,
+            binaries: JournalWriter::create(dir, units, &[])?,
+            events: JournalWriter::create(dir, units, &[])?,
         })
     }
 

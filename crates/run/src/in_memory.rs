@@ -273,8 +273,8 @@ impl InMemory {
     /// [`Error::Input`] for a time before the present one; otherwise if the integration fails: then no further step can
     /// be taken.
     pub fn integrate(&mut self, t: f64, go_on: &mut (dyn FnMut(&System) -> bool + Send)) -> Result<bool> {
-        let (started, threads, _) = self.started()?;
-        threads.run(|| started.integrate(t, go_on))
+        let (started, threads, loaded) = self.started()?;
+        threads.run(|| started.integrate(t, &loaded.config, go_on))
     }
 
     /// Measures energies, momenta and the errors of energy and forces at the present time.

@@ -87,9 +87,8 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
     put(&mut text, &path_of(name), "relative to the directory of this configuration");
     put(&mut text, &format!("format = \"{}\"", file.format), "format of the file");
     text += "\n[softening]\n";
-    if let Some([least, most]) = file.softening.filter(|[_, most]| *most > 0.0) {
-        let range = format!("{} to {} {length}", digits(least), digits(most));
-        text += &format!("# The file has a softening length for each particle, {range}; a run has one for all.\n");
+    if let Some(lengths) = file.softening_text(length) {
+        text += &format!("# The file has softening lengths: {lengths}; a run has one for all.\n");
     }
     put(&mut text, "epsilon = 0.0", &format!("{length}; {}", without_softening(&found)));
     let [section, accuracy] = INTEGRATOR;

@@ -40,6 +40,7 @@ pub(crate) fn new(
         energy: conserved.energy(),
         relative_energy_error: relative(conserved.energy(), first.energy),
         relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
+        cluster_energy_error: None,
         virial_ratio: conserved.virial_ratio(),
         momentum: conserved.momentum,
         momentum_drift: (conserved.momentum - first.momentum).norm(),
@@ -68,11 +69,11 @@ pub(crate) fn new(
 
 /// Checks that the energy of a row differs from the initial energy `first` by at most `limit`, relative to `first`.
 /// Without a limit the difference may be a quarter of the larger of kinetic and potential energy: a larger one means
-/// that an encounter without softening was not resolved. `time` is that of the row, in user units, for the message.
+/// that an encounter without softening was not resolved. `time` is that of the row, for the message.
 ///
 /// # Errors
 /// [`Error::Integration`] with the error and the limit.
-pub(crate) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: f64) -> Result<()> {
+pub(crate) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: &str) -> Result<()> {
     let external = row.external_potential_energy.map_or(0.0, f64::abs);
     let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs()).max(external);
     // Not `>`: a NaN must not pass.
@@ -88,12 +89,12 @@ pub(crate) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>,
     }
     Err(Error::Integration {
         problem: format!(
-            "the energy at time {time} is off by {:.3e} of its value at the start, more than {allowed}",
+            "the energy at t = {time} is off by {:.3e} of its value at the start, more than {allowed}",
             row.relative_energy_error
         ),
         help: Some(
-            "an encounter needs shorter steps: set softening.epsilon > 0, or lower the steps (integrator), or raise \
-             limits.energy_error if such errors are wanted; the run can be resumed from its checkpoint"
+            "an encounter was not resolved: take shorter steps (accuracy and dt_min of the integrator), with \
+             on_dt_min = \"stop\", or set softening.epsilon > 0; a larger limits.energy_error accepts such errors"
                 .into(),
         ),
     })

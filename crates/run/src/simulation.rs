@@ -1,6 +1,8 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
+mod begin_anew;
 mod close_pairs;
+mod error_watch;
 mod outputs;
 mod plan;
 mod report;
@@ -11,15 +13,18 @@ pub use plan::{ExitReason, Plan};
 
 use crate::binaries::Terms;
 use crate::system::{Engines, System};
+use error_watch::ErrorWatch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tisane::diagnostics::force_audit::Audit;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::Field;
 use tisane::force::profile::Profiler;
 use tisane::particles::Particles;
 use tisane::time::TICKS_PER_DT_MAX;
+use tisane::units::Dimension;
 use tisane_io::checkpoint::CheckpointRef;
 use tisane_io::checkpoint::{self, RunState};
 use tisane_io::directory;
@@ -49,6 +54,16 @@ pub struct Simulation {
     provenance: Provenance,
     plan: Plan,
     session: Session,
+    watch: ErrorWatch,
+    /// Last row of diagnostics of this session.
+    measured: Option<LastMeasured>,
+}
+
+/// Time and error of the last row of diagnostics, in internal units.
+#[derive(Clone, Copy, Debug)]
+struct LastMeasured {
+    time: f64,
+    cluster_energy_error: Option<f64>,
 }
 
 /// Information about a session of a run, for its log and summary.
@@ -105,7 +120,8 @@ impl Simulation {
         };
         let (history, info) = (History::default(), SessionInfo::default());
         let system = System { particles, state, engines, external_field: plan.external_field };
-        Self { system, history, info, units, provenance, plan, session }
+        let (watch, measured) = (ErrorWatch::default(), None);
+        Self { system, history, info, units, provenance, plan, session, watch, measured }
     }
 
     /// Returns the kind of the engine that computes the forces.
@@ -182,7 +198,7 @@ impl Simulation {
             // No row follows: check the last one again, so that resuming a failed run does not pass it.
             let measured = self.system.field()?;
             let (row, audit) = self.system.measure(&measured)?;
-            self.system.check_row(&row, audit.as_ref(), self.plan.energy_error)?;
+            self.check_row(&row, audit.as_ref())?;
         }
         let written = self.system.state.written;
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
@@ -198,12 +214,19 @@ impl Simulation {
         let reason = match self.advance(outputs, observer) {
             Ok(reason) => reason,
             Err(error) => {
-                // Return the error that ended the run, and only log a failure to write its last rows.
-                let storage = matches!(error, Error::Storage { .. });
-                if let Some(also) = (!storage).then(|| self.finish(outputs)).and_then(Result::err) {
+                let error = error.in_run(&self.context());
+                // Return the error that ended the run, and only log a failure to write its last state and rows.
+                let last = match &error {
+                    Error::Storage { .. } => Ok(()),
+                    Error::StepBelowFloor(what) if what.resumable => {
+                        self.checkpoint(outputs).and_then(|()| self.finish(outputs))
+                    }
+                    _ => self.finish(outputs),
+                };
+                if let Err(also) = last {
                     tracing::error!("{also}");
                 }
-                return Err(error.in_user_units(&self.system.state.scale));
+                return Err(error);
             }
         };
         self.checkpoint(outputs)?;
@@ -275,7 +298,8 @@ impl Simulation {
 
     fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, observer: &mut dyn Observer) -> Result<()> {
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let (row, audit) = self.system.measure(measured)?;
+        let (mut row, audit) = self.system.measure(measured)?;
+        row.cluster_energy_error = Some(self.system.cluster_energy_error(&row, measured, self.plan.epsilon));
         self.retry_when_full(|| outputs.diagnostics.append(&row))?;
         self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
         let state = &mut self.system.state;
@@ -288,12 +312,32 @@ impl Simulation {
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         observer.output(&row);
-        let verdict = self.system.check_row(&row, audit.as_ref(), self.plan.energy_error);
+        let end = self.system.state.clock.time(self.plan.end);
+        let (units, scale) = (&self.units.units, self.system.state.scale.time);
+        for warning in self.watch.observe(&row, end, |t| units.readable(t * scale, Dimension::TIME)) {
+            tracing::warn!("{warning}");
+        }
+        self.measured = Some(LastMeasured { time: row.time, cluster_energy_error: row.cluster_energy_error });
+        let verdict = self.check_row(&row, audit.as_ref());
         if verdict.is_err() {
             self.checkpoint(outputs)?;
             self.finish(outputs)?;
         }
         verdict
+    }
+
+    /// Returns an error for a row whose energy error or audit exceeds its limit.
+    fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
+        let time = self.time();
+        let energy = self.system.check_energy(row, self.plan.energy_error, &time);
+        energy.map_err(|error| self.advise_to_begin_anew(error, row.relative_energy_error))?;
+        self.system.check_audit(audit, &time)
+    }
+
+    /// Returns the present time with its unit.
+    fn time(&self) -> String {
+        let state = &self.system.state;
+        self.units.units.readable(state.clock.time(state.now) * state.scale.time, Dimension::TIME)
     }
 
     fn write_snapshot(&mut self, measured: &Field) -> Result<()> {
@@ -310,11 +354,15 @@ impl Simulation {
         };
         self.retry_when_full(|| snapshot::write(&path, &snapshot))?;
         self.system.state.written.snapshots += 1;
-        tracing::debug!("wrote {}", path.display());
+        tracing::debug!("wrote {}, t = {}", path.display(), self.time());
         Ok(())
     }
 
-    fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
+    /// Writes a checkpoint of the present state.
+    ///
+    /// # Errors
+    /// [`tisane::Error::Storage`]; the last checkpoint stays whole.
+    pub fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;
         outputs.record_hashes(&mut self.system.state.written);
@@ -328,7 +376,8 @@ impl Simulation {
         };
         self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;
         self.session.last_checkpoint = Instant::now();
-        tracing::debug!("wrote a checkpoint after {} block steps", self.system.state.counters.block_steps);
+        let steps = self.system.state.counters.block_steps;
+        tracing::debug!("wrote a checkpoint at t = {}, after {steps} block steps", self.time());
         Ok(())
     }
 }

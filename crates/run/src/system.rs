@@ -2,7 +2,9 @@
 //! share.
 
 use crate::row;
-use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::cluster::Stars;
+use tisane::diagnostics::cluster::bodies::Bodies;
+use tisane::diagnostics::conserved::{Conserved, nonzero};
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::error::Result;
 use tisane::force::{EngineKind, Field};
@@ -100,13 +102,30 @@ impl System {
         Ok((row, audit))
     }
 
-    /// Returns an error for a row whose energy error exceeds `limit`, or whose audit exceeds its own.
+    /// Returns the energy error of a row relative to the energy of the cluster with each binary and hierarchy as one
+    /// body; of all that there is for fewer bodies than a cluster has. `epsilon` is the softening.
+    #[must_use]
+    pub fn cluster_energy_error(&self, row: &DiagnosticsRow, measured: &Field, epsilon: f64) -> f64 {
+        let bodies = Bodies::find(&Stars::new(&self.particles, &measured.pot), epsilon);
+        if !bodies.is_cluster() {
+            return row.relative_energy_error;
+        }
+        (row.energy - self.state.references.energy) / nonzero((row.energy - bodies.internal_energy).abs())
+    }
+
+    /// Returns an error for a row, at `time` as text, whose energy error exceeds `limit`.
+    ///
+    /// # Errors
+    /// [`tisane::Error::Integration`] with the error and the limit.
+    pub fn check_energy(&self, row: &DiagnosticsRow, limit: Option<f64>, time: &str) -> Result<()> {
+        row::check_energy(row, self.state.references.energy, limit, time)
+    }
+
+    /// Returns an error for an audit, at `time` as text, that exceeds its limit.
     ///
     /// # Errors
     /// [`tisane::Error::Integration`] with the errors and the limit.
-    pub fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>, limit: Option<f64>) -> Result<()> {
-        let time = row.time * self.state.scale.time;
-        row::check_energy(row, self.state.references.energy, limit, time)?;
+    pub fn check_audit(&self, audit: Option<&Audit>, time: &str) -> Result<()> {
         match (&self.engines.auditor, audit) {
             (Some(auditor), Some(audit)) => auditor.check(audit, time),
             _ => Ok(()),

@@ -1,12 +1,13 @@
-//! Responses of a view: files of the page, state of the run, snapshots, rows of journals.
+//! Responses of a view: files of the page, state of the run, what ended or slows it, snapshots, rows of journals.
 
 use super::directory::RunDirectory;
 use super::http::{Request, Response};
 use super::{frame, page};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tisane::error::{Error, Result};
+use tisane_io::findings::Findings;
 use tisane_io::journal::tail::TailRows;
 use tisane_io::snapshot;
 
@@ -21,6 +22,7 @@ const BINARY: &str = "application/octet-stream";
 /// Responses about the directory of one run.
 #[derive(Debug)]
 pub struct Api {
+    dir: PathBuf,
     directory: Mutex<RunDirectory>,
 }
 
@@ -30,7 +32,7 @@ impl Api {
     /// # Errors
     /// [`Error::Input`] if it is not the directory of a run.
     pub fn new(dir: &Path) -> Result<Self> {
-        Ok(Self { directory: Mutex::new(RunDirectory::open(dir)?) })
+        Ok(Self { dir: dir.to_owned(), directory: Mutex::new(RunDirectory::open(dir)?) })
     }
 
     /// Answers a request for `place`, a path below that of the view. Places are matched with known names and never used
@@ -38,6 +40,7 @@ impl Api {
     pub fn answer(&self, place: &str, request: &Request) -> Response {
         let answer = match place.split_once('/') {
             Some(("api", "state")) => self.state(request),
+            Some(("api", "why")) => self.why(),
             Some(("api", rest)) => match rest.split_once('/') {
                 Some(("snapshot", number)) => self.snapshot(number, request),
                 Some(("series", name)) => self.series(name, request),
@@ -61,6 +64,11 @@ impl Api {
     fn state(&self, request: &Request) -> Result<Response, ApiError> {
         let from = number(request, "from", 0)?;
         Ok(json_response(&self.directory().state(from)?))
+    }
+
+    /// Returns the page of what ended or slows the run as JSON. Reads the files without holding the lock.
+    fn why(&self) -> Result<Response, ApiError> {
+        Ok(json_response(&json!(Findings::read(&self.dir)?.page())))
     }
 
     /// Returns a snapshot as a frame.

@@ -30,6 +30,7 @@ files! {
     "scene.js": SCRIPT;
     "shaders.js": SCRIPT;
     "trails.js": SCRIPT;
+    "why.js": SCRIPT;
 }
 
 /// Returns a file of the page by its name; the page itself for an empty name.

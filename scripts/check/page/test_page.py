@@ -5,12 +5,13 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import numpy
 import pytest
 from PIL import Image
 from playwright.sync_api import Error, sync_playwright
-from served import OPTIONS, drawn, go, page_of, plummer, run, served, settled, until
+from served import OPTIONS, PROGRAM, drawn, go, page_of, plummer, run, served, settled, until
 
 PICTURES = pathlib.Path(os.environ["TISANE_PICTURES"])
 DARK, LIGHT = (13, 15, 18), (255, 255, 255)
@@ -232,6 +233,46 @@ def test_the_plots_show_the_diagnostics(page, small):
     assert page.locator(".chart:visible canvas").last.get_attribute("aria-label").startswith("Virial ratio T/|U|, 0.")
 
 
+RECORD = """() => {
+    window.written = [];
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const wide = this.measureText(text).width;
+        const left = x - { left: 0, center: wide / 2, right: wide }[this.textAlign];
+        window.written.push({ text, left, right: left + wide, y });
+        write.call(this, text, x, y);
+    };
+}"""
+
+
+def time_axis(page, name):
+    """The labels of the time axis of the first plot, which is drawn anew, and the width of its canvas."""
+    box = page.locator(".chart:visible canvas").first.bounding_box()
+    page.evaluate(RECORD)
+    page.mouse.move(box["x"] + 100, box["y"] + 30)
+    page.mouse.move(box["x"] + 150, box["y"] + 30)
+    settled(page)
+    written = page.evaluate("window.written")
+    last = max(k for k, one in enumerate(written) if one["text"] == name)
+    first = max(k for k, one in enumerate(written[:last]) if one["y"] != written[last - 1]["y"]) + 1
+    return written[first:last], written[last], box["width"]
+
+
+@pytest.mark.parametrize("t_end", [1.0, 2.0, 7.0])
+def test_the_time_axis_has_labels_over_its_whole_length(browser, tmp_path, t_end):
+    directory = run(tmp_path, "axis", plummer("axis", 16, t_end, "1/8"))
+    with served("view", directory) as view, page_of(browser, view.address) as page:
+        labels, name, width = time_axis(page, "time [T]")
+        times = [float(one["text"]) for one in labels]
+        step = times[1] - times[0]
+        assert times[0] == 0 and 0 <= t_end - times[-1] < step, times
+        assert all(abs(b - a - step) < 1e-6 for a, b in zip(times, times[1:])), times
+        assert all(a["right"] < b["left"] for a, b in zip(labels, labels[1:])), labels
+        assert labels[-1]["right"] <= width
+        # The name stands below all of them.
+        assert all(name["y"] >= one["y"] + 11 for one in labels)
+
+
 def test_a_run_that_measures_its_cluster_shows_it(browser, small, tmp_path):
     copy = shutil.copytree(small, tmp_path / "measured")
     radii = ["core_radius", "lagrangian_radius_0010", "lagrangian_radius_0500", "lagrangian_radius_0900"]
@@ -248,6 +289,51 @@ def test_a_run_that_measures_its_cluster_shows_it(browser, small, tmp_path):
         page.select_option("#centre", "density")
         settled(page)
         assert differ(before, scene(page)) > 0.02
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_why_explains_the_run(browser, view, scheme):
+    with page_of(browser, view.address, scheme=scheme) as page:
+        assert page.get_attribute("#why-open", "data-state") == ""
+        page.click("#why-open")
+        page.wait_for_selector("#why-page .answer")
+        settled(page)
+        assert page.inner_text("#why-page .answer").startswith("Finished: t = 2 T after ")
+        headings = page.locator("#why-page h3").all_inner_texts()
+        assert headings[1:] == ["Particles with the most steps at t = 2 T (checkpoint.hdf5)", "Energy error", "Speed and forces", "Disk and checkpoints"]
+        first = page.locator("#why-page table").first
+        assert first.locator("th").first.inner_text() == "to t [T]" and first.locator("tbody tr").count() == 8
+        wide, inner = page.evaluate("[document.getElementById('why').scrollWidth, document.getElementById('why').clientWidth]")
+        assert wide <= inner
+        page.screenshot(path=PICTURES / f"why-{scheme}.png")
+        page.keyboard.press(".")
+        assert time_of(page) == 0.0, "the run behind it stays"
+        page.keyboard.press("Escape")
+        assert page.is_hidden("#why-page")
+
+
+def test_a_run_that_failed_says_so_and_what_to_do(browser, tmp_path):
+    config = ('[run]\nname = "burrau"\nt_end = 20\n[initial.pythagorean]\n[integrator.hermite4]\ndt_max = "1/64"\n'
+              'dt_min = "2^-16"\n[output]\ninterval = "1/4"\n')
+    (tmp_path / "burrau.toml").write_text(config)
+    ended = subprocess.run([PROGRAM, "run", tmp_path / "burrau.toml", "--output", tmp_path / "o", "--quiet"], stderr=subprocess.DEVNULL)
+    assert ended.returncode == 4
+    with served("view", tmp_path / "o") as view, page_of(browser, view.address, size=(390, 844)) as page:
+        assert page.inner_text("#chip") == "ended by an error"
+        assert page.get_attribute("#why-open", "data-state") == "lost"
+        page.focus("#scene")
+        page.keyboard.press("w")
+        page.wait_for_selector("#why-page .answer")
+        assert "below dt_min" in page.inner_text("#why-page .answer")
+        assert "tisane resume" in page.locator("#why-page ol").inner_text()
+        wide, inner = page.evaluate("[document.getElementById('why').scrollWidth, document.getElementById('why').clientWidth]")
+        assert wide <= inner
+        page.screenshot(path=PICTURES / "why-narrow.png")
+        shutil.rmtree(tmp_path / "o")
+        page.trouble = Ignored()
+        page.click("#why-again")
+        until(lambda: page.inner_text("#why-page").startswith("not known: "))
+        page.trouble = []
 
 
 def test_light_and_dark(browser, view):

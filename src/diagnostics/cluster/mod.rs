@@ -6,10 +6,11 @@ pub mod bodies;
 pub mod density;
 pub mod members;
 pub mod neighbours;
-pub mod pair;
 pub mod segregation;
 pub mod spheres;
 pub mod systems;
+
+pub use crate::pair;
 
 use super::structure;
 use crate::compensated_sum::{sum, sum3};

@@ -119,7 +119,10 @@ fn a_run_does_not_go_on_in_another_field() {
     let text = fs::read_to_string(folder.path(path)).unwrap();
     assert!(text.contains("mass = 4.0"), "{text}");
     folder.write(path, text.replace("mass = 4.0", "mass = 5.0"));
-    folder.tisane(&["resume", "o", "-q"]).exits(2).says(&["its run had another [external] than config.toml"]);
+    folder
+        .tisane(&["resume", "o", "-q"])
+        .exits(2)
+        .says(&["its run had external.point-mass.mass = 4.0, and config.toml has 5.0"]);
 }
 
 #[test]

@@ -100,9 +100,9 @@ fn begin(dir: &Path, checkpoint_interval: &str, watch: &mut dyn Observer) {
 }
 
 fn resume(dir: &Path) {
-    let (mut simulation, _, warning) =
-        assemble::resumed_run(dir, assemble::Session::default(), |_| Ok(())).expect("a checkpoint to resume from");
-    assert_eq!(warning, None);
+    let resumed = assemble::resumed_run(dir, assemble::Session::default(), &[]).expect("a checkpoint to resume from");
+    let mut simulation = resumed.simulation;
+    assert_eq!(resumed.warnings, [""; 0]);
     let mut series = simulation.resume().expect("a resume");
     simulation.run(&mut series, &mut Nobody).expect("a run");
 }

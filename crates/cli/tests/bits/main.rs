@@ -1,5 +1,6 @@
 //! Promises on bits: the same on anything, at any cadence, and through a stop and a resume.
 
+mod changed_settings;
 mod cluster_runs;
 mod determinism;
 mod energy;

@@ -253,6 +253,28 @@ fn states_that_no_run_leaves_are_refused() {
 }
 
 #[test]
+fn inspect_names_the_units_of_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut c = checkpoint(5, 1);
+    // As runs write them, comments included, and as an unknown version may.
+    for (units, expected) in [
+        ("mass = \"Msun\"  # Unit of mass\nlength = \"au\"\ntime = \"yr\"  # Unit of time\n", " yr, "),
+        ("mass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n", " pc/(km/s), "),
+        ("system = \"henon\"  # System of units\n", " T, "),
+        ("mass = \"stone\"\nlength = \"pc\"\ntime = \"yr\"\n", " in the user's unit, "),
+        ("", " in the user's unit, "),
+    ] {
+        c.provenance.config_resolved = format!("[run]\nname = \"x\"\n[units]\n{units}");
+        checkpoint::write(dir.path(), &c).unwrap();
+        let page = inspect::describe(&dir.path().join(NEWEST)).unwrap();
+        let line = page.lines().find(|line| line.starts_with("time ")).unwrap();
+        assert!(line.contains(&format!(" {}{expected}", c.run.time())), "{units}: {line}");
+        let header = checkpoint::read_header(&dir.path().join(NEWEST)).unwrap();
+        assert_eq!((header.n, header.run, &header.provenance), (5, c.run, &c.provenance));
+    }
+}
+
+#[test]
 fn inspect_shows_a_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
     let c = checkpoint(5, 1);

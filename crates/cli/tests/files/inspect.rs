@@ -45,7 +45,14 @@ fn particles_are_shown_in_every_format() {
     let page = describe("a.tipsy", &tipsy).expect("a good file");
     assert_shows(
         &page,
-        &[("kind", "particles, tipsy format"), ("time", "2.5"), ("softening of one particle", "0.125 to 0.125")],
+        &[
+            ("kind", "particles, tipsy format"),
+            ("time", "2.5"),
+            (
+                "softening of one particle",
+                "0.125 in the file's unit of length (dark); tisane has one for all, softening.epsilon",
+            ),
+        ],
     );
 }
 

@@ -24,6 +24,7 @@ fn row(i: u64) -> DiagnosticsRow {
         time: 0.1 * x,
         energy: -0.25 + 1e-13 * x,
         relative_energy_error: -1e-300 * x,
+        cluster_energy_error: Some(1e300 * x),
         momentum: Vec3::new(1e-17, -0.0, 1e20 / 3.0),
         block_steps: u64::MAX - i,
         wall_seconds: 1.0 / 3.0,
@@ -37,12 +38,15 @@ fn units() -> FileUnits {
     FileUnits { units: Units::henon(), scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 } }
 }
 
+/// Optional columns that the journal lacks.
+const WITHOUT: &[(&str, bool)] = &[("external_potential_energy", false)];
+
 fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
-    JournalWriter::create(dir, &units(), false).unwrap()
+    JournalWriter::create(dir, &units(), WITHOUT).unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
-    ResumableJournal::check(dir, (rows, None), &units(), false)?.resume()
+    ResumableJournal::check(dir, (rows, None), &units(), WITHOUT)?.resume()
 }
 
 fn append(series: &mut JournalWriter<DiagnosticsRow>, rows: std::ops::Range<u64>) {

@@ -143,7 +143,10 @@ fn header_and_units_are_what_gadget_readers_take() {
     }
     let mut members = file.member_names().unwrap();
     members.sort();
-    assert_eq!(members, ["Header", "PartType4", "Provenance", "Units"]);
+    assert_eq!(members, ["Config", "Header", "PartType4", "Provenance", "Units"]);
+    // By these yt and pynbody each choose the reader that takes the units of the file.
+    let config = file.group("Config").unwrap();
+    assert!(config.attr("AMR").is_ok() && config.attr("VORONOI").is_err());
     let units = file.group("Units").unwrap();
     let unit = |name: &str| units.attr(name).unwrap().read_scalar::<f64>().unwrap();
     assert_eq!(unit("UnitTime_in_s"), unit("UnitLength_in_cm") / unit("UnitVelocity_in_cm_per_s"));

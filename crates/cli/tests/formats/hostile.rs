@@ -146,7 +146,7 @@ fn unphysical_values_in_tipsy_are_told_with_the_particle() {
 #[test]
 fn malformed_snapshots_are_told_with_the_dataset() {
     let message = snapshot_complaint(|path| drop(hdf::create(path)));
-    assert_says(&message, &["HDF5 file that tisane did not write", "tisane snapshot", "csv"]);
+    assert_says(&message, &["HDF5 in a layout that tisane does not recognise", "tisane's HDF5 snapshot", "csv"]);
     for (change, expected) in [
         ((|f| drop(f.create_group("PartType1"))) as fn(&hdf5::File), &["PartType4 only", "PartType1"][..]),
         (|f| f.unlink("PartType4").expect("the particles"), &["/PartType4", "no such group"]),

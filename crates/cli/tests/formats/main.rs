@@ -1,5 +1,6 @@
 //! Every format: what is written comes back, files of the real programs are read, and hostile files are refused.
 
+mod datasets;
 mod fixtures;
 mod foreign;
 #[path = "../../../../tests/common/hdf.rs"]

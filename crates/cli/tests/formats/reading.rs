@@ -37,9 +37,12 @@ fn nbody6_is_read_with_any_blanks_and_fortran_exponents() {
 
 #[test]
 fn tipsy_is_read_in_both_byte_orders_with_both_headers() {
+    let softening = vec![("gas", [0.125; 2]), ("dark", [0.25, 0.375]), ("star", [0.5; 2])];
     for (big_endian, padding) in [(false, 0), (false, 4), (true, 0), (true, 4)] {
         let state = read(small_tipsy(big_endian, padding), None).expect("a good file");
-        assert_eq!((state.format, state.time, state.softening), ("tipsy", Some(2.5), Some([0.125, 0.5])));
+        assert_eq!((state.format, state.time, &state.softening), ("tipsy", Some(2.5), &softening));
+        let text = "0.125 pc (gas), 0.25 to 0.375 pc (dark), 0.5 pc (star)";
+        assert_eq!(state.softening_text("pc").as_deref(), Some(text));
         let p = state.particles;
         assert_eq!((&p.mass, p.id), (&vec![1.0, 2.0, 3.0, 4.0], vec![0, 1, 2, 3]));
         assert_eq!((p.pos[3], p.vel[2]), (Vec3::new(4.5, -4.0, 0.0), Vec3::new(0.25, 0.5, -3.0)));
@@ -54,7 +57,7 @@ fn a_snapshot_written_by_a_run_is_read_with_time_and_units() {
     let state = formats::read(&path, None).expect("a good file");
     let named = formats::read(&path, Some("tisane")).expect("the same file");
     assert_eq!((&named.particles, named.guess.as_str()), (&state.particles, "as named"));
-    assert_eq!((state.format, state.time, state.softening), ("tisane", Some(TIME), None));
+    assert_eq!((state.format, state.time, state.softening), ("tisane", Some(TIME), vec![]));
     assert_eq!(state.units, Some(units().units));
     let (p, scale) = (state.particles, units().scale);
     let scaled = |column: &[Vec3], by: f64| column.iter().map(|v| v * by).collect::<Vec<_>>();

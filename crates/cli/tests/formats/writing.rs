@@ -1,6 +1,8 @@
 //! Every format that is written: what comes back is what was written, and what is lost is said.
 
 use crate::fixtures::{POS, VEL, assert_says, file, read};
+use crate::hdf;
+use hdf5::types::VarLenUnicode;
 use std::path::Path;
 use tisane::Error;
 use tisane::particles::{Particles, components};
@@ -74,6 +76,30 @@ fn units_are_told_by_the_files_that_can() {
         assert_eq!((read.units, read.time), (Some(Units::henon()), Some(2.5)), "{format}");
         assert_eq!(lost.contains("take Henon units for g"), format == "gadget", "{lost}");
     }
+}
+
+#[test]
+fn gadget_files_have_the_flag_by_which_yt_takes_their_units() {
+    let (_folder, path) = file("t.hdf5", "");
+    formats::write(&path, "gadget", &state()).expect("a written file");
+    let config = hdf::open(&path).group("Config").expect("the group");
+    assert!(config.attr("AMR").is_ok() && config.attr("VORONOI").is_err());
+}
+
+#[test]
+fn amuse_files_have_the_units_of_amuse() {
+    let text = |units: Units, name: &str| {
+        let (_folder, path) = file("t.amuse", "");
+        formats::write(&path, "amuse", &state_in(Some(units))).expect("a written file");
+        let unit = hdf::open(&path).dataset(&format!("data/0000000001/attributes/{name}")).expect("a dataset");
+        let unit = unit.attr("units").and_then(|unit| unit.read_scalar::<VarLenUnicode>()).expect("its unit");
+        unit.to_string()
+    };
+    // 1 MSun and 1 parsec as AMUSE 2024.6 writes them, so that it reads the same numbers of them.
+    let suns = || state().units.expect("units");
+    assert_eq!(text(suns(), "mass"), "(1.98892e30 * system.get('S.I.').base('mass'))");
+    assert_eq!(text(suns(), "x"), "(3.0856775812815532e16 * system.get('S.I.').base('length'))");
+    assert_eq!(text(Units::henon(), "mass"), "system.get('generic').base('mass')");
 }
 
 #[test]

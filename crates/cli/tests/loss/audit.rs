@@ -111,14 +111,14 @@ fn the_leapfrog_is_audited_in_what_it_goes_by() {
     }
     let folder = Folder::new(&leapfrog("f32-direct"));
     let said = folder.tisane(&["run", "run.toml", "--set", "audit.limit=1e-9"]).exits(4);
-    said.says(&["audit at time 0", "acceleration at most"]);
+    said.says(&["audit at t = 0 T", "acceleration at most"]);
 }
 
 #[test]
 fn a_limit_below_the_error_of_the_mode_stops_the_run() {
     let folder = Folder::new(&config("f32-direct"));
     let said = folder.tisane(&["run", "run.toml", "--set", "audit.limit=1e-9"]).exits(4);
-    said.says(&["audit at time 0", "force.precision", "audit.limit"]);
+    said.says(&["audit at t = 0 T", "force.precision", "audit.limit"]);
     folder.tisane(&["run", "run.toml", "--overwrite", "--set", "audit.limit=1e-9", "--set", "audit.sample=0"]).exits(0);
 }
 

@@ -18,6 +18,7 @@ mod outcome;
 mod power_cut;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
+mod short_steps;
 #[path = "../../../../tests/common/simulated.rs"]
 mod simulated;
 #[path = "../../../../tests/common/strace.rs"]

@@ -219,7 +219,7 @@ fn every_word_that_a_user_may_write_is_documented() {
     let reasons = [ExitReason::Finished, ExitReason::Interrupted, ExitReason::TimeLimit, ExitReason::BlockStepLimit];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));
     let verbs =
-        "init check run resume inspect reproduce convert analyze plot movie verify validate study advise generate";
+        "init check run resume why inspect reproduce convert analyze plot movie verify validate study advise generate";
     for verb in verbs.split(' ') {
         assert!(text("README.md").contains(&format!("`tisane {verb}")), "README.md: {verb}");
     }

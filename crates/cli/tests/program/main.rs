@@ -2,9 +2,13 @@
 
 mod cli;
 mod docs;
+#[path = "../../../../tests/common/hdf.rs"]
+mod hdf;
 mod movie;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
 mod study;
+mod tutorials;
 mod validate;
 mod view;
+mod why;

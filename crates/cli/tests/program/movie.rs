@@ -33,10 +33,12 @@ fn frames_are_the_same_on_any_number_of_threads() {
     for (threads, to) in [("1", "one"), ("3", "three")] {
         let said = movie(&folder, &["r", "--frames", "7", "--threads", threads, "--output", to]).exits(0);
         said.says(&["7 frames", "7 rendered now", "no ffmpeg on the PATH; with it: ffmpeg -framerate 25"]);
-        assert_eq!(fs::read_dir(folder.path(to)).unwrap().count(), 8, "frames and their description");
+        assert_eq!(fs::read_dir(folder.path(to)).unwrap().count(), 9, "frames, their description and the film");
     }
     let frames: Vec<Vec<u8>> = (0..7).map(|k| frame(&folder, "one", k)).collect();
     assert!((0..7).all(|k| frames[k] == frame(&folder, "three", k)));
+    let film = |name: &str| fs::read(folder.path(name).join("movie.png")).unwrap();
+    assert!(film("one") == film("three"));
     assert!(frames.windows(2).all(|pair| pair[0] != pair[1]), "nothing moves");
     let picture = Pixmap::decode_png(&frames[0]).unwrap();
     assert_eq!((picture.width(), picture.height()), (160, 90));
@@ -55,13 +57,55 @@ fn a_film_goes_on_where_it_was_stopped() {
     for gone in [1, 4] {
         fs::remove_file(folder.path(&format!("r/movie/frame_00000{gone}.png"))).unwrap();
     }
-    folder.write("r/movie/frame_000002.png", "kept as it is");
+    fs::write(folder.path("r/movie/frame_000002.png"), &before[5]).unwrap();
     movie(&folder, &["r", "--frames", "6"]).exits(0).says(&["6 frames", "2 rendered now"]);
     assert!([0, 1, 3, 4, 5].iter().all(|&k| before[k] == frame(&folder, "r/movie", k)));
-    assert_eq!(frame(&folder, "r/movie", 2), b"kept as it is");
+    assert_eq!(frame(&folder, "r/movie", 2), before[5], "kept as it is");
     movie(&folder, &["r", "--frames", "5"]).exits(2).says(&["frames of another film", "--overwrite"]);
     movie(&folder, &["r", "--frames", "5", "--overwrite"]).exits(0).says(&["5 rendered now"]);
     assert!(!folder.path("r/movie/frame_000005.png").exists());
+}
+
+/// Animated PNG, read again: number of plays, pixels across and down, of each picture its delay in s and its pixels.
+struct Animation {
+    plays: u32,
+    size: [u32; 2],
+    pictures: Vec<(f64, Vec<u8>)>,
+}
+
+fn animation(path: &std::path::Path) -> Animation {
+    let file = std::io::BufReader::new(fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let control = reader.info().animation_control().copied().expect("an animation");
+    let size = [reader.info().width, reader.info().height];
+    let mut buffer = vec![0; reader.output_buffer_size().unwrap()];
+    let picture = |_| {
+        reader.next_frame(&mut buffer).unwrap();
+        let frame = reader.info().frame_control().copied().unwrap();
+        (f64::from(frame.delay_num) / f64::from(frame.delay_den), buffer.clone())
+    };
+    let pictures = (0..control.num_frames).map(picture).collect();
+    assert!(reader.next_frame(&mut buffer).is_err(), "more pictures than the file says");
+    Animation { plays: control.num_plays, size, pictures }
+}
+
+#[test]
+fn without_ffmpeg_the_film_is_an_animated_png() {
+    let folder = with_run();
+    let said = movie(&folder, &["r", "--frames", "5", "--fps", "8"]).exits(0);
+    said.says(&["r/movie/movie.png: animated PNG for browsers, 160 x 90 pixels, 5 pictures, ", "r/movie/movie.mp4"]);
+    let Animation { plays, size, pictures } = animation(&folder.path("r/movie/movie.png"));
+    assert_eq!((plays, size, pictures.len()), (0, [160, 90], 5), "without end");
+    for (number, (delay, pixels)) in pictures.iter().enumerate() {
+        assert_eq!(*delay, 0.125);
+        let frame = Pixmap::decode_png(&frame(&folder, "r/movie", number)).unwrap();
+        let expected: Vec<u8> = frame.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
+        assert!(*pixels == expected, "picture {number} is not the frame");
+    }
+    // A frame that is no picture is named.
+    folder.write("r/movie/frame_000002.png", "not a picture");
+    let said = movie(&folder, &["r", "--frames", "5", "--fps", "8"]).exits(2);
+    said.says(&["frame_000002.png", "not a PNG that can be read", "renders it again"]);
 }
 
 /// 85 particles in a clump and 15 on a circle of radius 1, so light that they hardly move each other.

@@ -85,7 +85,11 @@ fn a_run_that_fails_fails_its_checks_and_no_others() {
          \"integrator.hermite4.nu=1e-9\"]\n{CHECK}{}",
         CHECK.replace("run = \"one\"", "run = \"two\"")
     );
-    validate(&two, &[]).1.exits(4).says(&["1 passed, 1 failed", "FAIL orbit: run two: particle", "below the floor"]);
+    validate(&two, &[]).1.exits(4).says(&[
+        "1 passed, 1 failed",
+        "FAIL orbit: run two: 2 particles need time steps",
+        "below dt_min",
+    ]);
 }
 
 #[test]

@@ -150,6 +150,25 @@ fn the_token_opens_the_page_and_the_cookie_keeps_it_open() {
 }
 
 #[test]
+fn the_page_about_the_run_is_that_of_the_verb() {
+    let folder = finished();
+    let view = Served::start(&folder, "runs/small");
+    let page = view.get("api/why").json();
+    let printed = folder.tisane(&["why", "runs/small"]).exits(0).out;
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = words(&printed);
+    let sentences = page["answer"].as_array().unwrap().iter();
+    for text in sentences.chain([&page["title"], &page["sections"][0]["title"]]) {
+        assert!(printed.contains(&words(text.as_str().unwrap())), "{text} in\n{printed}");
+    }
+    let steps = &page["sections"][0]["table"];
+    assert_eq!((steps["columns"][0].as_str(), steps["rows"].as_array().unwrap().len()), (Some("to t [T]"), 4));
+    assert!(page["answer"][0].as_str().unwrap().starts_with("Finished: t = 1 T"), "{page}");
+    fs::remove_dir_all(folder.path("runs/small")).unwrap();
+    assert_eq!(view.get("api/why").status, 503);
+}
+
+#[test]
 fn without_the_token_there_is_nothing() {
     let folder = finished();
     let view = Served::start(&folder, "runs/small");
@@ -188,6 +207,8 @@ fn no_path_leads_out() {
         "%2e%2e/config.toml",
         "api/../../config.toml",
         "api/snapshot/../../config.toml",
+        "api/why/",
+        "api/why/../../config.toml",
         "api/snapshot/99",
         "api/snapshot/",
         "api/snapshot/-1",

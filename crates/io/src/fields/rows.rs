@@ -17,8 +17,8 @@ pub struct ColumnSpec {
     pub dimension: Dimension,
     /// Description.
     pub description: String,
-    /// True if only journals of some runs have the column: those [with optional
-    /// columns](super::super::journal::JournalWriter).
+    /// True if only journals of some runs have the column: [`JournalWriter`](super::super::journal::JournalWriter) knows
+    /// which.
     pub optional: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) trait RowField {
     const ZERO: Self;
     /// Type of the values of its columns.
     const KIND: ColumnKind;
-    /// True if a row may be without the value, in a journal without the column.
+    /// True if a journal may be without the column.
     const OPTIONAL: bool = false;
     /// Returns the suffix of the field's name for each column.
     fn suffixes() -> Vec<String>;
@@ -55,7 +55,7 @@ impl RowField for f64 {
     }
 }
 
-/// An optional column: a journal with it has a value in every row.
+/// An optional column; NaN in a row without the value.
 impl RowField for Option<f64> {
     const ZERO: Self = None;
     const KIND: ColumnKind = ColumnKind::Float;
@@ -64,7 +64,7 @@ impl RowField for Option<f64> {
         vec![String::new()]
     }
     fn push(&self, scale: f64, values: &mut Vec<Value>) {
-        values.extend(self.map(|x| Value::Float(x * scale)));
+        values.push(Value::Float(self.map_or(f64::NAN, |x| x * scale)));
     }
 }
 
@@ -223,8 +223,7 @@ pub trait JournalRow {
     #[must_use]
     fn columns() -> Vec<ColumnSpec>;
 
-    /// Returns the values, in the order of [`columns`](Self::columns), in the user's units: none for an optional column
-    /// that the row is without.
+    /// Returns the values, one a column of [`columns`](Self::columns), in the user's units.
     #[must_use]
     fn values(&self, scale: &Scale) -> Vec<Value>;
 }
@@ -281,6 +280,7 @@ row! {
         energy: f64, ENERGY, "total energy E = T + U";
         relative_energy_error: f64, NONE, "(E - E0) / |E0| since the start of the run, signed";
         relative_energy_error_step: f64, NONE, "energy change since the row before, divided by |E0|, signed";
+        cluster_energy_error: Option<f64>, NONE, "(E - E0) / |Ec| since the start of the run, signed, where Ec is the present energy of the cluster with each binary and hierarchy of at least 1 kT as one body; that of relative_energy_error for fewer than 10 bodies; only in runs begun by a version that measures it";
         virial_ratio: f64, NONE, "T / |U|";
         momentum: Vec3, MOMENTUM, "total momentum";
         momentum_drift: f64, MOMENTUM, "length of the change of the total momentum since the start of the run";
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(at("steps_level_36"), Value::Count(0));
         assert_eq!(at("external_potential_energy"), Value::Float(-0.5 * 2.0 * 64.0));
         let without = DiagnosticsRow { external_potential_energy: None, ..row }.values(&scale);
-        assert_eq!(without.len(), columns.iter().filter(|column| !column.optional).count());
+        assert!(without.len() == columns.len() && matches!(without[3], Value::Float(x) if x.is_nan()), "{without:?}");
         for (column, value) in columns.iter().zip(values) {
             assert_eq!(column.kind == ColumnKind::Count, matches!(value, Value::Count(_)), "{}", column.name);
         }

@@ -225,18 +225,18 @@ fn fill(root: &Group, state: &FileState, units: &Units) -> H5Result {
     put(&set, "number_of_particles", &(p.len() as i64))?;
     if let Some(time) = state.time {
         put(&set, "timestamp", &time)?;
-        put_long_text(&set, "timestamp_unit", &amuse_units::write(units, TIME, units.time.cgs))?;
+        put_long_text(&set, "timestamp_unit", &amuse_units::write(units, TIME, &units.time))?;
     }
     put_dataset(&set, "keys", 1, &p.id)?;
     let attributes = new_group(&set, "attributes")?;
     for (k, (name, powers)) in WANTED.into_iter().enumerate() {
-        let (values, cgs): (Vec<f64>, f64) = match k {
-            0 => (p.mass.clone(), units.mass.cgs),
-            1..=3 => (p.pos.iter().map(|r| r[k - 1]).collect(), units.length.cgs),
-            _ => (p.vel.iter().map(|v| v[k - 4]).collect(), units.velocity.cgs),
+        let (values, unit): (Vec<f64>, _) = match k {
+            0 => (p.mass.clone(), &units.mass),
+            1..=3 => (p.pos.iter().map(|r| r[k - 1]).collect(), &units.length),
+            _ => (p.vel.iter().map(|v| v[k - 4]).collect(), &units.velocity),
         };
         let dataset = put_dataset(&attributes, name, 1, &values)?;
-        put_long_text(&dataset, "units", &amuse_units::write(units, powers, cgs))?;
+        put_long_text(&dataset, "units", &amuse_units::write(units, powers, unit))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! (system.get('S.I.').base('time')**-1))`. AMUSE evaluates them as Python. Here a parser accepts numbers, base units,
 //! `*`, `/`, `**` and brackets, and nothing else.
 
-use tisane::units::Units;
+use tisane::units::{Unit, Units};
 
 /// Maximum length of a unit string, in bytes.
 const LONGEST: usize = 1024;
@@ -78,10 +78,52 @@ pub(super) fn parse(text: &str) -> Result<AmuseUnit, String> {
     if parser.rest.is_empty() { Ok(unit) } else { Err(parser.expected("an operator or the end")) }
 }
 
-/// Returns the unit string of a quantity: a number of SI base units, or N-body units.
-pub(super) fn write(units: &Units, powers: [i32; 3], cgs: f64) -> String {
+/// Sizes of AMUSE's units in kg, m and s, by our names (AMUSE 2024.6, `amuse/units/units.py`). Its solar mass and its
+/// tropical year are not [those of tisane](tisane::units::names).
+const IN_AMUSE: [(&str, f64); 16] = [
+    ("Msun", 1.988_92e30),
+    ("Mjup", 1.8987e27),
+    ("Mearth", 5.9722e24),
+    ("kg", 1.0),
+    ("g", 1e-3),
+    ("kpc", 1e3 * PARSEC),
+    ("pc", PARSEC),
+    ("au", AU),
+    ("km", 1e3),
+    ("m", 1.0),
+    ("cm", 0.01),
+    ("Gyr", 1e9 * YEAR),
+    ("Myr", 1e6 * YEAR),
+    ("yr", YEAR),
+    ("day", DAY),
+    ("s", 1.0),
+];
+const AU: f64 = 149_597_870_691.0;
+/// AMUSE's au over the tangent of one arc second.
+const PARSEC: f64 = 3.085_677_581_281_553_2e16;
+const DAY: f64 = 86_400.0;
+const YEAR: f64 = 365.242_199 * DAY;
+
+/// Returns the size that a unit has in AMUSE, in kg, m and s: a number times a name, or a quotient of names, such as
+/// `1e10 Msun`, `km/s` and `pc/(km/s)`; [`None`] for any other name.
+fn size_in_amuse(name: &str) -> Option<f64> {
+    let (number, name) = name.split_once(' ').unwrap_or(("1", name));
+    let (above, below) = name.split_once('/').unwrap_or((name, ""));
+    let size = |name: &str| IN_AMUSE.iter().find(|(known, _)| *known == name).map(|(_, size)| *size);
+    let quotient = match below.trim_matches(['(', ')']).split_once('/') {
+        Some((below, last)) => size(above)? / (size(below)? / size(last)?),
+        None if below.is_empty() => size(above)?,
+        None => size(above)? / size(below)?,
+    };
+    Some(number.parse::<f64>().ok()? * quotient)
+}
+
+/// Returns the unit string of a quantity with the given powers of mass, length and time: a number of SI base units, or
+/// N-body units. A unit that AMUSE has too gets AMUSE's size, so that a number of solar masses stays the same number.
+pub(super) fn write(units: &Units, powers: [i32; 3], unit: &Unit) -> String {
     let system = if units.is_henon() { "generic" } else { "S.I." };
-    let factor = if units.is_henon() { 1.0 } else { cgs / (1e3f64.powi(powers[0]) * 1e2f64.powi(powers[1])) };
+    let ours = || unit.cgs / (1e3f64.powi(powers[0]) * 1e2f64.powi(powers[1]));
+    let factor = if units.is_henon() { 1.0 } else { size_in_amuse(&unit.name).unwrap_or_else(ours) };
     let mut parts = Vec::new();
     for (base, power) in BASES.into_iter().zip(powers).filter(|(_, power)| *power != 0) {
         let base = format!("system.get('{system}').base('{base}')");
@@ -212,7 +254,7 @@ impl Parser<'_> {
 mod tests {
     use super::*;
     use tisane::units::Rates;
-    use tisane::units::names::{LengthUnit, MassUnit, VelocityUnit};
+    use tisane::units::names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 
     #[test]
     fn units_as_amuse_writes_them_are_read() {
@@ -248,18 +290,48 @@ mod tests {
         assert!(parse(&" ".repeat(2000)).unwrap_err().contains("1024 bytes"));
     }
 
+    /// The dimensions of the four units of a system, with the units.
+    fn all(units: &Units) -> [([i32; 3], &Unit); 4] {
+        [(MASS, &units.mass), (LENGTH, &units.length), (VELOCITY, &units.velocity), (TIME, &units.time)]
+    }
+
     #[test]
     fn what_is_written_is_read_back() {
         let rates = Rates::Velocity(VelocityUnit::KilometrePerSecond);
         let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, rates);
-        for (powers, cgs) in
-            [(MASS, units.mass.cgs), (LENGTH, units.length.cgs), (VELOCITY, units.velocity.cgs), (TIME, units.time.cgs)]
-        {
-            let read = parse(&write(&units, powers, cgs)).unwrap();
+        for (powers, unit) in all(&units) {
+            let read = parse(&write(&units, powers, unit)).unwrap();
             assert_eq!((read.powers, read.system), (powers, Some(System::Si)));
-            assert!((read.cgs() / cgs - 1.0).abs() < 1e-14);
-            let henon = parse(&write(&Units::henon(), powers, 1.0)).unwrap();
+            assert!((read.cgs() / unit.cgs - 1.0).abs() < 3e-4, "{}", unit.name);
+            let henon = parse(&write(&Units::henon(), powers, unit)).unwrap();
             assert_eq!((henon.powers, henon.system, henon.factor), (powers, Some(System::Nbody), 1.0));
         }
+    }
+
+    #[test]
+    fn every_unit_of_ours_has_its_size_in_amuse() {
+        for mass in MassUnit::ALL {
+            for length in LengthUnit::ALL {
+                for rate in VelocityUnit::ALL.iter().map(|velocity| Rates::Velocity(*velocity)) {
+                    let units = Units::named(*mass, *length, rate);
+                    for (powers, unit) in all(&units) {
+                        let ours = unit.cgs / (1e3f64.powi(powers[0]) * 1e2f64.powi(powers[1]));
+                        let size = size_in_amuse(&unit.name).unwrap_or_else(|| panic!("{}", unit.name));
+                        assert!((size / ours - 1.0).abs() < 4e-4, "{}: {size} {ours}", unit.name);
+                    }
+                }
+            }
+        }
+        for time in TimeUnit::ALL {
+            assert!((size_in_amuse(time.name()).unwrap() / time.value() - 1.0).abs() < 3e-5);
+        }
+        // As AMUSE 2024.6 prints them: (1 | units.MSun).value_in(units.kg), and so on.
+        assert_eq!(size_in_amuse("Msun"), Some(1.98892e30));
+        assert_eq!(size_in_amuse("1e10 Msun"), Some(1.98892e40));
+        assert_eq!(size_in_amuse("pc"), Some(3.0856775812815532e16));
+        assert_eq!(size_in_amuse("Myr"), Some(31556925993600.004));
+        assert_eq!(size_in_amuse("km/s"), Some(1000.0));
+        assert_eq!(size_in_amuse("furlong"), None);
+        assert_eq!(size_in_amuse("2.5e3 furlong/s"), None);
     }
 }

@@ -8,7 +8,7 @@ use super::state::{FileState, Locations};
 use super::{Format, WritableUnits, Writer};
 use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
-use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_header};
+use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_flag_for_yt, write_header};
 use hdf5::Group;
 use std::path::Path;
 use tisane::particles::{Particles, components, from_components};
@@ -150,6 +150,7 @@ fn fill(root: &Group, state: &FileState, units: &Units, time: f64) -> H5Result {
     put(&group, "UnitTime_in_s", &(units.length.cgs / units.velocity.cgs))?;
     put_text(&group, "system", if units.is_henon() { "henon" } else { "physical" })?;
     put_text(&group, "names", &units.describe())?;
+    write_flag_for_yt(root)?;
     let particles = new_group(root, PARTICLES)?;
     put_dataset(&particles, "Coordinates", 3, components(&p.pos))?;
     put_dataset(&particles, "Velocities", 3, components(&p.vel))?;

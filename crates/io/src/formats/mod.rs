@@ -7,6 +7,7 @@ mod amuse;
 mod amuse_units;
 mod columns;
 mod csv;
+mod datasets;
 mod gadget;
 mod gadget_header;
 mod mcluster;
@@ -23,9 +24,11 @@ mod tipsy;
 mod validate;
 
 pub(crate) use amuse::elements as amuse_elements;
+pub(crate) use datasets::unrecognised;
+pub use datasets::{Datasets, DatasetsError, VectorDatasets, read_datasets};
 pub use sniff::Guess;
 pub(crate) use sniff::{FileProbe, head};
-pub use state::FileState;
+pub use state::{FileState, SofteningRange};
 pub use validate::validate;
 
 use std::path::Path;

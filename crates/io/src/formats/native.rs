@@ -1,6 +1,7 @@
 //! Snapshots of tisane, as initial conditions.
 
 use super::Format;
+use super::datasets::unrecognised;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use crate::snapshot;
@@ -33,6 +34,9 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 
 /// Reads the file as [`snapshot::read`] does, with all of its checks.
 fn read(path: &Path) -> Result<FileState> {
+    if let Some(error) = unrecognised(path, &FileProbe::open(path)?) {
+        return Err(error);
+    }
     let s = snapshot::read(path)?;
     let particles = Particles { id: s.id, ..Particles::new(s.mass, s.pos, s.vel) };
     let (time, units) = (Some(s.time), Some(s.units.units));

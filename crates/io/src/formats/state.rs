@@ -4,6 +4,9 @@ use super::physical::factor;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 
+/// Kind of particles, with its smallest and largest softening length.
+pub type SofteningRange = (&'static str, [f64; 2]);
+
 /// Contents of a file of particles, in the units of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileState {
@@ -15,8 +18,8 @@ pub struct FileState {
     pub format: &'static str,
     /// Description of how the format was determined.
     pub guess: String,
-    /// Smallest and largest softening length, if the format has one for each particle.
-    pub softening: Option<[f64; 2]>,
+    /// Kinds of particles that have softening lengths of their own, each with the smallest and the largest.
+    pub softening: Vec<SofteningRange>,
     /// Units, if the file states them.
     pub units: Option<Units>,
     /// Remarks of the reader for the user: types that were merged, factors of h removed, columns ignored.
@@ -37,8 +40,22 @@ pub(super) enum Locations {
 impl FileState {
     /// Creates a state without time, units and notes.
     pub(super) fn new(format: &'static str, particles: Particles, locations: Locations) -> Self {
-        let (guess, notes) = (String::new(), Vec::new());
-        Self { particles, time: None, format, guess, softening: None, units: None, notes, locations }
+        let (guess, notes, softening) = (String::new(), Vec::new(), Vec::new());
+        Self { particles, time: None, format, guess, softening, units: None, notes, locations }
+    }
+
+    /// Describes the softening lengths of the particles by kind, with the name of the unit of length; [`None`] if the
+    /// file has none.
+    #[must_use]
+    pub fn softening_text(&self, unit: &str) -> Option<String> {
+        // The digits of the 4-byte floats that files have.
+        let number = |x: f64| format!("{:?}", x as f32);
+        let range = |&(kind, [least, most]): &SofteningRange| match least == most {
+            true => format!("{} {unit} ({kind})", number(least)),
+            false => format!("{} to {} {unit} ({kind})", number(least), number(most)),
+        };
+        let ranges: Vec<_> = self.softening.iter().map(range).collect();
+        (!ranges.is_empty()).then(|| ranges.join(", "))
     }
 
     /// Returns the location of particle `i`, for the start of a message.
@@ -72,7 +89,7 @@ impl FileState {
         scale(&mut p.pos, length);
         scale(&mut p.vel, velocity);
         self.time = self.time.map(|t| t * time);
-        self.softening = self.softening.map(|range| range.map(|x| x * length));
+        self.softening.iter_mut().flat_map(|(_, range)| range).for_each(|x| *x *= length);
         self.check_range([mass, length, velocity, time]).map_err(|what| {
             format!("{what}, in {}, is beyond the range of 8-byte floats in {}", from.describe(), to.describe())
         })?;

@@ -4,7 +4,7 @@
 
 use super::columns::{Columns, lost_ids, row};
 use super::sniff::{FileProbe, Guess};
-use super::state::{FileState, Locations};
+use super::state::{FileState, Locations, SofteningRange};
 use super::{Format, WritableUnits, Writer};
 use crate::atomic::write_atomically;
 use std::fs::File;
@@ -152,14 +152,14 @@ fn rounding(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { ((f64::from(x as f32) - x) / x).abs() }
 }
 
-/// Reads all records. Returns the columns and the range of softening lengths, [`None`] if there are none or they are
-/// NaN.
-fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Option<[f64; 2]>)> {
-    let mut columns = Columns::default();
-    let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+/// Reads all records. Returns the columns, and the kinds of particles that have softening lengths above 0, with their
+/// ranges.
+fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Vec<SofteningRange>)> {
+    let (mut columns, mut ranges) = (Columns::default(), Vec::new());
     let mut buffer = [0; LONGEST_RECORD];
-    for (&count, (_, floats, softening)) in header.counts.iter().zip(KINDS) {
+    for (&count, (kind, floats, softening)) in header.counts.iter().zip(KINDS) {
         let record = &mut buffer[..floats * 4];
+        let mut range = [f64::INFINITY, 0.0];
         for _ in 0..count {
             file.read_exact(record)?;
             let value = |k: usize| {
@@ -169,8 +169,11 @@ fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Colum
             columns.push([0, 1, 2, 3, 4, 5, 6].map(value));
             range = [range[0].min(value(softening)), range[1].max(value(softening))];
         }
+        if range[1] > 0.0 {
+            ranges.push((kind, range));
+        }
     }
-    Ok((columns, (range[0] <= range[1]).then_some(range)))
+    Ok((columns, ranges))
 }
 
 /// Returns the error for a file without a consistent header.

@@ -1,6 +1,7 @@
 //! HDF5 files: text of fixed length, scalar attributes, chunks with checksums, a SHA-256 at the end of the file, and
 //! errors with the file and the object in it.
 
+pub(crate) mod contents;
 mod link_guard;
 mod open;
 pub(crate) mod read;

@@ -66,6 +66,29 @@ impl ThirdPartyGroup<'_> {
         Some(Self { path: self.path, bytes: self.bytes, group, name: format!("{}/{name}", self.name) })
     }
 
+    /// Opens the group of a dataset that is named by its path in this group, such as `particle/mass`. Returns it with
+    /// the name of the dataset in it.
+    ///
+    /// # Errors
+    /// A message with the group on the path that does not exist or is in another file.
+    pub(crate) fn group_of<'p>(&self, path: &'p str) -> std::result::Result<(Self, &'p str), String> {
+        let path = path.trim_matches('/');
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (mut group, mut at) = (self.group.clone(), self.name.clone());
+        for part in above.split('/').filter(|part| !part.is_empty()) {
+            at = format!("{at}/{part}");
+            group = link_guard::group(&group, part).map_err(|problem| format!("{at}: {problem}"))?;
+        }
+        Ok((Self { path: self.path, bytes: self.bytes, group, name: at }, name))
+    }
+
+    /// Returns the shape of a dataset and the type of its values; [`None`] if there is none that can be read.
+    pub(crate) fn shape_and_kind(&self, name: &str) -> Option<(Vec<usize>, String)> {
+        let dataset = self.dataset(name).ok()?;
+        let kind = self.descriptor(&dataset, name).map_or_else(|_| "unknown type".to_owned(), |kind| kind.to_string());
+        Some((dataset.shape(), kind))
+    }
+
     /// Returns the names of its datasets and groups, sorted.
     pub(crate) fn members(&self) -> Result<Vec<String>> {
         if self.group.len() > MOST_MEMBERS {
@@ -136,6 +159,17 @@ impl ThirdPartyGroup<'_> {
             return Err(self.error(name, "expected floating-point numbers"));
         }
         dataset.read_raw().map_err(|e| self.error(name, e))
+    }
+
+    /// Reads a dataset of numbers of any type of shape `(rows, width)`, or `(rows)` for width 1, in row order.
+    pub(crate) fn any_numbers(&self, name: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
+        let dataset = self.checked_dataset(name, rows, width)?;
+        match self.kind(&dataset, name)? {
+            ValueKind::Float | ValueKind::Integer => dataset.read_raw().map_err(|e| self.error(name, e)),
+            ValueKind::Other => {
+                Err(self.error(name, format!("expected numbers, found {}", self.descriptor(&dataset, name)?)))
+            }
+        }
     }
 
     /// Reads a column of integers of any size. Negative values are an error.

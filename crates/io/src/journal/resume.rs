@@ -1,9 +1,9 @@
 //! Journal of a stopped run, checked before the run is resumed.
 
-use super::{JournalWriter, header, line};
+use super::{JournalWriter, columns, header, line};
 use crate::atomic::write_atomically;
 use crate::checksum::Digest;
-use crate::fields::JournalRow;
+use crate::fields::{ColumnSpec, JournalRow};
 use crate::file_units::FileUnits;
 use crate::regular_file;
 use crate::table::{self};
@@ -26,7 +26,7 @@ pub struct ResumableJournal<R> {
     hash: Sha256,
     rows: u64,
     units: FileUnits,
-    optional: bool,
+    columns: Vec<ColumnSpec>,
     row: PhantomData<R>,
 }
 
@@ -40,23 +40,29 @@ enum RowSource {
 }
 
 impl<R: JournalRow> ResumableJournal<R> {
-    /// Checks the journal of a run, with the optional columns or without, whose checkpoint records `rows` rows with the
-    /// hash `sha256`, if it has one. If the CSV is missing, its rows are taken from the HDF5 file, provided that they
+    /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. `known`
+    /// tells for optional columns whether it must have them; of the others it goes on with those that it has. If the CSV is missing, its rows are taken from the HDF5 file, provided that they
     /// give the same bytes. Rows that were modified since are kept and logged as a warning: the state of the run does
     /// not depend on them.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be
     /// written.
-    pub fn check(dir: &Path, (rows, sha256): (u64, Option<Digest>), units: &FileUnits, optional: bool) -> Result<Self> {
-        let header = header::<R>(optional);
+    pub fn check(
+        dir: &Path,
+        (rows, sha256): (u64, Option<Digest>),
+        units: &FileUnits,
+        known: &[(&str, bool)],
+    ) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
         if !path.exists() {
-            let text =
-                text_of_hdf5(&dir.join(R::JOURNAL.hdf5()), header, rows, sha256).map_err(|why| missing(&path, &why))?;
-            return Ok(Self::from_text(dir, text, (units, optional), rows));
+            let (text, columns) = text_of_hdf5::<R>(&dir.join(R::JOURNAL.hdf5()), known, rows, sha256)
+                .map_err(|why| missing(&path, &why))?;
+            return Ok(Self::from_text(dir, text, (units, columns), rows));
         }
-        let (length, hash) = first_rows(&path, rows, &header).map_err(|e| e.with_help(advice(&path)))?;
+        let found = first_line(&path)?;
+        let columns = columns::<R>(known, Some(&found.trim_end().split(',').collect::<Vec<_>>()));
+        let (length, hash) = first_rows(&path, rows, &header(&columns)).map_err(|e| e.with_help(advice(&path)))?;
         if sha256.is_some_and(|written| written != Digest::from_hasher(hash.clone())) {
             let path = path.display();
             tracing::warn!("{path}: the first {rows} rows were modified since this run wrote them");
@@ -66,19 +72,20 @@ impl<R: JournalRow> ResumableJournal<R> {
             found: RowSource::Csv(csv),
             length,
             hash,
-            ..Self::from_text(dir, String::new(), (units, optional), rows)
+            ..Self::from_text(dir, String::new(), (units, columns), rows)
         })
     }
 
     /// Returns a journal without rows, for a checkpoint of a version that had no such journal.
     pub fn empty(dir: &Path, units: &FileUnits) -> Self {
-        Self::from_text(dir, header::<R>(false), (units, false), 0)
+        let columns = columns::<R>(&[], None);
+        Self::from_text(dir, header(&columns), (units, columns), 0)
     }
 
-    fn from_text(dir: &Path, text: String, (units, optional): (&FileUnits, bool), rows: u64) -> Self {
+    fn from_text(dir: &Path, text: String, (units, columns): (&FileUnits, Vec<ColumnSpec>), rows: u64) -> Self {
         let (length, hash) = (text.len() as u64, Sha256::new_with_prefix(&text));
         let found = RowSource::Text(text);
-        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), optional, row: PhantomData }
+        Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), columns, row: PhantomData }
     }
 
     /// Opens the journal for further rows. Rows after those that the checkpoint counts, whole or not, are removed: the
@@ -101,7 +108,7 @@ impl<R: JournalRow> ResumableJournal<R> {
             }
         };
         csv.set_len(self.length).map_err(failed)?;
-        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), (&self.units, self.optional), self.rows))
+        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), (&self.units, self.columns), self.rows))
     }
 }
 
@@ -123,22 +130,37 @@ fn missing(path: &Path, why: &str) -> Error {
     )
 }
 
-/// Restores the CSV up to its first `rows` rows from the HDF5 file. Fails with the reason as text.
-fn text_of_hdf5(path: &Path, header: String, rows: u64, sha256: Option<Digest>) -> Result<String, String> {
+/// Restores the CSV up to its first `rows` rows from the HDF5 file; returns it with its columns. Fails with the reason as
+/// text.
+fn text_of_hdf5<R: JournalRow>(
+    path: &Path,
+    known: &[(&str, bool)],
+    rows: u64,
+    sha256: Option<Digest>,
+) -> Result<(String, Vec<ColumnSpec>), String> {
     let Some(sha256) = sha256 else {
         return Err("the checkpoint has no hash to verify the rows of the HDF5 file".into());
     };
     let name = path.file_name().unwrap_or_default().display();
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be restored from {name}: {e}"))?;
     let values = |row| table.columns.iter().filter_map(|column| column.values.get(row)).collect::<Vec<_>>();
-    let mut text = header;
+    let columns = columns::<R>(known, Some(&table.names().collect::<Vec<_>>()));
+    let mut text = header(&columns);
     for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
         text += &line(&values(row));
     }
     if Digest::from_hasher(Sha256::new_with_prefix(&text)) == sha256 {
-        return Ok(text);
+        return Ok((text, columns));
     }
     Err(format!("{name} does not have the {rows} rows that the run wrote: it has {}, or different ones", table.rows()))
+}
+
+/// Returns the first line of a journal, as far as it is text.
+fn first_line(path: &Path) -> Result<String> {
+    let failed = |e| Error::input(path, e);
+    let mut line = Vec::new();
+    BufReader::new(regular_file::open(path).map_err(failed)?).read_until(b'\n', &mut line).map_err(failed)?;
+    Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
 /// Returns the length in bytes of the header and the first `rows` whole lines of a journal, and their hash.

@@ -5,6 +5,7 @@ use crate::study::cost;
 use crate::study::integrators::Integrator;
 use crate::study::journal::{Journal, Stamp};
 use crate::study::model::{Fit, Model};
+use crate::study::pace;
 use crate::study::points::{Progress, Work};
 use crate::study::predict::{Prediction, fit_for, natural_times, predict};
 use crate::study::report::Rows;
@@ -99,28 +100,19 @@ pub fn beyond(fit: &Fit, n: usize) -> String {
     format!("; less certain: N = {} to {} was measured", fit.n_least, fit.n_most)
 }
 
-/// Describes the wall time of a run on this machine in one line, or says why it is not known.
+/// Describes the wall time of a run on this machine in one line: from the fitted model, or measured on its own
+/// beginning where the model has no fit for it. Says so if it is not known.
 ///
 /// # Errors
 /// As the CPU engine.
 pub fn forecast(set: &Setup) -> Result<String> {
-    if let Some([problem, help]) = without_block_steps(&set.config.integrator) {
-        return Ok(format!("not known: {problem}; {help}"));
-    }
     let model = match Model::path().map_or(Ok(None), |path| Model::read(&path)) {
-        Ok(Some(model)) => model,
-        Ok(None) => return Ok(format!("not known: there is no performance model; {HOW}")),
+        Ok(model) => model.unwrap_or_default(),
         // A mistake in the file of the model is no fault of this configuration.
-        Err(error) => return Ok(format!("not known: {error}")),
+        Err(error) => return Ok(format!("{}; the performance model is not used: {error}", pace::forecast(set))),
     };
     let n = set.particles.len();
-    let Some(fit) = fit_for(&model, &set.config, n) else {
-        let mode = set.config.force.precision().name();
-        return Ok(format!(
-            "not known: the performance model has no {mode} with this engine and these threads; `tisane study cost` \
-             measures it and `tisane bench model --fit DIR` takes it over"
-        ));
-    };
+    let Some(fit) = fit_for(&model, &set.config, n) else { return Ok(pace::forecast(set)) };
     let wall_time = predict(fit, set, &natural_times(set)?).map_or_else(String::new, |it| it.describe());
     Ok(format!("{wall_time}, from the particles and the model of {}{}", &fit.created, beyond(fit, n)))
 }

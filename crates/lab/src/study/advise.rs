@@ -6,21 +6,17 @@
 //! error is a power law. Where a mode has the steps of f64 it is taken from f64, and what the mode rounds is how far
 //! its errors are from those of f64 with the same x, where that is least: at large x the trajectories themselves part.
 //! Where a mode has other steps, only the power is that of f64. The wall time is a power law too.
+//!
+//! What was measured comes before what the laws say: a trial that reaches the goal is recommended, unless a law
+//! surpasses it by more than its uncertainty.
+
+mod tried;
 
 use super::fit::{self, EnergyLaw, Power, Truncation};
 use super::integrators::Integrator;
-use super::points::Progress;
-use super::report::Rows;
-use super::trial::{self, Measured};
-use std::path::Path;
-use std::time::Duration;
-use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::integrator::IntegratorSettings;
-use tisane::spin_pool;
-use tisane_io::table::Table;
-use tisane_run::assemble::{self, Session};
-use tisane_run::config::{Config, Engine};
+use tisane_run::config::Engine;
+pub use tried::{Candidate, Cause, Failed, Trial, Trials, candidates, integrators, trials};
 
 /// Goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,32 +25,6 @@ pub enum Goal {
     Error(f64),
     /// Wall time of the run, in s.
     Time(f64),
-}
-
-/// Steps of dt_max in a trial, at most.
-const MOST_STEPS: u64 = 64;
-
-/// A trial, scaled to the whole run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trial {
-    /// Engine.
-    pub engine: Engine,
-    /// Precision mode.
-    pub mode: Precision,
-    /// Integrator.
-    pub integrator: Integrator,
-    /// Accuracy of the time step.
-    pub accuracy: f64,
-    /// Part of the run that it covered.
-    pub part: f64,
-    /// Wall time of the whole run, in s.
-    pub seconds: f64,
-    /// Energy error at the end of the run: expected, least and most.
-    pub error: [f64; 3],
-    /// Energy errors at the end of each dt_max of the trial.
-    pub errors: Vec<f64>,
-    /// Steps of dt_max in the run.
-    pub steps: f64,
 }
 
 /// Prediction for an engine, a mode and an integrator.
@@ -77,21 +47,20 @@ pub struct Promise {
 }
 
 /// An integrator, a mode and an accuracy, with what they will do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advice {
-    /// Engine.
-    pub engine: Engine,
-    /// Precision mode.
-    pub mode: Precision,
-    /// Integrator.
-    pub integrator: Integrator,
-    /// Accuracy of the time step.
-    pub accuracy: f64,
-    /// Expected error of the energy at the end, and the factor within which it lies.
-    pub error: (f64, f64),
-    /// Expected wall time in s, and the factor within which it lies.
-    pub seconds: (f64, f64),
+    /// What to run with.
+    pub candidate: Candidate,
+    /// Energy error at the end: expected, least and most.
+    pub error: [f64; 3],
+    /// Wall time in s: expected, least and most.
+    pub seconds: [f64; 3],
+    /// True if a trial was made with it, false if the laws through the trials predict it.
+    pub measured: bool,
 }
+
+/// Least scatter of a wall time, as ln: machines are never alike twice.
+const LEAST_SCATTER: f64 = 0.2;
 
 /// Error at the end of `steps` steps from the errors at the end of each step of a trial: expected, least, most.
 #[must_use]
@@ -111,117 +80,31 @@ pub fn extrapolate(errors: &[f64], steps: f64) -> [f64; 3] {
     [at(drift), at((drift.abs() - unknown).max(0.0)), at(drift.abs() + unknown)]
 }
 
-/// What a trial is tried with.
-type Candidate = (Engine, Precision, Integrator);
-
-/// Returns the integrators to try for a configuration: its own, and the multi-point scheme of 6th order. None for a
-/// scheme without block steps.
-#[must_use]
-pub fn integrators(configured: &IntegratorSettings) -> Vec<Integrator> {
-    let Some(own) = Integrator::from_settings(configured) else { return Vec::new() };
-    let other = (own != Integrator::Multipoint6).then_some(Integrator::Multipoint6);
-    [own].into_iter().chain(other).collect()
-}
-
-/// Tries the integrators of a configuration in every mode that they work in, with several accuracies, on the engines
-/// that are there, in `budget` altogether.
-///
-/// # Errors
-/// As the configuration, and [`Error::Input`] if no trial got through one dt_max.
-pub fn trials(
-    (file, sets): (&Path, &[String]),
-    configured: &IntegratorSettings,
-    modes: &[(Engine, Precision)],
-    budget: Duration,
-    progress: &dyn Progress,
-) -> Result<Vec<Trial>> {
-    let all = integrators(configured);
-    let of_mode = |&(engine, mode): &(Engine, Precision)| {
-        let working = all.iter().filter(move |it| it.works_in(mode));
-        working.flat_map(move |&it| it.tried().map(|accuracy| ((engine, mode, it), accuracy)))
-    };
-    let points: Vec<(Candidate, f64)> = modes.iter().flat_map(of_mode).collect();
-    let each = budget / points.len().max(1) as u32;
-    progress.begin(points.len(), 0, points.len() as f64);
-    let mut found = Vec::new();
-    for (candidate, accuracy) in points {
-        let (engine, mode, integrator) = candidate;
-        let mut sets = sets.to_vec();
-        sets.extend(integrator.overrides(configured, accuracy));
-        sets.push(format!("force.precision={}", mode.name()));
-        sets.push(format!("force.engine={}", engine.name()));
-        let trial = one((file, &sets), candidate, accuracy, each)?;
-        let result = trial.as_ref().map_or("no result within its time".into(), |it| {
-            format!("|dE/E| {:.1e} in {}", it.error[0], super::predict::describe_seconds(it.seconds))
-        });
-        let with = format!("{}, {} = {accuracy}", integrator.name(), integrator.accuracy_key());
-        progress.point(&format!("{}, {}, {with}: {result}", engine.name(), mode.name()), 1.0);
-        found.extend(trial);
-    }
-    progress.end();
-    if found.is_empty() {
-        let problem = format!("no trial got through one dt_max in {}", humantime::format_duration(each));
-        let scheme = configured.info();
-        let longest = format!("{}.{}", scheme.section, scheme.dt_max_key);
-        let help = format!("give the trials more time with --budget, or take a shorter {longest}");
-        return Err(Error::input(file, problem).with_help(help));
-    }
-    Ok(found)
-}
-
-/// One trial; [`None`] without a result.
-fn one(
-    (file, sets): (&Path, &[String]),
-    candidate: Candidate,
-    accuracy: f64,
-    budget: Duration,
-) -> Result<Option<Trial>> {
-    let loaded = Config::from_file(file, sets)?;
-    let threads = loaded.config.force.threads as usize;
-    spin_pool::on_threads(threads, || {
-        let set = assemble::prepare(loaded)?;
-        let steps = set.steps_to_end;
-        match trial::run(&set, Session::default(), 0..steps.min(MOST_STEPS), Some(budget)) {
-            Ok(measured) => Ok(measured.map(|it| scaled(&it, candidate, accuracy, steps as f64))),
-            // Too coarse a mode for these steps: no mode to recommend.
-            Err(Error::StepBelowFloor(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
-    })
-}
-
-fn scaled(it: &Measured, (engine, mode, integrator): Candidate, accuracy: f64, steps: f64) -> Trial {
-    let done = it.errors.len() as f64;
-    let error = extrapolate(&it.errors, steps);
-    let seconds = it.seconds * steps / done;
-    Trial { engine, mode, integrator, accuracy, part: done / steps, seconds, error, errors: it.errors.clone(), steps }
-}
-
 /// The laws through the trials of each engine, mode and integrator; those with too few trials are left out.
 #[must_use]
 pub fn promises(trials: &[Trial]) -> Vec<Promise> {
+    let in_f64 = |it: &Trial, integrator| it.candidate.mode.in_f64() && it.candidate.integrator == integrator;
     let promise = |group: &[Trial]| {
-        let Trial { engine, mode, integrator, .. } = group[0];
-        let exact: Vec<&Trial> = trials.iter().filter(|it| it.mode.in_f64() && it.integrator == integrator).collect();
+        let Candidate { engine, mode, integrator, .. } = group[0].candidate;
+        let exact: Vec<&Trial> = trials.iter().filter(|it| in_f64(it, integrator)).collect();
         let error = error_law(group, &exact)?;
-        let cost = fit::power(&group.iter().map(|it| (it.accuracy, it.seconds)).collect::<Vec<_>>())?;
+        let cost = fit::power(&group.iter().map(|it| (it.candidate.accuracy, it.seconds)).collect::<Vec<_>>())?;
         let ratio = |it: &Trial| (it.error[2] / it.error[0]).max(it.error[0] / it.error[1].max(f64::MIN_POSITIVE));
         let within = group.iter().map(|it| ratio(it).min(10.0)).sum::<f64>() / group.len() as f64;
         let mut range = integrator.range();
         if !integrator.has_steps_of_f64(mode) {
             // High derivatives sink into the rounding errors of the mode, and the steps collapse: only what was tried.
-            range.0 = group.iter().map(|it| it.accuracy).fold(f64::INFINITY, f64::min);
+            range.0 = group.iter().map(|it| it.candidate.accuracy).fold(f64::INFINITY, f64::min);
         }
         Some(Promise { engine, mode, integrator, range, error, cost, within })
     };
-    let of = |it: &Trial| (it.engine, it.mode, it.integrator);
-    trials.chunk_by(|a, b| of(a) == of(b)).filter_map(promise).collect()
+    trials.chunk_by(|a, b| a.candidate.group() == b.candidate.group()).filter_map(promise).collect()
 }
 
 /// The law of the errors of one group, with the trials of the same integrator in f64.
 fn error_law(group: &[Trial], exact: &[&Trial]) -> Option<EnergyLaw> {
-    let Trial { mode, integrator, .. } = group[0];
-    let points = |of: &[&Trial]| of.iter().map(|it| (it.accuracy, it.error[0])).collect::<Vec<_>>();
+    let Candidate { mode, integrator, .. } = group[0].candidate;
+    let points = |of: &[&Trial]| of.iter().map(|it| (it.candidate.accuracy, it.error[0])).collect::<Vec<_>>();
     let own: Vec<&Trial> = group.iter().collect();
     let (coefficient, exponent) = truncation(&points(if exact.is_empty() { &own } else { exact }), integrator)?;
     if !exact.is_empty() && !integrator.has_steps_of_f64(mode) {
@@ -229,7 +112,7 @@ fn error_law(group: &[Trial], exact: &[&Trial]) -> Option<EnergyLaw> {
     }
     let round_off = if mode.in_f64() { 0.0 } else { round_off(group, exact) };
     let mut error = EnergyLaw { coefficient, exponent, round_off, scatter: 0.0 };
-    let misfit = |it: &Trial| (it.error[0].max(f64::MIN_POSITIVE) / error.at(it.accuracy)).ln().powi(2);
+    let misfit = |it: &Trial| (it.error[0].max(f64::MIN_POSITIVE) / error.at(it.candidate.accuracy)).ln().powi(2);
     error.scatter = (group.iter().map(misfit).sum::<f64>() / group.len() as f64).sqrt();
     Some(error)
 }
@@ -247,59 +130,95 @@ fn truncation(points: &[(f64, f64)], integrator: Integrator) -> Option<(f64, f64
 /// is none to compare.
 fn round_off(group: &[Trial], exact: &[&Trial]) -> f64 {
     let difference = |it: &Trial| {
-        let same = exact.iter().find(|of| of.accuracy == it.accuracy)?;
+        let same = exact.iter().find(|of| of.candidate.accuracy == it.candidate.accuracy)?;
         let differences: Vec<f64> = it.errors.iter().zip(&same.errors).map(|(a, b)| a - b).collect();
         (!differences.is_empty()).then(|| extrapolate(&differences, it.steps)[0])
     };
     group.iter().filter_map(difference).min_by(f64::total_cmp).unwrap_or(0.0)
 }
 
-/// Returns the choice for a goal; [`None`] if it is out of reach of every mode and integrator.
+/// Returns the choice for a goal: the trial that reaches it best, or what the laws predict if that is better beyond
+/// its uncertainty; [`None`] if the goal is out of reach of every mode and integrator.
 #[must_use]
-pub fn advise(promises: &[Promise], goal: Goal) -> Option<Advice> {
-    let candidates = promises.iter().filter_map(|promise| {
-        let (least, most) = promise.range;
+pub fn advise(trials: &[Trial], promises: &[Promise], goal: Goal) -> Option<Advice> {
+    // Quantity to be least.
+    let cost = |it: &Advice| match goal {
+        Goal::Error(_) => it.seconds,
+        Goal::Time(_) => it.error,
+    };
+    let best = |a: &Advice, b: &Advice| cost(a)[0].total_cmp(&cost(b)[0]);
+    let reached = |it: &Advice| match goal {
+        Goal::Error(goal) => it.error[0] <= goal,
+        Goal::Time(goal) => it.seconds[0] <= goal,
+    };
+    let measured = trials.iter().map(Trial::as_advice).filter(reached).min_by(best);
+    let predicted = promises.iter().filter_map(|promise| promise.choice(trials, goal)).min_by(best);
+    match (measured, predicted) {
+        (Some(measured), Some(predicted)) if cost(&predicted)[2] < cost(&measured)[0] => Some(predicted),
+        (measured, predicted) => measured.or(predicted),
+    }
+}
+
+impl Trial {
+    /// Returns the trial as advice.
+    fn as_advice(&self) -> Advice {
+        let within = (2.0 * LEAST_SCATTER).exp();
+        let seconds = [self.seconds, self.seconds / within, self.seconds * within];
+        Advice { candidate: self.candidate, error: self.error, seconds, measured: true }
+    }
+}
+
+impl Promise {
+    /// Returns what the prediction is for.
+    fn group(&self) -> (Engine, Precision, Integrator) {
+        (self.engine, self.mode, self.integrator)
+    }
+
+    /// Returns the accuracy for a goal with its prediction; [`None`] if the goal is out of reach.
+    fn choice(&self, trials: &[Trial], goal: Goal) -> Option<Advice> {
+        let (least, most) = self.range;
         let accuracy = match goal {
-            Goal::Error(goal) => promise.error.accuracy_for(goal, (least, most))?,
+            Goal::Error(goal) => {
+                let law = self.error.accuracy_for(goal, (least, most))?;
+                // A trial that missed the goal where the law reaches it corrects the law.
+                let corrected =
+                    |it: &Trial| it.candidate.accuracy * (goal / it.error[0]).powf(1.0 / self.error.exponent);
+                let missed = trials.iter().filter(|it| {
+                    it.error[0] > goal && it.candidate.accuracy <= law && it.candidate.group() == self.group()
+                });
+                missed.map(corrected).fold(law, f64::min)
+            }
             Goal::Time(goal) => {
                 // Shorter steps take longer: a law that says otherwise was fitted to noise.
-                let exponent = promise.cost.exponent.min(-0.1);
-                let affordable = (goal / promise.cost.coefficient).powf(1.0 / exponent);
+                let exponent = self.cost.exponent.min(-0.1);
+                let affordable = (goal / self.cost.coefficient).powf(1.0 / exponent);
                 // Where truncation is half of what the mode rounds, shorter steps gain nothing.
-                let EnergyLaw { coefficient, exponent, round_off, .. } = promise.error;
+                let EnergyLaw { coefficient, exponent, round_off, .. } = self.error;
                 affordable.max((0.5 * round_off / coefficient).powf(1.0 / exponent)).max(least)
             }
         };
         let accuracy = two_digits_down(accuracy);
-        let advice = promise.at(accuracy);
+        let advice = self.at(accuracy);
         let fits = match goal {
             Goal::Error(_) => accuracy >= least,
-            Goal::Time(goal) => accuracy <= most && advice.seconds.0 <= goal * 1.1,
+            Goal::Time(goal) => accuracy <= most && advice.seconds[0] <= goal * 1.1,
         };
         fits.then_some(advice)
-    });
-    candidates.min_by(|a, b| match goal {
-        Goal::Error(_) => a.seconds.0.total_cmp(&b.seconds.0),
-        Goal::Time(_) => a.error.0.total_cmp(&b.error.0),
-    })
-}
+    }
 
-impl Promise {
     /// Returns the prediction at an accuracy.
     #[must_use]
     pub fn at(&self, accuracy: f64) -> Advice {
-        let [.., least] = self.integrator.tried();
+        let Self { engine, mode, integrator, .. } = *self;
+        let [.., least] = integrator.tried();
         // Beyond the trials the laws are only followed: twice as unsure for every two times shorter step.
-        let beyond = (least / accuracy).max(1.0).powf(self.integrator.step_power());
-        let error = self.within * (2.0 * self.error.scatter).exp() * beyond;
-        let seconds = (2.0 * self.cost.scatter.max(0.2)).exp() * beyond.sqrt();
+        let beyond = (least / accuracy).max(1.0).powf(integrator.step_power());
+        let range = |x: f64, within: f64| [x, x / within, x * within];
         Advice {
-            engine: self.engine,
-            mode: self.mode,
-            integrator: self.integrator,
-            accuracy,
-            error: (self.error.at(accuracy), error),
-            seconds: (self.cost.at(accuracy), seconds),
+            candidate: Candidate { engine, mode, integrator, accuracy },
+            error: range(self.error.at(accuracy), self.within * (2.0 * self.error.scatter).exp() * beyond),
+            seconds: range(self.cost.at(accuracy), (2.0 * self.cost.scatter.max(LEAST_SCATTER)).exp() * beyond.sqrt()),
+            measured: false,
         }
     }
 
@@ -316,44 +235,6 @@ pub fn two_digits_down(x: f64) -> f64 {
     let unit = 10f64.powf(x.log10().floor() - 1.0);
     let down = (x / unit * (1.0 + 1e-12)).floor() * unit;
     format!("{down:.1e}").parse().unwrap_or(x)
-}
-
-/// Returns the engines of this machine with the modes to try: both engines, or the one that is `asked` for, in `modes` or
-/// the usual ones.
-#[must_use]
-pub fn candidates(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)> {
-    let gpu = assemble::gpus().is_ok_and(|gpus| !gpus.is_empty());
-    let engines = match asked {
-        Engine::Auto if gpu => vec![Engine::Cpu, Engine::Cuda],
-        Engine::Auto => vec![Engine::Cpu],
-        engine => vec![engine],
-    };
-    let usual = |engine: Engine| match engine {
-        Engine::Cuda => vec![Precision::F64, Precision::Mixed, Precision::DoubleFloat],
-        _ => vec![Precision::F64, Precision::Mixed],
-    };
-    let of = |engine| if modes.is_empty() { usual(engine) } else { modes.to_vec() };
-    engines.into_iter().flat_map(|engine| of(engine).into_iter().map(move |mode| (engine, mode))).collect()
-}
-
-/// Returns the trials as a table.
-#[must_use]
-pub fn table(trials: &[Trial]) -> Table {
-    let rows = Rows(trials);
-    let [nu, eta] = rows.accuracies("accuracy of the time step", |it| Some((it.integrator, it.accuracy)));
-    let columns = vec![
-        rows.text("engine", "engine", |it| it.engine.name().into()),
-        rows.text("mode", "precision mode", |it| it.mode.name().into()),
-        rows.text("integrator", "scheme with its order", |it| it.integrator.name().into()),
-        nu,
-        eta,
-        rows.numbers("part", "1", "part of the run that was tried", |it| it.part),
-        rows.numbers("seconds", "s", "wall time of the whole run", |it| it.seconds),
-        rows.numbers("error", "1", "expected energy error at its end", |it| it.error[0]),
-        rows.numbers("least", "1", "it may be as small as this", |it| it.error[1]),
-        rows.numbers("most", "1", "it may be as large as this", |it| it.error[2]),
-    ];
-    Table { title: "Trials, scaled to the whole run".into(), remarks: Vec::new(), columns }
 }
 
 #[cfg(test)]

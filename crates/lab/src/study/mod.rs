@@ -5,8 +5,8 @@
 //! some forces. The rows become tables ([`tisane_io::table`]) and [`figures`], beside what the [papers](crate::literature::tables) report and
 //! what theory says ([`laws`]).
 //!
-//! From trials come two helpers of users: the performance [`model`] of a machine, which [`predict`]s what a run will
-//! take, and [`advise`], which recommends an integrator, a mode and an accuracy.
+//! From trials come three helpers of users: the performance [`model`] of a machine, which [`predict`]s what a run will
+//! take, the [`pace`] of its beginning, which does so without a model, and [`advise`], which recommends an integrator, a mode and an accuracy.
 
 pub mod advise;
 pub mod config;
@@ -19,6 +19,7 @@ pub mod integrators;
 pub mod journal;
 pub mod laws;
 pub mod model;
+pub mod pace;
 pub mod plummer;
 pub mod points;
 pub mod predict;

@@ -126,10 +126,15 @@ impl Prediction {
     /// Describes the wall time with its range.
     #[must_use]
     pub fn describe(&self) -> String {
-        let Self { seconds, within, .. } = self;
-        let [likely, least, most] = [*seconds, seconds / within, seconds * within].map(describe_seconds);
-        format!("about {likely} ({least} to {most})")
+        describe_range(self.seconds, self.within)
     }
+}
+
+/// Describes a wall time in s with the range of a factor `within` either way.
+#[must_use]
+pub fn describe_range(seconds: f64, within: f64) -> String {
+    let [likely, least, most] = [seconds, seconds / within, seconds * within].map(describe_seconds);
+    format!("about {likely} ({least} to {most})")
 }
 
 /// Describes a wall time with two significant digits, the accuracy of a prediction.

@@ -1,5 +1,6 @@
 //! Run without files: a span of time of a system, timed, with its energy error.
 
+use super::pace::Pace;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use tisane::force::profile::Profiler;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::spin_pool;
-use tisane::time::Time;
+use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_run::assemble::{self, Session, Setup};
 
 /// Time and error of a part of a run.
@@ -97,28 +98,7 @@ impl Measured {
 /// # Errors
 /// As the engine and the integrator; the particles of `set` stay as they are.
 pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Duration>) -> Result<Option<Measured>> {
-    let (engines, notes) = assemble::engines(set, session)?;
-    // Without a profile the engine is timed too, but not its phases.
-    let (propagator, profiler) = match notes.profiler {
-        Some(profiler) => (engines.propagator, profiler),
-        None => {
-            let profiler = Profiler::default();
-            (engines.propagator.timed(&profiler), profiler)
-        }
-    };
-    let trial = Trial {
-        particles: set.particles.clone(),
-        propagator,
-        profiler,
-        now: Time::default(),
-        deadline: budget.map(|budget| Instant::now() + budget),
-    };
-    let measured = if engines.kind == EngineKind::Cuda {
-        spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || trial.over(span))?
-    } else {
-        trial.over(span)
-    };
-    let measured = measured.map_err(|error| error.in_user_units(&set.scale))?;
+    let measured = Trial::of(set, session)?.work(set, |trial| trial.over(span, budget))?;
     Ok(measured.map(|mut measured| {
         measured.profile = measured.profile.filter(|_| session.profile);
         measured.span *= set.clock.dt_max * set.scale.time;
@@ -126,21 +106,57 @@ pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Durat
     }))
 }
 
+/// Integrates the beginning of a run for a wall time of `budget` after its start, without measuring its energy. A block
+/// that by the pace of the start would end later than twice that time is not begun.
+///
+/// # Errors
+/// As [`run`].
+pub fn pace(set: &Setup, budget: Duration) -> Result<Pace> {
+    let evaluations = set.config.integrator.scheme().block_steps().map_or(1, |steps| steps.evaluations);
+    let to = Time::from_dt_max(set.steps_to_end);
+    Trial::of(set, Session::default())?.work(set, |trial| trial.pace(to, budget, f64::from(evaluations)))
+}
+
 struct Trial {
+    kind: EngineKind,
     particles: Particles,
     propagator: Propagator,
     profiler: Profiler,
     now: Time,
-    deadline: Option<Instant>,
 }
 
 impl Trial {
-    fn over(mut self, span: Range<u64>) -> Result<Option<Measured>> {
+    fn of(set: &Setup, session: Session) -> Result<Self> {
+        let (engines, notes) = assemble::engines(set, session)?;
+        // Without a profile the engine is timed too, but not its phases.
+        let (propagator, profiler) = match notes.profiler {
+            Some(profiler) => (engines.propagator, profiler),
+            None => {
+                let profiler = Profiler::default();
+                (engines.propagator.timed(&profiler), profiler)
+            }
+        };
+        Ok(Self { kind: engines.kind, particles: set.particles.clone(), propagator, profiler, now: Time::default() })
+    }
+
+    /// Does some work on the threads of a run; errors are in the user's units.
+    fn work<T: Send>(self, set: &Setup, work: impl FnOnce(Self) -> Result<T> + Send) -> Result<T> {
+        let done = if self.kind == EngineKind::Cuda {
+            spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || work(self))?
+        } else {
+            work(self)
+        };
+        done.map_err(|error| error.in_run(&set.run_context()))
+    }
+
+    fn over(mut self, span: Range<u64>, budget: Option<Duration>) -> Result<Option<Measured>> {
         let [from, to] = [span.start, span.end].map(Time::from_dt_max);
+        let deadline = budget.map(|budget| Instant::now() + budget);
+        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         self.propagator.start(&mut self.particles)?;
         while self.now < from {
             self.now = self.propagator.advance(&mut self.particles, from, 1)?.now;
-            if self.is_late() {
+            if is_late() {
                 return Ok(None);
             }
         }
@@ -148,7 +164,7 @@ impl Trial {
         let mut it = Measured::default();
         while self.now < to {
             self.step(&mut it, to)?;
-            let late = self.is_late();
+            let late = is_late();
             if self.now.is_synchronised() {
                 it.energy_error = relative(self.energy()?, before);
                 it.errors.push(it.energy_error);
@@ -167,8 +183,41 @@ impl Trial {
         Ok(Some(it))
     }
 
-    fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    /// Measures the pace, with a number of `evaluations` for each step.
+    fn pace(mut self, to: Time, budget: Duration, evaluations: f64) -> Result<Pace> {
+        let begin = Instant::now();
+        let start_pairs = self.propagator.start(&mut self.particles)?.pairs;
+        let mut it = Pace { start: begin.elapsed().as_secs_f64(), start_pairs, ..Pace::default() };
+        let n = self.particles.len();
+        let particle = it.start * evaluations * (n as f64 - 1.0) / (start_pairs as f64).max(1.0);
+        let (mut whole, most) = (0.0, 2.0 * budget.as_secs_f64());
+        let begin = Instant::now();
+        while self.now < to && it.seconds < budget.as_secs_f64() {
+            let fits = |block: usize| it.seconds + particle * block as f64 <= most;
+            if !fits(n) && !fits(self.next_block()) {
+                break;
+            }
+            let done = self.propagator.advance(&mut self.particles, to, 1)?;
+            it.seconds = begin.elapsed().as_secs_f64();
+            it.pairs += done.pairs;
+            self.now = done.now;
+            if self.now.is_synchronised() {
+                it.whole.push(it.seconds - whole);
+                whole = it.seconds;
+            }
+        }
+        it.covered = self.now.0 as f64 / TICKS_PER_DT_MAX as f64;
+        let steps: f64 = self.particles.step.iter().map(|level| 2f64.powi(level.0.into())).sum();
+        it.pairs_per_dt_max = steps * evaluations * (self.particles.len() as f64 - 1.0);
+        Ok(it)
+    }
+
+    /// Returns the number of particles in the next block.
+    fn next_block(&self) -> usize {
+        let Particles { time, step, .. } = &self.particles;
+        let due = time.iter().zip(step).map(|(time, step)| time.0 + step.ticks());
+        let first = due.clone().min();
+        due.filter(|due| Some(*due) == first).count()
     }
 
     /// Takes the next block step and adds its counts and times.

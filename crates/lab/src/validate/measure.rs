@@ -65,7 +65,7 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        now = propagator.advance(&mut p, end, 1).map_err(|e| e.in_user_units(&set.scale))?.now;
+        now = propagator.advance(&mut p, end, 1).map_err(|e| e.in_run(&set.run_context()))?.now;
         if !now.is_synchronised() {
             continue;
         }

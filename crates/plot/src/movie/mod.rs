@@ -4,6 +4,7 @@
 //! the moments. [`Film::render`] then draws frames on all cores, with a few snapshots in memory at a time. A frame
 //! depends on the snapshots and the settings alone.
 
+mod animation;
 mod canvas;
 mod framing;
 mod interpolation;
@@ -12,6 +13,7 @@ mod overlay;
 use super::palette::rgb;
 use super::snapshots::Look;
 use super::{Theme, raster};
+pub use animation::Animation;
 use canvas::Canvas;
 use framing::Glimpse;
 use interpolation::place;

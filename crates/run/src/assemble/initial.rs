@@ -1,6 +1,6 @@
 //! Particles of the section `[initial]`: one model, or several in a list.
 
-use super::{from_file, sampled};
+use super::{particle_file, sampled};
 use crate::config::{self, Encounter, Initial, Loaded, Model, Problem};
 use std::f64::consts::TAU;
 use tisane::error::{Error, Result};
@@ -30,7 +30,7 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
     let fixed = |particles: Particles, source: &str| InitialState::new(particles, source);
     Ok(match &initial.model {
         Model::Clusters(clusters) => several(at, clusters, initial.orbit.as_ref(), context)?,
-        Model::File(file) => from_file(file, &context.units, context.warnings)?,
+        Model::File(file) => particle_file::read(at, file, context)?,
         Model::Elements(table) => on_orbits(table, context)?,
         Model::TwoBody(two) => {
             let at_pericentre = two.start == config::Apsis::Pericentre;

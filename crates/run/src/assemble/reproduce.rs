@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane_io::checksum;
-use tisane_io::provenance::{InputFile, Provenance};
+use tisane_io::provenance::{Change, InputFile, Provenance};
 
 /// Configuration and engine that reproduce a file.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub struct Reproduction {
 /// configuration.
 pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Result<Reproduction> {
     let name = |what: &str| format!("{} ({what})", path.display());
+    check_unchanged_on_the_way(path, made)?;
     let moved = check_inputs(path, made, inputs)?;
     let resolved = Config::from_str(&name("config_resolved"), &made.config_resolved, Path::new(""), &moved)?;
     let mut sets = made.overrides().map_err(|problem| Error::input(path, problem))?;
@@ -74,6 +75,26 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
             }],
         },
     })
+}
+
+/// Refuses a file of a run whose trajectory is not that of one configuration. A shorter dt_min after a stop by the longer
+/// one is no such change: the run has the bits of the shorter one from its start.
+fn check_unchanged_on_the_way(path: &Path, made: &Provenance) -> Result<()> {
+    let changes = made.changes().map_err(|problem| Error::input(path, problem))?;
+    let shorter_floor = |it: &Change| {
+        it.key.ends_with(".dt_min") && it.to.as_f64().zip(it.from.as_f64()).is_some_and(|(to, from)| to < from)
+    };
+    let of_trajectory = changes.iter().filter(|it| it.trajectory && !shorter_floor(it));
+    let all: Vec<String> = of_trajectory
+        .map(|it| format!("{} from {} to {} after {} block steps", it.key, it.from, it.to, it.block_steps))
+        .collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    let problem = format!("settings of its run were changed on the way: {}", all.join(", "));
+    let help = "no single command repeats it: run the configuration with limits.block_steps up to the first change, then \
+                `tisane resume` with --set, and so on";
+    Err(Error::input(path, problem).with_help(help))
 }
 
 /// Checks that the input files have not changed; returns the overrides that give their paths.

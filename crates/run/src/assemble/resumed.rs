@@ -1,49 +1,68 @@
 //! Resumed runs: from a checkpoint that belongs to the run.
 
+use super::changes::{Difference, Freedom, differences, freedom};
 use super::engine::{Session, Task};
+use super::rebase::{Obstacle, rebase};
 use super::{choose_engines, close_pairs, plan, provenance};
 use crate::binaries::Terms;
-use crate::config::{Config, Problem};
+use crate::config::{Config, Loaded, Problem};
 use crate::simulation::Simulation;
+use serde_json::Value;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::initial::scaling;
 use tisane::particles::Particles;
-use tisane::time::Time;
+use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
-use tisane_io::checkpoint::{self, Checkpoint};
+use tisane_io::checkpoint::{self, Checkpoint, RunState};
 use tisane_io::fields::Journal;
 use tisane_io::file_units::FileUnits;
-use tisane_io::provenance::Provenance;
+use tisane_io::provenance::{Change, Provenance};
 use tisane_io::snapshot::{self, SnapshotData};
 use tisane_io::{directory, provenance};
 
-/// Returns a simulation that continues from the newest intact checkpoint of `dir`, with its configuration. `change` may
-/// alter settings that do not affect the trajectory (end, limits, threads, outputs) and are saved in the configuration;
-/// those of `session` are not saved. Returns a warning if the newest checkpoint was damaged and the previous one was
-/// read.
+/// Run that is ready to continue.
+pub struct Resumed {
+    /// The simulation, at the state of the checkpoint.
+    pub simulation: Simulation,
+    /// Its configuration, with the changes.
+    pub config: Config,
+    /// Warnings: a damaged checkpoint, changed settings that the trajectory depends on.
+    pub warnings: Vec<String>,
+    /// Changed settings that it does not depend on.
+    pub notes: Vec<String>,
+    /// True if settings were changed: a new checkpoint should record them at once.
+    pub changed: bool,
+}
+
+/// Returns a simulation that continues from the newest intact checkpoint of `dir`, with its configuration and the
+/// overrides `sets` (`section.key=value`), which are saved in the configuration; settings of `session` are not. Settings
+/// that the trajectory depends on are changed by `sets` alone: accuracy and steps of the integrator, and the precision
+/// mode.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no intact checkpoint or it belongs to another run; [`Error::Config`].
-pub fn resumed_run(
-    dir: &Path,
-    session: Session,
-    change: impl FnOnce(&mut Config) -> Result<(), Problem>,
-) -> Result<(Simulation, Config, Option<String>)> {
+/// [`Error::Input`] if there is no intact checkpoint, it belongs to another run, or cannot be continued with such
+/// settings; [`Error::Config`].
+pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resumed> {
     let (checkpoint, warning) = checkpoint::read_newest(dir)?;
-    let loaded = Config::from_file(dir.join(directory::CONFIG), &[])?;
     let taken = if warning.is_some() { checkpoint::PREVIOUS } else { checkpoint::NEWEST };
-    check_same_run(dir, (taken, &checkpoint), &loaded.config)?;
+    let (loaded, changes) = changed(dir, (taken, &checkpoint), sets)?;
     let mut config = loaded.config.clone();
     config.output.directory = Some(dir.display().to_string());
-    change(&mut config).map_err(|problem| loaded.explain(problem))?;
 
-    let Checkpoint { particles, run, history, provenance: of_run } = checkpoint;
+    let Checkpoint { mut particles, mut run, history, provenance: of_run } = checkpoint;
+    let reached = run.clock.time(run.now) * run.scale.time;
+    let dt_max = config.dt_max() / run.scale.time;
+    let is_dt_max =
+        |key: &str| key == format!("{0}.{1}", config.integrator.info().section, config.integrator.info().dt_max_key);
+    if changes.iter().any(|it| is_dt_max(&it.key)) {
+        rebase(&mut particles, &mut run.now, &mut run.clock, dt_max)
+            .map_err(|obstacle| loaded.explain(explain_obstacle(obstacle, &config, &run, dir)))?;
+    }
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     if Time::from_dt_max(steps_to_end) < run.now {
-        let reached = run.clock.time(run.now) * run.scale.time;
         let problem =
             format!("expected an end after t = {reached}, which the run has reached, found {}", config.t_end());
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
@@ -62,18 +81,28 @@ pub fn resumed_run(
     }
     info.warnings.extend(warnings_of_start(dir, Terms::new(&config, &run.scale, start)));
     let units = FileUnits { units: config.units(), scale: run.scale };
+    let records: Vec<Change> = changes.iter().map(|it| it.record(reached, run.counters.block_steps)).collect();
+    let mut all = of_run.changes().map_err(|problem| Error::input(dir.join(taken), problem))?;
+    all.extend(records.iter().cloned());
     let of_run = Provenance {
         config_as_written: of_run.config_as_written,
         config_overrides: of_run.config_overrides,
         inputs: of_run.inputs,
         initial_sha256: of_run.initial_sha256,
+        changes: if all.is_empty() { String::new() } else { serde_json::json!(all).to_string() },
         ..Provenance::current()
     };
     let provenance = provenance(&config, of_run, (engines.kind, &info))?;
     let plan = plan(&config, steps_to_end, &run.scale);
+    let time = units.units.readable(reached, Dimension::TIME);
+    let changed = |of_trajectory: bool| {
+        let of = records.iter().filter(move |change| change.trajectory == of_trajectory);
+        of.map(|change| describe(change, &time)).collect::<Vec<_>>()
+    };
+    let (warnings, notes) = (warning.into_iter().chain(changed(true)).collect(), changed(false));
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
     (simulation.history, simulation.info) = (history, info);
-    Ok((simulation, config, warning))
+    Ok(Resumed { simulation, config, warnings, notes, changed: !records.is_empty() })
 }
 
 /// Returns the warnings of close pairs that the run gave at its start, from the first snapshot; none where that was moved
@@ -89,26 +118,116 @@ fn warnings_of_start(dir: &Path, terms: Terms) -> Vec<String> {
     close_pairs(&p, &pot, terms).warnings()
 }
 
-/// Checks that a checkpoint was made with this configuration, in all settings that the trajectory depends on.
-fn check_same_run(dir: &Path, (name, checkpoint): (&str, &Checkpoint), config: &Config) -> Result<()> {
-    let refuse = |what: String| {
-        let help = "config.toml or the checkpoint was changed or copied; resume only continues one and the same run";
-        Err(Error::input(dir.join(name), what).with_help(help))
+/// Describes a changed setting, and what it means for the bits.
+fn describe(change: &Change, time: &str) -> String {
+    let Change { key, from, to, trajectory, block_steps, .. } = change;
+    let meaning = match trajectory {
+        true => "the bits from here on are those of the new value, and not those of a run that was not changed",
+        false => "the trajectory does not depend on it",
     };
+    let text = |value: &Value| match value {
+        Value::Null => "none".to_owned(),
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    };
+    format!(
+        "{key} changes from {} to {} at t = {time}, after {block_steps} block steps: {meaning}",
+        text(from),
+        text(to)
+    )
+}
+
+/// Returns the problem with a longest step that a run cannot be continued with.
+fn explain_obstacle(obstacle: Obstacle, config: &Config, run: &RunState, dir: &Path) -> Problem {
+    let info = config.integrator.info();
+    let (key, name) = (format!("{}.{}", info.section, info.dt_max_key), info.dt_max_key);
+    let present = run.clock.dt_max * run.scale.time;
+    match obstacle {
+        Obstacle::Ratio => Problem::new(
+            key,
+            format!(
+                "a run continues with a {name} that is 2, 4, 8 … times shorter or longer than its own, {present}; nearest \
+                 values: {} and {}",
+                0.5 * present,
+                2.0 * present
+            ),
+        ),
+        Obstacle::Moment => {
+            let periods = run.now.0.div_ceil(TICKS_PER_DT_MAX) as f64;
+            let next = (run.clock.start + periods * run.clock.dt_max) * run.scale.time;
+            Problem::new(key, format!("the checkpoint stands between the moments that this {name} can count"))
+                .with_help(format!(
+                    "run to the next one first: tisane resume {} --t-end {next}; then change it",
+                    dir.display()
+                ))
+        }
+    }
+}
+
+/// Returns the configuration of a run in `dir` with the overrides `sets`, and the settings that differ from those of its
+/// checkpoint.
+fn changed(dir: &Path, (name, checkpoint): (&str, &Checkpoint), sets: &[String]) -> Result<(Loaded, Vec<Difference>)> {
+    let file = dir.join(directory::CONFIG);
+    let refuse = |what: String, help: &str| Err(Error::input(dir.join(name), what).with_help(help.to_owned()));
+    let copied = "config.toml or the checkpoint was changed or copied; resume only continues one and the same run";
     let of_run = Config::from_str("checkpoint", &checkpoint.provenance.config_resolved, dir, &[])?.config;
+    let mut sets = sets.to_vec();
+    let named = |sets: &[String], key: &str| {
+        let holds = |name: &str| key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let is_named = |set: &String| set.split_once('=').is_some_and(|(name, _)| holds(name.trim()));
+        sets.iter().any(is_named)
+    };
+    // The limit of the audit is that of the mode, unless it was set.
+    let precision = |config: &Config| config.force.precision();
+    let mut loaded = Config::from_file(&file, &sets)?;
+    if precision(&loaded.config) != precision(&of_run) && !named(&sets, "audit.limit") {
+        let own = of_run.audit.limit(precision(&of_run)) == precision(&of_run).audit_limit();
+        sets.extend(own.then(|| format!("audit.limit={:e}", precision(&loaded.config).audit_limit())));
+    }
+    // A change that the checkpoint records and config.toml lacks: the process ended between writing the two.
+    let recorded = checkpoint.provenance.changes().unwrap_or_default();
+    for it in differences(&of_run, &loaded.config) {
+        let last = recorded.iter().rev().find(|change| change.key == it.key);
+        if !it.from.is_null()
+            && !named(&sets, &it.key)
+            && last.is_some_and(|change| change.from == it.to && change.to == it.from)
+        {
+            sets.push(format!("{}={}", it.key, it.from));
+        }
+    }
+    loaded = Config::from_file(&file, &sets)?;
     let n = checkpoint.particles.len();
-    if let Some((Some(said), ..)) = config.initial.sampled()
+    if let Some((Some(said), ..)) = loaded.config.initial.sampled()
         && said != n as u64
     {
-        return refuse(format!("it holds {n} particles, but config.toml says {said}"));
+        return refuse(format!("it holds {n} particles, but config.toml says {said}"), copied);
     }
-    match differing_section(&of_run, config) {
-        Some(section) => refuse(format!("its run had another [{section}] than config.toml")),
-        None if of_run.run.t_start != config.run.t_start => {
-            refuse("its run had another [run.t_start] than config.toml".into())
+    let changes = differences(&of_run, &loaded.config);
+    let same_scheme = loaded.config.integrator.kind() == of_run.integrator.kind();
+    for Difference { key, from, to } in &changes {
+        let differs = || format!("its run had {key} = {from}, and config.toml has {to}");
+        match freedom(key) {
+            Freedom::Free => {}
+            Freedom::BySet if same_scheme && named(&sets, key) => {}
+            Freedom::BySet if same_scheme => {
+                let help = format!(
+                    "to change it on purpose, from this checkpoint on: tisane resume {} --set {key}={to}; otherwise \
+                     {copied}",
+                    dir.display()
+                );
+                return refuse(differs(), &help);
+            }
+            _ if named(&sets, key) => {
+                let problem = format!("a run cannot be continued with another {key} than its own, {from}");
+                let help = "start a new run from a snapshot, with [initial.file]; resume changes the accuracy and the \
+                            steps of the integrator, the precision, outputs and limits";
+                return Err(loaded.explain(Problem::new(key, problem).with_help(help)));
+            }
+            _ => return refuse(differs(), copied),
         }
-        None => check_same_start(dir, name, &checkpoint.provenance.initial_sha256),
     }
+    check_same_start(dir, name, &checkpoint.provenance.initial_sha256)?;
+    Ok((loaded, changes))
 }
 
 /// Checks that a checkpoint comes from the initial particles of the run in this directory, as the configuration has

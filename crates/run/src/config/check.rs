@@ -38,6 +38,9 @@ impl Walk<'_> {
         if !names.is_empty() {
             return self.name(&names, path, value);
         }
+        if let Some(choices) = schema.get("anyOf").and_then(Json::as_array) {
+            return self.any_of(choices, path, value);
+        }
         match (schema.get("type").and_then(Json::as_str), value) {
             (Some("object"), Value::Table(table)) => self.section(schema, path, table),
             (Some("integer"), Value::Integer(number)) => self.integer(schema, path, *number),
@@ -60,6 +63,19 @@ impl Walk<'_> {
             (Some("array"), other) => self.report(path, format!("expected a list in [ ], found {}", describe(other))),
             (Some("string"), other) => self.report(path, format!("expected text in quotes, found {}", describe(other))),
             (Some(_), other) => self.report(path, format!("did not expect {}", describe(other))),
+        }
+    }
+
+    /// Checks a value of one of several types: text, or a list.
+    fn any_of(&mut self, choices: &[Json], path: &str, value: &Value) {
+        let kind = match value {
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            _ => "",
+        };
+        match choices.iter().find(|choice| choice.get("type").and_then(Json::as_str) == Some(kind)) {
+            Some(choice) => self.value(choice, path, value),
+            None => self.report(path, format!("expected text in quotes or a list in [ ], found {}", describe(value))),
         }
     }
 

@@ -9,9 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::item_path;
+use super::error::Problem;
+use super::file;
 use super::format::Format;
 use tisane::real;
 use tisane::units::Real;
+use tisane_io::formats::Datasets;
 
 pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
 pub use population::{
@@ -177,6 +180,9 @@ pub struct FileModel {
     /// Format of the file.
     #[serde(default)]
     pub format: Format,
+    /// Datasets of the particles, in an HDF5 file of a layout that tisane does not recognise. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datasets: Option<Datasets>,
 }
 
 impl FileModel {
@@ -185,6 +191,29 @@ impl FileModel {
     pub fn path(&self) -> &Path {
         Path::new(&self.path)
     }
+}
+
+/// Reads the datasets of a file as a command line gives them: `{ mass = "m", position = "x", velocity = "v" }`, as in
+/// the configuration.
+///
+/// # Errors
+/// A message with every mistake that can be seen without the file.
+pub fn parse_datasets(text: &str) -> std::result::Result<Datasets, String> {
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Named {
+        /// Datasets of the particles.
+        datasets: Datasets,
+    }
+    let mistakes = |named: &Named| {
+        let located = |(key, problem)| Problem::new(format!("datasets.{key}"), problem);
+        named.datasets.mistakes().into_iter().map(located).collect()
+    };
+    let read = file::read::<Named>(("--datasets", &format!("datasets = {text}")), &[], mistakes);
+    read.map(|(named, _)| named.datasets).map_err(|error| match error.advice() {
+        Some(help) => format!("{error}; {help}"),
+        None => error.to_string(),
+    })
 }
 
 /// Bodies on Kepler orbits about a central one, from a table of orbital elements.

@@ -58,13 +58,7 @@ pub enum System {
 impl UnitsSection {
     /// Returns the units that are given by name; [`None`] if they are incomplete.
     pub(super) fn named(&self) -> Option<Units> {
-        let rates = match (self.velocity, self.time) {
-            (Some(velocity), Some(time)) => Rates::Both(velocity, time),
-            (Some(velocity), None) => Rates::Velocity(velocity),
-            (None, Some(time)) => Rates::Time(time),
-            (None, None) => return None,
-        };
-        Some(Units::named(self.mass?, self.length?, rates))
+        Some(Units::named(self.mass?, self.length?, Rates::from_names(self.velocity, self.time)?))
     }
 }
 

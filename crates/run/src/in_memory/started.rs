@@ -7,7 +7,7 @@ use crate::simulation::SessionInfo;
 use crate::system::System;
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Audit;
-use tisane::error::{Error, Result};
+use tisane::error::{Error, Result, RunContext};
 use tisane::force::external::ExternalField;
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, Field, FieldEngine, Forces, NO_SOURCE, Points};
@@ -157,8 +157,13 @@ impl Started {
         Ok(Time(Time::from_dt_max(whole as u64).0.saturating_add_signed(rest as i64)))
     }
 
-    /// Advances the system; see [`super::InMemory::integrate`].
-    pub(super) fn integrate(&mut self, t: f64, go_on: &mut (dyn FnMut(&System) -> bool + Send)) -> Result<bool> {
+    /// Advances the system by the settings of `config`; see [`super::InMemory::integrate`].
+    pub(super) fn integrate(
+        &mut self,
+        t: f64,
+        config: &Config,
+        go_on: &mut (dyn FnMut(&System) -> bool + Send),
+    ) -> Result<bool> {
         let until = self.moment(t)?;
         if t < self.time || until < self.until {
             let problem = format!("{t} is before the present time, {}: the integration goes forward only", self.time);
@@ -168,7 +173,7 @@ impl Started {
         loop {
             let done = match self.system.advance(until, 1) {
                 Ok(done) => done,
-                Err(error) => return Err(self.fail(error)),
+                Err(error) => return Err(self.fail(error, config)),
             };
             if done.block_steps == 0 {
                 self.arrive(until, t);
@@ -192,10 +197,18 @@ impl Started {
 
     /// Ends the integration by an error. Particles of its last block may stand at the end of their step: that is the
     /// present time, so that none is ahead of it.
-    fn fail(&mut self, error: Error) -> Error {
+    fn fail(&mut self, error: Error, config: &Config) -> Error {
         let System { particles, state, .. } = &self.system;
+        let run = RunContext {
+            units: config.units(),
+            scale: state.scale,
+            epsilon: config.softening.epsilon.get() / state.scale.length,
+            t_end: None,
+            seconds_per_block_step: None,
+            directory: None,
+        };
         let latest = particles.time.iter().fold(state.now, |latest, time| latest.max(*time));
-        let (time, error) = (state.clock.time(latest) * state.scale.time, error.in_user_units(&state.scale));
+        let (time, error) = (state.clock.time(latest) * state.scale.time, error.in_run(&run));
         self.failed = Some(error.to_string());
         self.arrive(latest, time);
         error

@@ -28,7 +28,7 @@ impl Outputs {
     pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
-        Ok(Self { diagnostics: JournalWriter::create(dir, units, plan.external_field)?, cluster, survey: None })
+        Ok(Self { diagnostics: JournalWriter::create(dir, units, &plan.optional_columns())?, cluster, survey: None })
     }
 
     /// Resumes the journals at the lengths `written` of a checkpoint. Once all have been checked, the summary is
@@ -39,7 +39,7 @@ impl Outputs {
     pub(super) fn resume(plan: &Plan, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let of_checkpoint = (written.diagnostics_rows, written.diagnostics_sha256);
-        let diagnostics = ResumableJournal::check(dir, of_checkpoint, units, plan.external_field)?;
+        let diagnostics = ResumableJournal::check(dir, of_checkpoint, units, &plan.optional_columns())?;
         let cluster = plan.cluster.map(|_| ResumableJournals::check(dir, written, units)).transpose()?;
         // The summary describes the earlier end, which no longer holds.
         directory::remove_summary(dir)?;

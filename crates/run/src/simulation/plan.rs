@@ -4,6 +4,7 @@ use crate::cluster;
 use std::path::PathBuf;
 use std::time::Duration;
 use tisane::time::Time;
+use tisane_io::directory;
 
 /// Intervals of the outputs and limits of a run. Intervals are in units of `dt_max`: all particles are synchronised at
 /// these times anyway, so that outputs cannot change the trajectory.
@@ -32,6 +33,15 @@ pub struct Plan {
     pub wait_for_space: bool,
     /// True if an external field acts on the particles: then the diagnostics have a column for its energy.
     pub external_field: bool,
+    /// Softening, in internal units.
+    pub epsilon: f64,
+}
+
+impl Plan {
+    /// Returns the optional columns of the diagnostics whose presence follows from the run.
+    pub(super) fn optional_columns(&self) -> [(&'static str, bool); 1] {
+        [("external_potential_energy", self.external_field)]
+    }
 }
 
 /// Reason for the end of a run.
@@ -45,6 +55,8 @@ pub enum ExitReason {
     TimeLimit,
     /// The limit of block steps was reached.
     BlockStepLimit,
+    /// An error ended the run.
+    Failed,
 }
 
 impl ExitReason {
@@ -56,6 +68,7 @@ impl ExitReason {
             Self::Interrupted => "interrupted",
             Self::TimeLimit => "time-limit",
             Self::BlockStepLimit => "block-step-limit",
+            Self::Failed => directory::FAILED,
         }
     }
 }

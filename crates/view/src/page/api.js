@@ -12,6 +12,9 @@ async function get(path) {
 /** Returns the state of the run, with its snapshots from index `from` on. */
 export const state = async (from) => (await get(`state?from=${from}`)).json();
 
+/** Returns what ended or slows the run, as the page of crates/io/src/findings/page.rs. */
+export const why = async () => (await get("why")).json();
+
 /** Returns rows of a series from row `from` on whose number is a multiple of `every`. */
 export const rows = async (series, from, every, columns) =>
   (await get(`series/${series}?from=${from}&every=${every}&columns=${columns}`)).json();

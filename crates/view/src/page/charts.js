@@ -1,9 +1,13 @@
 // Plots on a canvas: lines over time, and bars.
 
 import { css } from "./colour.js";
-import { clamp, round, superscript, format } from "./maths.js";
+import { clamp, superscript, format } from "./maths.js";
 
-const MARGIN = { left: 46, right: 8, top: 6, bottom: 20 };
+const MARGIN = { left: 46, right: 8, top: 6, bottom: 18 };
+/** Height of the name of an axis, which has a row of its own below the labels: beside them it would take their place. */
+const NAME = 12;
+/** Length of the marks of the time axis, in pixels. */
+const TICK = 3;
 /** Minimum distance of labels on an axis, in pixels. */
 const APART = { x: 62, y: 27 };
 /** Lines with fewer points than this show their points. */
@@ -42,9 +46,14 @@ class Axis {
 
   #linear(most) {
     const span = this.high - this.low;
-    const step = [1, 2, 2.5, 5].map((m) => m * round(span / most)).find((s) => span / s <= most) ?? span;
+    const power = 10 ** Math.floor(Math.log10(span / most));
+    const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => span / s <= most * (1 + 1e-9)) ?? span;
+    // Enough digits to tell neighbours apart, also far from zero.
+    const digits = Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(this.low), Math.abs(this.high)) / step)) + 2);
     const ticks = [];
-    for (let k = Math.ceil(this.low / step - 1e-9); k * step <= this.high + 1e-9 * step; k++) ticks.push([k * step, label(k * step)]);
+    for (let k = Math.ceil(this.low / step - 1e-9); k * step <= this.high + 1e-9 * step; k++) {
+      ticks.push([k * step, label(k * step, digits)]);
+    }
     return ticks;
   }
 
@@ -61,7 +70,7 @@ class Axis {
 }
 
 /** Formats a number for an axis, in short form. */
-const label = (x) => format(x).replace(" × ", "·");
+const label = (x, digits) => format(x, digits).replace(" × ", "·");
 
 /** Returns the range of the values of all lines, with a margin; of the positive ones for a logarithmic axis. */
 function span(lines, log, least) {
@@ -155,7 +164,8 @@ export class Chart {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.font = "11px system-ui, sans-serif";
-    const box = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
+    const bottom = height - MARGIN.bottom - (this.bars ? 0 : NAME);
+    const box = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom };
     if (this.bars) this.#drawBars(pen, box);
     else this.#drawLines(pen, box, state);
     canvas.setAttribute("aria-label", `${this.about.title}, ${this.value.textContent}`);
@@ -173,15 +183,16 @@ export class Chart {
       pen.fillText(label, box.left - 6, at);
     }
     pen.textBaseline = "top";
-    const room = pen.measureText(xLabel).width + 10;
+    pen.textAlign = "center";
+    pen.strokeStyle = css("--frame");
     for (const [value, label] of x?.ticks(APART.x) ?? []) {
-      const at = x.pixel(value);
-      pen.textAlign = "center";
-      if (at < box.right - room - pen.measureText(label).width / 2) pen.fillText(label, at, box.bottom + 5);
+      const [at, half] = [x.pixel(value), pen.measureText(label).width / 2];
+      line(pen, [[Math.round(at) + 0.5, box.bottom], [Math.round(at) + 0.5, box.bottom + TICK]]);
+      // The last label stays within the canvas.
+      pen.fillText(label, Math.min(at, box.right + MARGIN.right - half), box.bottom + 5);
     }
     pen.textAlign = "right";
-    pen.fillText(xLabel, box.right, box.bottom + 5);
-    pen.strokeStyle = css("--frame");
+    pen.fillText(xLabel, box.right, box.bottom + 5 + NAME);
     line(pen, [[box.left + 0.5, box.top], [box.left + 0.5, box.bottom + 0.5], [box.right, box.bottom + 0.5]]);
   }
 

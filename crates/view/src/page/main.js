@@ -9,6 +9,7 @@ import { Panels } from "./panels.js";
 import { Player } from "./player.js";
 import { Scene, Unsupported } from "./scene.js";
 import { BACK, Overlay, heaviest, path, pick } from "./trails.js";
+import { Why } from "./why.js";
 
 /** Milliseconds between requests for the state of a run in progress, of one that has ended, and after a failure. */
 const EVERY = { running: 1000, ended: 5000, lost: 3000 };
@@ -26,6 +27,7 @@ const changed = () => (dirty = true);
 const frames = new Frames((problem) => notice(problem, true));
 const player = new Player(find, changed);
 const panels = new Panels(find("charts"), (time) => player.go(time));
+const why = new Why(find);
 const overlay = new Overlay(find("overlay"));
 const camera = new Camera(find("scene"), changed, (x, y) => follow([x, y]));
 
@@ -89,14 +91,16 @@ function chip(kind, text) {
   if (find("chip").textContent !== text) find("chip").textContent = text;
 }
 
-const REASONS = { finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit" };
+const REASONS = { failed: "ended by an error", finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit" };
 
 function showState(state) {
   find("name").textContent = state.name;
   document.title = `${state.name} – tisane`;
   const end = Number.isFinite(state.end) ? ` to ${format(state.end, 4)} ${run.units.time}` : "";
   if (state.running) chip("running", `running${end}`);
-  else chip("ended", REASONS[state.exit_reason] ?? "not running");
+  else chip(state.exit_reason === "failed" ? "lost" : "ended", REASONS[state.exit_reason] ?? "not running");
+  // A run without a summary was killed, or ended by an error of an older version.
+  find("why-open").dataset.state = state.running || !["failed", null].includes(state.exit_reason) ? "" : "lost";
   if (state.run) {
     find("facts").textContent = `N = ${state.run.n.toLocaleString("en-GB")} · engine ${state.run.engine} · ${state.run.precision}`
       + (state.run.units.henon ? " · N-body units" : "");
@@ -351,7 +355,7 @@ function begin() {
 }
 
 function key(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || find("keys").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || find("keys").open || why.dialog.open) return;
   const into = event.target.tagName;
   if (into === "SELECT" || (into === "BUTTON" && event.key === " ") || into === "SUMMARY") return;
   const action = {
@@ -359,6 +363,7 @@ function key(event) {
     ",": () => player.step(-1),
     ".": () => player.step(1),
     l: () => player.set({ live: !player.live }),
+    w: () => why.open(),
   }[event.key];
   if (action) action();
   else if (into === "INPUT" || !camera.key(event.key)) return;

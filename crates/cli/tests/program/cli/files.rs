@@ -24,6 +24,142 @@ fn inspect_knows_every_file_that_a_run_writes() {
     }
 }
 
+/// A line of the description of a run.
+#[track_caller]
+fn line<'a>(page: &'a str, name: &str) -> &'a str {
+    let found = page.lines().find(|line| line.split_whitespace().next() == Some(name));
+    found.unwrap_or_else(|| panic!("no line {name} in\n{page}"))
+}
+
+#[test]
+fn inspect_describes_a_run_in_every_state() {
+    let folder = Folder::new(
+        "[run]\nname = \"i\"\nt_end = 0.5\n[initial.plummer]\nn = 16\n[softening]\nepsilon = 0.01\n\
+         [integrator.hermite4]\ndt_max = 0.125\n[output]\ninterval = 0.125\n",
+    );
+    let state = || {
+        let before = folder.files();
+        let said = folder.tisane(&["inspect", "o"]).exits(0);
+        assert!(said.err.is_empty() && said.out.lines().count() < 30, "one screen:\n{}", said.out);
+        assert!(folder.files() == before, "inspect writes nothing");
+        said.out
+    };
+    let o = folder.path("o");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let page = state();
+    for (name, part) in [
+        ("run", "i in o"),
+        ("state", "finished"),
+        ("time", "0.5 T of 0.5 T, 100 %"),
+        ("particles", "16"),
+        ("units", "Henon units"),
+        ("integrator", "hermite4, nu = 0.01"),
+        ("force", "engine cpu, precision f64"),
+        ("softening", "0.01 L"),
+        ("energy", "error     dE/E "),
+        ("snapshots", "5, from 0 to 0.5 T"),
+        ("rows", "diagnostics 5, cluster 5, binaries "),
+        ("checkpoints", "checkpoint.hdf5 at 0.5 T"),
+        ("checkpoint.previous.hdf5", "at "),
+        ("disk", " KiB in "),
+        ("next", "tisane resume o --t-end TIME  goes on beyond 0.5 T"),
+    ] {
+        assert!(line(&page, name).contains(part), "{name}: {part} is missing in\n{page}");
+    }
+    assert!(page.contains("tisane plot o\n") && page.contains("tisane view o\n"), "{page}");
+    let error = crate::program::summary(&o)["relative_energy_error"].as_f64().unwrap();
+    assert!(line(&page, "energy").contains(&format!("dE/E {error:+.3e} at 0.5 T, largest ")), "{page}");
+
+    // Another process has the directory: what its last session wrote at its end is no news.
+    let lock = tisane_io::lock::Lock::take(&o).unwrap();
+    let page = state();
+    assert!(line(&page, "state").contains(&format!("in progress: process {} on ", std::process::id())), "{page}");
+    assert!(!page.contains("resume"), "{page}");
+    drop(lock);
+
+    // Killed: no summary, and the lock of a process that is gone.
+    fs::remove_file(o.join("summary.json")).unwrap();
+    fs::write(o.join("tisane.lock"), "process 0 on node17, since then\n").unwrap();
+    let page = state();
+    assert!(line(&page, "state").contains("not ended regularly") && page.contains("process 0 on node17"), "{page}");
+    assert!(line(&page, "next").contains("tisane resume o  goes on from 0.5 T; what came after"), "{page}");
+    fs::remove_file(o.join("tisane.lock")).unwrap();
+
+    // Files that are not there, or damaged, are told, with everything else.
+    fs::remove_file(o.join("snapshots/snapshot_0002.hdf5")).unwrap();
+    fs::write(o.join("checkpoint.hdf5"), "damaged").unwrap();
+    let page = state();
+    assert!(line(&page, "snapshots").contains("4, from 0 to 0.5 T; snapshots are missing: 2"), "{page}");
+    assert!(line(&page, "checkpoints").contains("not an HDF5 file"), "{page}");
+    assert!(line(&page, "next").contains("tisane resume o  goes on from 0"), "{page}");
+    fs::remove_file(o.join("checkpoint.hdf5")).unwrap();
+    fs::remove_file(o.join("checkpoint.previous.hdf5")).unwrap();
+    let page = state();
+    assert!(line(&page, "checkpoints").contains("none"), "{page}");
+    assert!(line(&page, "next").contains("tisane run o/config.toml --overwrite"), "{page}");
+    let words = ["inspect", "o/snapshots"];
+    folder.tisane(&words).exits(2).says(&["not the output directory of a run", "tisane inspect o describes the run"]);
+}
+
+#[test]
+fn inspect_tells_why_a_run_stopped_and_what_was_changed() {
+    let folder = Folder::new(
+        "[run]\nname = \"e\"\nt_end = 4.0\n[initial.two-body]\neccentricity = 0.9\n[integrator.hermite4]\n\
+         dt_max = 0.125\ndt_min = \"2^-9\"\n[limits]\nblock_steps = 3\n",
+    );
+    let page = |code: i32, words: &[&str]| {
+        folder.tisane(words).exits(code);
+        folder.tisane(&["inspect", "o"]).exits(0).out
+    };
+    let stopped = page(3, &["run", "run.toml", "-q", "--output", "o"]);
+    assert!(line(&stopped, "state").contains("stopped at its limit of block steps"), "{stopped}");
+    assert!(line(&stopped, "next").contains("tisane resume o  goes on from "), "{stopped}");
+    let failed = page(4, &["resume", "o", "-q", "--set", "limits.block_steps=1000000"]);
+    assert!(line(&failed, "state").contains("ended by an error: 2 particles need time steps below"), "{failed}");
+    assert!(failed.contains("tisane resume o --set integrator.hermite4.dt_min="), "{failed}");
+    assert!(failed.contains(" tisane why o  tells what led to it\n"), "{failed}");
+    let finished = page(0, &["resume", "o", "-q", "--set", "integrator.hermite4.dt_min=\"2^-30\""]);
+    assert!(line(&finished, "state").contains("finished"), "{finished}");
+    assert!(
+        finished.contains("integrator.hermite4.dt_min from 0.001953125 to 9.313225746154785e-10 at "),
+        "{finished}"
+    );
+}
+
+#[test]
+fn hdf5_of_any_layout_is_run_converted_and_inspected_by_the_names_of_its_datasets() {
+    let datasets = "{ mass = \"p/m\", position = [\"p/x\", \"p/y\", \"p/z\"], velocity = \"p/v\" }";
+    let folder = Folder::new(&format!(
+        "[run]\nname = \"d\"\nt_end = 0.125\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p.hdf5\"\n\
+         datasets = {datasets}\n[integrator.hermite4]\ndt_max = 0.125\n",
+    ));
+    let file = crate::hdf::create(folder.path("p.hdf5"));
+    let group = file.create_group("p").unwrap();
+    for (name, values) in [("m", [0.5f32, 0.5]), ("x", [1.0, -1.0]), ("y", [0.0; 2]), ("z", [0.0; 2])] {
+        group.new_dataset::<f32>().shape(2).create(name).and_then(|d| d.write_raw(&values)).unwrap();
+    }
+    let v = group.new_dataset::<f64>().shape((2, 3)).create("v").unwrap();
+    v.write_raw(&[0.0, 0.25, 0.0, 0.0, -0.25, 0.0]).unwrap();
+    drop((v, group, file));
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&["hdf5, N = 2; format datasets as named"]);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    // The resolved configuration names them too.
+    folder.tisane(&["run", "o/config.toml", "-q", "--output", "again"]).exits(0);
+    let state = |dir: &str| crate::program::summary(&folder.path(dir))["state_sha256"].clone();
+    assert_eq!(state("o"), state("again"));
+    let words = ["inspect", "p.hdf5", "--datasets", datasets];
+    folder.tisane(&words).exits(0).says(&["particles 2", "kind particles, hdf5 format", "total mass 1"]);
+    folder.tisane(&["convert", "p.hdf5", "p.csv", "--datasets", datasets]).exits(0).says(&["datasets as named"]);
+    let text = fs::read_to_string(folder.path("p.csv")).unwrap();
+    assert!(text.ends_with("\n0.5,-1.0,0.0,0.0,0.0,-0.25,0.0,1\n"), "{text}");
+    let wrong = ["check", "run.toml", "--set", "initial.file.datasets.mass=p/x/m"];
+    for words in [&["inspect", "p.hdf5"][..], &["convert", "p.hdf5", "q.csv"], &wrong] {
+        folder.tisane(words).exits(2).says(&["p/v 2 x 3 float64", "p/m 2 float32"]);
+    }
+    let words = ["inspect", "p.hdf5", "--datasets", "{ mass = \"p/m\" }"];
+    folder.tisane(&words).exits(2).says(&["missing key `position` in [datasets]"]);
+}
+
 #[test]
 fn inspect_knows_the_files_of_others() {
     let folder = Folder::new("");
@@ -171,7 +307,9 @@ fn files_of_real_programs_load_and_run_for_a_crossing_time() {
     }
     if let Some(path) = data_of_others("galaxy_20K.tipsy") {
         let folder = Folder::new(&config(&path, "system = \"henon\"", "[softening]\nepsilon = 0.1\n"));
-        let parts = ["particles 20000", "2500 dark, 17500 star particles were merged", "softening length"];
+        let softening = "0.44017076 L (dark), 0.13347219 to 0.17132822 L (star), which are not used: all pairs have the one \
+                         of softening.epsilon, 0.1 L";
+        let parts = ["particles 20000", "2500 dark, 17500 star particles were merged", softening];
         folder.tisane(&["check", "run.toml"]).exits(0).says(&parts);
     }
     if let Some(path) = data_of_others("SStars2009.amuse.h5") {

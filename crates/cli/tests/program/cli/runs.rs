@@ -147,7 +147,7 @@ fn a_run_leaves_what_it_promises() {
     for key in
         "name version git_commit n time engine precision threads energy_initial energy_final relative_energy_error \
                 max_relative_energy_error angular_momentum_error block_steps particle_steps pair_interactions \
-                wall_seconds pairs_per_second exit_reason state_sha256"
+                wall_seconds pairs_per_second exit_reason state_sha256 time_start energy_time cluster_energy_error"
             .split_whitespace()
     {
         assert!(!summary[key].is_null(), "{key} in {summary}");

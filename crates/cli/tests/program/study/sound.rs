@@ -2,6 +2,7 @@
 
 use crate::program::Folder;
 use std::fs;
+use std::time::Duration;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::force::{Block, ForceEngine, Forces, reference};
@@ -9,6 +10,9 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
 use tisane_lab::study::model::{Fit, Model};
+use tisane_lab::study::trial;
+use tisane_run::assemble::{self, Session};
+use tisane_run::config::Config;
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 
@@ -117,9 +121,9 @@ const RUN: &str =
     "[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 100\n[force]\nengine = \"cpu\"\nthreads = 1\n";
 
 #[test]
-fn check_says_what_a_run_takes_once_there_is_a_model() {
+fn check_says_what_a_run_takes_by_the_model_where_there_is_one() {
     let folder = Folder::new(RUN);
-    with_model(&folder, &["check", "run.toml"]).exits(0).says(&["wall time", "not known", "tisane bench model --fit"]);
+    with_model(&folder, &["check", "run.toml"]).exits(0).says(&["wall time", "measured: "]);
     with_model(&folder, &["bench", "model"]).exits(0).says(&["there is no model", "tisane bench model --fit"]);
     with_model(&folder, &["bench", "model", "--predict", "run.toml"]).exits(2).says(&["there is no model yet"]);
     with_model(&folder, &["bench", "model", "--fit", "nowhere"]).exits(2).says(&["model.toml", "study cost"]);
@@ -153,13 +157,14 @@ fn check_says_what_a_run_takes_once_there_is_a_model() {
         "block steps",
     ]);
     let other = ["check", "run.toml", "--set", "force.precision=mixed"];
-    with_model(&folder, &other).exits(0).says(&["not known", "no mixed with this engine"]);
+    with_model(&folder, &other).exits(0).says(&["wall time", "measured: "]);
     let beyond = ["check", "run.toml", "--set", "initial.plummer.n=500"];
     with_model(&folder, &beyond).exits(0).says(&["less certain: N = 32 to 128 was measured"]);
     let leapfrog =
         "[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 100\n[integrator.leapfrog]\ndt = \"1/64\"\n";
     folder.write("leap.toml", leapfrog);
-    with_model(&folder, &["check", "leap.toml"]).exits(0).says(&["not known", "leapfrog"]);
+    with_model(&folder, &["check", "leap.toml"]).exits(0).says(&["wall time", "measured: "]);
+    assert!(!folder.path("runs").exists(), "a check writes nothing");
 
     // The same points give the same model, whatever the file held before; a damaged file gives a warning and stops no
     // check.
@@ -167,10 +172,98 @@ fn check_says_what_a_run_takes_once_there_is_a_model() {
     let negative =
         |line: &str| if line.starts_with("force_pair = ") { "force_pair = -1.0".into() } else { line.to_owned() };
     folder.write("model.toml", text.lines().map(negative).collect::<Vec<_>>().join("\n"));
-    with_model(&folder, &["check", "run.toml"]).exits(0).says(&["not known", "fit.force_pair", "at least 0"]);
+    let said = with_model(&folder, &["check", "run.toml"]).exits(0);
+    said.says(&["measured: ", "the performance model is not used: ", "fit.force_pair", "at least 0"]);
     with_model(&folder, &["bench", "model"]).exits(2).says(&["fit.force_pair", "at least 0"]);
     folder.write("model.toml", text.replace("force_pair", "force_pare"));
     with_model(&folder, &["bench", "model"]).exits(2).says(&["unknown key `force_pare`: did you mean `force_pair`?"]);
+}
+
+/// Two particles on a circle, whose steps are all alike.
+const TWO: &str = "[run]\nname = \"two\"\nt_end = 2.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p.csv\"\n\
+                   [force]\nengine = \"cpu\"\nthreads = 1\n[integrator.hermite4]\ndt_max = 0.125\n";
+
+fn two() -> Folder {
+    let folder = Folder::new(TWO);
+    folder.write("p.csv", "m,x,y,z,vx,vy,vz\n0.5,0.5,0,0,0,0.5,0\n0.5,-0.5,0,0,0,-0.5,0\n");
+    folder
+}
+
+/// Returns the line of `tisane check` with the wall time of a run.
+fn wall_time(folder: &Folder, sets: &[&str]) -> String {
+    let said = with_model(folder, &[&["check", "run.toml"], sets].concat()).exits(0);
+    let line = said.out.lines().find(|line| line.trim_start().starts_with("wall time")).expect("a line");
+    line.to_owned()
+}
+
+#[test]
+fn check_measures_the_beginning_of_a_run_without_a_model() {
+    let folder = two();
+    let whole = wall_time(&folder, &[]);
+    assert!(whole.contains("measured: the whole run"), "{whole}");
+    // 10⁶ time units are more than any machine gets through in half a second.
+    let long = ["--set", "run.t_end=1e6"];
+    let multipoint = ["--set", "integrator={multipoint={dt_max=0.125}}"];
+    let leapfrog = ["--set", "integrator={leapfrog={dt=0.015625}}", "--set", "softening.epsilon=0.1"];
+    for scheme in [&[][..], &multipoint, &leapfrog] {
+        let begun = wall_time(&folder, &[&long[..], scheme].concat());
+        assert!(begun.contains("about ") && begun.contains("if it goes on as it begins; measured: "), "{begun}");
+        assert!(begun.contains(" s, the first ") && begun.contains("% of the run)"), "{begun}");
+        assert!(!begun.contains("NaN") && !begun.contains("inf"), "{begun}");
+    }
+    // A particle that ends the run is the reason why there is no estimate.
+    let ended = wall_time(&folder, &["--set", "integrator.hermite4.dt_min=0.02"]);
+    let parts = ["not known, as the run would end early: particle 0 needs a time step of", "softening.epsilon"];
+    assert!(parts.iter().all(|part| ended.contains(part)), "{ended}");
+}
+
+#[test]
+fn a_start_that_takes_all_the_time_is_extrapolated_by_its_time_steps() {
+    let folder = Folder::new(RUN);
+    let loaded = Config::from_file(folder.path("run.toml"), &[]).unwrap();
+    let set = assemble::prepare(loaded).unwrap();
+    let pace = trial::pace(&set, Duration::ZERO).unwrap();
+    assert_eq!((pace.covered, pace.pairs, pace.start_pairs), (0.0, 0, 100 * 99));
+    // No particle takes more than dt_max, so that all together have at least one step.
+    assert!(pace.pairs_per_dt_max >= 9900.0, "{pace:?}");
+    assert!(pace.seconds_per_dt_max().is_finite() && pace.seconds_per_dt_max() > 0.0, "{pace:?}");
+    let text = pace.describe(set.steps_to_end, (0.125, "T"));
+    assert!(text.contains("the first forces alone, extrapolated by the time steps that they give"), "{text}");
+    // With enough time all of it is measured, and the counts are those of a trial.
+    let whole = trial::pace(&set, Duration::from_secs(3600)).unwrap();
+    assert_eq!((whole.whole.len() as u64, whole.covered), (set.steps_to_end, set.steps_to_end as f64));
+    let measured = trial::run(&set, Session::default(), 0..set.steps_to_end, None).unwrap().unwrap();
+    assert_eq!(whole.pairs, measured.pairs);
+}
+
+#[test]
+fn advice_tells_why_trials_have_no_result() {
+    let folder = two();
+    let advise = |sets: &[&str]| {
+        let goal = ["advise", "run.toml", "--energy-error", "1e-6", "--budget", "10min", "--modes", "f64"];
+        folder.tisane(&[&goal, sets].concat())
+    };
+    // All end at once: not for want of time.
+    let said = advise(&["--set", "integrator.hermite4.dt_min=0.125"]).exits(2).says(&[
+        "6 of 6 trials were ended by dt_min",
+        "particle 0 needs a time step of",
+        "softening.epsilon",
+        "integrator.hermite4.dt_min = 1.2e-4 or less",
+    ]);
+    assert!(!said.err.contains("--budget"), "{}", said.err);
+    // Of one scheme alone: the other is recommended, by a trial.
+    let said = advise(&["--set", "integrator.hermite4.dt_min=0.015"]).exits(0);
+    let (table, rest) = said.out.split_once("3 of 6 trials were ended by dt_min; ").expect("the failures");
+    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" dt_min")).count(), 3, "{table}");
+    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" done")).count(), 3, "{table}");
+    let parts =
+        ["hermite4, nu = 0.0025: particle 0 needs", "help: ", "Measured: the trial with eta = ", "dt_min = 0.015"];
+    assert!(parts.iter().all(|part| rest.contains(part)), "{rest}");
+    // Too little time is told as that.
+    let goal = ["advise", "run.toml", "--energy-error", "1e-6", "--budget", "1ns", "--modes", "f64"];
+    let much = ["--set", "integrator.hermite4.dt_max=1.0", "--set", "integrator.hermite4.dt_min=1e-6"];
+    let said = folder.tisane(&[&goal[..], &much].concat()).exits(2);
+    said.says(&["6 of 6 trials did not get through one dt_max", "--budget"]);
 }
 
 #[test]
@@ -200,7 +293,7 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 12, "{table}");
     assert!(advice.starts_with("|dE/E| "), "{advice}");
     // The cheaper of two integrators, which the wall times of the trials choose.
-    let lines = &advice[advice.find("[integrator.").unwrap()..];
+    let lines = &advice[advice.find("\n[integrator.").unwrap()..];
     let pasted = config.replace("[force]\nthreads = 1\nengine = \"cpu\"\n", lines);
     folder.write("pasted.toml", &pasted);
     folder.tisane(&["run", "pasted.toml", "--output", "o", "-q"]).exits(0);

@@ -1,6 +1,9 @@
 //! What advice makes of planted trials.
 
 use super::*;
+use tisane::error::Error;
+use tisane::integrator::IntegratorSettings;
+use tisane_io::table::Values;
 
 #[test]
 fn drift_and_walk_are_told_apart() {
@@ -20,6 +23,13 @@ fn numbers_to_paste_have_two_digits_and_are_not_larger() {
     }
 }
 
+/// A trial of a fifth of a run.
+fn trial_with((mode, integrator, accuracy): (Precision, Integrator, f64), seconds: f64, errors: Vec<f64>) -> Trial {
+    let (candidate, error) =
+        (Candidate { engine: Engine::Cpu, mode, integrator, accuracy }, extrapolate(&errors, 100.0));
+    Trial { candidate, part: 0.2, seconds, error, errors, steps: 100.0 }
+}
+
 #[test]
 fn truncation_and_round_off_of_planted_trials_are_found() {
     let integrator = Integrator::Hermite4;
@@ -27,8 +37,7 @@ fn truncation_and_round_off_of_planted_trials_are_found() {
         let each = 1e-5 * nu * nu;
         let walk = |k: i32| if k % 2 == 1 { rounding } else { 0.0 };
         let errors: Vec<f64> = (1..=20).map(|k| each * f64::from(k) + walk(k)).collect();
-        let (error, seconds) = (extrapolate(&errors, 100.0), nu.powf(-0.5));
-        Trial { engine: Engine::Cpu, mode, integrator, accuracy: nu, part: 0.2, seconds, error, errors, steps: 100.0 }
+        trial_with((mode, integrator, nu), nu.powf(-0.5), errors)
     };
     let mut trials: Vec<Trial> = integrator.tried().into_iter().map(|nu| trial(Precision::F64, nu, 0.0)).collect();
     trials.extend(integrator.tried().map(|nu| trial(Precision::Mixed, nu, 1e-10)));
@@ -60,15 +69,15 @@ fn promise(mode: Precision, round_off: f64, seconds: f64) -> Promise {
 #[test]
 fn the_cheapest_mode_that_reaches_the_goal_is_taken() {
     let promises = [promise(Precision::Mixed, 1e-10, 1.0), promise(Precision::F64, 0.0, 3.0)];
-    let coarse = advise(&promises, Goal::Error(1e-8)).unwrap();
-    assert_eq!(coarse.mode, Precision::Mixed);
-    assert!(coarse.error.0 <= 1e-8 && coarse.accuracy > 0.009, "{coarse:?}");
-    let fine = advise(&promises, Goal::Error(5e-11)).unwrap();
-    assert_eq!(fine.mode, Precision::F64);
-    assert_eq!(advise(&promises, Goal::Error(1e-13)), None);
-    let timed = advise(&promises, Goal::Time(30.0)).unwrap();
-    assert!(timed.seconds.0 <= 33.0 && timed.error.0 < 1e-9, "{timed:?}");
-    assert_eq!(advise(&promises, Goal::Time(1.0)), None);
+    let coarse = advise(&[], &promises, Goal::Error(1e-8)).unwrap();
+    assert_eq!(coarse.candidate.mode, Precision::Mixed);
+    assert!(coarse.error[0] <= 1e-8 && coarse.candidate.accuracy > 0.009, "{coarse:?}");
+    let fine = advise(&[], &promises, Goal::Error(5e-11)).unwrap();
+    assert_eq!(fine.candidate.mode, Precision::F64);
+    assert_eq!(advise(&[], &promises, Goal::Error(1e-13)), None);
+    let timed = advise(&[], &promises, Goal::Time(30.0)).unwrap();
+    assert!(timed.seconds[0] <= 33.0 && timed.error[0] < 1e-9, "{timed:?}");
+    assert_eq!(advise(&[], &promises, Goal::Time(1.0)), None);
 }
 
 #[test]
@@ -78,8 +87,7 @@ fn laws_of_the_multi_point_scheme_have_its_power_and_the_steps_of_each_mode() {
         let each = at_1 * eta.powi(6);
         let walk = |k: i32| if k % 2 == 1 { rounding } else { 0.0 };
         let errors: Vec<f64> = (1..=20).map(|k| each * f64::from(k) + walk(k)).collect();
-        let (error, seconds) = (extrapolate(&errors, 100.0), 1.0 / eta);
-        Trial { engine: Engine::Cpu, mode, integrator, accuracy: eta, part: 0.2, seconds, error, errors, steps: 100.0 }
+        trial_with((mode, integrator, eta), 1.0 / eta, errors)
     };
     let mut trials = Vec::from(integrator.tried().map(|eta| trial(Precision::F64, eta, 1e-7, 0.0)));
     // Other steps, with other truncation errors, and rounding that shows at the smallest η.
@@ -106,15 +114,15 @@ fn the_cheaper_integrator_for_the_goal_is_taken() {
     let multipoint = Promise { integrator, range: integrator.range(), error, cost, ..hermite };
     let promises = [hermite, multipoint];
     // Seconds are ν^-1/2 and 3/η: 5.6 and 6.5 for 1e-7, 32 and 20 for 1e-10.
-    assert_eq!(advise(&promises, Goal::Error(1e-7)).unwrap().integrator, Integrator::Hermite4);
-    let fine = advise(&promises, Goal::Error(1e-10)).unwrap();
-    assert_eq!((fine.integrator, fine.accuracy), (Integrator::Multipoint6, 0.14));
+    assert_eq!(advise(&[], &promises, Goal::Error(1e-7)).unwrap().candidate.integrator, Integrator::Hermite4);
+    let fine = advise(&[], &promises, Goal::Error(1e-10)).unwrap();
+    assert_eq!((fine.candidate.integrator, fine.candidate.accuracy), (Integrator::Multipoint6, 0.14));
     // In 30 s ν = 1.1e-3 and 1.2e-10, or η = 0.1 and 1e-11.
-    let timed = advise(&promises, Goal::Time(30.0)).unwrap();
-    assert_eq!((timed.integrator, timed.accuracy), (Integrator::Multipoint6, 0.1));
+    let timed = advise(&[], &promises, Goal::Time(30.0)).unwrap();
+    assert_eq!((timed.candidate.integrator, timed.candidate.accuracy), (Integrator::Multipoint6, 0.1));
     // Within the range in which lasting orbits are stable.
-    assert_eq!(advise(&promises[1..], Goal::Error(1e-3)).unwrap().accuracy, 0.5);
-    assert_eq!(advise(&promises[1..], Goal::Error(1e-17)), None);
+    assert_eq!(advise(&[], &promises[1..], Goal::Error(1e-3)).unwrap().candidate.accuracy, 0.5);
+    assert_eq!(advise(&[], &promises[1..], Goal::Error(1e-17)), None);
 }
 
 #[test]
@@ -125,4 +133,110 @@ fn the_configured_integrator_and_the_multi_point_scheme_are_tried() {
     assert_eq!(of(Integrator::Multipoint8), [Integrator::Multipoint8, Integrator::Multipoint6]);
     let leapfrog = serde_json::from_value(serde_json::json!({ "leapfrog": { "dt": 0.01 } })).unwrap();
     assert_eq!(integrators(&leapfrog), []);
+}
+
+/// Trials of the Hermite scheme whose errors and wall times are given for each ν.
+fn measured(rows: [(f64, f64, f64); 3]) -> Vec<Trial> {
+    let trial = |(nu, error, seconds): (f64, f64, f64)| {
+        let errors = (1..=20).map(|k| error / 100.0 * f64::from(k)).collect();
+        trial_with((Precision::F64, Integrator::Hermite4, nu), seconds, errors)
+    };
+    rows.map(trial).into()
+}
+
+#[test]
+fn a_trial_that_reaches_the_goal_comes_before_the_law() {
+    // The law through all three says 2.2e-9 for the last one, which had 9.2e-10.
+    let trials = measured([(0.04, 9e-7, 5.0), (0.01, 8e-8, 10.0), (0.0025, 9.2e-10, 20.0)]);
+    let promises = promises(&trials);
+    let law = advise(&[], &promises, Goal::Error(1e-9)).unwrap();
+    assert!(!law.measured && law.candidate.accuracy < 0.0025, "{law:?}");
+    let advice = advise(&trials, &promises, Goal::Error(1e-9)).unwrap();
+    assert!(advice.measured, "{advice:?}");
+    assert_eq!((advice.candidate, advice.error), (trials[2].candidate, trials[2].error));
+    assert_eq!(advice.seconds[0], 20.0);
+    // The cheapest of those that reach it.
+    let coarse = advise(&trials, &promises, Goal::Error(1e-6)).unwrap();
+    assert!(coarse.measured && coarse.candidate.accuracy == 0.04, "{coarse:?}");
+    // None reaches it: the law is all there is.
+    let fine = advise(&trials, &promises, Goal::Error(1e-11)).unwrap();
+    assert!(!fine.measured && fine.candidate.accuracy < 0.0025, "{fine:?}");
+    // A trial does not fit into this time, and one that does is less exact than the law beyond its uncertainty.
+    assert_eq!(advise(&trials, &promises, Goal::Time(0.01)), None);
+    let long = advise(&trials, &promises, Goal::Time(200.0)).unwrap();
+    assert!(!long.measured && long.error[2] < 9.2e-10, "{long:?}");
+}
+
+#[test]
+fn a_trial_that_missed_the_goal_corrects_the_law() {
+    // The law through all three has less error at ν = 0.0025 than was measured there.
+    let trials = measured([(0.04, 1e-6, 5.0), (0.01, 2e-8, 10.0), (0.0025, 6e-9, 20.0)]);
+    let promises = promises(&trials);
+    let accuracy = |trials: &[Trial]| advise(trials, &promises, Goal::Error(5e-9)).unwrap().candidate.accuracy;
+    assert!(accuracy(&[]) > 0.0025, "{}", accuracy(&[]));
+    assert!((0.002..0.0025).contains(&accuracy(&trials)), "{}", accuracy(&trials));
+}
+
+#[test]
+fn a_law_that_is_cheaper_beyond_doubt_comes_before_a_trial() {
+    let trials = measured([(0.04, 1.1e-6, 5.0), (0.01, 6.9e-8, 10.0), (0.0025, 4.3e-9, 20.0)]);
+    let promises = promises(&trials);
+    let advice = advise(&trials, &promises, Goal::Error(1e-6)).unwrap();
+    assert!(!advice.measured && advice.seconds[2] < 10.0 && advice.candidate.accuracy < 0.04, "{advice:?}");
+}
+
+fn failed(integrator: Integrator, accuracy: f64, cause: Cause) -> Result<Trial, Failed> {
+    let candidate = Candidate { engine: Engine::Cpu, mode: Precision::F64, integrator, accuracy };
+    Err(Failed { candidate, cause })
+}
+
+fn below_dt_min(wanted: f64) -> Cause {
+    let what = tisane::error::StepBelowFloor {
+        number: 2,
+        id: 84,
+        time: 0.25,
+        wanted,
+        floor: 1e-6,
+        shortest: 1e-12,
+        section: "integrator.hermite4",
+        partner: None,
+        resumable: true,
+        run: None,
+    };
+    Cause::BelowDtMin(Error::StepBelowFloor(Box::new(what)))
+}
+
+#[test]
+fn trials_without_a_result_are_told_by_their_causes() {
+    let integrator = Integrator::Hermite4;
+    let other = Error::Integration { problem: "a planted problem".into(), help: Some("planted help".into()) };
+    let tried = vec![
+        Ok(measured([(0.04, 1e-6, 5.0); 3]).remove(0)),
+        failed(integrator, 0.01, below_dt_min(3e-7)),
+        failed(integrator, 0.0025, below_dt_min(1.5e-7)),
+        failed(Integrator::Multipoint6, 0.2, Cause::Other(other)),
+        failed(Integrator::Multipoint6, 0.5, Cause::TooSlow),
+    ];
+    let configured: IntegratorSettings =
+        serde_json::from_value(serde_json::json!({ "hermite4": { "dt_max": 0.125 } })).unwrap();
+    let trials = Trials { tried, each: std::time::Duration::from_secs(10), configured };
+    assert_eq!(trials.results().len(), 1);
+    let table = trials.table();
+    let Values::Text(results) = &table.column("result").unwrap().values else { panic!("text") };
+    assert_eq!(results, &["done", "dt_min", "dt_min", "error", "too slow"]);
+    let [below, other, slow] = &trials.failures()[..] else { panic!("{:?}", trials.failures()) };
+    // The shortest step, whole as the error tells it, with what allows it: 0.125 / 2^20.
+    assert!(below.0.starts_with("2 of 5 trials were ended by dt_min"), "{}", below.0);
+    let Cause::BelowDtMin(error) = below_dt_min(1.5e-7) else { unreachable!() };
+    assert!(below.0.contains("nu = 0.0025") && below.0.ends_with(&error.to_string()), "{}", below.0);
+    assert!(below.1.starts_with(&error.advice().unwrap()), "{}", below.1);
+    assert!(below.1.contains("integrator.hermite4.dt_min = 1.1e-7 or less"), "{}", below.1);
+    assert!(other.0.contains("1 of 5 trials") && other.0.contains("a planted problem"), "{}", other.0);
+    assert_eq!(other.1, "planted help");
+    assert!(slow.0.contains("1 of 5 trials did not get through one dt_max in 10 s"), "{}", slow.0);
+    assert!(slow.1.contains("--budget") && slow.1.contains("integrator.hermite4.dt_max"), "{}", slow.1);
+    // A step that no dt_min allows.
+    let tried = vec![failed(integrator, 0.01, below_dt_min(1e-13))];
+    let trials = Trials { tried, ..trials };
+    assert!(trials.failures()[0].1.contains("no integrator.hermite4.dt_min allows this step"));
 }

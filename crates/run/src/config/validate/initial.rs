@@ -3,7 +3,7 @@
 use super::super::document::{item_path, join};
 use super::super::error::Problem;
 use super::super::initial::{
-    Binaries, Eccentricity, Encounter, Initial, MassFunction, Masses, Model, Sampled, SemiMajorAxis, TwoBody,
+    Binaries, Eccentricity, Encounter, FileModel, Initial, MassFunction, Masses, Model, Sampled, SemiMajorAxis, TwoBody,
 };
 use super::{above, at_least, required};
 use tisane::units::Real;
@@ -44,10 +44,7 @@ fn one(at: &str, initial: &Initial, physical: bool, found: &mut Vec<Problem>) {
             }
         }
         Model::TwoBody(m) => two_body(at, m, physical, found),
-        Model::File(m) if m.path.is_empty() => {
-            found.push(Problem::new(format!("{at}.file.path"), "expected a path, found empty text"));
-        }
-        Model::File(_) => {}
+        Model::File(m) => file(at, m, found),
         Model::Elements(m) => {
             let key = |name: &str| format!("{at}.elements.{name}");
             if m.path.is_empty() {
@@ -79,6 +76,19 @@ fn one(at: &str, initial: &Initial, physical: bool, found: &mut Vec<Problem>) {
         None => not_sampled(at, initial, found),
     }
     orbit(at, initial, found);
+}
+
+fn file(at: &str, file: &FileModel, found: &mut Vec<Problem>) {
+    if file.path.is_empty() {
+        found.push(Problem::new(format!("{at}.file.path"), "expected a path, found empty text"));
+    }
+    let Some(datasets) = &file.datasets else { return };
+    let key = format!("{at}.file.datasets");
+    if let Some(format) = file.format.name() {
+        let problem = format!("datasets are named for HDF5 of any layout: the format \"{format}\" has its own");
+        found.push(Problem::new(&key, problem).against(format!("{at}.file.format")));
+    }
+    found.extend(datasets.mistakes().into_iter().map(|(name, problem)| Problem::new(format!("{key}.{name}"), problem)));
 }
 
 fn needs_henon(at: &str, model: &str) -> Problem {

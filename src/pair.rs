@@ -1,4 +1,4 @@
-//! Relative orbit of two bodies in the softened potential of the run.
+//! Two bodies and their relative orbit in the softened potential of the run.
 
 use crate::particles::Vec3;
 use std::f64::consts::TAU;

@@ -1,0 +1,153 @@
+//! Promise: the commands of the tutorials and of the list of problems work as written. Each block of commands ends with
+//! the exit code in the comment of its last line, 0 without one, and prints what the block of text after it shows.
+
+use crate::program::{Folder, Said, data_of_others, finish, with_default_signals};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A block of code of a page.
+struct Block {
+    /// Language after the fence.
+    language: String,
+    text: String,
+    /// Line of the page where it begins, for messages.
+    line: usize,
+}
+
+/// The fenced blocks of a page, in order.
+fn blocks(page: &str) -> Vec<Block> {
+    let mut found: Vec<Block> = Vec::new();
+    let mut inside = false;
+    for (k, line) in page.lines().enumerate() {
+        match (line.strip_prefix("```"), found.last_mut().filter(|_| inside)) {
+            (Some(_), Some(_)) => inside = false,
+            (Some(language), None) => {
+                inside = true;
+                found.push(Block { language: language.to_owned(), text: String::new(), line: k + 1 });
+            }
+            (None, Some(block)) => block.text += &format!("{line}\n"),
+            (None, None) => {}
+        }
+    }
+    assert!(!inside, "a fence is not closed");
+    found
+}
+
+/// Runs commands in a folder as a shell does that stops at the first that fails, with both outputs in one.
+fn sh(folder: &Folder, commands: &str) -> Said {
+    let mut command = with_default_signals("sh");
+    let program = Path::new(env!("CARGO_BIN_EXE_tisane")).parent().unwrap().display();
+    let others = std::env::var("PATH").unwrap_or_default();
+    command.args(["-e", "-c", &format!("exec 2>&1\n{commands}")]).stdin(Stdio::null());
+    command.current_dir(folder.path("")).env("PATH", format!("{program}:{others}"));
+    // A performance model of this user would change what is said of wall times.
+    command.env("XDG_CONFIG_HOME", folder.path("config")).env_remove("TISANE_MODEL").env_remove("TISANE_SIMD");
+    finish(command)
+}
+
+/// The exit code that the comment of the last line of commands names.
+fn expected_code(commands: &str) -> i32 {
+    let last = commands.trim_end().lines().last().unwrap_or_default();
+    last.split_once("# exit code ").map_or(0, |(_, code)| code.trim().parse().unwrap())
+}
+
+/// Returns true if `output` has the parts of `shown` between its ellipses, in order. White space and the frames of
+/// messages do not count: lines break elsewhere where a number in them is longer.
+fn shows(output: &str, shown: &str) -> bool {
+    let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !"│×".contains(*c)).collect::<String>();
+    let output = plain(output);
+    let mut rest = output.as_str();
+    plain(shown).split('…').all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
+}
+
+/// Follows a page of the guide in `folder`: writes its files (blocks that begin with `# NAME`), runs its commands.
+fn follow(page: &str, folder: &Folder) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src").join(page);
+    let text = fs::read_to_string(&path).unwrap();
+    let mut last: Option<Said> = None;
+    let (mut ran, mut compared) = (0, 0);
+    for Block { language, text, line } in blocks(&text) {
+        let name = text.lines().next().and_then(|first| first.strip_prefix("# ")).filter(|name| name.contains('.'));
+        match (language.as_str(), last.take()) {
+            ("sh", _) => {
+                let said = sh(folder, &text);
+                assert_eq!(said.code, expected_code(&text), "{page}:{line}:\n{text}ended with\n{}", said.out);
+                last = Some(said);
+                ran += 1;
+            }
+            ("text", Some(said)) => {
+                assert!(shows(&said.out, &text), "{page}:{line}: the commands before it print\n{}", said.out);
+                compared += 1;
+            }
+            (_, _) => {
+                if let Some(name) = name.filter(|name| !name.contains(' ')) {
+                    folder.write(name, &text);
+                }
+            }
+        }
+    }
+    assert!(ran >= 4 && compared >= 3, "{page}: only {ran} blocks of commands and {compared} of their output");
+}
+
+/// Says so where there is no Python, which a page needs.
+fn no_python(page: &str) -> bool {
+    let missing = Command::new("python3").arg("--version").output().is_err();
+    if missing {
+        eprintln!("SKIPPED: {page} needs python3");
+    }
+    missing
+}
+
+#[test]
+fn the_first_cluster_works() {
+    let Some(cluster) = data_of_others("N1k.dat.10") else { return };
+    let folder = Folder::new("");
+    fs::copy(cluster, folder.path("N1k.dat.10")).unwrap();
+    follow("tutorial-cluster.md", &folder);
+}
+
+#[test]
+fn the_core_collapse_works() {
+    follow("tutorial-core-collapse.md", &Folder::new(""));
+}
+
+#[test]
+fn the_planets_work() {
+    follow("tutorial-planets.md", &Folder::new(""));
+}
+
+#[test]
+fn the_accuracy_study_works() {
+    follow("tutorial-accuracy.md", &Folder::new(""));
+}
+
+#[test]
+fn the_parameter_sweep_works() {
+    if no_python("tutorial-sweep.md") {
+        return;
+    }
+    follow("tutorial-sweep.md", &Folder::new(""));
+}
+
+#[test]
+fn the_problems_end_as_they_are_listed() {
+    follow("faq.md", &Folder::new(""));
+}
+
+#[test]
+fn ellipses_stand_for_any_text_and_lines_break_anywhere() {
+    let output = "  × one step took 3.2 s, semi-\n  │ major axis 0.5\n";
+    assert!(shows(output, "one step took … s, semi-major axis 0.5"));
+    assert!(shows(output, "one step … axis 0.5"));
+    assert!(!shows(output, "axis 0.5 … one step"), "the order counts");
+    assert!(!shows(output, "took … h,"));
+    assert_eq!(expected_code("tisane run a.toml\ntisane run b.toml    # exit code 4\n"), 4);
+    assert_eq!(expected_code("tisane run a.toml    # the first\n"), 0);
+}

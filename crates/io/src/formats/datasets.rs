@@ -1,0 +1,282 @@
+//! Particles in an HDF5 file of any layout, in datasets that the user names.
+
+use super::sniff::{FileProbe, head};
+use super::state::{FileState, Locations};
+use super::validate::validate;
+use crate::checksum::{self, ChecksumStatus};
+use crate::hdf::contents::{Contents, DatasetInfo};
+use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use tisane::Error;
+use tisane::error::printable;
+use tisane::particles::{Particles, Vec3, from_components};
+
+/// Largest number of datasets in a note.
+const MOST_NOTED: usize = 8;
+/// Lines that name datasets, where no names suggest themselves.
+const TEMPLATE: &str = "mass = \"…\"\nposition = \"…\"\nvelocity = \"…\"";
+
+/// Datasets of the particles in an HDF5 file of any layout. Paths start at the root group: `particle/mass`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Datasets {
+    /// Dataset of the masses: N numbers.
+    pub mass: String,
+    /// Dataset of the positions, N x 3 numbers; or a list of three datasets, for x, y and z.
+    pub position: VectorDatasets,
+    /// Dataset of the velocities, N x 3 numbers; or a list of three datasets, for x, y and z.
+    pub velocity: VectorDatasets,
+    /// Dataset of the ids: N whole numbers, unique. Default: 0 to N - 1 in the order of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// Dataset of vectors, or datasets of their components.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum VectorDatasets {
+    /// One dataset, N x 3.
+    One(String),
+    /// Three datasets of N numbers.
+    Three([String; 3]),
+}
+
+impl VectorDatasets {
+    fn paths(&self) -> &[String] {
+        match self {
+            Self::One(path) => std::slice::from_ref(path),
+            Self::Three(paths) => paths,
+        }
+    }
+}
+
+impl Datasets {
+    /// Returns the keys with their paths.
+    fn keys(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let mass = [("mass", std::slice::from_ref(&self.mass))];
+        let vectors = [("position", self.position.paths()), ("velocity", self.velocity.paths())];
+        let id = self.id.as_ref().map(|id| ("id", std::slice::from_ref(id)));
+        let all = mass.into_iter().chain(vectors).chain(id);
+        all.flat_map(|(key, paths)| paths.iter().map(move |path| (key, path)))
+    }
+
+    /// Returns the mistakes that can be seen without the file, each with its key: empty paths, and datasets named twice.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<(&'static str, String)> {
+        let named: Vec<_> = self.keys().map(|(key, path)| (key, path.trim_matches('/'))).collect();
+        let mistake = |(at, (key, path)): (usize, &(&'static str, &str))| {
+            if path.is_empty() {
+                return Some((*key, "expected the path of a dataset, found empty text".to_owned()));
+            }
+            let (first, _) = named[..at].iter().find(|(_, other)| other == path)?;
+            Some((*key, format!("the dataset {path:?} was named for {first} already")))
+        };
+        named.iter().enumerate().filter_map(mistake).collect()
+    }
+}
+
+/// Error of a file whose datasets were named.
+#[derive(Debug)]
+pub struct DatasetsError {
+    /// Key of [`Datasets`] whose dataset is wrong; [`None`] for an error of the file.
+    pub key: Option<&'static str>,
+    /// The error.
+    pub error: Error,
+}
+
+impl From<DatasetsError> for Error {
+    fn from(error: DatasetsError) -> Self {
+        error.error
+    }
+}
+
+/// Reads particles from the named datasets of an HDF5 file, and checks them with [`validate()`]. Numbers of any type
+/// are read; those of a state without units and without time.
+///
+/// # Errors
+/// [`Error::Input`] if the file is missing, not a regular file or not HDF5, if a dataset is missing, of another shape,
+/// not of numbers, or stored elsewhere, or if it holds unphysical values.
+pub fn read_datasets(path: &Path, datasets: &Datasets) -> Result<FileState, DatasetsError> {
+    let of_file = |error| DatasetsError { key: None, error };
+    head(path).map_err(of_file)?;
+    let file = ThirdPartyFile::open(path).map_err(of_file)?;
+    let reader = Reader { path, file: &file };
+    let mass = reader.column("mass", &datasets.mass, None, 1)?;
+    let n = mass.len();
+    let (pos, vel) =
+        (reader.vectors("position", &datasets.position, n)?, reader.vectors("velocity", &datasets.velocity, n)?);
+    let mut particles = Particles::new(mass, pos, vel);
+    if let Some(id) = &datasets.id {
+        particles.id = reader.ids(id, n)?;
+    }
+    let mut state = FileState::new("hdf5", particles, Locations::Records);
+    state.guess = "datasets as named".into();
+    state.notes = reader.notes(datasets);
+    validate(path, &state).map_err(of_file)?;
+    Ok(state)
+}
+
+/// Reader of named datasets.
+struct Reader<'a> {
+    path: &'a Path,
+    file: &'a ThirdPartyFile,
+}
+
+impl Reader<'_> {
+    /// Reads a dataset of `width` numbers a row, of any number of rows if `rows` is [`None`].
+    fn column(
+        &self,
+        key: &'static str,
+        dataset: &str,
+        rows: Option<usize>,
+        width: usize,
+    ) -> Result<Vec<f64>, DatasetsError> {
+        let (group, name) = self.open(key, dataset)?;
+        let found = group.rows(name).map_err(|error| self.missing(key, dataset, &problem_of(&error)))?;
+        let n = rows.unwrap_or(found);
+        group.any_numbers(name, n, width).map_err(|error| {
+            let help = if found == n {
+                "three numbers a row, or three datasets in a list".to_owned()
+            } else if (found, width) == (3, 3) {
+                "a row for each particle is needed: write the table transposed, or x, y and z as three datasets".into()
+            } else {
+                format!("the dataset of the masses has {n} rows: name datasets of the same particles")
+            };
+            let error = if width == 3 || found != n { error.with_help(help) } else { error };
+            DatasetsError { key: Some(key), error }
+        })
+    }
+
+    /// Opens the group of a dataset; returns it with the name of the dataset in it.
+    fn open<'p>(&self, key: &'static str, dataset: &'p str) -> Result<(ThirdPartyGroup<'_>, &'p str), DatasetsError> {
+        self.file.root().group_of(dataset).map_err(|problem| self.missing(key, dataset, &problem))
+    }
+
+    fn vectors(&self, key: &'static str, datasets: &VectorDatasets, n: usize) -> Result<Vec<Vec3>, DatasetsError> {
+        match datasets {
+            VectorDatasets::One(path) => Ok(from_components(&self.column(key, path, Some(n), 3)?)),
+            VectorDatasets::Three([x, y, z]) => {
+                let [x, y, z] = [x, y, z].map(|path| self.column(key, path, Some(n), 1));
+                Ok(x?.into_iter().zip(y?).zip(z?).map(|((x, y), z)| Vec3::new(x, y, z)).collect())
+            }
+        }
+    }
+
+    fn ids(&self, dataset: &str, n: usize) -> Result<Vec<u64>, DatasetsError> {
+        let (group, name) = self.open("id", dataset)?;
+        group.rows(name).map_err(|error| self.missing("id", dataset, &problem_of(&error)))?;
+        group.ids(name, n).map_err(|error| DatasetsError { key: Some("id"), error })
+    }
+
+    /// Returns the error for a dataset that is not there, or cannot be opened, with the nearest and all others.
+    fn missing(&self, key: &'static str, dataset: &str, reason: &str) -> DatasetsError {
+        let contents = Contents::list(&self.file.root());
+        let near = contents.nearest(dataset).filter(|near| *near != dataset.trim_matches('/'));
+        let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+        let error = Error::input(self.path, format!("{reason}{near}"));
+        let help = printable(&format!("datasets of the file, with shape and type:\n{contents}"));
+        DatasetsError { key: Some(key), error: error.with_help(help.trim_end()) }
+    }
+
+    /// Returns remarks for the user: units that the file states and tisane does not read, datasets that were not named.
+    fn notes(&self, datasets: &Datasets) -> Vec<String> {
+        let root = self.file.root();
+        let unit = |path: &str| {
+            let (group, name) = root.group_of(path).ok()?;
+            let stated = ["units", "unit"].into_iter().find_map(|name_of| group.dataset_text(name, name_of).ok()?)?;
+            Some(format!("the unit of {path} is {stated:?} in the file: its numbers were taken as they are"))
+        };
+        let mut notes: Vec<String> = datasets.keys().filter_map(|(_, path)| unit(path)).collect();
+        let named: Vec<&str> = datasets.keys().map(|(_, path)| path.trim_matches('/')).collect();
+        let contents = Contents::list(&root);
+        let others: Vec<&str> =
+            contents.datasets.iter().map(|d| d.path.as_str()).filter(|p| !named.contains(p)).collect();
+        if !others.is_empty() {
+            let more = if others.len() > MOST_NOTED { ", …" } else { "" };
+            let list = others[..others.len().min(MOST_NOTED)].join(", ");
+            notes.push(format!("datasets that were not named are not read: {list}{more}"));
+        }
+        notes
+    }
+}
+
+/// Returns the problem of an error without the path of the file.
+fn problem_of(error: &Error) -> String {
+    match error {
+        Error::Input { problem, .. } => problem.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns the error for an HDF5 file in a layout that tisane does not recognise: what is in it, and how to name it.
+/// [`None`] for files of tisane, also damaged ones: these still have the line of their checksum.
+pub(crate) fn unrecognised(path: &Path, probe: &FileProbe) -> Option<Error> {
+    let file = probe.hdf5.as_ref().filter(|_| !probe.is_from_tisane())?;
+    let no_checksum = checksum::check(path).is_ok_and(|status| status == ChecksumStatus::Missing);
+    no_checksum.then(|| describe_unrecognised(path, file))
+}
+
+fn describe_unrecognised(path: &Path, file: &ThirdPartyFile) -> Error {
+    let contents = Contents::list(&file.root());
+    let layout = "HDF5 in a layout that tisane does not recognise";
+    if contents.datasets.is_empty() {
+        return Error::input(path, format!("{layout}, without datasets")).with_help(super::known());
+    }
+    let named = propose(&contents.datasets);
+    let lines = named.as_ref().map_or_else(|| TEMPLATE.to_owned(), |named| as_toml(named, "\n"));
+    let section = format!("  [initial.file.datasets]\n  {}", lines.replace('\n', "\n  "));
+    let option = named.map_or_else(|| TEMPLATE.replace('\n', ", "), |named| as_toml(&named, ", "));
+    let problem = format!("{layout}; its datasets, with shape and type:\n{contents}");
+    Error::input(path, problem.trim_end()).with_help(printable(&format!(
+        "name those of the particles in the configuration:\n{section}\nor, with tisane inspect and tisane convert: \
+         --datasets '{{ {option} }}'"
+    )))
+}
+
+/// Returns the datasets that hold the particles by their names and shapes, in one group; [`None`] if they are not clear.
+fn propose(datasets: &[DatasetInfo]) -> Option<Datasets> {
+    let split = |dataset: &DatasetInfo| {
+        let (above, name) = dataset.path.rsplit_once('/').unwrap_or(("", &dataset.path));
+        (above.to_owned(), name.to_lowercase())
+    };
+    let find = |above: &str, shape: &[usize], fits: &dyn Fn(&str) -> bool| {
+        let found = datasets.iter().find(|dataset| {
+            let (group, name) = split(dataset);
+            group == above && dataset.shape == shape && fits(&name) && !dataset.kind.contains("string")
+        });
+        found.map(|dataset| dataset.path.clone())
+    };
+    let mut masses = datasets.iter().filter(|dataset| {
+        let name = split(dataset).1;
+        dataset.shape.len() == 1 && (name.starts_with("mass") || name == "m")
+    });
+    masses.find_map(|mass| {
+        let (above, n) = (split(mass).0, *mass.shape.first()?);
+        let vector = |prefixes: &[&str], axes: [&str; 3]| {
+            let table = find(&above, &[n, 3], &|name| prefixes.iter().any(|prefix| name.starts_with(prefix)));
+            let [x, y, z] = axes.map(|axis| find(&above, &[n], &|name| name == axis));
+            table.map(VectorDatasets::One).or_else(|| Some(VectorDatasets::Three([x?, y?, z?])))
+        };
+        let position = vector(&["pos", "coord", "x", "r"], ["x", "y", "z"])?;
+        let velocity = vector(&["v"], ["vx", "vy", "vz"])?;
+        let id = find(&above, &[n], &|name| name.starts_with("id") || name.ends_with("id") || name.ends_with("ids"));
+        Some(Datasets { mass: mass.path.clone(), position, velocity, id })
+    })
+}
+
+/// Returns the keys as TOML, with `between` between them.
+fn as_toml(datasets: &Datasets, between: &str) -> String {
+    let vector = |of: &VectorDatasets| match of {
+        VectorDatasets::One(path) => format!("{path:?}"),
+        VectorDatasets::Three(paths) => format!("{paths:?}"),
+    };
+    let mut lines = vec![
+        format!("mass = {:?}", datasets.mass),
+        format!("position = {}", vector(&datasets.position)),
+        format!("velocity = {}", vector(&datasets.velocity)),
+    ];
+    lines.extend(datasets.id.as_ref().map(|id| format!("id = {id:?}")));
+    lines.join(between)
+}

@@ -1,0 +1,159 @@
+//! Wall time of a run by its own beginning: about half a second of it is integrated and extrapolated to the end.
+
+use super::predict::describe_range;
+use super::trial;
+use crate::validate::verdict::number;
+use std::time::Duration;
+use tisane::error::Error;
+use tisane_run::assemble::Setup;
+
+/// Wall time for which the beginning is integrated, after the first forces.
+const BUDGET: Duration = Duration::from_millis(500);
+/// Scatter of a wall time, as ln: at least, as machines are never alike twice; and at most, also where the end of the
+/// first dt_max is not reached.
+const SCATTER: [f64; 2] = [0.2, 0.55];
+
+/// Pace of the beginning of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Wall time of the start in s: loading, the first forces, the first steps.
+    pub start: f64,
+    /// Pairs evaluated at the start.
+    pub start_pairs: u64,
+    /// Wall time of the block steps after it, in s.
+    pub seconds: f64,
+    /// Pairs evaluated in them.
+    pub pairs: u64,
+    /// Time that they covered, in dt_max.
+    pub covered: f64,
+    /// Wall time of each whole dt_max, in s.
+    pub whole: Vec<f64>,
+    /// Pairs in one dt_max, if every particle keeps the time step that it had at the end.
+    pub pairs_per_dt_max: f64,
+}
+
+impl Pace {
+    /// Returns the wall time of one dt_max in s: the mean of those that were measured, or what the time steps say.
+    ///
+    /// In a part of a dt_max only the small blocks are seen. The wall time of a pair, at most that of the start, gives
+    /// the cost of all pairs in a dt_max; the rest of the measured time is that of small blocks and goes on as it was.
+    #[must_use]
+    pub fn seconds_per_dt_max(&self) -> f64 {
+        if !self.whole.is_empty() {
+            return self.whole.iter().sum::<f64>() / self.whole.len() as f64;
+        }
+        // A particle alone has no pairs.
+        let per_pair = |seconds: f64, pairs: u64| (pairs > 0).then(|| seconds / pairs as f64);
+        let measured = [per_pair(self.start, self.start_pairs), per_pair(self.seconds, self.pairs)];
+        let pair = measured.into_iter().flatten().reduce(f64::min).unwrap_or(0.0);
+        let rest = self.seconds - pair * self.pairs as f64;
+        pair * self.pairs_per_dt_max + if self.covered > 0.0 { rest / self.covered } else { 0.0 }
+    }
+
+    /// Returns the factor within which the wall time lies if the run goes on as it begins.
+    #[must_use]
+    pub fn within(&self) -> f64 {
+        let [least, most] = SCATTER;
+        let mean = self.seconds_per_dt_max();
+        let misfit = self.whole.iter().map(|seconds| (seconds / mean).ln().powi(2)).sum::<f64>();
+        let scatter = match self.whole.len() {
+            0 => most,
+            // Of a single dt_max the scatter is not known: half way.
+            1 => 0.5 * (least + most),
+            k => (misfit / k as f64).sqrt().clamp(least, most),
+        };
+        (2.0 * scatter).exp()
+    }
+
+    /// Describes the wall time of a run of `steps` dt_max, each `dt_max` long in `unit`, and what it rests on.
+    #[must_use]
+    pub fn describe(&self, steps: u64, (dt_max, unit): (f64, &str)) -> String {
+        let likely = describe_range(self.start + self.seconds_per_dt_max() * steps as f64, self.within());
+        let whole = self.whole.len() as f64;
+        if whole >= steps as f64 {
+            return format!("{likely}; measured: the whole run");
+        }
+        let seconds = |seconds: f64| format!("{} s", three_digits(seconds));
+        let first = |covered: f64| format!("the first {} {unit}", three_digits(covered * dt_max));
+        let percent = |part: f64| format!("{} %", three_digits(100.0 * part));
+        let measured = if whole > 0.0 {
+            let took = seconds(self.whole.iter().sum());
+            format!("{took}, {} ({} of the run)", first(whole), percent(whole / steps as f64))
+        } else if self.covered > 0.0 {
+            let took = seconds(self.seconds);
+            let (first, part) = (first(self.covered), percent(self.covered));
+            format!("{took}, {first} ({part} of one dt_max), extrapolated by the time steps there")
+        } else {
+            format!("{}, the first forces alone, extrapolated by the time steps that they give", seconds(self.start))
+        };
+        format!("{likely} if it goes on as it begins; measured: {measured}")
+    }
+}
+
+/// Three significant digits.
+fn three_digits(x: f64) -> String {
+    number(format!("{x:.2e}").parse().unwrap_or(x))
+}
+
+/// Measures the beginning of a run and describes the wall time of the whole, or says why it is not known.
+#[must_use]
+pub fn forecast(set: &Setup) -> String {
+    match trial::pace(set, BUDGET) {
+        Ok(pace) => {
+            let units = set.config.units();
+            pace.describe(set.steps_to_end, (set.clock.dt_max * set.scale.time, &units.time.name))
+        }
+        Err(error @ (Error::StepBelowFloor(_) | Error::Integration { .. })) => {
+            let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+            format!("not known, as the run would end early: {error}{advice}")
+        }
+        Err(error) => format!("not known: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_dt_max_are_extrapolated_by_their_mean_and_scatter() {
+        let steady = Pace { covered: 4.3, whole: vec![0.1; 4], ..Pace::default() };
+        assert!((steady.seconds_per_dt_max() - 0.1).abs() < 1e-15);
+        assert!((steady.within() / 0.4f64.exp() - 1.0).abs() < 1e-12);
+        let uneven = Pace { whole: vec![0.05, 0.15, 0.05, 0.15], ..steady.clone() };
+        assert!((uneven.seconds_per_dt_max() - 0.1).abs() < 1e-15);
+        assert!(uneven.within() > 2.0 && uneven.within() < 1.1f64.exp() * 1.001, "{}", uneven.within());
+        let text = steady.describe(100, (0.25, "Myr"));
+        let expected =
+            "about 10 s (7 s to 15 s) if it goes on as it begins; measured: 0.4 s, the first 1 Myr (4 % of the run)";
+        assert_eq!(text, expected);
+        assert_eq!(steady.describe(4, (0.25, "Myr")), "about 400 ms (268 ms to 597 ms); measured: the whole run");
+    }
+
+    #[test]
+    fn part_of_a_dt_max_is_extrapolated_by_the_time_steps() {
+        // A pair takes 1 ns. In a thousandth of a dt_max small blocks took 10⁷ pairs, and 0.02 s more than these.
+        let start = Pace { start: 0.1, start_pairs: 100_000_000, pairs_per_dt_max: 5e10, ..Pace::default() };
+        let part = Pace { seconds: 0.03, pairs: 10_000_000, covered: 1e-3, ..start.clone() };
+        assert!((part.seconds_per_dt_max() / (50.0 + 20.0) - 1.0).abs() < 1e-9, "{}", part.seconds_per_dt_max());
+        // A start that loads much is no measure of a pair: the steps are.
+        let slow = Pace { start: 100.0, ..part.clone() };
+        assert!((slow.seconds_per_dt_max() / 150.0 - 1.0).abs() < 1e-9, "{}", slow.seconds_per_dt_max());
+        assert!((start.seconds_per_dt_max() / 50.0 - 1.0).abs() < 1e-9);
+        let text = part.describe(2, (0.125, "T"));
+        assert!(
+            text.ends_with(
+                "measured: 0.03 s, the first 1.25e-4 T (0.1 % of one dt_max), extrapolated by the time steps there"
+            ),
+            "{text}"
+        );
+        let text = start.describe(2, (0.125, "T"));
+        assert!(
+            text.starts_with(
+                "about 2 min (33 s to 5 min) if it goes on as it begins; measured: 0.1 s, the first forces"
+            ),
+            "{text}"
+        );
+        assert_eq!(Pace::default().describe(1, (1.0, "T")).split(" if ").next(), Some("about 1 ms (1 ms to 1 ms)"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Particles from a file, `[initial.file]`.
+
+use super::initial::Context;
+use crate::config::{FileModel, Problem};
+use tisane::error::{Error, Result};
+use tisane::initial::InitialState;
+use tisane::units::Dimension;
+use tisane_io::formats::{self, DatasetsError, FileState};
+
+/// Returns the particles of a file in the units of the configuration. `at` is the key path of the section above
+/// `[file]`.
+///
+/// # Errors
+/// [`Error::Input`] for a file that cannot be used; [`Error::Config`] for a dataset that is named and not there.
+pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Result<InitialState> {
+    let path = file.path();
+    let mut state = match &file.datasets {
+        None => formats::read(path, file.format.name())?,
+        Some(datasets) => formats::read_datasets(path, datasets).map_err(|error| locate(at, error, context))?,
+    };
+    let said = |text: &str| format!("{}: {text}", path.display());
+    if state.units.is_some() {
+        let converted = state.to_units(&context.units).map_err(|problem| {
+            Error::input(path, problem).with_help("write the kind of units that the file has in [units]")
+        })?;
+        context.warnings.extend(converted.map(|what| said(&what)));
+    }
+    context.warnings.extend(softening(&state, context).map(|what| said(&what)));
+    context.warnings.extend(state.notes.iter().map(|note| said(note)));
+    let n = state.particles.len();
+    let source = format!("{} ({}, N = {n}; format {})", path.display(), state.format, state.guess);
+    Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
+}
+
+/// Returns the error for a dataset at the key that names it.
+fn locate(at: &str, error: DatasetsError, context: &Context<'_>) -> Error {
+    let Some(key) = error.key else { return error.error };
+    let problem = Problem::new(format!("{at}.file.datasets.{key}"), error.error.to_string());
+    context.loaded.explain(match error.error.advice() {
+        Some(help) => problem.with_help(help),
+        None => problem,
+    })
+}
+
+/// Returns a warning if the particles of a file have softening lengths of their own, which tisane does not use.
+fn softening(state: &FileState, context: &Context<'_>) -> Option<String> {
+    let unit = context.units.label(Dimension::LENGTH);
+    let lengths = state.softening_text(&unit)?;
+    let used = match context.loaded.config.softening.epsilon.get() {
+        0.0 => "softening.epsilon is 0, so that no pair is softened".to_owned(),
+        epsilon => format!("all pairs have the one of softening.epsilon, {epsilon} {unit}"),
+    };
+    Some(format!("its particles have softening lengths of their own, {lengths}, which are not used: {used}"))
+}

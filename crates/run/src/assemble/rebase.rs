@@ -1,0 +1,97 @@
+//! Another longest step for a run that is resumed: the same moments and steps, counted in other ticks.
+
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, MAX_DT_MAX_STEPS, TICKS_PER_DT_MAX, Time};
+
+/// Why a run cannot continue with another longest step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// The ratio of the two is not a power of two.
+    Ratio,
+    /// Particles stand between moments that both can count, or have steps longer than the new longest one.
+    Moment,
+}
+
+/// Counts the times and steps of a run in ticks of another longest step, by a power of two shorter or longer. Steps
+/// longer than it become it, which is possible only where they end after `now`.
+pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_max: f64) -> Result<(), Obstacle> {
+    let halvings = (clock.dt_max / dt_max).log2().round();
+    if !(halvings.abs() < 64.0 && dt_max * 2f64.powf(halvings) == clock.dt_max) {
+        return Err(Obstacle::Ratio);
+    }
+    let shift = halvings as i32;
+    let most = MAX_DT_MAX_STEPS.saturating_mul(TICKS_PER_DT_MAX);
+    let count = |time: Time| match shift {
+        0.. => time.0.checked_shl(shift as u32).filter(|ticks| ticks >> shift == time.0 && *ticks <= most),
+        _ => time.0.is_multiple_of(1 << -shift).then(|| time.0 >> -shift),
+    };
+    let moment = |time: Time| count(time).map(Time).ok_or(Obstacle::Moment);
+    let then = moment(*now)?;
+    let mut moved = p.clone();
+    for i in 0..p.len() {
+        let time = moment(p.time[i])?;
+        let level = i32::from(p.step[i].0) - shift;
+        if level < 0 && time.0 + TICKS_PER_DT_MAX <= then.0 || level > i32::from(Level::DEEPEST.0) {
+            return Err(Obstacle::Moment);
+        }
+        (moved.time[i], moved.step[i]) = (time, Level(level.max(0) as u8));
+    }
+    for (point, of) in moved.history.points.iter_mut().zip(&p.history.points) {
+        for (time, &before) in point.time.iter_mut().zip(&of.time) {
+            *time = moment(before)?;
+        }
+    }
+    *p = moved;
+    (*now, clock.dt_max) = (then, dt_max);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane::particles::Vec3;
+
+    const CLOCK: Clock = Clock { start: 1.0, dt_max: 0.5 };
+
+    fn three(times: [u64; 3], levels: [u8; 3]) -> Particles {
+        let mut p = Particles::new(vec![1.0; 3], vec![Vec3::zeros(); 3], vec![Vec3::zeros(); 3]);
+        (p.time, p.step) = (times.map(Time).to_vec(), levels.map(Level).to_vec());
+        p
+    }
+
+    #[test]
+    fn moments_and_steps_stay_as_they_are() {
+        let unit = TICKS_PER_DT_MAX;
+        for dt_max in [0.25, 1.0, 0.125, 0.5] {
+            let (mut p, mut now, mut clock) = (three([2 * unit; 3], [2, 3, 9]), Time(2 * unit), CLOCK);
+            rebase(&mut p, &mut now, &mut clock, dt_max).unwrap();
+            assert_eq!((clock.time(now), clock.dt_max), (2.0, dt_max));
+            for (i, level) in [2, 3, 9].into_iter().enumerate() {
+                assert_eq!(p.step[i].step(dt_max), Level(level).step(0.5));
+                assert_eq!(clock.time(p.time[i]), 2.0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_refused_and_nothing_changes() {
+        let unit = TICKS_PER_DT_MAX;
+        for (times, levels, now, dt_max, obstacle) in [
+            ([unit; 3], [0, 1, 2], unit, 0.3, Obstacle::Ratio),
+            // The first would have moved before now.
+            ([unit, unit, unit + unit / 2 + unit / 4], [0, 2, 2], unit + unit / 2 + unit / 4, 0.25, Obstacle::Moment),
+            // An odd number of ticks has no half.
+            ([unit + 1, unit, unit], [36, 1, 2], unit + 1, 1.0, Obstacle::Moment),
+            ([unit; 3], [36, 1, 2], unit, 1.0, Obstacle::Moment),
+        ] {
+            let (mut p, mut now, mut clock) = (three(times, levels), Time(now), CLOCK);
+            let before = (p.clone(), now, clock);
+            assert_eq!(rebase(&mut p, &mut now, &mut clock, dt_max), Err(obstacle));
+            assert_eq!((p, now, clock), before);
+        }
+        // At a synchronised moment long steps become the new longest one.
+        let (mut p, mut now, mut clock) = (three([unit; 3], [0, 1, 4]), Time(unit), CLOCK);
+        rebase(&mut p, &mut now, &mut clock, 0.125).unwrap();
+        assert_eq!(p.step, [Level(0), Level(0), Level(2)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Warnings about the energy error while a run goes on, long before the limit that ends it.
+
+use tisane::units::digits;
+use tisane_io::fields::DiagnosticsRow;
+
+/// First energy error that is told; after it every tenfold one.
+const FIRST: f64 = 1e-5;
+/// Number of rows over which an error must grow in one direction to be told.
+const ROWS: usize = 8;
+/// Energy error at the end of the run that is worth a warning if the growth continues.
+const TOO_LARGE: f64 = 1e-4;
+
+/// Energy errors of the rows of a session, relative to the energy of the cluster itself.
+#[derive(Clone, Debug)]
+pub(super) struct ErrorWatch {
+    /// Error that is told next.
+    next: f64,
+    /// Times and errors of the last rows.
+    last: Vec<(f64, f64)>,
+    growth_told: bool,
+}
+
+impl Default for ErrorWatch {
+    fn default() -> Self {
+        Self { next: FIRST, last: Vec::new(), growth_told: false }
+    }
+}
+
+impl ErrorWatch {
+    /// Takes a row of a run until `end` and returns the warnings that it calls for; `time` formats a time.
+    pub fn observe(&mut self, row: &DiagnosticsRow, end: f64, time: impl Fn(f64) -> String) -> Vec<String> {
+        let error = row.cluster_energy_error.unwrap_or(row.relative_energy_error);
+        if self.last.len() > ROWS {
+            self.last.remove(0);
+        }
+        self.last.push((row.time, error));
+        let mut found = Vec::new();
+        if error.abs() >= self.next {
+            while error.abs() >= self.next {
+                self.next *= 10.0;
+            }
+            let whole = row.relative_energy_error;
+            let other =
+                if whole == error { String::new() } else { format!(" (of all binaries too: {})", digits(whole)) };
+            found.push(format!(
+                "the energy is off by {} of the energy of the cluster at t = {}{other}",
+                digits(error),
+                time(row.time)
+            ));
+        }
+        found.extend(self.growth(end, time));
+        found
+    }
+
+    /// Warns once of an error that has grown in one direction over the last rows and would be too large at the end.
+    fn growth(&mut self, end: f64, time: impl Fn(f64) -> String) -> Option<String> {
+        let [(from, first), .., (to, last)] = self.last[..] else { return None };
+        let same_way = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) * (last - first) > 0.0;
+        if self.growth_told || self.last.len() <= ROWS || !self.last.windows(2).all(same_way) {
+            return None;
+        }
+        let at_end = last + (last - first) / (to - from) * (end - to);
+        let too_large = at_end.abs() >= TOO_LARGE && at_end.abs() > 2.0 * last.abs();
+        self.growth_told = too_large;
+        too_large.then(|| {
+            format!(
+                "the energy error grows steadily, from {} to {} between t = {} and {}: at this pace it is {} at t_end; \
+                 a higher accuracy of the integrator makes it smaller",
+                digits(first),
+                digits(last),
+                time(from),
+                time(to),
+                digits(at_end)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warnings(errors: &[f64], end: f64) -> Vec<String> {
+        let mut watch = ErrorWatch::default();
+        let row = |(k, error): (usize, &f64)| DiagnosticsRow {
+            time: k as f64,
+            cluster_energy_error: Some(*error),
+            relative_energy_error: 1e-3 * error,
+            ..Default::default()
+        };
+        errors.iter().enumerate().map(row).flat_map(|row| watch.observe(&row, end, |t| t.to_string())).collect()
+    }
+
+    #[test]
+    fn every_tenfold_error_is_told_once() {
+        assert_eq!(warnings(&[0.0, 9e-6, -9e-6, 5e-6], 4.0), [""; 0]);
+        let told = warnings(&[0.0, 2e-5, -3e-5, 4e-3, 3e-3, 2e-2], 6.0);
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].contains("2.00e-5") && told[0].contains("t = 1") && told[0].contains("2.00e-8"), "{told:?}");
+        assert!(told[1].contains("0.00400") && told[2].contains("0.0200"), "{told:?}");
+    }
+
+    #[test]
+    fn steady_growth_is_told_once_where_it_becomes_too_large() {
+        let steady: Vec<f64> = (0..20).map(|k| -1e-7 * f64::from(k)).collect();
+        let told = warnings(&steady, 2000.0);
+        assert!(told.len() == 1 && told[0].contains("steadily") && told[0].contains("-2.00e-4"), "{told:?}");
+        assert_eq!(warnings(&steady, 100.0), [""; 0], "small at the end");
+        let walk: Vec<f64> = (0..20).map(|k| 1e-7 * f64::from(k + 3 * (k % 2))).collect();
+        assert_eq!(warnings(&walk, 2000.0), [""; 0], "not in one direction");
+    }
+}

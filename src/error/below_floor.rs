@@ -1,0 +1,181 @@
+//! Particles that need shorter steps than the run allows: who they are, and what following them would take.
+
+use crate::pair::{Body, Pair};
+use crate::units::{Dimension, Scale, Units, digits, wall_time};
+use std::fmt;
+use std::path::PathBuf;
+
+/// What an error of an integration needs to know of its run to speak in the user's units.
+#[derive(Clone, Debug)]
+pub struct RunContext {
+    /// User's units.
+    pub units: Units,
+    /// Size of the internal units in them.
+    pub scale: Scale,
+    /// Softening, in internal units.
+    pub epsilon: f64,
+    /// End of the run, in internal units, if it has one.
+    pub t_end: Option<f64>,
+    /// Mean wall time of a block step so far, in s, if there was one.
+    pub seconds_per_block_step: Option<f64>,
+    /// Directory of the run, if it has one.
+    pub directory: Option<PathBuf>,
+}
+
+/// Error of particles that need shorter steps than the run allows, in internal units.
+#[derive(Debug)]
+pub struct StepBelowFloor {
+    /// Number of such particles.
+    pub number: usize,
+    /// Id of the one with the shortest step.
+    pub id: u64,
+    /// Time.
+    pub time: f64,
+    /// Its time step.
+    pub wanted: f64,
+    /// Shortest time step allowed.
+    pub floor: f64,
+    /// Shortest time step that dt_max permits at all.
+    pub shortest: f64,
+    /// Section of the configuration with the settings of its steps.
+    pub section: &'static str,
+    /// The particle and its nearest neighbour, with the neighbour's id; [`None`] if it is alone.
+    pub partner: Option<(u64, [Body; 2])>,
+    /// True if the state after the error is that after a whole block step, from which the run can go on with shorter
+    /// steps.
+    pub resumable: bool,
+    /// The run, once it is known.
+    pub run: Option<RunContext>,
+}
+
+/// Number of block steps that takes days.
+const MOST_BLOCK_STEPS: f64 = 1e10;
+
+/// Orbit of a bound pair, with what following it to the end of the run takes.
+struct Outlook {
+    orbits: f64,
+    block_steps: f64,
+    seconds: Option<f64>,
+}
+
+impl StepBelowFloor {
+    fn value(&self, x: f64, d: Dimension) -> String {
+        match &self.run {
+            Some(run) => run.units.readable(x * run.scale.factor(d), d),
+            None => Units::henon().readable(x, d),
+        }
+    }
+
+    /// Returns the time step of the particle in the user's unit of time, in the internal one before the run is known.
+    #[must_use]
+    pub fn wanted_by_user(&self) -> f64 {
+        self.wanted * self.run.as_ref().map_or(1.0, |run| run.scale.time)
+    }
+
+    /// Returns the relative orbit of the particle and its nearest neighbour.
+    fn pair(&self) -> Option<(u64, Pair)> {
+        let epsilon = self.run.as_ref().map_or(0.0, |run| run.epsilon);
+        self.partner.as_ref().map(|(id, [a, b])| (*id, Pair::new(a, b, epsilon)))
+    }
+
+    /// Estimates the block steps that a bound pair takes until the end of the run. Steps scale as r^(3/2) along the
+    /// orbit, and the mean of r^(−3/2) over time is about a^(−3/2) (1 − e²)^(−3/8).
+    fn outlook(&self, pair: &Pair) -> Option<Outlook> {
+        let run = self.run.as_ref()?;
+        let orbits = (run.t_end? - self.time) / pair.period();
+        let along = (pair.distance / pair.semi_major_axis).powf(1.5) / self.wanted;
+        let per_orbit = pair.period() * along * (1.0 - pair.eccentricity.powi(2)).max(1e-6).powf(-0.375);
+        let block_steps = orbits * per_orbit;
+        let outlook = Outlook { orbits, block_steps, seconds: run.seconds_per_block_step.map(|s| s * block_steps) };
+        block_steps.is_finite().then_some(outlook)
+    }
+
+    /// Describes the nearest neighbour and the orbit about it.
+    fn describe_partner(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((partner, pair)) = self.pair() else { return Ok(()) };
+        let distance = self.value(pair.distance, Dimension::LENGTH);
+        if pair.energy >= 0.0 || pair.energy.is_nan() {
+            let speed = self.value(pair.speed, Dimension::VELOCITY);
+            return write!(
+                f,
+                "; its nearest neighbour is particle {partner}, at a distance of {distance}, not bound, at a relative \
+                 speed of {speed}"
+            );
+        }
+        write!(
+            f,
+            "; it is bound to particle {partner}, at a distance of {distance}: semi-major axis {}, eccentricity {:.3}, \
+             period {}",
+            self.value(pair.semi_major_axis, Dimension::LENGTH),
+            pair.eccentricity,
+            self.value(pair.period(), Dimension::TIME)
+        )?;
+        let Some(outlook) = self.outlook(&pair) else { return Ok(()) };
+        let (orbits, steps) = (digits(outlook.orbits), digits(outlook.block_steps));
+        write!(f, ", {orbits} orbits until t_end, which take about {steps} block steps")?;
+        match outlook.seconds {
+            Some(seconds) => write!(f, " and {} at the present rate", wall_time(seconds)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the advice, a remedy a line.
+    fn advice(&self) -> String {
+        let section = self.section;
+        let pair = self.pair().map(|(_, pair)| pair).filter(|pair| pair.energy < 0.0);
+        let softening = match pair {
+            Some(_) => {
+                "softening.epsilon is no remedy for a binary: one as long as its semi-major axis dissolves it, and takes \
+                 a new run"
+            }
+            None => "softening.epsilon bounds the steps of encounters, but changes the physics and takes a new run",
+        };
+        let floor = (self.wanted / 16.0).max(self.shortest) * self.run.as_ref().map_or(1.0, |run| run.scale.time);
+        let follow = match self.run.as_ref().and_then(|run| run.directory.as_ref()) {
+            _ if !self.resumable => format!(
+                "steps cannot be shorter than dt_max/2^36: with a shorter {section}.dt_max a new run can take shorter ones"
+            ),
+            Some(directory) => format!(
+                "to follow the motion: tisane resume {} --set {section}.dt_min={floor:.1e}, which continues from here \
+                 with the bits of a run with this dt_min from its start",
+                directory.display()
+            ),
+            None => format!("to follow the motion, allow shorter steps by {section}.dt_min, such as {floor:.1e}"),
+        };
+        let mut lines = vec![follow];
+        if pair.and_then(|pair| self.outlook(&pair)).is_some_and(|outlook| outlook.block_steps > MOST_BLOCK_STEPS) {
+            lines.push("this binary takes more steps until t_end than most can wait for: end the run earlier".into());
+        }
+        lines.push(format!(
+            "{section}.on_dt_min = \"clamp\" lets such particles continue at dt_min, with an energy error that the \
+             diagnostics show"
+        ));
+        lines.push(softening.into());
+        lines.join("\n")
+    }
+}
+
+impl fmt::Display for StepBelowFloor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, id, .. } = self;
+        let [time, wanted, floor] = [self.time, self.wanted, self.floor].map(|t| self.value(t, Dimension::TIME));
+        match number {
+            ..2 => write!(f, "particle {id} needs a time step of {wanted} at t = {time}, below dt_min = {floor}")?,
+            _ => write!(
+                f,
+                "{number} particles need time steps below dt_min = {floor} at t = {time}, the shortest is that of \
+                 particle {id}: {wanted}"
+            )?,
+        }
+        self.describe_partner(f)?;
+        if self.run.is_none() { f.write_str(" (internal units, G = 1)") } else { Ok(()) }
+    }
+}
+
+impl std::error::Error for StepBelowFloor {}
+
+impl miette::Diagnostic for StepBelowFloor {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.advice()))
+    }
+}
