@@ -248,9 +248,11 @@ impl<'a> Contents<'a> {
             State::Failed(_, Some(advice)) => advice.clone(),
             State::Failed(_, None) => resume(", where the cause of the error was removed"),
         };
+        let failed = matches!(self.state, State::Failed(..));
+        let why = failed.then(|| format!("tisane why {dir}  tells what led to it"));
         let view = format!("tisane view {dir}");
         let plot = (!self.snapshots.is_empty()).then(|| format!("tisane plot {dir}"));
-        for (number, command) in first.lines().map(str::to_owned).chain(plot).chain([view]).enumerate() {
+        for (number, command) in first.lines().map(str::to_owned).chain(why).chain(plot).chain([view]).enumerate() {
             page.line(if number == 0 { "next" } else { "" }, command);
         }
     }

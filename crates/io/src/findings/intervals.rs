@@ -194,13 +194,13 @@ impl EnergyError {
         contributions.truncate(CONTRIBUTIONS);
         let growth = match contributions.first() {
             _ if largest.error.abs() < ROUNDING => Growth::Rounding,
-            Some((_, share)) if !(*share < JUMP_SHARE) => Growth::Jump,
+            Some((_, share)) if share.is_nan() || *share >= JUMP_SHARE => Growth::Jump,
             _ if changes.len() >= STEADY_ROWS && (last.error - rows[0].error).abs() >= STEADY_SHARE * total => {
                 Growth::Steady
             }
             _ => Growth::Scattered,
         };
-        contributions.retain(|(_, share)| growth != Growth::Rounding && !(*share < NAMED_SHARE));
+        contributions.retain(|(_, share)| growth != Growth::Rounding && (share.is_nan() || *share >= NAMED_SHARE));
         let largest = (largest.error.abs(), largest.time);
         Some(Self {
             last: last.error,

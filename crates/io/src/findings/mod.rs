@@ -174,11 +174,13 @@ impl Findings {
         Interval::new(&[*last, row]).filter(|_| checkpoint.time > last.time)
     }
 
-    /// Returns the last interval: up to the newest checkpoint, if that is later than the last row.
+    /// Returns the interval whose speed is the present one: from the last row to the newest checkpoint, if that took
+    /// longer than the interval before the last row.
     #[must_use]
     pub fn last_interval(&self) -> Option<Interval> {
-        let rows = || Interval::new(self.rows.get(self.rows.len().checked_sub(2)?..)?);
-        self.since_last_row().or_else(rows).filter(|interval| interval.wall_seconds > 0.0)
+        let rows = self.rows.len().checked_sub(2).and_then(|from| Interval::new(&self.rows[from..]));
+        let longest = [rows, self.since_last_row()].into_iter().flatten();
+        longest.max_by(|a, b| a.wall_seconds.total_cmp(&b.wall_seconds)).filter(|found| found.wall_seconds > 0.0)
     }
 
     /// Returns the wall time that the run still takes at its last speed, in s.

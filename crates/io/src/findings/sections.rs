@@ -128,7 +128,8 @@ impl Findings {
             let ratio = (steps.shortest / floor).log2().round();
             let allowed = self.settings.units.readable(floor, Dimension::TIME);
             let text = match ratio {
-                r if r <= 0.0 => "the shortest step in use is as short".into(),
+                r if r < 0.0 => "the shortest step that is needed is below it".into(),
+                0.0 => "the shortest step in use is as short".into(),
                 r => format!("the shortest step in use is 2^{r} times as long"),
             };
             section.fact("dt_min", format!("{allowed}; {text}"));

@@ -152,10 +152,10 @@ impl<'a> Search<'a> {
         let mut rates: Vec<f64> = levels.iter().map(|level| 1.0 / level.step(1.0)).collect();
         let neighbours = Neighbours::new(stars, 2);
         let mut other = HashMap::new();
-        for i in 0..stars.len() {
+        for (i, rate) in rates.iter_mut().enumerate() {
             let Some((j, orbit)) = binary(stars, &neighbours, i, epsilon) else { continue };
             other.insert(i, j);
-            rates[i] = (rates[i] * mean_over_orbit(&orbit)).max(1.0);
+            *rate = (*rate * mean_over_orbit(&orbit)).max(1.0);
         }
         let id = |i: &usize| stars.id[*i];
         let mut order: Vec<usize> = (0..stars.len()).collect();

@@ -28,7 +28,7 @@ pub(crate) use datasets::unrecognised;
 pub use datasets::{Datasets, DatasetsError, VectorDatasets, read_datasets};
 pub use sniff::Guess;
 pub(crate) use sniff::{FileProbe, head};
-pub use state::FileState;
+pub use state::{FileState, SofteningRange};
 pub use validate::validate;
 
 use std::path::Path;

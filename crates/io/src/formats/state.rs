@@ -4,6 +4,9 @@ use super::physical::factor;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 
+/// Kind of particles, with its smallest and largest softening length.
+pub type SofteningRange = (&'static str, [f64; 2]);
+
 /// Contents of a file of particles, in the units of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileState {
@@ -16,7 +19,7 @@ pub struct FileState {
     /// Description of how the format was determined.
     pub guess: String,
     /// Kinds of particles that have softening lengths of their own, each with the smallest and the largest.
-    pub softening: Vec<(&'static str, [f64; 2])>,
+    pub softening: Vec<SofteningRange>,
     /// Units, if the file states them.
     pub units: Option<Units>,
     /// Remarks of the reader for the user: types that were merged, factors of h removed, columns ignored.
@@ -47,7 +50,7 @@ impl FileState {
     pub fn softening_text(&self, unit: &str) -> Option<String> {
         // The digits of the 4-byte floats that files have.
         let number = |x: f64| format!("{:?}", x as f32);
-        let range = |&(kind, [least, most]): &(&str, [f64; 2])| match least == most {
+        let range = |&(kind, [least, most]): &SofteningRange| match least == most {
             true => format!("{} {unit} ({kind})", number(least)),
             false => format!("{} to {} {unit} ({kind})", number(least), number(most)),
         };

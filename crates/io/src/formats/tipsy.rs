@@ -4,7 +4,7 @@
 
 use super::columns::{Columns, lost_ids, row};
 use super::sniff::{FileProbe, Guess};
-use super::state::{FileState, Locations};
+use super::state::{FileState, Locations, SofteningRange};
 use super::{Format, WritableUnits, Writer};
 use crate::atomic::write_atomically;
 use std::fs::File;
@@ -154,7 +154,7 @@ fn rounding(x: f64) -> f64 {
 
 /// Reads all records. Returns the columns, and the kinds of particles that have softening lengths above 0, with their
 /// ranges.
-fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Vec<(&'static str, [f64; 2])>)> {
+fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Vec<SofteningRange>)> {
     let (mut columns, mut ranges) = (Columns::default(), Vec::new());
     let mut buffer = [0; LONGEST_RECORD];
     for (&count, (kind, floats, softening)) in header.counts.iter().zip(KINDS) {

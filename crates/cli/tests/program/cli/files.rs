@@ -117,6 +117,7 @@ fn inspect_tells_why_a_run_stopped_and_what_was_changed() {
     let failed = page(4, &["resume", "o", "-q", "--set", "limits.block_steps=1000000"]);
     assert!(line(&failed, "state").contains("ended by an error: 2 particles need time steps below"), "{failed}");
     assert!(failed.contains("tisane resume o --set integrator.hermite4.dt_min="), "{failed}");
+    assert!(failed.contains(" tisane why o  tells what led to it\n"), "{failed}");
     let finished = page(0, &["resume", "o", "-q", "--set", "integrator.hermite4.dt_min=\"2^-30\""]);
     assert!(line(&finished, "state").contains("finished"), "{finished}");
     assert!(

@@ -57,7 +57,7 @@ fn units_that_a_file_states_and_its_time_are_kept() {
         let (text, config) = proposed(&folder, file);
         assert_eq!(config.units().describe(), "Msun, au, au/yr, yr", "{text}");
         assert_eq!((config.dt_max(), config.t_end(), config.run.name.as_str()), (0.05, 100.0, "planets"), "{text}");
-        assert!(text.contains("#   shortest period    1.0") && !text.contains("binar"), "{text}");
+        assert!(text.contains("#   shortest period    0.999 yr") && !text.contains("binar"), "{text}");
         assert_eq!(text.contains("are they right?"), file == "planets.csv", "{text}");
     }
 }
