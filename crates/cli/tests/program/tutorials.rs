@@ -137,6 +137,11 @@ fn the_parameter_sweep_works() {
 }
 
 #[test]
+fn the_page_about_why_works() {
+    follow("why.md", &Folder::new(""));
+}
+
+#[test]
 fn the_problems_end_as_they_are_listed() {
     follow("faq.md", &Folder::new(""));
 }

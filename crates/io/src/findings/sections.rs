@@ -17,7 +17,7 @@ const EVENTS: usize = 3;
 /// Lines of the log, changes, and files that cannot be read, that are shown.
 const LINES: usize = 2;
 /// Longest text of them.
-const LINE: usize = 200;
+const LINE: usize = 160;
 /// Phases of a profile that copy between host and device.
 const COPIES: [&str; 1] = ["copy_up"];
 

@@ -94,6 +94,8 @@ fn validate_files_of_other_programs_get_configurations_that_fit() {
     if let Some(path) = data_of_others("galaxy_20K.tipsy") {
         let (text, config) = proposed(&Folder::new(""), path.to_str().unwrap());
         assert!(config.units().is_henon() && config.dt_max() == 2.0, "{text}");
-        assert!(text.contains("# The file has a softening length for each particle, 0.133 to 0.440 L; a run has one"));
+        assert!(text.contains(
+            "# The file has softening lengths: 0.44017076 L (dark), 0.13347219 to 0.17132822 L (star); a run has one"
+        ));
     }
 }
