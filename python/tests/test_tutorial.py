@@ -6,18 +6,22 @@ import pytest
 
 from conftest import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "src" / "python-tutorial.md").read_text(encoding="utf-8")
+# Pages with their least number of blocks.
+PAGES = {"python-tutorial.md": 10, "tutorial-sweep.md": 1}
 
 
-def test_the_tutorial_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", PAGES)
+def test_the_tutorial_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 10
+    text = (REPOSITORY / "docs" / "src" / page).read_text(encoding="utf-8")
+    # Blocks that begin with the name of a file are scripts, which the test of the commands of a page runs.
+    blocks = [block for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if not block.startswith("# ")]
+    assert len(blocks) >= PAGES[page]
     names = {"__name__": "tutorial"}
     for block in blocks:
-        line = PAGE[: PAGE.index(block)].count("\n")
+        line = text[: text.index(block)].count("\n")
         try:
             # Blank lines before it, so that a traceback has the line of the page.
-            exec(compile("\n" * line + block, "python-tutorial.md", "exec"), names)
+            exec(compile("\n" * line + block, page, "exec"), names)
         except Exception as error:
             pytest.fail(f"{type(error).__name__} in the block at line {line}: {error}")

@@ -118,7 +118,9 @@ fn without_central(setup: &Setup, found: &Binaries) -> Particles {
     let part_of = (bodies.len() < p.len()).then(|| systems.outermost.binary_search(&systems.part_of[last]).ok());
     let at = part_of.flatten().unwrap_or(bodies.len() - 1);
     let Particles { mut mass, mut pos, mut vel, .. } = bodies;
-    (mass.remove(at), pos.remove(at), vel.remove(at));
+    mass.remove(at);
+    pos.remove(at);
+    vel.remove(at);
     Particles::new(mass, pos, vel)
 }
 

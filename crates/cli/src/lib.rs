@@ -138,7 +138,7 @@ enum Verb {
     ///
     /// The result is that of a run that was not stopped, bit for bit.
     Resume(run::ResumeArgs),
-    /// Describe a file or a run in one screen: anything tisane reads or writes.
+    /// Describe a file, or the directory of a run, in one screen.
     ///
     /// Of the directory of a run: its state, the time it reached, its errors, what is there, and how to go on.
     Inspect {

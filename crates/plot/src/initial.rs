@@ -6,6 +6,9 @@ use std::f64::consts::PI;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
 
+/// Least number of close pairs that are drawn.
+const FEWEST_PAIRS: usize = 5;
+
 /// Quantities to draw, in the units of the configuration. A law is points of a value and what lies below it; none where
 /// it is empty.
 #[derive(Clone, Debug)]
@@ -116,7 +119,7 @@ impl Sample<'_> {
     /// Eccentricity over semi-major axis of the close pairs, and the softening length that their orbits would have to be
     /// longer than.
     fn pairs(&self) -> Option<Panel> {
-        if self.pairs.len() < 2 {
+        if self.pairs.len() < FEWEST_PAIRS {
             return None;
         }
         let x = Axis::log(self.label("semi-major axis", Dimension::LENGTH));
@@ -273,12 +276,14 @@ mod tests {
     #[test]
     fn close_pairs_are_drawn_beside_the_softening() {
         let p = sphere(300);
-        let drawn = Sample { softening: 1e-3, pairs: &[(1e-5, 0.1), (2e-4, 0.9)], ..sample(&p, &[]) };
+        let drawn = Sample { softening: 1e-3, pairs: &[(1e-5, 0.1); 5], ..sample(&p, &[]) };
         let figure = figure(&drawn).unwrap();
         let panel = figure.panels.last().unwrap();
-        assert_eq!(panel.series[0].points, [(1e-5, 0.1), (2e-4, 0.9)]);
+        assert_eq!(panel.series[0].points, [(1e-5, 0.1); 5]);
         assert!(panel.series[1].points.iter().all(|(x, _)| *x == 1e-3), "{panel:?}");
         assert_eq!((panel.x.scale, panel.series.len()), (crate::Scale::Log10, 2));
+        let few = Sample { pairs: &drawn.pairs[1..], ..drawn };
+        assert_eq!(super::figure(&few).unwrap().panels.len(), figure.panels.len() - 1);
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl Findings {
         let energy = self.energy.as_ref()?;
         let worst =
             energy.last_of_cluster.map_or(energy.largest.0, |of_cluster| of_cluster.abs().max(energy.largest.0));
-        if self.has_failed() || worst <= LARGE_ERROR {
+        if self.has_failed() || worst.is_nan() || worst <= LARGE_ERROR {
             return None;
         }
         if energy.growth == Growth::Jump {

@@ -194,7 +194,6 @@ impl EnergyError {
         contributions.truncate(CONTRIBUTIONS);
         let growth = match contributions.first() {
             _ if largest.error.abs() < ROUNDING => Growth::Rounding,
-            // NaN, where an energy was not a number, is a jump.
             Some((_, share)) if share.is_nan() || *share >= JUMP_SHARE => Growth::Jump,
             _ if changes.len() >= STEADY_ROWS && (last.error - rows[0].error).abs() >= STEADY_SHARE * total => {
                 Growth::Steady

@@ -104,7 +104,8 @@ pub fn forecast(set: &Setup) -> String {
             pace.describe(set.steps_to_end, (set.clock.dt_max * set.scale.time, &units.time.name))
         }
         Err(error @ (Error::StepBelowFloor(_) | Error::Integration { .. })) => {
-            let advice = error.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+            // In one line.
+            let advice = error.advice().map_or_else(String::new, |advice| format!("; {}", advice.replace('\n', "; ")));
             format!("not known, as the run would end early: {error}{advice}")
         }
         Err(error) => format!("not known: {error}"),

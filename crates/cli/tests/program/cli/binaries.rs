@@ -84,14 +84,14 @@ fn check_measures_the_cluster_and_not_its_binaries() {
 #[test]
 fn a_softening_that_tears_binaries_apart_is_warned_of_everywhere() {
     let folder = cluster();
-    let soft =
-        ["--set", "softening.epsilon=0.001", "--set", "run.t_end=0.2", "--set", "integrator.hermite4.dt_max=0.1"];
+    let steps = ["--set", "integrator.hermite4.dt_max=0.1", "--set", "integrator.hermite4.dt_min=0.1/2^36"];
+    let soft = [&["--set", "softening.epsilon=0.001", "--set", "run.t_end=0.2"], &steps[..]].concat();
     let warning = "softening.epsilon = 0.00100 pc (206 au) tears ";
     let said = folder.tisane(&[&["check", "run.toml"], &soft[..]].concat()).exits(0);
     let told = said.out.lines().find(|line| line.contains(warning)).expect("a warning").to_owned();
     assert!(told.starts_with("warning: ") && told.contains("apart at the start"), "{told}");
     assert!(told.contains("The energy error does not show it. To follow them set softening.epsilon = 0"), "{told}");
-    // The end of this test is near, and no other advice is given.
+    // Nothing else but that the test is short.
     assert!(said.out.contains("warning: the run is shorter"), "{}", said.out);
     assert_eq!(said.out.matches("warning: ").count(), 2, "{}", said.out);
     let said = folder.tisane(&[&["run", "run.toml", "--output", "r"], &soft[..]].concat()).exits(0);

@@ -32,10 +32,13 @@ fn each_model_of_init_checks_and_runs() {
         folder.write("my-elements.csv", "a,e,i,node,pericentre,t_pericentre\n1,0.2,3,40,50,0\n");
         folder.tisane(&["check", "run.toml"]).exits(0).says(&["this configuration is valid", "particles", "disk"]);
         let table: toml::Table = config.parse().unwrap();
-        let dt_max = &table["integrator"]["multipoint"]["dt_max"];
+        // The model `file` leaves it to the particles.
+        let by_default = toml::Value::Float(1.0 / 64.0);
+        let dt_max = table["integrator"]["multipoint"].get("dt_max").unwrap_or(&by_default);
+        let set = format!("integrator.multipoint.dt_max={dt_max}");
         let short = format!("run.t_end={dt_max}");
         let every = format!("output.interval={dt_max}");
-        folder.tisane(&["run", "run.toml", "--output", "o", "--set", &short, "--set", &every]).exits(0);
+        folder.tisane(&["run", "run.toml", "--output", "o", "--set", &set, "--set", &short, "--set", &every]).exits(0);
         assert_eq!(summary(&folder.path("o"))["exit_reason"], "finished", "{model}");
         assert_eq!(diagnostics(&folder.path("o"))["time"].len(), 2, "{model}");
     }
