@@ -1,7 +1,7 @@
 //! `tisane advise`: an integrator, a mode and an accuracy for an energy error or a wall time.
 
 use super::study::{StudyProgress, describe};
-use super::{ConfigArgs, Verbosity, a_precision, print};
+use super::{ConfigArgs, Verbosity, a_precision, on_threads, print};
 use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
@@ -11,7 +11,8 @@ use tisane_lab::study::advise::{
     Advice, Candidate, Goal, Promise, Trial, advise, candidates, integrators, promises, trials,
 };
 use tisane_lab::study::predict;
-use tisane_run::config::{Config, Real, WallTime};
+use tisane_run::assemble;
+use tisane_run::config::{Config, Loaded, Real, WallTime};
 
 #[derive(Debug, Args)]
 pub struct AdviseArgs {
@@ -63,11 +64,12 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         );
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
+    let warnings = close_pairs(&loaded)?;
     let modes = candidates(loaded.config.force.engine, &args.modes);
     let progress = StudyProgress::new(verbosity);
     let trials = trials((&args.config.file, &args.config.sets), configured, &modes, args.budget.get(), &progress)?;
     let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most", "result"];
-    let mut text = describe(&trials.table(), &columns);
+    let mut text = describe(&trials.table(), &columns) + &warnings;
     for (problem, help) in trials.failures() {
         text += &format!("{problem}.\n  help: {help}\n\n");
     }
@@ -79,6 +81,15 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         .map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, configured, &results));
     print(&text)?;
     Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
+}
+
+/// Returns the warnings of close pairs that `tisane check` gives, a line each: no accuracy mends a softening that tears
+/// binaries apart, or a shortest step that is too long for them.
+fn close_pairs(loaded: &Loaded) -> Result<String> {
+    on_threads(loaded.config.force.threads as usize, || {
+        let found = assemble::prepare(loaded.clone())?.binaries()?;
+        Ok(found.warnings().iter().map(|warning| format!("warning: {warning}\n")).collect())
+    })
 }
 
 /// Exit code if no mode reaches the goal.

@@ -94,6 +94,9 @@ fn a_softening_that_tears_binaries_apart_is_warned_of_everywhere() {
     // Nothing else but that the test is short.
     assert!(said.out.contains("warning: the run is shorter"), "{}", said.out);
     assert_eq!(said.out.matches("warning: ").count(), 2, "{}", said.out);
+    let goal = ["advise", "run.toml", "--energy-error", "1e-6", "--budget", "2s"];
+    let advice = folder.tisane(&[&goal[..], &soft[..]].concat());
+    assert!(advice.out.contains(&told), "{}{}", advice.out, advice.err);
     let said = folder.tisane(&[&["run", "run.toml", "--output", "r"], &soft[..]].concat()).exits(0);
     assert!(said.err.contains("WARN") && said.err.contains(warning), "{}", said.err);
     assert!(fs::read_to_string(folder.path("r/run.log")).unwrap().contains(warning));
