@@ -257,7 +257,7 @@ fn check_coincidence(loaded: &Loaded, p: &Particles, length: f64) -> Result<()> 
                     <[f64; 3]>::from(p.pos[i] * length)
                 ),
             )
-            .with_help("set softening.epsilon > 0, or take one of the two out of the input"),
+            .with_help("take one of the two out of the input, or set softening.epsilon > 0, which softens all pairs"),
         )),
     }
 }

@@ -183,7 +183,7 @@ impl Binaries {
             )
         };
         Some(format!(
-            "{} {} steps below {section}.dt_min = {}: by their orbit {} need about {}. A particle that needs \
+            "{} {} steps below {section}.dt_min = {}: by their motion {} need about {}. A particle that needs \
              less than dt_min stops the run, or with on_dt_min = \"clamp\" is moved too coarsely. {help}",
             self.some(number),
             if number == 1 { "needs" } else { "need" },
