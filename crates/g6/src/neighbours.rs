@@ -199,13 +199,17 @@ impl WithSimd for FindWithin<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let (at, h2) = (splat(simd, self.target), simd.splat_f64s(self.h2));
+        let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
         let ([x, y, z], whole) = vectors::<S>(self.from);
         let mut found = Vec::new();
         for (vector, ((x, y), z)) in x.as_flattened().iter().zip(y.as_flattened()).zip(z.as_flattened()).enumerate() {
             let r2 = squares(simd, [*x, *y, *z], at);
-            let first = simd.first_true_m64s(simd.less_than_f64s(r2, h2));
+            // Most vectors have none. `first_true_m64s` of pulp 0.22 counts the lanes of AVX-512 from the wrong end.
+            if simd.reduce_max_f64s(simd.select_f64s(simd.less_than_f64s(r2, h2), one, zero)) == 0.0 {
+                continue;
+            }
             let r2: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&r2));
-            for (lane, &r2) in r2.iter().enumerate().skip(first) {
+            for (lane, &r2) in r2.iter().enumerate() {
                 if r2 < self.h2 {
                     found.push((vector * S::F64_LANES + lane) as u32);
                 }
@@ -269,6 +273,24 @@ mod tests {
         let identities: Vec<_> = lists.iter().map(|list| list.identities.as_slice()).collect();
         assert_eq!(identities, [&[94, 96][..], &[93, 94, 96, 97], &[], &[]]);
         assert_eq!(positions.lists(&sources, &targets[..1], true)[0].identities, [94, 95, 96]);
+    }
+
+    #[test]
+    fn every_set_of_instructions_finds_the_same() {
+        let widths = tisane::force::cpu::Width::available();
+        for n in [1, 7, 8, 31, 64, 90, 200] {
+            // Each lane holds the only source within the radius once.
+            let columns = [(0..n).map(f64::from).collect::<Vec<_>>(), vec![0.0; n as usize], vec![0.0; n as usize]];
+            let from = columns.each_ref().map(Vec::as_slice);
+            for (k, width) in (0..n).flat_map(|k| widths.iter().map(move |width| (k, width))) {
+                let target = Vec3::new(f64::from(k), 0.0, 0.0);
+                let found = [0.5, 1.5].map(|h2| width.run(FindWithin { from, target, h2 }));
+                let near = (k.max(1) - 1..(k + 2).min(n)).map(|k| k as u32).collect();
+                assert_eq!(found, [vec![k as u32], near], "n = {n}, {}", width.name());
+                let nearest = width.run(FindNearest { from, target, first: 0 });
+                assert_eq!(nearest, Some(Nearest { r2: 0.0, slot: k as usize }), "n = {n}, {}", width.name());
+            }
+        }
     }
 
     #[test]
