@@ -23,9 +23,6 @@ constexpr int FETCH_BAGS = 4;
 /// Number of sources in a thread block of `place`, one a thread.
 constexpr int PLACE_THREADS = 128;
 
-/// Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square overflows.
-template <class M> constexpr double NOWHERE = sizeof(typename M::Real) == 8 ? 1e150 : 1e15;
-
 /// Converts sources to the mode's numbers.
 template <class M> __device__ __forceinline__ void place(const AccelerationCall &call) {
     // The host's memory is slow: it is read in whole lines.

@@ -41,6 +41,9 @@ struct Call {
     u32 spans;
 };
 
+/// Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square overflows.
+template <class M> constexpr double NOWHERE = sizeof(typename M::Real) == 8 ? 1e150 : 1e15;
+
 /// Number of units of 16 bytes of a predicted source.
 template <class M> constexpr int UNITS = Body<M>::UNITS;
 

@@ -67,6 +67,23 @@ template <class M> struct Body {
     }
 };
 
+/// Computes the pair of `source` and `target`, and their distance `r`, unless it is `absent`: a particle's pair with
+/// itself, or padding. To leave it out, the mass is set to zero and the distance to another number, so that every term is
+/// an exact zero.
+template <class M, bool QUICK, class R = typename M::Real>
+__device__ __forceinline__ Pair<R> pair_of(const Body<M> &source, const Body<M> &target, R eps2, bool absent, R (&r)[3],
+                                           bool &odd) {
+    R v[3];
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+        r[k] = source.pos[k] - target.pos[k];
+        if (M::SPLIT) r[k] = r[k] + (source.low[k] - target.low[k]);
+        v[k] = source.vel[k] - target.vel[k];
+    }
+    R mass = absent ? R(0) : source.mass;
+    return pair<M, QUICK>(mass, r, v, absent ? R(1) : eps2, odd);
+}
+
 /// Seven running sums of one target.
 template <class M> struct Sums {
     static constexpr int WIDTH = SUMS;
@@ -79,21 +96,13 @@ template <class M> struct Sums {
             for (int part = 0; part < M::PARTS; ++part) sum[k][part] = 0;
     }
 
-    /// Adds the pair of `source` and `target`, unless it is `absent`: a particle's pair with itself, or padding. To
-    /// leave it out, the mass is set to zero and the distance to another number, so that every term is an exact zero;
-    /// where adding zeros matters none is added.
+    /// Adds the pair of `source` and `target`, unless it is `absent`: see `pair_of`. Where adding zeros matters none is
+    /// added.
     template <bool QUICK>
     __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2,
                                              bool absent, bool &odd) {
-        typename M::Real r[3], v[3];
-#pragma unroll
-        for (int k = 0; k < 3; ++k) {
-            r[k] = source.pos[k] - target.pos[k];
-            if (M::SPLIT) r[k] = r[k] + (source.low[k] - target.low[k]);
-            v[k] = source.vel[k] - target.vel[k];
-        }
-        auto mass = absent ? typename M::Real(0) : source.mass;
-        auto term = pair<M, QUICK>(mass, r, v, absent ? typename M::Real(1) : eps2, odd);
+        typename M::Real r[3];
+        auto term = pair_of<M, QUICK>(source, target, eps2, absent, r, odd);
         Sums before = *this;
 #pragma unroll
         for (int k = 0; k < 3; ++k) {

@@ -4,3 +4,4 @@
 #include "force_tiles.cu"
 #include "reduce.cu"
 #include "acceleration.cu"
+#include "steps.cu"

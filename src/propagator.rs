@@ -1,6 +1,7 @@
 //! Propagator: an integrator coupled with the engine that it needs, and an f64 engine for measurements.
 
 use crate::error::Result;
+use crate::force::block_steps::Pause;
 use crate::force::profile::Profiler;
 use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
 use crate::integrator::{Integrator, Progress};
@@ -63,6 +64,11 @@ impl Propagator {
         self.0.set_start(start);
     }
 
+    /// Lets [`advance`](Self::advance) return early; see [`Integrator::set_pause`].
+    pub fn set_pause(&mut self, pause: Pause) {
+        self.0.set_pause(pause);
+    }
+
     /// Advances the system by up to `most` block steps, and by none that would pass `until`; see
     /// [`Integrator::advance`].
     ///
@@ -106,6 +112,7 @@ trait Coupled: Send {
     fn resume(&mut self, p: &Particles, now: Time) -> Result<()>;
     fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles>;
     fn set_start(&mut self, start: f64);
+    fn set_pause(&mut self, pause: Pause);
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
     /// Returns the f64 engine, and true if it holds the system already because it is the integrator's own.
@@ -140,6 +147,10 @@ impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for
         self.integrator.set_start(start);
         self.engine.set_start(start);
         self.f64_engine.set_start(start);
+    }
+
+    fn set_pause(&mut self, pause: Pause) {
+        self.integrator.set_pause(pause);
     }
 
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {

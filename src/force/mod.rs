@@ -4,6 +4,7 @@
 //! cross from host to engine and back in a block step. All engines compute the [canonical sum](canonical). An engine
 //! evaluates either accelerations alone or acceleration, jerk and potential; its type says which.
 
+pub mod block_steps;
 pub mod canonical;
 pub mod cpu;
 #[cfg(feature = "cuda")]
@@ -27,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
+use block_steps::{Pause, Span, StepRules, Taken};
 use external::ExternalField;
 use rayon::prelude::*;
 
@@ -233,6 +235,22 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// Sets the time at tick 0, on which only forces that change with time depend, for a system that starts anew at
     /// another time.
     fn set_start(&mut self, _: f64) {}
+
+    /// Takes block steps of the 4th-order Hermite scheme with the particles that the engine holds, as the host would, bit
+    /// for bit, and stores the new state in `p`. Returns [`None`], and does nothing, if the engine cannot, or not these.
+    /// May return early where `pause` says so.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_steps(
+        &mut self,
+        _p: &mut Particles,
+        _rules: &StepRules,
+        _span: Span,
+        _pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        Ok(None)
+    }
 
     /// Returns the seconds that each phase of the last evaluation took, by name; empty unless the engine was built to
     /// measure them.

@@ -1,6 +1,7 @@
 //! Profile of the time of block steps: a stopwatch around an engine, and the phases that the engine itself reports.
 
 use crate::error::Result;
+use crate::force::block_steps::{Pause, Span, StepRules, Taken};
 use crate::force::{Evaluation, ForceEngine, Targets};
 use crate::particles::Particles;
 use crate::time::Time;
@@ -13,6 +14,8 @@ pub const HOST: &str = "host";
 pub const UPDATE: &str = "update";
 /// Phase of the evaluation, for engines that do not report phases of their own.
 pub const FORCE: &str = "force";
+/// Phase of block steps that the engine takes by itself.
+pub const STEPS: &str = "steps";
 /// Phase of an evaluation outside the reported ones: staging, launches and waiting.
 pub const LAUNCH: &str = "launch";
 
@@ -230,6 +233,23 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         self.engine.evaluate(now, targets, out)?;
         self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
+    }
+
+    fn take_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let began = Instant::now();
+        let taken = self.engine.take_steps(p, rules, span, pause)?;
+        if let Some(taken) = taken {
+            let mut state = self.profiler.state();
+            state.step.evaluations += taken.block_steps;
+            state.step.add(STEPS, began.elapsed().as_secs_f64());
+        }
+        Ok(taken)
     }
 
     fn set_start(&mut self, start: f64) {

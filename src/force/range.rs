@@ -193,6 +193,19 @@ impl OutOfRange {
     }
 }
 
+/// Limits within which a target and the force on it are in range without a closer look, in internal units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thresholds {
+    /// Largest coordinate.
+    pub coordinate: f64,
+    /// Largest component of a velocity.
+    pub speed: f64,
+    /// Acceleration of which one component must be larger.
+    pub least_acc: f64,
+    /// Largest component of an acceleration.
+    pub most_acc: f64,
+}
+
 /// Guard that checks targets and the forces on them against the range of a mode.
 #[derive(Clone, Debug)]
 pub struct RangeGuard {
@@ -236,10 +249,7 @@ impl RangeGuard {
         if !each(pos, |x| within(x, self.reach)) {
             self.reach = reach(pos).max(self.reach);
         }
-        // Bound for the whole system at the largest distance of any particle, doubled because particles end their steps
-        // a little farther out than they were seen as targets. An acceleration above it cannot lose more than its
-        // rounding error.
-        let clear = (self.lost(self.massive, 8.0 * self.reach) / self.range.rounding).max(ACCELERATION[0]);
+        let clear = self.clear(self.reach);
         // For most blocks this is the only check.
         let fine = each(pos, |x| within(x, self.range.coordinate))
             && each(vel, |v| within(v, self.range.speed))
@@ -257,6 +267,25 @@ impl RangeGuard {
             state.or_else(|| self.acceleration(p, i, (&pos[k], &acc[k], pot), out_to))
         });
         first.map_or(Ok(()), Err)
+    }
+
+    /// Returns the acceleration above which none loses more than its rounding error: a bound for the whole system at the
+    /// largest distance of any particle, doubled because particles end their steps a little farther out than they were
+    /// seen as targets.
+    fn clear(&self, reach: f64) -> f64 {
+        (self.lost(self.massive, 8.0 * reach) / self.range.rounding).max(ACCELERATION[0])
+    }
+
+    /// Returns the limits for targets up to twice as far out as any seen.
+    #[must_use]
+    pub fn thresholds(&self) -> Thresholds {
+        let reach = 2.0 * self.reach;
+        Thresholds {
+            coordinate: reach.min(self.range.coordinate),
+            speed: self.range.speed,
+            least_acc: self.clear(reach),
+            most_acc: ACCELERATION[1],
+        }
     }
 
     /// Returns the largest error by underflow of an acceleration by `sources` sources on a target up to `far` away in

@@ -2,11 +2,13 @@
 //! 141). A [`HermiteScheme`] says how particles are predicted and corrected and how long their next steps are;
 //! [`BlockHermite`] does everything else: blocks, tiles, threads, the floor of the steps, guards.
 
+mod engine_steps;
 pub mod limits;
 mod scheme;
 mod start;
 mod synchronised;
 
+use engine_steps::Turns;
 pub use limits::OnFloor;
 pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
 
@@ -15,6 +17,7 @@ use super::scheduler::Scheduler;
 use super::timestep::next_level;
 use super::{Integrator, Progress, out_of_range};
 use crate::error::{Error, Result, StepBelowFloor};
+use crate::force::block_steps::Pause;
 use crate::force::range::RangeGuard;
 use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::gravity::predict;
@@ -44,6 +47,8 @@ pub struct BlockHermite<S> {
     guard: RangeGuard,
     /// 1/M rounded to a power of two, so that products with it are exact.
     per_mass: f64,
+    pause: Option<Pause>,
+    turns: Turns,
 }
 
 /// Result of moving a part of a block.
@@ -102,6 +107,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
             forces: Forces::default(),
             guard: RangeGuard::new(limits.range, clock.dt_max),
             per_mass: 1.0,
+            pause: None,
+            turns: Turns::default(),
         }
     }
 
@@ -400,24 +407,12 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
         self.clock.start = start;
     }
 
+    fn set_pause(&mut self, pause: Pause) {
+        self.pause = Some(pause);
+    }
+
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
-        let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
-        while done.block_steps < most
-            && !(self.is_below_floor() && self.scheduler.now() < until)
-            && let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block)
-        {
-            let clamped = self.step(p, f, now)?;
-            let n = self.block.len() as u64;
-            done.now = now;
-            done.block_steps += 1;
-            done.particle_steps += n;
-            done.pairs += n * (p.len() as u64).saturating_sub(1) * u64::from(self.scheme.iterations());
-            done.clamped += clamped;
-        }
-        if done.block_steps == 0 && most > 0 && self.scheduler.now() < until {
-            self.check_floor(p)?;
-        }
-        Ok(done)
+        self.take_steps(p, f, until, most)
     }
 
     fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {

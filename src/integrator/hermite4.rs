@@ -73,6 +73,10 @@ impl HermiteScheme for FourthOrder {
         self.iterations
     }
 
+    fn plain_nu(&self) -> Option<f64> {
+        (self.iterations == 1).then_some(self.nu)
+    }
+
     fn first_step(&self) -> FirstStep {
         FirstStep::FromJerk(self.nu_start)
     }

@@ -21,6 +21,7 @@ settings::schemes! {
 }
 
 use crate::error::{Error, Result};
+use crate::force::block_steps::Pause;
 use crate::force::range::{OutOfRange, Range};
 use crate::force::{Evaluation, ForceEngine, Forces, Targets};
 use crate::particles::Particles;
@@ -76,6 +77,9 @@ pub trait Integrator: Send {
     /// Sets the time at tick 0, for a system that starts anew at another time.
     fn set_start(&mut self, start: f64);
 
+    /// Lets [`advance`](Self::advance) return early, after any number of steps, where an engine takes many by itself.
+    fn set_pause(&mut self, _: Pause) {}
+
     /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each step the particles
     /// that are due next move. The state is complete afterwards: every particle stands at its own time, and the bits do
     /// not depend on the division of the steps among calls. A call takes no step if the next one would pass `until`; a
@@ -129,6 +133,10 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
 
     fn set_start(&mut self, start: f64) {
         (**self).set_start(start);
+    }
+
+    fn set_pause(&mut self, pause: Pause) {
+        (**self).set_pause(pause);
     }
 
     fn advance(

@@ -214,9 +214,36 @@ impl Device {
         let address = unsafe { result::malloc_sync(bytes.max(8)) }.map_err(driver_error("allocating"))?;
         let memory = Memory { address, bytes, context: Arc::clone(&self.context) };
         // On this stream: the driver's plain memset uses another one, and may come after what this stream writes there.
-        unsafe { result::memset_d8_async(address, 0, bytes, self.stream()) }
-            .map_err(driver_error("clearing memory"))?;
+        self.clear(&memory)?;
         Ok(memory)
+    }
+
+    /// Clears device memory, after what the stream has done with it.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn clear(&self, memory: &Memory) -> Result<()> {
+        // SAFETY: within one allocation, on the stream of all its users.
+        unsafe { result::memset_d8_async(memory.address, 0, memory.bytes, self.stream()) }
+            .map_err(driver_error("clearing memory"))
+    }
+
+    /// Returns the largest number of bytes of shared memory that a thread block may ask for.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn most_shared_bytes(&self) -> Result<usize> {
+        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let bytes = self.context.attribute(attribute).map_err(driver_error("asking for its shared memory"))?;
+        Ok(usize::try_from(bytes).unwrap_or_default())
+    }
+
+    /// Returns the free bytes of device memory.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn free_bytes(&self) -> Result<usize> {
+        Ok(self.context.mem_get_info().map_err(driver_error("asking for free memory"))?.0)
     }
 
     /// Allocates `words` words of pinned host memory, all zero.
@@ -246,12 +273,12 @@ impl Device {
             .map_err(driver_error("copying to the device"))
     }
 
-    /// Starts a copy of all of `from` to the beginning of `to`.
+    /// Starts a copy of all of `from` to `to` from word `first` on.
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn copy_down(&self, from: &Memory, to: &mut Pinned) -> Result<()> {
-        let words = &mut to.words_mut()[..from.bytes / 8];
+    pub fn copy_down(&self, from: &Memory, to: &mut Pinned, first: usize) -> Result<()> {
+        let words = &mut to.words_mut()[first..first + from.bytes / 8];
         // SAFETY: no more bytes than allocated; both live as long as the engine, which waits before it accesses either
         // again.
         unsafe { result::memcpy_dtoh_async(words, from.address, self.stream()) }

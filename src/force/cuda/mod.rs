@@ -22,6 +22,8 @@ mod module;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
 mod staging;
+mod step_shape;
+mod steps;
 mod tuning_table;
 
 pub use acceleration::CudaAccelerations;
@@ -30,6 +32,7 @@ pub use candidates::candidates;
 pub use device::{DeviceInfo, find, list};
 pub use launch_shape::{Compiled, LaunchShape, compiled};
 pub use memory_plan::MemoryPlan;
+pub use step_shape::StepShape;
 pub use tuning_table::{HEADER, TuningRow, TuningTable};
 
 /// The driver as safe types: device, memory, modules and typed launches, for kernels other than the engine's.
@@ -38,6 +41,7 @@ pub mod driver {
     pub use super::module::{Image, Kernel, KernelArgument, Module};
 }
 
+use super::block_steps::{Pause, Span, StepRules, Taken};
 use super::canonical::bags;
 use super::precision::Precision;
 use super::{FieldEngine, ForceEngine, Forces, Points, Targets};
@@ -47,6 +51,7 @@ use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
 use launch::{Arrays, Call, Kernels, Scalars};
 use staging::Staging;
+use steps::DeviceSteps;
 
 /// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
@@ -67,6 +72,7 @@ pub struct CudaEngine {
     clock: Clock,
     shapes: TuningTable,
     shape: Option<LaunchShape>,
+    stepping: bool,
 }
 
 /// Memory for a number of sources.
@@ -75,6 +81,8 @@ struct Buffers {
     staging: Staging,
     sources: usize,
     slots: usize,
+    /// Block steps on the device, if they were asked for and are possible.
+    steps: Option<Option<DeviceSteps>>,
 }
 
 impl CudaEngine {
@@ -98,6 +106,7 @@ impl CudaEngine {
             clock,
             shapes,
             shape: None,
+            stepping: true,
         })
     }
 
@@ -111,6 +120,11 @@ impl CudaEngine {
     /// changes a bit.
     pub fn set_shape(&mut self, shape: Option<LaunchShape>) {
         self.shape = shape;
+    }
+
+    /// Allows or forbids that the device takes whole block steps. This changes no bit.
+    pub fn set_stepping(&mut self, on: bool) {
+        self.stepping = on;
     }
 
     /// Returns the shape that the engine chooses for a block of `targets` among `sources`.
@@ -172,7 +186,7 @@ impl CudaEngine {
             upload: memory(upload)?,
         };
         let staging = Staging::new(&self.device, slots)?;
-        self.held = Some(Buffers { arrays, staging, sources: n, slots });
+        self.held = Some(Buffers { arrays, staging, sources: n, slots, steps: None });
         Ok(())
     }
 
@@ -242,6 +256,15 @@ impl CudaEngine {
     }
 }
 
+impl Buffers {
+    /// Notes that the host changed particles.
+    fn outdate(&mut self) {
+        if let Some(Some(steps)) = &mut self.steps {
+            steps.outdate();
+        }
+    }
+}
+
 fn held(held: &mut Option<Buffers>) -> Result<&mut Buffers> {
     let problem = "the CUDA engine was asked for forces before particles were loaded";
     held.as_mut().ok_or_else(|| Error::Integration { problem: problem.into(), help: None })
@@ -258,6 +281,7 @@ impl ForceEngine for CudaEngine {
         // overflows.
         let nowhere = if self.precision.in_f64() { 1e150 } else { 1e15 };
         let held = held(&mut self.held)?;
+        held.outdate();
         held.staging.upload_all(&self.device, all, nowhere, &held.arrays.mass)?;
         self.device.wait()?;
         self.flush()
@@ -270,7 +294,9 @@ impl ForceEngine for CudaEngine {
         if held(&mut self.held)?.staging.changed() > 0 {
             self.flush()?;
         }
-        held(&mut self.held)?.staging.stage_changed(all, changed);
+        let held = held(&mut self.held)?;
+        held.outdate();
+        held.staging.stage_changed(all, changed);
         Ok(())
     }
 
@@ -278,6 +304,28 @@ impl ForceEngine for CudaEngine {
         let sources = self.held.as_ref().map_or(0, |held| held.sources);
         assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
         self.sum(now, targets, true, out)
+    }
+
+    fn take_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        if !self.stepping {
+            return Ok(None);
+        }
+        if self.held.as_ref().is_some_and(|held| held.staging.changed() > 0) {
+            self.flush()?;
+        }
+        self.device.bind()?;
+        let Some(held) = self.held.as_mut() else { return Ok(None) };
+        if held.steps.is_none() {
+            held.steps = Some(DeviceSteps::new(&self.device, self.precision, held.sources, held.slots)?);
+        }
+        let Some(Some(steps)) = &mut held.steps else { return Ok(None) };
+        steps.take(&self.device, &held.arrays, (p, self.clock, self.eps2), rules, span, pause)
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {

@@ -4,9 +4,10 @@ use super::acceleration::AccelerationCall;
 use super::device::{Device, driver_error};
 use super::launch::Call;
 use super::nvrtc;
+use super::steps::StepsCall;
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, module};
-use cudarc::driver::sys::{CUfunction, CUmodule};
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute_enum, CUmodule};
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -34,6 +35,11 @@ pub unsafe trait KernelArgument {
 // SAFETY: has the layout of `Call` in kernels/call.cuh; the engine checks what it points to.
 unsafe impl KernelArgument for Call<'static> {
     type For<'a> = Call<'a>;
+}
+
+// SAFETY: has the layout of `Steps` in kernels/steps.cuh; the engine checks what it points to.
+unsafe impl KernelArgument for StepsCall<'static> {
+    type For<'a> = StepsCall<'a>;
 }
 
 // SAFETY: has the layout of `AccelerationCall` in kernels/acceleration.cuh; the engine checks what it points to.
@@ -134,6 +140,45 @@ impl Drop for Module {
 }
 
 impl<C: KernelArgument> Kernel<C> {
+    /// Lets the kernel ask for up to this many bytes of shared memory.
+    ///
+    /// # Errors
+    /// If the device has less.
+    pub fn allow_shared_bytes(self, bytes: usize) -> Result<()> {
+        let attribute = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: a function of a loaded module.
+        unsafe { result::function::set_function_attribute(self.function, attribute, bytes as i32) }
+            .map_err(driver_error("reserving shared memory"))
+    }
+
+    /// Launches the kernel on a grid of `blocks` thread blocks of `threads` threads, all of which run at the same time,
+    /// with `shared_bytes` bytes of shared memory each.
+    ///
+    /// # Errors
+    /// If the device cannot hold so many thread blocks at a time, or the driver fails.
+    pub fn launch_together(
+        self,
+        device: &Device,
+        blocks: u32,
+        threads: u32,
+        shared_bytes: u32,
+        call: &C::For<'_>,
+    ) -> Result<()> {
+        let mut parameters = [std::ptr::from_ref(call).cast_mut().cast::<c_void>()];
+        // SAFETY: as in `launch`.
+        unsafe {
+            result::launch_cooperative_kernel(
+                self.function,
+                (blocks, 1, 1),
+                (threads, 1, 1),
+                shared_bytes,
+                device.stream(),
+                &mut parameters,
+            )
+        }
+        .map_err(driver_error("launching a kernel"))
+    }
+
     /// Launches the kernel on a grid of `blocks` × `rows` thread blocks of `threads` × `warps` threads, with
     /// `shared_bytes` bytes of shared memory each.
     ///

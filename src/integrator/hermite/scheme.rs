@@ -88,6 +88,12 @@ pub trait HermiteScheme: Clone + Debug + Send + Sync {
         1
     }
 
+    /// Returns the parameter ν of Aarseth's criterion if the scheme is that of 4th order with one evaluation a step,
+    /// which an engine may take by itself (see [`crate::force::ForceEngine::take_steps`]).
+    fn plain_nu(&self) -> Option<f64> {
+        None
+    }
+
     /// Returns the choice of the first step.
     fn first_step(&self) -> FirstStep;
 

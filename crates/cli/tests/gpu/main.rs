@@ -6,6 +6,7 @@ mod cuda_determinism;
 mod cuda_external;
 mod cuda_parity;
 mod cuda_points;
+mod cuda_steps;
 #[path = "../../../../tests/common/gpu.rs"]
 mod gpu;
 #[path = "../../../../tests/common/matrix.rs"]

@@ -173,7 +173,7 @@ impl ForceEngine<Accelerations> for PaperKernel {
             self.sum.launch(device, ((3 * slots as u32).div_ceil(SUM_THREADS), 1), (SUM_THREADS, 1), 0, &call)?;
         }
         device.mark(watch, 3)?;
-        device.copy_down(&held.out, &mut held.down)?;
+        device.copy_down(&held.out, &mut held.down, 0)?;
         device.mark(watch, 4)?;
         device.wait()?;
         let found: &[f32] = bytemuck::cast_slice(held.down.words());

@@ -73,22 +73,23 @@ impl Measured {
         self.block_steps as f64 / self.span
     }
 
-    fn add(&mut self, block: u64, host: f64, force: f64) {
-        let k = block.max(1).ilog2() as usize;
+    /// Adds block steps that took `host` and `force` seconds together. Several at once count as blocks of their mean size.
+    fn add(&mut self, block_steps: u64, particle_steps: u64, host: f64, force: f64) {
+        let k = (particle_steps / block_steps.max(1)).max(1).ilog2() as usize;
         if self.groups.len() <= k {
             self.groups.resize(k + 1, Group::default());
         }
         let group = &mut self.groups[k];
         *group = Group {
-            block_steps: group.block_steps + 1,
-            particle_steps: group.particle_steps + block,
+            block_steps: group.block_steps + block_steps,
+            particle_steps: group.particle_steps + particle_steps,
             host: group.host + host,
             force: group.force + force,
         };
         self.seconds += host + force;
         self.host_seconds += host;
-        self.block_steps += 1;
-        self.particle_steps += block;
+        self.block_steps += block_steps;
+        self.particle_steps += particle_steps;
     }
 }
 
@@ -154,8 +155,9 @@ impl Trial {
         let deadline = budget.map(|budget| Instant::now() + budget);
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         self.propagator.start(&mut self.particles)?;
+        let at_once = self.at_once();
         while self.now < from {
-            self.now = self.propagator.advance(&mut self.particles, from, 1)?.now;
+            self.now = self.propagator.advance(&mut self.particles, from, at_once)?.now;
             if is_late() {
                 return Ok(None);
             }
@@ -220,12 +222,19 @@ impl Trial {
         due.filter(|due| Some(*due) == first).count()
     }
 
-    /// Takes the next block step and adds its counts and times.
+    /// Returns the number of block steps to take at once: an engine on a GPU may take many by itself.
+    fn at_once(&self) -> u64 {
+        if self.kind == EngineKind::Cuda { u64::MAX } else { 1 }
+    }
+
+    /// Takes the next block steps, at most up to the next multiple of dt_max, and adds their counts and times.
     fn step(&mut self, it: &mut Measured, until: Time) -> Result<()> {
         let watch = self.profiler.begin();
-        let done = self.propagator.advance(&mut self.particles, until, 1)?;
+        let until = until.min(Time::from_dt_max(self.now.0 / TICKS_PER_DT_MAX + 1));
+        let at_once = self.at_once();
+        let done = self.propagator.advance(&mut self.particles, until, at_once)?;
         let [host, force] = watch.end(done.block_steps, done.particle_steps);
-        it.add(done.particle_steps, host, force);
+        it.add(done.block_steps, done.particle_steps, host, force);
         it.pairs += done.pairs;
         self.now = done.now;
         Ok(())

@@ -1,0 +1,169 @@
+//! Promise: block steps that the GPU takes by itself have the bits of those that the host takes, in every mode, however
+//! they are divided among calls, and whatever makes the host take a closer look. Without a GPU each test reports that it
+//! is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce the tests for a sanitizer.
+#![cfg(feature = "cuda")]
+
+use crate::gpu;
+use gpu::{modes, needed, sizes};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tisane::force::block_steps::Pause;
+use tisane::force::cpu::{self, Width};
+use tisane::force::cuda::CudaEngine;
+use tisane::force::precision::Precision;
+use tisane::force::{Block, ForceEngine, Forces};
+use tisane::initial::plummer;
+use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
+use tisane::integrator::{Integrator, Progress};
+use tisane::particles::Particles;
+use tisane::time::{Clock, Level, Time};
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
+
+fn engine(precision: Precision, epsilon: f64, stepping: bool) -> Option<CudaEngine> {
+    let mut engine = needed(CudaEngine::new(precision, epsilon, CLOCK, 0))?;
+    engine.set_stepping(stepping);
+    Some(engine)
+}
+
+fn hermite(precision: Precision, limits: impl FnOnce(Limits) -> Limits) -> Hermite4 {
+    let parameters = Parameters::new(precision);
+    Hermite4::new(Parameters { limits: limits(parameters.limits), ..parameters }, CLOCK)
+}
+
+/// Integrates over two longest steps, up to `most` block steps a call.
+fn run(engine: &mut dyn ForceEngine, integrator: &mut Hermite4, start: &Particles, most: u64) -> (String, Progress) {
+    let mut p = start.clone();
+    let mut all = integrator.start(&mut p, engine).unwrap();
+    let until = Time::from_dt_max(2);
+    while all.now < until {
+        let done = integrator.advance(&mut p, engine, until, most).unwrap();
+        all = Progress {
+            now: done.now,
+            block_steps: all.block_steps + done.block_steps,
+            particle_steps: all.particle_steps + done.particle_steps,
+            pairs: all.pairs + done.pairs,
+            clamped: all.clamped + done.clamped,
+        };
+    }
+    // What the engine holds is the state too.
+    let index: Vec<u32> = (0..p.len() as u32).collect();
+    let mut forces = Forces::default();
+    engine.evaluate(until, Block::from_particles(&p, index).view(), &mut forces).unwrap();
+    let sums: Vec<u64> = forces.pot.iter().map(|pot| pot.to_bits()).collect();
+    (format!("{} {:x?} {:?} {:?}", p.state_sha256(&CLOCK), sums.iter().fold(0, |a, b| a ^ b), p.step.iter().max(), p.pot.iter().map(|x| x.to_bits()).fold(0u64, |a, b| a.rotate_left(1) ^ b)), all)
+}
+
+#[test]
+fn every_mode_and_size_ends_in_the_hosts_state() {
+    for precision in modes() {
+        for n in sizes() {
+            for epsilon in [0.0, 1.0 / 64.0] {
+                let start = plummer::sample(n, n as u64, 0.999);
+                let limits = |limits| Limits { floor: Level::DEEPEST, ..limits };
+                let Some(mut host) = engine(precision, epsilon, false) else { return };
+                let Some(mut device) = engine(precision, epsilon, true) else { return };
+                let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
+                for most in [u64::MAX, 100, 17] {
+                    let got = run(&mut device, &mut hermite(precision, limits), &start, most);
+                    assert_eq!(got, want, "{} N = {n}, epsilon = {epsilon}, {most} steps a call", precision.name());
+                }
+                println!("{} N = {n}, epsilon = {epsilon}: {:?}", precision.name(), want.1);
+            }
+        }
+    }
+}
+
+#[test]
+fn f64_ends_in_the_cpus_state() {
+    let start = plummer::sample(700, 3, 0.999);
+    let Some(mut device) = engine(Precision::F64, 1.0 / 64.0, true) else { return };
+    let mut on_cpu = cpu::engine(Precision::F64, 1.0 / 64.0, CLOCK, Width::choose().unwrap());
+    let of = |engine: &mut dyn ForceEngine| run(engine, &mut hermite(Precision::F64, |limits| limits), &start, u64::MAX);
+    assert_eq!(of(&mut device), of(&mut *on_cpu));
+}
+
+#[test]
+fn steps_at_the_floor_are_clamped_and_counted() {
+    for precision in modes() {
+        let start = plummer::sample(300, 5, 0.999);
+        let limits = |limits| Limits { floor: Level(7), on_floor: OnFloor::Clamp, ..limits };
+        let Some(mut host) = engine(precision, 0.0, false) else { return };
+        let Some(mut device) = engine(precision, 0.0, true) else { return };
+        let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
+        assert!(want.1.clamped > 100, "{:?}", want.1);
+        assert_eq!(run(&mut device, &mut hermite(precision, limits), &start, u64::MAX), want, "{}", precision.name());
+    }
+}
+
+/// A run that has to stop below the floor stops after the same step, with the same message.
+#[test]
+fn steps_below_the_floor_end_in_the_same_error() {
+    let start = plummer::sample(300, 6, 0.999);
+    let end = |stepping: bool| {
+        let mut engine = engine(Precision::Mixed, 0.0, stepping)?;
+        let mut integrator = hermite(Precision::Mixed, |limits| Limits { floor: Level(15), ..limits });
+        let mut p = start.clone();
+        integrator.start(&mut p, &mut engine).unwrap();
+        let until = Time::from_dt_max(400);
+        let mut steps = 0;
+        loop {
+            match integrator.advance(&mut p, &mut engine, until, u64::MAX) {
+                Ok(done) if done.now == until => return Some((steps, String::new(), p.state_sha256(&CLOCK))),
+                Ok(done) => steps += done.block_steps,
+                Err(e) => return Some((steps, e.to_string(), p.state_sha256(&CLOCK))),
+            }
+        }
+    };
+    let Some(want) = end(false) else { return };
+    println!("{want:?}");
+    assert!(want.0 > 100 && want.1.contains("time step"), "the sphere needs other steps for this test: {want:?}");
+    assert_eq!(end(true).unwrap(), want);
+}
+
+/// A star on which no force acts needs the host's closer look whenever it moves: its companions have no mass.
+#[test]
+fn forces_that_need_a_closer_look_change_nothing() {
+    for precision in [Precision::Mixed, Precision::F64] {
+        let mut start = plummer::sample(40, 7, 0.999);
+        start.mass.iter_mut().skip(1).for_each(|mass| *mass = 0.0);
+        let Some(mut host) = engine(precision, 1.0 / 64.0, false) else { return };
+        let Some(mut device) = engine(precision, 1.0 / 64.0, true) else { return };
+        let of = |engine: &mut CudaEngine| run(engine, &mut hermite(precision, |limits| limits), &start, u64::MAX);
+        assert_eq!(of(&mut device), of(&mut host), "{}", precision.name());
+    }
+}
+
+/// An escaper so far away that f32 loses the forces on it ends the run with the message of the host.
+#[test]
+fn a_number_out_of_range_is_told_by_the_host() {
+    let end = |stepping: bool| {
+        let mut start = plummer::sample(100, 8, 0.999);
+        (start.pos[5][0], start.vel[5][0]) = (1e10, 1e11);
+        let mut engine = engine(Precision::Mixed, 1.0 / 64.0, stepping)?;
+        let mut integrator = hermite(Precision::Mixed, |limits| Limits { floor: Level::DEEPEST, ..limits });
+        integrator.start(&mut start, &mut engine).unwrap();
+        loop {
+            match integrator.advance(&mut start, &mut engine, Time::from_dt_max(400), u64::MAX) {
+                Ok(done) if done.block_steps == 0 => return Some(String::new()),
+                Ok(_) => (),
+                Err(e) => return Some(e.to_string()),
+            }
+        }
+    };
+    let Some(want) = end(false) else { return };
+    println!("{want}");
+    assert!(want.contains("particle 5"), "{want}");
+    assert_eq!(end(true).unwrap(), want);
+}
+
+#[test]
+fn a_pause_comes_between_steps_and_changes_no_bit() {
+    let start = plummer::sample(500, 9, 0.999);
+    let Some(mut device) = engine(Precision::Mixed, 1.0 / 64.0, true) else { return };
+    let whole = run(&mut device, &mut hermite(Precision::Mixed, |limits| limits), &start, u64::MAX);
+    let mut paused = hermite(Precision::Mixed, |limits| limits);
+    paused.set_pause(Pause::new(Arc::new(AtomicBool::new(true)), Duration::ZERO));
+    assert_eq!(run(&mut device, &mut paused, &start, u64::MAX), whole);
+}

@@ -1,0 +1,82 @@
+//! Block steps that an engine takes by itself: scheduler, prediction, forces, corrector and step criterion where the
+//! sources are, without the host between them.
+
+use super::range::Thresholds;
+use crate::particles::Particles;
+use crate::time::{Level, Time};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Rules of the block steps of the 4th-order Hermite scheme with one evaluation a step, in internal units.
+#[derive(Clone, Copy, Debug)]
+pub struct StepRules {
+    /// Accuracy parameter ν of Aarseth's criterion.
+    pub nu: f64,
+    /// Longest step.
+    pub dt_max: f64,
+    /// Deepest level of a step.
+    pub floor: Level,
+    /// Flag that shorter steps are clamped to the floor; otherwise the steps end before a deeper level is taken.
+    pub clamps: bool,
+    /// Rounding error of an acceleration, relative to the larger of |a| and φ²/M.
+    pub noise: f64,
+    /// 1/M as the integrator has it.
+    pub per_mass: f64,
+    /// Limits within which a target and its force need no closer look.
+    pub thresholds: Thresholds,
+}
+
+/// Part of an integration.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// Moment of the last block.
+    pub from: Time,
+    /// Moment that no step passes.
+    pub until: Time,
+    /// Largest number of steps.
+    pub most: u64,
+}
+
+/// Block steps that an engine took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Moment of the last block.
+    pub now: Time,
+    /// Number of block steps.
+    pub block_steps: u64,
+    /// Number of particle steps.
+    pub particle_steps: u64,
+    /// Number of particle steps that were clamped to the floor.
+    pub clamped: u64,
+    /// Number of further steps, at least one, of which the last needs the host's closer look at a force; 0 where the
+    /// engine stopped for another reason. None of them is taken.
+    pub refused: u64,
+}
+
+/// Reason for an integrator that takes many block steps at once to return early. It changes no bit.
+#[derive(Clone, Debug)]
+pub struct Pause {
+    stop: Arc<AtomicBool>,
+    after: Duration,
+}
+
+impl Pause {
+    /// Creates a pause after some time, or as soon as a flag is set.
+    #[must_use]
+    pub const fn new(stop: Arc<AtomicBool>, after: Duration) -> Self {
+        Self { stop, after }
+    }
+
+    /// Returns true if work that began then has to pause.
+    #[must_use]
+    pub fn is_due(&self, began: Instant) -> bool {
+        self.stop.load(Ordering::Relaxed) || began.elapsed() >= self.after
+    }
+}
+
+/// Returns true if every particle stands at the last moment, not after `now`, of its level, as the schedule has it.
+#[must_use]
+pub fn is_on_schedule(p: &Particles, now: Time) -> bool {
+    p.time.iter().zip(&p.step).all(|(time, level)| time.0 == now.0 / level.ticks() * level.ticks())
+}
