@@ -252,17 +252,3 @@ fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
         _ => Ok(()),
     }
 }
-
-/// Returns the first section in which two configurations differ, of those that the trajectory depends on. The start
-/// time is not compared: a resolved configuration has it from its input file.
-pub(crate) fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
-    let sections = [
-        ("units", one.units == other.units),
-        ("initial", one.initial == other.initial),
-        ("external", one.external == other.external),
-        ("softening", one.softening == other.softening),
-        ("integrator", one.integrator == other.integrator),
-        ("force.precision", one.force.precision() == other.force.precision()),
-    ];
-    sections.into_iter().find_map(|(section, same)| (!same).then_some(section))
-}
