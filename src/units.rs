@@ -4,7 +4,7 @@ pub mod names;
 mod readable;
 mod real;
 
-pub use readable::{digits, wall_time};
+pub use readable::{digits, twelve_digits, wall_time};
 pub use real::Real;
 
 use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};

@@ -64,6 +64,13 @@ pub fn digits(x: f64) -> String {
     }
 }
 
+/// Returns a number rounded to 12 significant digits, to be printed: 5.6 for 5.6000000000000005, a sum of binary
+/// fractions.
+#[must_use]
+pub fn twelve_digits(x: f64) -> f64 {
+    format!("{x:.11e}").parse().unwrap_or(x)
+}
+
 /// Returns a wall time in one or two units: `350 ms`, `12.3 s`, `4 min 10 s`, `3 h 12 min`, `12 d 4 h`, `13.8 years`.
 #[must_use]
 pub fn wall_time(seconds: f64) -> String {
@@ -105,6 +112,21 @@ mod tests {
         ] {
             assert_eq!(digits(x), text);
         }
+    }
+
+    #[test]
+    fn twelve_digits_leave_out_the_last_bits() {
+        for (x, text) in [
+            (5.600_000_000_000_000_5, "5.6"),
+            (0.1 + 0.2, "0.3"),
+            (1.0 / 3.0, "0.333333333333"),
+            (0.0, "0"),
+            (-1e300, &format!("{}", -1e300)),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(twelve_digits(x).to_string(), text);
+        }
+        assert!(twelve_digits(f64::NAN).is_nan());
     }
 
     #[test]

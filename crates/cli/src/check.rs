@@ -229,7 +229,7 @@ fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
     if !x.is_finite() {
         return "not defined".into();
     }
-    format!("{x:.6e} {}", units.label(d))
+    units.readable(x, d)
 }
 
 /// Returns warnings about input that is allowed but implausible.

@@ -11,7 +11,7 @@ use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane::spin_pool;
-use tisane::units::wall_time;
+use tisane::units::{twelve_digits, wall_time};
 use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_io::machine;
@@ -248,7 +248,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
         config.run.name,
         dir.display(),
         state.counters.block_steps,
-        state.clock.time(state.now) * state.scale.time,
+        twelve_digits(state.clock.time(state.now) * state.scale.time),
         config.units().time.name
     );
     let _view = view(&dir, port, &bars)?;
@@ -342,10 +342,11 @@ fn energy_error(s: &Summary, unit: &str) -> String {
     if s.energy_time == s.time {
         return error + &cluster;
     }
+    let time = twelve_digits(s.energy_time);
     if s.energy_time == s.time_start {
-        return format!("not measured since the start, at t = {} {unit}", s.energy_time);
+        return format!("not measured since the start, at t = {time} {unit}");
     }
-    format!("{error}{cluster}, measured at t = {} {unit}", s.energy_time)
+    format!("{error}{cluster}, measured at t = {time} {unit}")
 }
 
 /// Describes the end of a run.
@@ -375,7 +376,7 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
          \x20 state            sha256 {hash}\n\
          \x20 output           {dir}\n",
         name = s.name,
-        time = s.time,
+        time = twelve_digits(s.time),
         n = s.n,
         e0 = s.energy_initial,
         e1 = s.energy_final,

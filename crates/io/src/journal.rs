@@ -57,8 +57,8 @@ pub struct JournalPosition {
 }
 
 impl<R: JournalRow> JournalWriter<R> {
-    /// Creates the journal of a new run: a CSV with its header line and no rows. `known` tells for optional columns
-    /// whether it has them; it has the others.
+    /// Creates the journal of a new run: a CSV with its header line and no rows. `known` says of
+    /// optional columns whether the journal has them; those that it does not name are there.
     ///
     /// # Errors
     /// [`Error::Storage`] if it cannot be written.
@@ -218,8 +218,8 @@ fn flush_block(datasets: &[Dataset], block: &mut Table, done: usize) -> H5Result
     Ok(next)
 }
 
-/// Returns the columns of a journal. `known` tells of optional columns whether it has them; the others are those of the
-/// names `found` in its file, and all of them in a new journal.
+/// Returns the columns of a journal. `known` says of optional columns whether the journal has them. Those that it does not
+/// name are there if `found`, the names in an existing file, has them, and always in a new journal.
 fn columns<R: JournalRow>(known: &[(&str, bool)], found: Option<&[&str]>) -> Vec<ColumnSpec> {
     let has = |column: &ColumnSpec| {
         let is_known = known.iter().find(|(name, _)| *name == column.name).map(|(_, has)| *has);

@@ -13,11 +13,11 @@ mod sampled;
 mod stars;
 pub(crate) mod steps;
 
+pub(crate) use changes::differing_section;
 pub use cluster_plan::cluster_settings;
 pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus};
 pub use reproduce::{Reproduction, reproduction};
-pub(crate) use resumed::differing_section;
 pub use resumed::{Resumed, resumed_run};
 pub use steps::close_pairs;
 

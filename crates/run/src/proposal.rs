@@ -12,6 +12,7 @@ use tisane::diagnostics::structure::{half_mass_relaxation_time, lagrangian_radiu
 use tisane::error::{Error, Result};
 use tisane::initial::scaling;
 use tisane::particles::Particles;
+use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::{Dimension, Scale, Units, digits};
 use tisane_io::formats::{self, FileState};
 use units::Named;
@@ -62,7 +63,8 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
         let problem = format!("found no step that divides a run of {span}");
         Error::input(path, problem).with_help("start from the template, `tisane init file`")
     })?;
-    let (dt_max, dt_min) = (format!("{:?}", steps.dt_max), format!("\"{:?}/2^{}\"", steps.dt_max, steps.halvings));
+    // The proposed softening is 0: encounters that come later can be far closer than all pairs at the start.
+    let (dt_max, dt_min) = (format!("{:?}", steps.dt_max), format!("\"{:?}/2^{LOG2_TICKS_PER_DT_MAX}\"", steps.dt_max));
     let keys = format!("dt_max = {dt_max}\ndt_min = {dt_min}\n");
     let (found, _) = system.find(named, [start, start + span], &keys)?;
 
@@ -95,7 +97,8 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
     text += &format!("\n{section}\n");
     put(&mut text, accuracy, "accuracy of the time step: smaller is more accurate");
     put(&mut text, &format!("dt_max = {dt_max}"), &format!("{unit}; longest step: {}", steps.why_dt_max));
-    put(&mut text, &format!("dt_min = {dt_min}"), &format!("{unit}; shortest step{}", steps.why_dt_min));
+    let shortest = format!("{unit}; shortest step: the least possible, as nothing softens close encounters");
+    put(&mut text, &format!("dt_min = {dt_min}"), &shortest);
     text += "\n[output]\n";
     let outputs =
         format!("{unit}; snapshots and rows of diagnostics: {} after the first", (span / steps.interval).ceil());

@@ -1,6 +1,10 @@
 //! Promise: a simulation in memory has the bits of a run, whatever times it is asked for, through a saved file, and its
 //! energy error is that of the integration alone when a program changes particles.
 
+#[path = "../../../tests/common/cluster.rs"]
+mod cluster;
+
+use cluster::CLUSTER;
 use std::path::Path;
 use std::sync::Arc;
 use tisane::force::external::ExternalField;
@@ -266,24 +270,9 @@ fn after_a_failure_a_change_lets_it_go_on() {
     assert_eq!(simulation.time(), end);
 }
 
-/// A cluster in units by name, whose steps follow from its particles.
-const NAMED: &str = "
-[units]
-mass = 'Msun'
-length = 'pc'
-velocity = 'km/s'
-time = 'Myr'
-[initial.plummer]
-n = 64
-mass = 50.0
-virial_radius = 1.0
-[force]
-threads = 1
-";
-
 #[test]
 fn steps_that_follow_from_the_particles_are_those_of_a_run() {
-    let with_end = format!("run = {{ name = 'x', t_end = 30.0 }}\n{NAMED}");
+    let with_end = cluster::run();
     let mut simulation = InMemory::new(&with_end, Path::new(""), &[]).unwrap();
     assert!(simulation.config().dt_max().is_nan(), "not known before the start");
     assert_eq!(simulation.dt_max().unwrap(), 0.2);
@@ -311,7 +300,7 @@ fn steps_that_follow_from_the_particles_are_those_of_a_run() {
 
 #[test]
 fn steps_follow_from_the_particles_of_a_program_without_an_end() {
-    let text = NAMED.split("[initial.plummer]").next().unwrap();
+    let text = CLUSTER.split("[initial.plummer]").next().unwrap();
     let mut empty = InMemory::new(text, Path::new(""), &[]).unwrap();
     assert!(empty.dt_max().unwrap_err().to_string().contains("follows from the particles, and there are none yet"));
     // A planet at 1 au in pc and Myr: a period of a year.

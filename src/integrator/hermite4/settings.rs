@@ -48,9 +48,8 @@ impl Default for Hermite4Settings {
     }
 }
 
-/// Default of ν over that of the first step. In the first half time unit of Plummer spheres with ν = 0.01 it lowers the
-/// energy error by up to 30 times against equal ones, and in a cold collapse from 1e-3 to 5e-7, for 2 % more steps;
-/// shorter first steps gain nothing more.
+/// Default of ν over that of the first step. With equal ones the largest energy error in the first half time unit of
+/// Plummer spheres is up to twice as large; docs/src/multipoint.md has the measurements.
 const NU_START_PARTS: NonZeroU32 = NonZeroU32::new(16).unwrap();
 
 impl Hermite4Settings {

@@ -1,5 +1,5 @@
 //! Promise: an HDF5 file of any layout is read by the names of its datasets; one in no known layout is refused with a
-//! list of them, bounded, and with the lines that name them; what is wrong with a dataset is told at its key.
+//! list of them, bounded, and with the lines that name them; a message about a dataset names its key.
 
 use crate::fixtures::{assert_says, complaint_about, file};
 use crate::hdf;

@@ -161,7 +161,11 @@ fn mistakes_in_an_input_file_are_told_with_file_and_place() {
         folder.write("particles", content);
         refused(&folder, &["run.toml"], parts);
     }
-    refused(&Folder::new(FROM_FILE), &["run.toml"], &["particles", "no such file"]);
+    refused(
+        &Folder::new(FROM_FILE),
+        &["run.toml"],
+        &["particles", "no such file", "a path in a configuration is relative"],
+    );
 }
 
 #[test]

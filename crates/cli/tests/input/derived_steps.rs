@@ -1,27 +1,12 @@
 //! Promise: in units by name, lengths of steps and the interval of outputs that are not set follow from the particles,
 //! are the same every time, are in the resolved configuration, and go with those that are set.
 
+use crate::cluster;
 use crate::program::{Folder, summary};
 use std::path::Path;
 use tisane::Result;
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::{Config, whole_multiple};
-
-const CLUSTER: &str = "[run]
-name = 'x'
-t_end = 30.0
-[units]
-mass = 'Msun'
-length = 'pc'
-velocity = 'km/s'
-time = 'Myr'
-[initial.plummer]
-n = 64
-mass = 50.0
-virial_radius = 1.0
-[force]
-threads = 1
-";
 
 fn prepared(text: &str, sets: &[&str]) -> Result<Setup> {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
@@ -36,7 +21,7 @@ fn times(set: &Setup) -> [f64; 3] {
 
 #[test]
 fn they_follow_from_the_crossing_time_and_divide_the_run() {
-    let set = prepared(CLUSTER, &[]).unwrap();
+    let set = prepared(&cluster::run(), &[]).unwrap();
     let [dt_max, dt_min, interval] = times(&set);
     // G M^(5/2) / (2 |E|)^(3/2) in virial equilibrium: 2 √2 sqrt(r_v³ / (G M)), G = 0.0045 pc³ Msun⁻¹ Myr⁻².
     let crossing = (8.0 / (0.0045 * 50.0_f64)).sqrt();
@@ -50,7 +35,7 @@ fn they_follow_from_the_crossing_time_and_divide_the_run() {
         assert!(told.contains(part), "{part} in {told}");
     }
     // The leapfrog has its step, and Hénon units their defaults.
-    let leapfrog = prepared(CLUSTER, &["integrator.leapfrog.dt=0.01"]).unwrap();
+    let leapfrog = prepared(&cluster::run(), &["integrator.leapfrog.dt=0.01"]).unwrap();
     assert!(leapfrog.derived.is_empty());
     let henon = prepared("run = { name = 'x', t_end = 1 }\ninitial.plummer.n = 64\n", &[]).unwrap();
     assert_eq!((times(&henon), henon.derived.len()), ([0.125, 0.125 / f64::from(1 << 23), 0.125], 0));
@@ -58,7 +43,7 @@ fn they_follow_from_the_crossing_time_and_divide_the_run() {
 
 #[test]
 fn the_resolved_configuration_has_them_and_gives_the_same_run() {
-    let set = prepared(CLUSTER, &[]).unwrap();
+    let set = prepared(&cluster::run(), &[]).unwrap();
     let resolved = set.config.resolved_toml().unwrap();
     assert!(resolved.contains("\ndt_max = 0.2 ") && resolved.contains("\ninterval = 0.2 "), "{resolved}");
     let again = prepared(&resolved, &[]).unwrap();
@@ -69,7 +54,7 @@ fn the_resolved_configuration_has_them_and_gives_the_same_run() {
 
 #[test]
 fn what_is_set_stays_and_the_rest_follows() {
-    let of = |sets: &[&str]| times(&prepared(CLUSTER, sets).unwrap());
+    let of = |sets: &[&str]| times(&prepared(&cluster::run(), sets).unwrap());
     assert_eq!(of(&["output.interval=0.75"]), [0.25, 0.25 / f64::from(1 << 23), 0.75]);
     assert_eq!(of(&["integrator.multipoint.dt_min=1e-6"]), [0.2, 1e-6, 0.2]);
     assert_eq!(of(&["integrator.hermite4.dt_max=0.5"]), [0.5, 0.5 / f64::from(1 << 23), 0.5]);
@@ -80,9 +65,9 @@ fn what_is_set_stays_and_the_rest_follows() {
     assert!(dt_max / dt_min <= 2f64.powi(36) && dt_max >= 0.004, "{dt_max}");
     // A run shorter than a step, and one with more steps than can be counted.
     assert_eq!(of(&["run.t_end=0.07"])[0], 0.07);
-    let set = prepared(CLUSTER, &["run.t_end=1e9"]).unwrap();
+    let set = prepared(&cluster::run(), &["run.t_end=1e9"]).unwrap();
     assert!(set.steps_to_end < 1 << 27, "{}", set.steps_to_end);
-    let error = prepared(CLUSTER, &["output.interval=2.718281828459045"]).err().unwrap().to_string();
+    let error = prepared(&cluster::run(), &["output.interval=2.718281828459045"]).err().unwrap().to_string();
     for part in ["missing key `dt_max`", "30, 2.718281828459045", "set dt_max to one that does"] {
         assert!(error.contains(part), "{part} in {error}");
     }
@@ -105,7 +90,7 @@ fn a_few_bodies_have_them_from_their_shortest_period() {
 
 #[test]
 fn a_run_is_stopped_resumed_and_reproduced_with_the_same_bits() {
-    let folder = Folder::new(CLUSTER);
+    let folder = Folder::new(&cluster::run());
     let short = ["--set", "run.t_end=2"];
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "whole"], &short[..]].concat()).exits(0);
     let part = ["--set", "limits.block_steps=9"];

@@ -1,6 +1,8 @@
 //! Promises on input: mistakes are reported with their locations, and hostile input does no harm.
 
 mod bad_input;
+#[path = "../../../../tests/common/cluster.rs"]
+mod cluster;
 mod config_files;
 mod derived_steps;
 mod external_fields;

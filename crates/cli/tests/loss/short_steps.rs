@@ -1,7 +1,7 @@
 //! Promise: a run that needs shorter steps than it may take, or loses its energy, says so in the user's units, keeps
 //! what it has, and says how to go on.
 
-use crate::program::{Folder, diagnostics, summary};
+use crate::program::{Folder, diagnostics, files, summary};
 use std::fs;
 
 /// Two stars of half a solar mass on an orbit of eccentricity 0.99, from its apocentre; steps near the pericentre are
@@ -79,8 +79,23 @@ fn a_run_that_cannot_take_its_first_step_is_replaced_without_being_asked() {
     assert!(!said.err.contains("present rate") && said.err.contains("block steps"), "{}", said.err);
     dead();
     folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "integrator.hermite4.dt_min=2^-30"]).exits(0);
-    // One that took steps is not.
+    // One that finished is not.
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(2).says(&["already holds files"]);
+}
+
+#[test]
+fn a_failed_run_that_took_steps_is_replaced_with_overwrite_only() {
+    let folder = Folder::new(ECCENTRIC);
+    let run = ["run", "run.toml", "-q", "--output", "o"];
+    folder.tisane(&run).exits(4);
+    let reached = summary(&folder.path("o"));
+    assert!(reached["exit_reason"] == "failed" && reached["block_steps"].as_u64() > Some(0), "{reached}");
+    let before = files(&folder.path("o"));
+    folder.tisane(&run).exits(2).says(&["already holds files", "--overwrite"]);
+    assert!(before == files(&folder.path("o")), "files of the run changed");
+    let whole = ["--overwrite", "--set", "integrator.hermite4.dt_min=2^-30"];
+    folder.tisane(&[&run[..], &whole].concat()).exits(0);
+    assert_eq!(summary(&folder.path("o"))["exit_reason"], "finished");
 }
 
 #[test]

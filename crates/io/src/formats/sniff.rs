@@ -70,14 +70,9 @@ impl Guess {
 /// [`Error::Input`] if the file is missing, not a regular file, unreadable or empty.
 pub(crate) fn head(path: &Path) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::input(path, e);
-    let metadata = std::fs::metadata(path).map_err(|e| {
-        let missing = e.kind() == std::io::ErrorKind::NotFound;
-        let error = Error::input(path, if missing { "there is no such file".to_owned() } else { e.to_string() });
-        if missing {
-            error.with_help("a relative path in a configuration is relative to the directory of the configuration file")
-        } else {
-            error
-        }
+    let metadata = std::fs::metadata(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::input(path, "there is no such file"),
+        _ => failed(e),
     })?;
     if !metadata.is_file() {
         let kind = if metadata.is_dir() { "a directory" } else { "not a regular file" };

@@ -41,9 +41,10 @@ enum RowSource {
 
 impl<R: JournalRow> ResumableJournal<R> {
     /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. `known`
-    /// tells for optional columns whether it must have them; of the others it goes on with those that it has. If the CSV is missing, its rows are taken from the HDF5 file, provided that they
-    /// give the same bytes. Rows that were modified since are kept and logged as a warning: the state of the run does
-    /// not depend on them.
+    /// says of optional columns whether the journal must have them; of those that it does not name, the journal goes on
+    /// with the ones in its file. If the CSV is missing, its rows are taken from the HDF5 file, provided that they give the
+    /// same bytes. Rows that were modified since are kept and logged as a warning: the state of the run does not depend
+    /// on them.
     ///
     /// # Errors
     /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be

@@ -78,6 +78,14 @@ pub(super) fn differences(from: &Config, to: &Config) -> Vec<Difference> {
     found
 }
 
+/// Returns the first section in which two resolved configurations differ in a setting that the trajectory depends on. The
+/// start time is not compared: a resolved configuration has it from its input file.
+pub(crate) fn differing_section(one: &Config, other: &Config) -> Option<String> {
+    let all = differences(one, other).into_iter();
+    let mut keys = all.map(|it| it.key).filter(|key| freedom(key) != Freedom::Free && key != "run.t_start");
+    keys.next().map(|key| key.split('.').next().unwrap_or_default().to_owned())
+}
+
 fn compare(key: String, from: &Value, to: &Value, found: &mut Vec<Difference>) {
     let (Value::Object(before), Value::Object(after)) = (from, to) else {
         if from != to {
@@ -98,13 +106,14 @@ mod tests {
     use super::*;
     use std::path::Path;
 
+    fn config(sets: &[&str]) -> Config {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        let text = "[run]\nname = \"a\"\nt_end = 1\n[initial.plummer]\nn = 8\n";
+        Config::from_str("a", text, Path::new(""), &sets).unwrap().config
+    }
+
     #[test]
     fn settings_that_differ_are_found_by_their_keys() {
-        let config = |sets: &[&str]| {
-            let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
-            let text = "[run]\nname = \"a\"\nt_end = 1\n[initial.plummer]\nn = 8\n";
-            Config::from_str("a", text, Path::new(""), &sets).unwrap().config
-        };
         let base = config(&[]);
         assert_eq!(differences(&base, &base), []);
         let other = config(&["integrator.hermite4.dt_min=1e-9", "limits.wall_time=\"1h\"", "output.directory=b"]);
@@ -114,6 +123,23 @@ mod tests {
         assert_eq!((&found[0].to, &found[1].from), (&1e-9.into(), &Value::Null));
         let scheme = differences(&base, &config(&["integrator={ multipoint = {} }"]));
         assert!(scheme.iter().any(|it| it.key == "integrator.multipoint"), "{scheme:?}");
+    }
+
+    #[test]
+    fn sections_that_differ_are_those_of_the_trajectory() {
+        let base = config(&[]);
+        for (set, section) in [
+            ("run.t_end=2", None),
+            ("run.t_start=0.5", None),
+            ("limits.wall_time=1h", None),
+            ("force.engine=reference", None),
+            ("force.precision=mixed", Some("force")),
+            ("initial.plummer.n=9", Some("initial")),
+            ("integrator.hermite4.nu=0.02", Some("integrator")),
+            ("softening.epsilon=0.1", Some("softening")),
+        ] {
+            assert_eq!(differing_section(&base, &config(&[set])).as_deref(), section, "{set}");
+        }
     }
 
     #[test]

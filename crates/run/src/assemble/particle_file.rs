@@ -14,10 +14,14 @@ use tisane_io::formats::{self, DatasetsError, FileState};
 /// [`Error::Input`] for a file that cannot be used; [`Error::Config`] for a dataset that is named and not there.
 pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Result<InitialState> {
     let path = file.path();
-    let mut state = match &file.datasets {
-        None => formats::read(path, file.format.name())?,
-        Some(datasets) => formats::read_datasets(path, datasets).map_err(|error| locate(at, error, context))?,
+    let state = match &file.datasets {
+        None => formats::read(path, file.format.name()),
+        Some(datasets) => formats::read_datasets(path, datasets).map_err(|error| locate(at, error, context)),
     };
+    let mut state = state.map_err(|error| match path.exists() {
+        true => error,
+        false => error.with_help("a path in a configuration is relative to the directory of the configuration file"),
+    })?;
     let said = |text: &str| format!("{}: {text}", path.display());
     if state.units.is_some() {
         let converted = state.to_units(&context.units).map_err(|problem| {

@@ -1,6 +1,6 @@
 //! Reproduction of the run that made a file, from the provenance in the file.
 
-use super::resumed::differing_section;
+use super::changes::differing_section;
 use crate::config::{Config, Engine, Loaded};
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};

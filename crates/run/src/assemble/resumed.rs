@@ -14,7 +14,7 @@ use tisane::force::EngineKind;
 use tisane::initial::scaling;
 use tisane::particles::Particles;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
-use tisane::units::Dimension;
+use tisane::units::{Dimension, twelve_digits};
 use tisane_io::checkpoint::{self, Checkpoint, RunState};
 use tisane_io::fields::Journal;
 use tisane_io::file_units::FileUnits;
@@ -63,8 +63,11 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     if Time::from_dt_max(steps_to_end) < run.now {
-        let problem =
-            format!("expected an end after t = {reached}, which the run has reached, found {}", config.t_end());
+        let problem = format!(
+            "expected an end after t = {}, which the run has reached, found {}",
+            twelve_digits(reached),
+            config.t_end()
+        );
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
@@ -248,18 +251,4 @@ fn check_same_start(dir: &Path, name: &str, of_checkpoint: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Returns the first section in which two configurations differ, of those that the trajectory depends on. The start
-/// time is not compared: a resolved configuration has it from its input file.
-pub(crate) fn differing_section(one: &Config, other: &Config) -> Option<&'static str> {
-    let sections = [
-        ("units", one.units == other.units),
-        ("initial", one.initial == other.initial),
-        ("external", one.external == other.external),
-        ("softening", one.softening == other.softening),
-        ("integrator", one.integrator == other.integrator),
-        ("force.precision", one.force.precision() == other.force.precision()),
-    ];
-    sections.into_iter().find_map(|(section, same)| (!same).then_some(section))
 }

@@ -12,7 +12,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{Forces, Targets};
 use tisane::particles::Particles;
 use tisane::time::{Clock, LOG2_TICKS_PER_DT_MAX, MAX_DT_MAX_STEPS, Time};
-use tisane::units::{Dimension, Scale, digits};
+use tisane::units::{Dimension, Scale, digits, twelve_digits};
 
 /// Longest steps in a crossing time, as in Hénon units: 2 √2 over 1/8.
 const PER_CROSSING: f64 = 16.0 * SQRT_2;
@@ -199,8 +199,7 @@ fn interval(dt_max: f64, span: Option<f64>) -> f64 {
     let enough: Vec<f64> = multiples.filter(|multiple| steps / multiple <= MOST_OUTPUTS).collect();
     let whole = enough.iter().take_while(|multiple| **multiple <= 10.0 * enough[0]).find(|m| steps % **m == 0.0);
     let multiple = whole.or(enough.first()).copied().unwrap_or(1.0);
-    // Without the last digits of the binary rounding of a decimal.
-    let rounded: f64 = format!("{:.11e}", multiple * dt_max).parse().unwrap_or(multiple * dt_max);
+    let rounded = twelve_digits(multiple * dt_max);
     if whole_multiple(rounded, dt_max).is_some() { rounded } else { multiple * dt_max }
 }
 

@@ -3,9 +3,9 @@
 use tisane::units::digits;
 use tisane_io::fields::DiagnosticsRow;
 
-/// First energy error that is told; after it every tenfold one.
+/// First energy error that is warned of; after it every tenfold one.
 const FIRST: f64 = 1e-5;
-/// Number of rows over which an error must grow in one direction to be told.
+/// Number of rows over which an error must grow in one direction for a warning.
 const ROWS: usize = 8;
 /// Energy error at the end of the run that is worth a warning if the growth continues.
 const TOO_LARGE: f64 = 1e-4;
@@ -13,16 +13,16 @@ const TOO_LARGE: f64 = 1e-4;
 /// Energy errors of the rows of a session, relative to the energy of the cluster itself.
 #[derive(Clone, Debug)]
 pub(super) struct ErrorWatch {
-    /// Error that is told next.
+    /// Error from which the next warning is given.
     next: f64,
     /// Times and errors of the last rows.
     last: Vec<(f64, f64)>,
-    growth_told: bool,
+    warned_of_growth: bool,
 }
 
 impl Default for ErrorWatch {
     fn default() -> Self {
-        Self { next: FIRST, last: Vec::new(), growth_told: false }
+        Self { next: FIRST, last: Vec::new(), warned_of_growth: false }
     }
 }
 
@@ -40,8 +40,10 @@ impl ErrorWatch {
                 self.next *= 10.0;
             }
             let whole = row.relative_energy_error;
-            let other =
-                if whole == error { String::new() } else { format!(" (of all binaries too: {})", digits(whole)) };
+            let other = match whole == error {
+                true => String::new(),
+                false => format!(" ({} of the total energy, binaries included)", digits(whole)),
+            };
             found.push(format!(
                 "the energy is off by {} of the energy of the cluster at t = {}{other}",
                 digits(error),
@@ -56,12 +58,12 @@ impl ErrorWatch {
     fn growth(&mut self, end: f64, time: impl Fn(f64) -> String) -> Option<String> {
         let [(from, first), .., (to, last)] = self.last[..] else { return None };
         let same_way = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) * (last - first) > 0.0;
-        if self.growth_told || self.last.len() <= ROWS || !self.last.windows(2).all(same_way) {
+        if self.warned_of_growth || self.last.len() <= ROWS || !self.last.windows(2).all(same_way) {
             return None;
         }
         let at_end = last + (last - first) / (to - from) * (end - to);
         let too_large = at_end.abs() >= TOO_LARGE && at_end.abs() > 2.0 * last.abs();
-        self.growth_told = too_large;
+        self.warned_of_growth = too_large;
         too_large.then(|| {
             format!(
                 "the energy error grows steadily, from {} to {} between t = {} and {}: at this pace it is {} at t_end; \

@@ -33,6 +33,7 @@ fn a_cluster_gets_its_scales_in_comments_and_steps_that_follow_its_binaries() {
         "format = \"nbody6\"",
         "# pc; 0 follows the 30 hard binaries, which a softening would tear apart\n",
         "# Myr; longest step: 1/",
+        "dt_min = \"0.1/2^36\"         # Myr; shortest step: the least possible",
         "# Myr; snapshots and rows of diagnostics: 200 after the first\n",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -68,6 +69,8 @@ fn without_a_file_it_is_the_template_and_mistakes_are_told() {
     assert_eq!(folder.tisane(&["init", "file"]).exits(0).out, template("file").unwrap());
     folder.tisane(&["init", "king", "stars.dat"]).exits(2).says(&["reads no file", "tisane init file FILE"]);
     folder.tisane(&["init", "file", "missing.dat"]).exits(2).says(&["missing.dat", "there is no such file"]);
+    let missing = folder.tisane(&["init", "file", "missing.dat"]);
+    assert!(!missing.err.contains("configuration"), "no configuration is read: {}", missing.err);
     folder.write("text.dat", "not particles\n");
     folder.tisane(&["init", "file", "text.dat"]).exits(2).says(&["not in a format that tisane reads"]);
     folder.tisane(&["init", "file", "--from", "csv"]).exits(2).says(&["FILE"]);
