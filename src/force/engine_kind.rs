@@ -47,7 +47,7 @@ impl EngineKind {
     pub fn open(self, precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Box<dyn FieldEngine>> {
         Ok(match self {
             Self::Cpu => {
-                let width = Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))?;
+                let width = Width::choose_for(precision).map_err(|problem| Error::input(Width::VARIABLE, problem))?;
                 cpu::engine(precision, epsilon, clock, width)
             }
             #[cfg(feature = "cuda")]

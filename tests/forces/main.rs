@@ -1,6 +1,7 @@
 //! Promises on forces: the same bits on every engine, and sums that agree with theory.
 
 mod force_parity;
+mod odd_distances;
 mod points;
 #[path = "../common/systems.rs"]
 mod systems;

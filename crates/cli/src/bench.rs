@@ -97,8 +97,9 @@ pub struct How {
 impl How {
     /// Returns the options of the benchmarks.
     fn options(&self) -> Result<Options> {
-        let width = Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))?;
         let Self { threads, engine, device, precision, repeat, json: _ } = *self;
+        let width = Width::choose_for(precision.unwrap_or_default());
+        let width = width.map_err(|problem| Error::input(Width::VARIABLE, problem))?;
         Ok(Options { width, threads, engine, device, precision, repeat })
     }
 }

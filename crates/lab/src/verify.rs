@@ -184,9 +184,10 @@ fn on_cpu(particles: &Particles, precision: Precision) -> Result<Vec<Run>> {
         rows.push(Run { engine: "reference".into(), precision, threads: Some(1), it });
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for (k, width) in Width::available().into_iter().enumerate() {
+    let in_runs = Width::widest().name();
+    for width in Width::available() {
         // One thread too for the instructions that runs will use; the others are there to be compared.
-        let mut counts = if k == 0 { vec![1, cores] } else { vec![cores] };
+        let mut counts = if width.name() == in_runs { vec![1, cores] } else { vec![cores] };
         counts.dedup();
         for &threads in &counts {
             let run = || {

@@ -283,13 +283,14 @@ pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
 /// Computes the potentials of particles as [`potential_energy`] does their energy.
 pub(crate) fn potentials(p: &Particles, epsilon: f64) -> Result<Vec<f64>> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let mut engine = cpu::engine(Precision::F64, epsilon, clock, width()?);
+    let mut engine = cpu::engine(Precision::F64, epsilon, clock, width(Precision::F64)?);
     engine.load(p)?;
     Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot)
 }
 
-fn width() -> Result<Width> {
-    Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))
+/// Returns the instructions for an engine on the CPU.
+fn width(precision: Precision) -> Result<Width> {
+    Width::choose_for(precision).map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
 /// Chooses the engines of a session. `of_run` is the kind of engine that computed the run so far.

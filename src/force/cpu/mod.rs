@@ -2,9 +2,12 @@
 //! engine in every mode.
 
 mod accelerations;
+mod inverse_sqrt;
 mod lanes;
+mod pair;
 mod sources;
 mod sum;
+mod trial;
 mod width;
 
 pub use accelerations::{CpuAccelerations, accelerations};

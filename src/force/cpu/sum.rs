@@ -91,6 +91,7 @@ impl<M: Mode, const K: usize> Summation<'_, M, K> {
             pos: bytemuck::cast_slice(&pos[tile.clone()]),
             vel: bytemuck::cast_slice(vel.get(tile.clone()).unwrap_or_default()),
             eps2: self.eps2,
+            divide_on: self.width.divides_on(),
             out: &mut out[..tile.len()],
         });
     }

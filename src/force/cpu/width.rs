@@ -1,5 +1,7 @@
 //! Vector instructions, chosen at run time.
 
+use super::trial;
+use crate::force::precision::Precision;
 use pulp::{Scalar, Simd, WithSimd, x86::V3, x86::V4};
 
 /// Set of vector instructions that this machine supports.
@@ -7,6 +9,9 @@ use pulp::{Scalar, Simd, WithSimd, x86::V3, x86::V4};
 pub enum Width {
     /// AVX-512 (x86-64-v4): 8 lanes of f64.
     Avx512(V4),
+    /// AVX-512, with divisions in f64 by fused multiply-adds, of the same bits. Quicker where the unit for divisions is
+    /// slow.
+    Avx512Fma(V4),
     /// AVX2 and FMA (x86-64-v3): 4 lanes.
     Avx2(V3),
     /// Any machine: one lane; the fused multiply-add may be a slow library call.
@@ -15,7 +20,7 @@ pub enum Width {
 
 impl Width {
     /// Names by which a width can be forced.
-    pub const NAMES: [&'static str; 3] = ["avx512", "avx2", "baseline"];
+    pub const NAMES: [&'static str; 4] = ["avx512", "avx512-fma", "avx2", "baseline"];
     /// Environment variable that forces a width.
     pub const VARIABLE: &'static str = "TISANE_SIMD";
 
@@ -30,25 +35,43 @@ impl Width {
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "avx512" => V4::try_new().map(Self::Avx512),
+            "avx512-fma" => V4::try_new().map(Self::Avx512Fma),
             "avx2" => V3::try_new().map(Self::Avx2),
             "baseline" => Some(Self::Baseline(Scalar)),
             _ => None,
         }
     }
 
-    /// Returns the widest set of instructions that this machine supports.
+    /// Returns the widest set of instructions that this machine supports. If it has two divisions in f64, the quicker one
+    /// is taken, which the first call in a process finds by a trial of 0.1 ms.
     #[must_use]
     pub fn widest() -> Self {
-        Self::available().first().copied().unwrap_or(Self::Baseline(Scalar))
+        Self::widest_for(Precision::F64)
     }
 
-    /// Returns the widest width, or the one that [`Self::VARIABLE`] forces.
+    /// As [`Self::widest`]; a mode that does not compute in f64 needs no trial.
+    fn widest_for(precision: Precision) -> Self {
+        match V4::try_new() {
+            Some(unit) if precision.in_f64() => trial::quicker(unit),
+            _ => Self::available().first().copied().unwrap_or(Self::Baseline(Scalar)),
+        }
+    }
+
+    /// Returns [`Self::widest`], or the width that [`Self::VARIABLE`] forces.
     ///
     /// # Errors
     /// A message with the widths of this machine, if the variable names none of them.
     pub fn choose() -> Result<Self, String> {
+        Self::choose_for(Precision::F64)
+    }
+
+    /// As [`Self::choose`], for an engine of one precision mode: without a trial where the mode needs none.
+    ///
+    /// # Errors
+    /// As [`Self::choose`].
+    pub fn choose_for(precision: Precision) -> Result<Self, String> {
         match std::env::var(Self::VARIABLE) {
-            Err(_) => Ok(Self::widest()),
+            Err(_) => Ok(Self::widest_for(precision)),
             Ok(name) => Self::from_name(&name).ok_or_else(|| {
                 let here: Vec<_> = Self::available().iter().map(Self::name).collect();
                 format!("{}={name}: this machine has {}", Self::VARIABLE, here.join(", "))
@@ -61,6 +84,26 @@ impl Width {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Avx512(_) => "avx512",
+            Self::Avx512Fma(_) => "avx512-fma",
+            Self::Avx2(_) => "avx2",
+            Self::Baseline(_) => "baseline",
+        }
+    }
+
+    /// Returns the unit on which divisions in f64 are computed by fused multiply-adds; [`None`] for those of the machine.
+    #[must_use]
+    pub const fn divides_on(&self) -> Option<V4> {
+        match self {
+            Self::Avx512Fma(simd) => Some(*simd),
+            Self::Avx512(_) | Self::Avx2(_) | Self::Baseline(_) => None,
+        }
+    }
+
+    /// Returns the name of the set of instructions: the same for all divisions.
+    #[must_use]
+    pub const fn instructions(&self) -> &'static str {
+        match self {
+            Self::Avx512(_) | Self::Avx512Fma(_) => "avx512",
             Self::Avx2(_) => "avx2",
             Self::Baseline(_) => "baseline",
         }
@@ -70,7 +113,7 @@ impl Width {
     #[inline]
     pub fn run<W: WithSimd>(self, work: W) -> W::Output {
         match self {
-            Self::Avx512(simd) => Simd::vectorize(simd, work),
+            Self::Avx512(simd) | Self::Avx512Fma(simd) => Simd::vectorize(simd, work),
             Self::Avx2(simd) => Simd::vectorize(simd, work),
             Self::Baseline(simd) => Simd::vectorize(simd, work),
         }

@@ -62,7 +62,7 @@ pub(super) trait Build: Evaluation {
 
 impl Build for Forces {
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
-        Ok(cpu::engine(task.precision, task.epsilon, task.clock, width()?))
+        Ok(cpu::engine(task.precision, task.epsilon, task.clock, width(task.precision)?))
     }
 
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine> {
@@ -89,7 +89,7 @@ impl Build for Forces {
 
 impl Build for Accelerations {
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
-        Ok(cpu::accelerations(task.precision, task.epsilon, width()?))
+        Ok(cpu::accelerations(task.precision, task.epsilon, width(task.precision)?))
     }
 
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
@@ -325,14 +325,15 @@ pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, 
     reference::engine_with_bags(precision, epsilon, clock, bag)
 }
 
-/// Describes an engine with the instructions or the GPU that it computes on.
+/// Describes an engine with the instructions or the GPU that it computes on. The description identifies it in models of
+/// the wall time and in studies, so it does not have the division that a trial found to be quicker.
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if it is not there.
 pub fn describe_engine(engine: Engine, device: u32) -> Result<String> {
     let kind = engine.kind().unwrap_or(EngineKind::Cpu);
     Ok(match kind {
-        EngineKind::Cpu => format!("{} ({})", kind.name(), width()?.name()),
+        EngineKind::Cpu => format!("{} ({})", kind.name(), width(Precision::F64)?.instructions()),
         EngineKind::Reference => kind.name().into(),
         EngineKind::Cuda => {
             let there = gpus()?;

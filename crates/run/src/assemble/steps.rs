@@ -152,7 +152,8 @@ pub fn close_pairs(p: &Particles, pot: &[f64], terms: Terms) -> Binaries {
 /// [`None`] where the engine fails.
 fn seconds_of_two(p: &Particles, epsilon: f64) -> Option<f64> {
     const LONG_ENOUGH: Duration = Duration::from_millis(20);
-    let mut engine = cpu::engine(Precision::F64, epsilon, Clock { start: 0.0, dt_max: 1.0 }, width().ok()?);
+    let mut engine =
+        cpu::engine(Precision::F64, epsilon, Clock { start: 0.0, dt_max: 1.0 }, width(Precision::F64).ok()?);
     engine.load(p).ok()?;
     let two = p.len().min(2);
     let index = &[0, 1][..two];

@@ -1,0 +1,319 @@
+//! The pair in lanes, and the sources of a bag added one after the other.
+
+use super::inverse_sqrt::{Ieee, InverseSqrt};
+use super::sources::columns;
+use crate::force::canonical::BAG;
+use crate::force::mode::{MAX_LANES, Mode, NodeRow, Running, SUMS, Sum};
+use crate::force::real::Real;
+use pulp::Simd;
+use std::mem::size_of;
+
+/// Running sums of as many targets or bags as there are lanes.
+pub type Sums<M, S, const K: usize> = [Running<<M as Mode>::Real, S>; K];
+/// Vector of the mode's numbers.
+pub type V<M, S> = <<M as Mode>::Real as Real>::Lanes<S>;
+
+/// Returns true if `k` sums are those of a whole force, which needs velocities.
+pub const fn is_whole(k: usize) -> bool {
+    k == SUMS
+}
+
+/// Returns the number of lanes.
+#[inline(always)]
+pub const fn lanes<M: Mode, S: Simd>() -> usize {
+    size_of::<V<M, S>>() / size_of::<M::Real>()
+}
+
+/// State of the targets in the lanes. `low` is used by split modes.
+pub struct Lanes<M: Mode, S: Simd> {
+    pos: [V<M, S>; 3],
+    low: [V<M, S>; 3],
+    vel: [V<M, S>; 3],
+    eps2: V<M, S>,
+    zero: V<M, S>,
+    minus_three: V<M, S>,
+}
+
+impl<M: Mode, S: Simd> Lanes<M, S> {
+    /// Creates lanes from the position and velocity for each of them.
+    #[inline(always)]
+    pub fn new(simd: S, state: [([f64; 3], [f64; 3]); MAX_LANES], eps2: f64) -> Self {
+        let splat = M::Real::splat::<S>;
+        let mut lanes = Self {
+            pos: [splat(simd, M::Real::from_f64(0.0)); 3],
+            low: [splat(simd, M::Real::from_f64(0.0)); 3],
+            vel: [splat(simd, M::Real::from_f64(0.0)); 3],
+            eps2: splat(simd, M::Real::from_f64(eps2)),
+            zero: splat(simd, M::Real::from_f64(0.0)),
+            minus_three: splat(simd, M::Real::from_f64(-3.0)),
+        };
+        for k in 0..3 {
+            let mut values = [[M::Real::from_f64(0.0); MAX_LANES]; 3];
+            for (lane, (pos, vel)) in state.iter().enumerate() {
+                let [hi, lo] = M::Real::split(pos[k]);
+                (values[0][lane], values[1][lane], values[2][lane]) = (hi, lo, M::Real::from_f64(vel[k]));
+            }
+            lanes.pos[k] = load::<M, S>(&values[0]);
+            lanes.low[k] = load::<M, S>(&values[1]);
+            lanes.vel[k] = load::<M, S>(&values[2]);
+        }
+        lanes
+    }
+}
+
+/// Sources that the lanes go through in step: one bag for all of them, or a bag for each.
+pub struct Bag<'a, M: Mode, S: Simd> {
+    /// The slots of the sources.
+    pub slots: &'a [M::Real],
+    /// Lane of the bag in the slots, or of the first bag of several.
+    pub first: usize,
+    /// Place in the bag of the source that each lane leaves out, or −1.
+    pub absent: V<M, S>,
+    /// Number of sources in the bag of each lane, where each has its own.
+    pub filled: V<M, S>,
+    /// Flag that a lane may leave a source out.
+    pub masked: bool,
+}
+
+/// Source in the lanes: its slot. Columns are read where they are needed, so that pairs begun ahead keep registers free.
+#[derive(Clone, Copy)]
+struct Source<'a, R, const OVER_BAGS: bool> {
+    slot: &'a [R],
+    /// Lane of the slot that the first lane reads.
+    first: usize,
+    /// Place in the bag.
+    place: usize,
+}
+
+impl<R: Real, const OVER_BAGS: bool> Source<'_, R, OVER_BAGS> {
+    /// Returns a column: of the same source in every lane, or of one for each.
+    #[inline(always)]
+    fn column<S: Simd>(self, simd: S, column: usize) -> R::Lanes<S> {
+        let first = column * R::WIDTH + self.first;
+        if OVER_BAGS {
+            let lanes = size_of::<R::Lanes<S>>() / size_of::<R>();
+            return bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.slot[first..first + lanes]));
+        }
+        R::splat(simd, self.slot[first])
+    }
+
+    /// Returns the place in the bag in every lane: a small number, exact in f32 too.
+    #[inline(always)]
+    fn place<S: Simd>(self, simd: S) -> R::Lanes<S> {
+        R::splat(simd, R::from_f64(self.place as f64))
+    }
+}
+
+/// Pair whose products are not yet added to the sums.
+#[derive(Clone, Copy)]
+struct Pair<V> {
+    r: [V; 3],
+    s_inv: V,
+}
+
+/// Computes the first half of [`crate::gravity::pair`], operation by operation, in lanes: the slow ones, root and
+/// quotient. Where `mask` is set the pair is left out: with the s⁻¹ of an infinite distance every term is an exact zero.
+#[inline(always)]
+fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool>(
+    (simd, form): (S, D),
+    target: &Lanes<M, S>,
+    source: Source<'_, M::Real, OVER_BAGS>,
+    mask: Option<<M::Real as Real>::Mask<S>>,
+) -> Pair<V<M, S>> {
+    let mut r = target.pos;
+    for (k, r) in r.iter_mut().enumerate() {
+        *r = M::Real::sub(simd, source.column(simd, k), *r);
+        if M::SPLIT {
+            *r = M::Real::add(simd, *r, M::Real::sub(simd, source.column(simd, 3 + k), target.low[k]));
+        }
+    }
+    let [x, y, z] = r;
+    let s2 = M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, target.eps2)));
+    let mut s_inv = form.inverse_sqrt::<M::Real, S>(simd, s2);
+    if let Some(mask) = mask {
+        s_inv = M::Real::select(simd, mask, target.zero, s_inv);
+    }
+    Pair { r, s_inv }
+}
+
+/// Computes the second half and adds the pair to the sums.
+#[inline(always)]
+fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool>(
+    simd: S,
+    sums: &mut Sums<M, S, K>,
+    target: &Lanes<M, S>,
+    source: Source<'_, M::Real, OVER_BAGS>,
+    Pair { r, s_inv }: Pair<V<M, S>>,
+) {
+    let columns = columns::<M, K>();
+    let s_inv2 = M::Real::mul(simd, s_inv, s_inv);
+    let m_s = M::Real::mul(simd, source.column(simd, columns - 1), s_inv);
+    let m_s3 = M::Real::mul(simd, m_s, s_inv2);
+    for (sum, &r) in sums.iter_mut().zip(&r) {
+        M::add_product(simd, sum, m_s3, r);
+    }
+    if is_whole(K) {
+        let mut v = target.vel;
+        for (k, v) in v.iter_mut().enumerate() {
+            *v = M::Real::sub(simd, source.column(simd, columns - 4 + k), *v);
+        }
+        let ([x, y, z], [vx, vy, vz]) = (r, v);
+        let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
+        let alpha = M::Real::mul(simd, target.minus_three, M::Real::mul(simd, rv, s_inv2));
+        for k in 0..3 {
+            M::add_product(simd, &mut sums[3 + k], m_s3, M::Real::fma(simd, alpha, r[k], v[k]));
+        }
+        M::subtract(simd, &mut sums[6], m_s);
+    }
+}
+
+/// Restores the sums of `before` where the mask is set.
+#[inline(always)]
+fn restore<M: Mode, S: Simd, const K: usize>(
+    simd: S,
+    sums: &mut Sums<M, S, K>,
+    before: &Sums<M, S, K>,
+    mask: <M::Real as Real>::Mask<S>,
+) {
+    for (sum, before) in sums.iter_mut().zip(before) {
+        for (now, then) in sum.iter_mut().zip(before) {
+            *now = M::Real::select(simd, mask, *then, *now);
+        }
+    }
+}
+
+/// Returns the mask of the lanes that leave a source out.
+#[inline(always)]
+fn absent<M: Mode, S: Simd, const OVER_BAGS: bool, const MASKED: bool>(
+    simd: S,
+    bag: &Bag<'_, M, S>,
+    source: Source<'_, M::Real, OVER_BAGS>,
+) -> Option<<M::Real as Real>::Mask<S>> {
+    if MASKED { Some(M::Real::equal(simd, bag.absent, source.place(simd))) } else { None }
+}
+
+/// Adds the sources of a bag, or of a bag for each lane, to the sums.
+#[inline(always)]
+pub fn add_bag<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const OVER_BAGS: bool>(
+    (simd, form): (S, D),
+    target: &Lanes<M, S>,
+    bag: &Bag<'_, M, S>,
+    sums: &mut Sums<M, S, K>,
+) {
+    let before = *sums;
+    if bag.masked {
+        add_sources::<M, S, D, K, OVER_BAGS, true>((simd, form), target, bag, sums);
+    } else {
+        add_sources::<M, S, D, K, OVER_BAGS, false>((simd, form), target, bag, sums);
+    }
+    // A distance of 0 or ∞, where the form has no value, has made the first sum NaN.
+    if D::PARTIAL && form.any_nan::<M::Real, S>(sums[0][0]) {
+        *sums = before;
+        add_sources::<M, S, Ieee, K, OVER_BAGS, true>((simd, Ieee), target, bag, sums);
+    }
+}
+
+#[inline(always)]
+fn add_sources<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
+    with: (S, D),
+    target: &Lanes<M, S>,
+    bag: &Bag<'_, M, S>,
+    sums: &mut Sums<M, S, K>,
+) {
+    let ahead = if MASKED && M::ZERO_COUNTS { 0 } else { D::ahead::<S>(M::SPLIT) };
+    let stride = columns::<M, K>() * <M::Real as Real>::WIDTH;
+    if bag.slots.len() >= BAG * stride {
+        // Known where this is compiled: one of them is left.
+        match ahead {
+            1 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 1>(with, target, bag, sums),
+            2 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 2>(with, target, bag, sums),
+            3 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 3>(with, target, bag, sums),
+            4 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 4>(with, target, bag, sums),
+            _ => {}
+        }
+    }
+    let simd = with.0;
+    for (place, slot) in bag.slots.chunks_exact(stride).enumerate() {
+        let source = Source::<_, OVER_BAGS> { slot, first: bag.first, place };
+        let (mask, before) = (absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source), *sums);
+        let pair = approach::<M, S, D, OVER_BAGS>(with, target, source, mask);
+        add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
+        if M::ZERO_COUNTS
+            && let Some(mask) = mask
+        {
+            restore::<M, S, K>(simd, sums, &before, mask);
+            if OVER_BAGS {
+                let beyond = M::Real::at_least(simd, source.place(simd), bag.filled);
+                restore::<M, S, K>(simd, sums, &before, beyond);
+            }
+        }
+    }
+}
+
+/// Adds the sources of a full bag, and begins the 1/√x of `AHEAD` of them before the products of an earlier one are added
+/// to the sums. A processor reorders operations by itself, but only those that it has room to hold back: here few have
+/// to wait.
+#[inline(always)]
+fn begin_ahead<
+    M: Mode,
+    S: Simd,
+    D: InverseSqrt,
+    const K: usize,
+    const OVER_BAGS: bool,
+    const MASKED: bool,
+    const AHEAD: usize,
+>(
+    with: (S, D),
+    target: &Lanes<M, S>,
+    bag: &Bag<'_, M, S>,
+    sums: &mut Sums<M, S, K>,
+) {
+    let (simd, stride) = (with.0, columns::<M, K>() * <M::Real as Real>::WIDTH);
+    let source = Source::<_, OVER_BAGS> { slot: &bag.slots[..stride], first: bag.first, place: 0 };
+    let nothing = Pair { r: [target.zero; 3], s_inv: target.zero };
+    let mut begun = [(source, nothing); AHEAD];
+    for (place, slot) in bag.slots.chunks_exact(stride).enumerate() {
+        let source = Source { slot, place, ..source };
+        let mask = absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source);
+        let pair = approach::<M, S, D, OVER_BAGS>(with, target, source, mask);
+        if place >= AHEAD {
+            let (source, pair) = begun[0];
+            add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
+        }
+        for k in 1..AHEAD {
+            begun[k - 1] = begun[k];
+        }
+        begun[AHEAD - 1] = (source, pair);
+    }
+    for (source, pair) in begun {
+        add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
+    }
+}
+
+/// Returns the first numbers as a vector.
+#[inline(always)]
+pub fn load<M: Mode, S: Simd>(values: &[M::Real; MAX_LANES]) -> V<M, S> {
+    bytemuck::pod_read_unaligned(bytemuck::cast_slice(&values[..lanes::<M, S>()]))
+}
+
+/// Returns empty sums.
+#[inline(always)]
+pub fn zero<M: Mode, S: Simd, const K: usize>(simd: S) -> Sums<M, S, K> {
+    [[M::Real::splat(simd, M::Real::from_f64(0.0)); 2]; K]
+}
+
+/// Returns the finished sums of each lane; those of one quantity lie adjacent.
+#[inline(always)]
+pub fn finish<M: Mode, S: Simd, const K: usize>(simd: S, sums: &Sums<M, S, K>) -> NodeRow<M::Node, K> {
+    let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
+    let (mut first, mut second) = ([zero; K], [zero; K]);
+    for k in 0..K {
+        [first[k], second[k]] = sums[k];
+    }
+    let (first, second): (&[M::Real], &[M::Real]) = (bytemuck::cast_slice(&first), bytemuck::cast_slice(&second));
+    let mut row = NodeRow::zero();
+    for k in 0..K * lanes::<M, S>() {
+        row.put(k, M::node([first[k], second[k]]));
+    }
+    row
+}
