@@ -8,7 +8,7 @@
 /// Sums the forces of the group's sources on a tile of targets in shared memory, T of them a lane, and stores a node for
 /// each bag. A warp takes a bag and 32 T targets; for fewer targets its lanes take more bags.
 template <class M, int T> __device__ __forceinline__ void sum_tile(const Group<M> &g, u32 targets, u32 first_target) {
-    constexpr int HELD = T > 1 ? 2 : 4;
+    constexpr int HELD = T > 1 ? 4 : 4;
     u32 width = 32;
     if (T == 1) {
         while (width > 1 && width / 2 >= targets) width /= 2;
@@ -198,7 +198,8 @@ template <class M> __device__ __forceinline__ void sum_forces(const Group<M> &g,
 /// eight lanes add those of a target of their own, k + lane / 8.
 template <class M> __device__ __forceinline__ typename M::Node gather(const Group<M> &g, u32 k) {
     using Node = typename M::Node;
-    constexpr u32 AT_ONCE = 16;
+    // More at once would need more registers than there are.
+    constexpr u32 AT_ONCE = 8;
     u32 s = g.lane % 8, part = g.lane / 8, parts = g.parts();
     bool reads = s < SUMS;
     s = min(s, (u32)SUMS - 1);
@@ -228,13 +229,18 @@ template <class M> __device__ __forceinline__ typename M::Node gather(const Grou
         }
         return total;
     }
-    // Of the parts, a power of two, each eight lanes take a quarter.
+    // Of the parts, a power of two and at most MOST_BLOCKS, each eight lanes take a quarter.
     u32 share = max(parts / 4, 1u);
+    Node pair = zero<Node>(), half = zero<Node>();
     for (u32 first = 0; first < share; first += AT_ONCE) {
         u32 count = part * share < parts ? min(AT_ONCE, share - first) : 0;
         fetch(part * share + first, reads ? count : 0, node, k);
         Node sum = pairwise<AT_ONCE>(node);
-        total = first == 0 ? sum : plus(total, sum);
+        // The aligned tree over up to four of these sums.
+        bool odd = first & AT_ONCE;
+        pair = odd ? plus(pair, sum) : sum;
+        total = first & 2 * AT_ONCE ? plus(half, pair) : pair;
+        half = odd ? total : half;
     }
     total = plus(total, from_lane(total, 8));
     return plus(total, from_lane(total, 16));

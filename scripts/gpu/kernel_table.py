@@ -2,7 +2,8 @@
 
 Columns: registers, stack, spilled bytes and, for kernels that sum pairs, machine instructions per pair. Ends with 1 if a pair
 loop touches local memory, that is, spills: ptxas says how many bytes a kernel spills but not where, and the stack that holds the
-nodes of the canonical tree belongs there, outside the pair loops.
+nodes of the canonical tree belongs there, outside the pair loops. Ends with 1, too, if a kernel of block steps reads a word
+that another thread block writes by more than one load, which ptxas makes of loads whose bits are not all used.
 """
 
 import re
@@ -106,6 +107,11 @@ def main(log, fatbin):
         rows.setdefault(name, {})[arch] = f"{registers}/{stack}/{int(stores) + int(loads)}"
     code = machine_code(fatbin)
     for name, row in rows.items():
+        for arch in row if name.startswith("steps_") else ():
+            words = [text for _, text in code[name, arch] if re.search(r"\bLDG?\.E\b.*\.STRONG", text)]
+            divided = [text for text in words if ".128." not in text]
+            if divided or not words:
+                bad.append(f"{name} {arch}: {len(divided)} of {len(words)} loads of words are not whole, {divided[:1]}")
         # Ours: one for bags that hold a target of the warp, one for all the others.
         needed = next((count for kind, count in PAIR_LOOPS.items() if name.startswith(kind)), 0)
         for arch in row if needed else ():

@@ -5,7 +5,6 @@ use super::range::Thresholds;
 use crate::particles::Particles;
 use crate::time::{Level, Time};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Rules of the block steps of the 4th-order Hermite scheme with one evaluation a step, in internal units.
@@ -55,23 +54,29 @@ pub struct Taken {
 }
 
 /// Reason for an integrator that takes many block steps at once to return early. It changes no bit.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Pause {
-    stop: Arc<AtomicBool>,
+    stop: Arc<dyn Fn() -> bool + Send + Sync>,
     after: Duration,
 }
 
 impl Pause {
-    /// Creates a pause after some time, or as soon as a flag is set.
+    /// Creates a pause after some time, or as soon as `stop` returns true, which is asked some hundred times a second.
     #[must_use]
-    pub const fn new(stop: Arc<AtomicBool>, after: Duration) -> Self {
-        Self { stop, after }
+    pub fn new(stop: impl Fn() -> bool + Send + Sync + 'static, after: Duration) -> Self {
+        Self { stop: Arc::new(stop), after }
     }
 
     /// Returns true if work that began then has to pause.
     #[must_use]
     pub fn is_due(&self, began: Instant) -> bool {
-        self.stop.load(Ordering::Relaxed) || began.elapsed() >= self.after
+        (self.stop)() || began.elapsed() >= self.after
+    }
+}
+
+impl std::fmt::Debug for Pause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pause").field("after", &self.after).finish_non_exhaustive()
     }
 }
 

@@ -236,6 +236,15 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// another time.
     fn set_start(&mut self, _: f64) {}
 
+    /// Returns true if the engine can take whole block steps of the particles that it holds; see
+    /// [`take_steps`](Self::take_steps).
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn can_take_steps(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Takes block steps of the 4th-order Hermite scheme with the particles that the engine holds, as the host would, bit
     /// for bit, and stores the new state in `p`. Returns [`None`], and does nothing, if the engine cannot, or not these.
     /// May return early where `pause` says so.

@@ -235,6 +235,10 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         Ok(())
     }
 
+    fn can_take_steps(&mut self) -> Result<bool> {
+        self.engine.can_take_steps()
+    }
+
     fn take_steps(
         &mut self,
         p: &mut Particles,

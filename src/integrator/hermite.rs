@@ -407,6 +407,10 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
         self.clock.start = start;
     }
 
+    fn lets_engine_step(&self) -> bool {
+        self.scheme.plain_nu().is_some()
+    }
+
     fn set_pause(&mut self, pause: Pause) {
         self.pause = Some(pause);
     }

@@ -77,6 +77,11 @@ pub trait Integrator: Send {
     /// Sets the time at tick 0, for a system that starts anew at another time.
     fn set_start(&mut self, start: f64);
 
+    /// Returns true if the scheme lets an engine that can (see [`ForceEngine::can_take_steps`]) take its steps.
+    fn lets_engine_step(&self) -> bool {
+        false
+    }
+
     /// Lets [`advance`](Self::advance) return early, after any number of steps, where an engine takes many by itself.
     fn set_pause(&mut self, _: Pause) {}
 
@@ -133,6 +138,10 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
 
     fn set_start(&mut self, start: f64) {
         (**self).set_start(start);
+    }
+
+    fn lets_engine_step(&self) -> bool {
+        (**self).lets_engine_step()
     }
 
     fn set_pause(&mut self, pause: Pause) {

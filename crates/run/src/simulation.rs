@@ -19,11 +19,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tisane::diagnostics::force_audit::Audit;
 use tisane::error::{Error, Result};
-use tisane::force::EngineKind;
-use tisane::force::Field;
+use tisane::force::block_steps::Pause;
 use tisane::force::profile::Profiler;
+use tisane::force::{EngineKind, Field};
 use tisane::particles::Particles;
-use tisane::time::TICKS_PER_DT_MAX;
+use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
 use tisane_io::checkpoint::CheckpointRef;
 use tisane_io::checkpoint::{self, RunState};
@@ -79,6 +79,8 @@ pub struct SessionInfo {
     pub terms: Option<Terms>,
     /// Profiler of this session, if it is profiled.
     pub profiler: Option<Profiler>,
+    /// Flag that the device takes whole block steps.
+    pub steps_on_device: bool,
 }
 
 /// Part of a run that this process computes.
@@ -93,9 +95,9 @@ struct Session {
     stop: &'static AtomicBool,
 }
 
-/// Block steps between checks for signals, limits and outputs: one, because limits count block steps and a profile
-/// times each of them.
-const STEPS_BETWEEN_CHECKS: u64 = 1;
+/// Time after which a GPU that takes whole block steps hands the state over: for progress, checkpoints and the limit of
+/// the wall time. A request to stop is seen sooner.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Flag that is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -236,12 +238,17 @@ impl Simulation {
 
     /// Steps, writes outputs and checkpoints until there is a reason to stop.
     fn advance(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<ExitReason> {
+        if self.info.steps_on_device {
+            let stop = self.session.stop;
+            self.system.engines.propagator.set_pause(Pause::new(move || stop.load(Ordering::Relaxed), PAUSE));
+        }
         loop {
             if let Some(reason) = self.reason_to_stop() {
                 return Ok(reason);
             }
             let stopwatch = self.info.profiler.as_ref().map(Profiler::begin);
-            let done = self.system.advance(self.plan.end, STEPS_BETWEEN_CHECKS)?;
+            let (until, most) = self.stretch();
+            let done = self.system.advance(until, most)?;
             if let Some(stopwatch) = stopwatch {
                 stopwatch.end(done.block_steps, done.particle_steps);
             }
@@ -254,6 +261,19 @@ impl Simulation {
             }
             observer.step(&self.system.state);
         }
+    }
+
+    /// Returns the moment and the number of block steps up to which to advance at once: by one step, so that a profile
+    /// times each of them, or, where a device takes them, up to the next moment that may have outputs.
+    fn stretch(&self) -> (Time, u64) {
+        let Plan { end, block_steps, .. } = self.plan;
+        if !self.info.steps_on_device {
+            return (end, 1);
+        }
+        let state = &self.system.state;
+        let taken = state.counters.block_steps - self.session.blocks_before;
+        let until = Time::from_dt_max(state.now.0 / TICKS_PER_DT_MAX + 1);
+        (until.min(end), block_steps.map_or(u64::MAX, |limit| limit.saturating_sub(taken)))
     }
 
     fn reason_to_stop(&self) -> Option<ExitReason> {

@@ -4,9 +4,11 @@ use super::acceleration::{COMPONENTS, THREADS};
 use super::acceleration_shape::{AccelerationShape, MAX_THREADS};
 use super::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
 use super::staging::{FORCE, STATE, TARGET};
+use super::{step_shape, steps};
 use crate::force::canonical::BAG;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS, with_mode};
 use crate::force::precision::Precision;
+use crate::time::LOG2_TICKS_PER_DT_MAX;
 
 const PRECISION: &str = include_str!("../../../kernels/precision.cuh");
 const CANONICAL: &str = include_str!("../../../kernels/canonical.cuh");
@@ -14,6 +16,8 @@ const TOTAL: &str = include_str!("../../../kernels/total.cuh");
 const CALL: &str = include_str!("../../../kernels/call.cuh");
 const WHOLE: &str = include_str!("../../../kernels/force_whole.cu");
 const ACCELERATION: &str = include_str!("../../../kernels/acceleration.cu");
+const STEPS: &str = include_str!("../../../kernels/steps.cuh");
+const CORRECTOR: &str = include_str!("../../../kernels/corrector.cuh");
 const ACCELERATION_CALL: &str = include_str!("../../../kernels/acceleration.cuh");
 
 /// Returns what follows `NAME = ` in a text, up to a comma or semicolon.
@@ -121,6 +125,12 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(PRECISION, "SUMS"), SUMS),
         (number(PRECISION, "SUMS"), FORCE),
         (number(CANONICAL, "BAG"), BAG),
+        (number(STEPS, "STEP_THREADS"), step_shape::THREADS),
+        (number(STEPS, "MOST_BLOCKS"), step_shape::MOST_BLOCKS),
+        (number(STEPS, "COLUMNS"), step_shape::COLUMNS),
+        (number(STEPS, "ROWS") * (number(CANONICAL, "BAG") + 4), step_shape::SCRATCH),
+        (number(STEPS, "REFUSED"), steps::REFUSED as usize),
+        (number(CORRECTOR, "DEEPEST"), LOG2_TICKS_PER_DT_MAX as usize),
         (number(CALL, "STATE"), STATE),
         (number(CALL, "TARGET"), TARGET),
         (number(ACCELERATION_CALL, "COMPONENTS"), ACC_SUMS),

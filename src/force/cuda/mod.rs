@@ -306,6 +306,15 @@ impl ForceEngine for CudaEngine {
         self.sum(now, targets, true, out)
     }
 
+    fn can_take_steps(&mut self) -> Result<bool> {
+        let Some(held) = self.held.as_mut().filter(|_| self.stepping) else { return Ok(false) };
+        self.device.bind()?;
+        if held.steps.is_none() {
+            held.steps = Some(DeviceSteps::new(&self.device, self.precision, held.sources, held.slots)?);
+        }
+        Ok(matches!(held.steps, Some(Some(_))))
+    }
+
     fn take_steps(
         &mut self,
         p: &mut Particles,
@@ -313,19 +322,14 @@ impl ForceEngine for CudaEngine {
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
-        if !self.stepping {
+        if !self.can_take_steps()? {
             return Ok(None);
         }
         if self.held.as_ref().is_some_and(|held| held.staging.changed() > 0) {
             self.flush()?;
         }
-        self.device.bind()?;
-        let Some(held) = self.held.as_mut() else { return Ok(None) };
-        if held.steps.is_none() {
-            held.steps = Some(DeviceSteps::new(&self.device, self.precision, held.sources, held.slots)?);
-        }
-        let Some(Some(steps)) = &mut held.steps else { return Ok(None) };
-        steps.take(&self.device, &held.arrays, (p, self.clock, self.eps2), rules, span, pause)
+        let Some(Buffers { arrays, steps: Some(Some(steps)), .. }) = &mut self.held else { return Ok(None) };
+        steps.take(&self.device, arrays, (p, self.clock, self.eps2), rules, span, pause)
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {

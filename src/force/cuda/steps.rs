@@ -1,13 +1,13 @@
 //! Whole block steps on the device (kernels/steps.cu): the host launches some hundred at a time.
 
 use super::device::{Device, Memory, Pinned};
+use super::launch::Arrays;
 use super::module::{Kernel, Module};
 use super::step_shape::{COLUMNS, MOST_BLOCKS, StepShape, THREADS};
-use super::launch::Arrays;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
-use crate::force::precision::Precision;
 use crate::force::mode::Order;
+use crate::force::precision::Precision;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Words of a report: moment, steps, particle steps, reason, exchange, and the clamped steps of each group.
 const REPORT: usize = 5 + MOST_BLOCKS;
-/// `DONE` and `REFUSED` of kernels/steps.cuh.
-const REFUSED: u64 = 2;
+/// Reason of a launch that took no step: `REFUSED` of kernels/steps.cuh.
+pub const REFUSED: u64 = 2;
 /// Number of steps of a first launch, and time that later ones are to take: a signal is seen between them.
 const FIRST_STEPS: u64 = 64;
 const LAUNCH: Duration = Duration::from_millis(10);
@@ -110,7 +110,13 @@ impl DeviceSteps {
             Order::InOrder => shape.bags * shape.groups,
             _ => shape.groups,
         };
-        let words = if precision.in_f64() { 4 } else if precision.arithmetic().split { 3 } else { 2 };
+        let words = if precision.in_f64() {
+            4
+        } else if precision.arithmetic().split {
+            3
+        } else {
+            2
+        };
         let sizes = [
             8 * slots,
             slots,

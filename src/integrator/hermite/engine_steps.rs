@@ -107,3 +107,112 @@ impl<S: HermiteScheme> BlockHermite<S> {
         done.clamped += clamped;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Result;
+    use crate::force::block_steps::{Pause, Span, StepRules, Taken};
+    use crate::force::precision::Precision;
+    use crate::force::{FieldEngine, ForceEngine, Forces, Targets, reference};
+    use crate::initial::plummer;
+    use crate::integrator::Integrator;
+    use crate::integrator::hermite4::{Hermite4, Parameters};
+    use crate::particles::Particles;
+    use crate::time::{Clock, Time};
+    use std::time::Duration;
+
+    const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+
+    fn hermite() -> Hermite4 {
+        Hermite4::new(Parameters::new(Precision::F64), CLOCK)
+    }
+
+    fn engine() -> Box<dyn FieldEngine> {
+        reference::engine(Precision::F64, 1.0 / 64.0, CLOCK)
+    }
+
+    /// Takes up to `at_once` steps by itself, by an integrator of its own, and refuses every third time.
+    struct Stepping {
+        engine: Box<dyn FieldEngine>,
+        at_once: u64,
+        asked: u64,
+        taken: u64,
+    }
+
+    impl ForceEngine for Stepping {
+        fn load(&mut self, all: &Particles) -> Result<()> {
+            self.engine.load(all)
+        }
+
+        fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+            self.engine.update(all, changed)
+        }
+
+        fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
+            self.engine.evaluate(now, targets, out)
+        }
+
+        fn take_steps(
+            &mut self,
+            p: &mut Particles,
+            _: &StepRules,
+            span: Span,
+            _: Option<&Pause>,
+        ) -> Result<Option<Taken>> {
+            self.asked += 1;
+            if self.asked.is_multiple_of(3) {
+                return Ok(Some(Taken { now: span.from, refused: 5, ..Taken::default() }));
+            }
+            let mut own = hermite();
+            own.resume(p, span.from, &mut *self.engine)?;
+            // Fewer than asked for, as after a pause.
+            let done = own.advance(p, &mut *self.engine, span.until, span.most.min(self.at_once))?;
+            self.taken += done.block_steps;
+            let (now, block_steps, particle_steps) = (done.now, done.block_steps, done.particle_steps);
+            Ok(Some(Taken { now, block_steps, particle_steps, ..Taken::default() }))
+        }
+    }
+
+    /// Integrates over two longest steps; returns the state, and the block steps and the pairs.
+    fn run(f: &mut dyn ForceEngine, integrator: &mut Hermite4, most: u64) -> (String, u64, u64) {
+        let mut p = plummer::sample(40, 2, 0.999);
+        let started = integrator.start(&mut p, f).unwrap();
+        let (mut steps, mut pairs, until) = (0, started.pairs, Time::from_dt_max(2));
+        loop {
+            let done = integrator.advance(&mut p, f, until, most).unwrap();
+            (steps, pairs) = (steps + done.block_steps, pairs + done.pairs);
+            if done.now == until {
+                return (p.state_sha256(&CLOCK), steps, pairs);
+            }
+        }
+    }
+
+    #[test]
+    fn steps_of_engine_and_host_by_turns_are_those_of_the_host() {
+        let want = run(&mut *engine(), &mut hermite(), u64::MAX);
+        for (at_once, most) in [(1, u64::MAX), (7, u64::MAX), (u64::MAX, u64::MAX), (9, 16), (u64::MAX, 20)] {
+            let mut stepping = Stepping { engine: engine(), at_once, asked: 0, taken: 0 };
+            assert_eq!(run(&mut stepping, &mut hermite(), most), want, "{at_once} of {most}");
+            assert!(stepping.taken > 0 && stepping.taken <= want.1);
+        }
+    }
+
+    /// For a few steps the state would have to be brought back as often.
+    #[test]
+    fn the_engine_is_not_asked_for_a_few_steps() {
+        let mut stepping = Stepping { engine: engine(), at_once: 1, asked: 0, taken: 0 };
+        run(&mut stepping, &mut hermite(), 15);
+        assert_eq!(stepping.asked, 0);
+    }
+
+    #[test]
+    fn a_pause_returns_after_a_step_of_the_host() {
+        let (mut f, mut integrator) = (engine(), hermite());
+        let want = run(&mut *engine(), &mut hermite(), u64::MAX);
+        integrator.set_pause(Pause::new(|| true, Duration::from_secs(3600)));
+        let mut p = plummer::sample(40, 2, 0.999);
+        integrator.start(&mut p, &mut *f).unwrap();
+        assert_eq!(integrator.advance(&mut p, &mut *f, Time::from_dt_max(2), u64::MAX).unwrap().block_steps, 1);
+        assert_eq!(run(&mut *f, &mut integrator, u64::MAX), want);
+    }
+}

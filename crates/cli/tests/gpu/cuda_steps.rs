@@ -5,8 +5,6 @@
 
 use crate::gpu;
 use gpu::{modes, needed, sizes};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tisane::force::block_steps::Pause;
 use tisane::force::cpu::{self, Width};
@@ -52,7 +50,16 @@ fn run(engine: &mut dyn ForceEngine, integrator: &mut Hermite4, start: &Particle
     let mut forces = Forces::default();
     engine.evaluate(until, Block::from_particles(&p, index).view(), &mut forces).unwrap();
     let sums: Vec<u64> = forces.pot.iter().map(|pot| pot.to_bits()).collect();
-    (format!("{} {:x?} {:?} {:?}", p.state_sha256(&CLOCK), sums.iter().fold(0, |a, b| a ^ b), p.step.iter().max(), p.pot.iter().map(|x| x.to_bits()).fold(0u64, |a, b| a.rotate_left(1) ^ b)), all)
+    (
+        format!(
+            "{} {:x?} {:?} {:?}",
+            p.state_sha256(&CLOCK),
+            sums.iter().fold(0, |a, b| a ^ b),
+            p.step.iter().max(),
+            p.pot.iter().map(|x| x.to_bits()).fold(0u64, |a, b| a.rotate_left(1) ^ b)
+        ),
+        all,
+    )
 }
 
 #[test]
@@ -80,7 +87,8 @@ fn f64_ends_in_the_cpus_state() {
     let start = plummer::sample(700, 3, 0.999);
     let Some(mut device) = engine(Precision::F64, 1.0 / 64.0, true) else { return };
     let mut on_cpu = cpu::engine(Precision::F64, 1.0 / 64.0, CLOCK, Width::choose().unwrap());
-    let of = |engine: &mut dyn ForceEngine| run(engine, &mut hermite(Precision::F64, |limits| limits), &start, u64::MAX);
+    let of =
+        |engine: &mut dyn ForceEngine| run(engine, &mut hermite(Precision::F64, |limits| limits), &start, u64::MAX);
     assert_eq!(of(&mut device), of(&mut *on_cpu));
 }
 
@@ -164,6 +172,6 @@ fn a_pause_comes_between_steps_and_changes_no_bit() {
     let Some(mut device) = engine(Precision::Mixed, 1.0 / 64.0, true) else { return };
     let whole = run(&mut device, &mut hermite(Precision::Mixed, |limits| limits), &start, u64::MAX);
     let mut paused = hermite(Precision::Mixed, |limits| limits);
-    paused.set_pause(Pause::new(Arc::new(AtomicBool::new(true)), Duration::ZERO));
+    paused.set_pause(Pause::new(|| true, Duration::ZERO));
     assert_eq!(run(&mut device, &mut paused, &start, u64::MAX), whole);
 }

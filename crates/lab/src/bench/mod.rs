@@ -59,7 +59,7 @@ impl Options {
 
     fn engine(&self, precision: Precision, epsilon: f64, phases: bool) -> Result<Box<dyn ForceEngine>> {
         if self.engine == EngineKind::Cuda {
-            let on = OnGpu { device: self.device, room_for: 0, phases };
+            let on = OnGpu { device: self.device, room_for: 0, phases, stepping: false };
             return Ok(assemble::cuda(precision, epsilon, CLOCK, on)?.0);
         }
         Ok(cpu::engine(precision, epsilon, CLOCK, self.width))

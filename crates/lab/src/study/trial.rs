@@ -193,13 +193,16 @@ impl Trial {
         let n = self.particles.len();
         let particle = it.start * evaluations * (n as f64 - 1.0) / (start_pairs as f64).max(1.0);
         let (mut whole, most) = (0.0, 2.0 * budget.as_secs_f64());
+        // On a GPU so many that it takes them by itself, and the budget is still kept.
+        let at_once = self.at_once().min(64);
         let begin = Instant::now();
         while self.now < to && it.seconds < budget.as_secs_f64() {
             let fits = |block: usize| it.seconds + particle * block as f64 <= most;
             if !fits(n) && !fits(self.next_block()) {
                 break;
             }
-            let done = self.propagator.advance(&mut self.particles, to, 1)?;
+            let until = to.min(Time::from_dt_max(self.now.0 / TICKS_PER_DT_MAX + 1));
+            let done = self.propagator.advance(&mut self.particles, until, at_once)?;
             it.seconds = begin.elapsed().as_secs_f64();
             it.pairs += done.pairs;
             self.now = done.now;

@@ -16,7 +16,7 @@ pub(super) enum Freedom {
 }
 
 /// Sections and keys on which the trajectory does not depend.
-const FREE: [&str; 10] = [
+const FREE: [&str; 11] = [
     "run.name",
     "run.t_end",
     "output",
@@ -26,6 +26,7 @@ const FREE: [&str; 10] = [
     "audit",
     "force.engine",
     "force.device",
+    "force.stepping",
     "force.threads",
 ];
 /// Sections and keys that a run can go on with.

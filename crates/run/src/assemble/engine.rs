@@ -2,7 +2,7 @@
 
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
-use crate::config::{Config, Engine};
+use crate::config::{Config, Engine, Stepping};
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<
 fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
     let task = Task { precision: Precision::F64, ..task };
     let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
-    Ok(build(kind, task, OnGpu { phases: false, ..gpu })?.0)
+    Ok(build(kind, task, OnGpu { phases: false, stepping: false, ..gpu })?.0)
 }
 
 /// Engine that a session takes, and the reason in one line.
@@ -150,9 +150,10 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
 ) -> Result<(Engines, SessionInfo)> {
     let asked = session.engine.unwrap_or(config.force.engine).kind();
     let device = session.device.unwrap_or(config.force.device);
-    let gpu = OnGpu { device, room_for: task.n, phases: session.profile };
+    let stepping = config.force.stepping;
+    let gpu = OnGpu { device, room_for: task.n, phases: session.profile, stepping: stepping != Stepping::Host };
     let mut warnings = Vec::new();
-    let Choice { kind, engine, reason: mut choice } = match asked {
+    let Choice { kind, mut engine, reason: mut choice } = match asked {
         Some(kind) => take(kind, task, gpu, |name| format!("{name}, as asked for"))?,
         None => auto(task, gpu, of_run, &mut warnings)?,
     };
@@ -160,6 +161,15 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         let key =
             if session.device.is_some() { format!("--device {device}") } else { format!("force.device = {device}") };
         warnings.push(format!("{key} has no effect: the engine is {}", kind.name()));
+    }
+    let steps_on_device = integrator.lets_engine_step() && engine.can_take_steps()?;
+    if kind == EngineKind::Cuda {
+        choice += if steps_on_device { "; whole block steps on the device" } else { "; block steps by the host" };
+    }
+    if stepping == Stepping::Device && !steps_on_device {
+        let for_these = "whole block steps are for the engine cuda with hermite4, one evaluation a step and no external \
+                         field, and for systems that fit the GPU's shared memory";
+        warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {
         choice += &format!("; device {device} in place of {} for this session", config.force.device);
@@ -181,7 +191,14 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         EngineKind::Cuda => gpus()?.get(device as usize).map(|gpu| gpu.about.clone()),
         EngineKind::Cpu | EngineKind::Reference => None,
     };
-    let info = SessionInfo { engine_choice: choice, gpu: gpu.unwrap_or_default(), warnings, terms: None, profiler };
+    let info = SessionInfo {
+        engine_choice: choice,
+        gpu: gpu.unwrap_or_default(),
+        warnings,
+        terms: None,
+        profiler,
+        steps_on_device,
+    };
     Ok((Engines { kind, propagator, auditor }, info))
 }
 

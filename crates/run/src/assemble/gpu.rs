@@ -20,6 +20,8 @@ pub struct OnGpu {
     pub room_for: usize,
     /// Measure the phases of each evaluation.
     pub phases: bool,
+    /// Let the device take whole block steps.
+    pub stepping: bool,
 }
 
 /// A GPU of this machine.
@@ -136,6 +138,7 @@ pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Resu
     if on.phases {
         engine.set_profile(true).map_err(at_start)?;
     }
+    engine.set_stepping(on.stepping);
     let name = gpu_name(&engine.device_name(), on.device as usize);
     Ok((Box::new(engine), name))
 }

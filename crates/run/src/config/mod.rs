@@ -35,7 +35,8 @@ pub use initial::{
 pub use limits::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
-    ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, System, UnitsSection,
+    ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, Stepping, System,
+    UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
 pub use tisane::real;

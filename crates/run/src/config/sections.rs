@@ -85,12 +85,27 @@ pub struct Force {
     /// Number of the GPU that the engine cuda computes on; `tisane verify` lists them.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
+    /// Place where whole block steps are taken with the engine cuda. Bits do not depend on it.
+    pub stepping: Stepping,
     /// Precision mode: the types in which forces are computed. Energies are always measured in f64. Default: mixed with the engine cuda, otherwise f64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) precision: Option<Precision>,
     /// Number of threads of the CPU engine; 0 for one per core.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
+}
+
+/// Place where whole block steps are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stepping {
+    /// On the device where it can.
+    #[default]
+    Auto,
+    /// By the host, which asks the device for forces.
+    Host,
+    /// On the device; a warning tells why where it cannot.
+    Device,
 }
 
 /// Highest number of a GPU that a run may ask for.
