@@ -24,7 +24,7 @@ fn state(folder: &Folder, output: &str) -> String {
 #[test]
 fn auto_computes_a_small_run_on_the_cpu_and_says_why() {
     let folder = Folder::new(SMALL);
-    let from = Precision::F64.gpu_wins_from();
+    let from = Precision::F64.gpu_steps_win_from();
     let why = format!("auto: cpu: N = 16 is below {from}, from where a GPU wins in f64");
     folder.tisane(&["check", "run.toml"]).exits(0).says(&[&why]);
     folder.tisane(&["run", "run.toml", "--output", "o"]).exits(0).says(&[&why]);
@@ -34,7 +34,7 @@ fn auto_computes_a_small_run_on_the_cpu_and_says_why() {
 
 #[test]
 fn auto_takes_what_the_machine_has_and_the_bits_are_the_same() {
-    let folder = Folder::new(&SMALL.replace("n = 16", &format!("n = {}", Precision::F64.gpu_wins_from())));
+    let folder = Folder::new(&SMALL.replace("n = 16", &format!("n = {}", Precision::F64.gpu_steps_win_from())));
     folder.tisane(&["run", "run.toml", "-q", "--output", "auto"]).exits(0);
     folder.tisane(&["run", "run.toml", "-q", "--output", "cpu", "--engine", "cpu"]).exits(0);
     assert_eq!(state(&folder, "auto"), state(&folder, "cpu"));

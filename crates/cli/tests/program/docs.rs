@@ -243,10 +243,11 @@ fn the_method_page_has_the_numbers_of_the_sources() {
 fn the_page_on_gpus_has_the_numbers_of_the_sources() {
     let gpus = text("docs/src/gpu.md");
     for mode in Precision::ALL {
-        let from = mode.gpu_wins_from();
-        assert!(gpus.contains(&format!("N = {from}")), "{}: {from}", mode.name());
+        for from in [mode.gpu_wins_from(), mode.gpu_steps_win_from()] {
+            assert!(gpus.contains(&format!("N = {from}")), "{}: {from}", mode.name());
+        }
     }
-    assert!(gpus.contains(&format!("is below {}, from where a GPU wins in f64", Precision::F64.gpu_wins_from())));
+    assert!(gpus.contains(&format!("is below {}, from where a GPU wins in f64", Precision::F64.gpu_steps_win_from())));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use tisane::force::external::{ExternalField, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::profile::Profiler;
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, cpu, reference};
-use tisane::integrator::Integrator;
+use tisane::integrator::{AnyIntegrator, Integrator};
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
 
@@ -155,7 +155,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     let mut warnings = Vec::new();
     let Choice { kind, mut engine, reason: mut choice } = match asked {
         Some(kind) => take(kind, task, gpu, |name| format!("{name}, as asked for"))?,
-        None => auto(task, gpu, of_run, &mut warnings)?,
+        None => auto(task, gpu, (of_run, wins_from(config)), &mut warnings)?,
     };
     if device != 0 && asked.is_some_and(|kind| kind != EngineKind::Cuda) {
         let key =
@@ -229,9 +229,28 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
     ))
 }
 
-/// Decides for `auto` in a new run: true for the GPU, and the reason.
-fn prefer_gpu(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
-    let (from, mode) = (precision.gpu_wins_from(), precision.name());
+/// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
+fn wins_from(config: &Config) -> usize {
+    let precision = config.force.precision();
+    let clock = Clock { start: 0.0, dt_max: 1.0 };
+    let steps = match config.integrator.scheme().build(precision, clock) {
+        AnyIntegrator::Forces(integrator) => integrator.lets_engine_step(),
+        AnyIntegrator::Accelerations(_) => false,
+    };
+    if steps && config.external.is_empty() && config.force.stepping != Stepping::Host {
+        precision.gpu_steps_win_from()
+    } else {
+        precision.gpu_wins_from()
+    }
+}
+
+/// Decides for `auto` in a new run, where a GPU wins `from` a number of particles: true for the GPU, and the reason.
+fn prefer_gpu(
+    precision: Precision,
+    (n, from): (usize, usize),
+    gpus: impl FnOnce() -> Result<Vec<Gpu>>,
+) -> (bool, String) {
+    let mode = precision.name();
     if n < from {
         return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
     }
@@ -248,7 +267,7 @@ fn prefer_gpu(precision: Precision, n: usize, gpus: impl FnOnce() -> Result<Vec<
 fn auto<E: Build>(
     task: Task<'_>,
     gpu: OnGpu,
-    of_run: Option<EngineKind>,
+    (of_run, from): (Option<EngineKind>, usize),
     warnings: &mut Vec<String>,
 ) -> Result<Choice<E>> {
     let mode = task.precision.name();
@@ -266,7 +285,7 @@ fn auto<E: Build>(
         });
     }
     let mut there = Vec::new();
-    let (wins, why) = prefer_gpu(task.precision, task.n, || {
+    let (wins, why) = prefer_gpu(task.precision, (task.n, from), || {
         there = gpus()?;
         Ok(there.clone())
     });
@@ -301,7 +320,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
         }
         None => {
             let mut there = Vec::new();
-            let (wins, why) = prefer_gpu(config.force.precision(), n, || {
+            let (wins, why) = prefer_gpu(config.force.precision(), (n, wins_from(config)), || {
                 there = gpus()?;
                 Ok(there.clone())
             });
@@ -315,7 +334,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
-        Engine::Auto if prefer_gpu(config.force.precision(), n, gpus).0 => Engine::Cuda,
+        Engine::Auto if prefer_gpu(config.force.precision(), (n, wins_from(config)), gpus).0 => Engine::Cuda,
         Engine::Auto => Engine::Cpu,
         asked => asked,
     }
@@ -385,13 +404,13 @@ mod tests {
     fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
         for precision in Precision::ALL {
             let from = precision.gpu_wins_from();
-            let (wins, why) = prefer_gpu(precision, from - 1, || panic!("too few particles to ask the driver"));
+            let (wins, why) = prefer_gpu(precision, (from - 1, from), || panic!("too few particles to ask the driver"));
             assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
-            let (wins, why) = prefer_gpu(precision, from, || Ok(vec![gpu()]));
+            let (wins, why) = prefer_gpu(precision, (from, from), || Ok(vec![gpu()]));
             assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
-            let (wins, why) = prefer_gpu(precision, from, || Ok(Vec::new()));
+            let (wins, why) = prefer_gpu(precision, (from, from), || Ok(Vec::new()));
             assert!(!wins && why.contains("finds no GPU") && why.contains("580"), "{why}");
-            let (wins, why) = prefer_gpu(precision, from, || Err(Error::input("CUDA", "no NVIDIA driver")));
+            let (wins, why) = prefer_gpu(precision, (from, from), || Err(Error::input("CUDA", "no NVIDIA driver")));
             assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
         }
     }
