@@ -155,7 +155,7 @@ impl<C: KernelArgument> Kernel<C> {
     /// with `shared_bytes` bytes of shared memory each.
     ///
     /// # Errors
-    /// If the device cannot hold so many thread blocks at a time, or the driver fails.
+    /// If the grid has more thread blocks than the device can run at once, or the driver fails.
     pub fn launch_together(
         self,
         device: &Device,

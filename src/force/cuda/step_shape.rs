@@ -15,7 +15,7 @@ pub const COLUMNS: usize = 13;
 /// Number of f64 of a warp's scratch (`ROWS` × `ROW`).
 pub(super) const SCRATCH: usize = 8 * (BAG + 4);
 /// Largest number of bags of a group: the kernels add no more of them. In f64 larger systems lose more by small tiles of
-/// targets than they gain: 131072 particles took 7.3 s where steps by the host took 6.8 s.
+/// targets than they gain: 131072 particles took 7.3 s, and 6.8 s with steps by the host on another day.
 const MOST_BAGS: usize = 16;
 const MOST_BAGS_IN_F64: usize = 8;
 /// Largest number of bags of a group with which warps cooperate on small blocks, and of pairs of target and bag of a

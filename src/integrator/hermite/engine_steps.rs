@@ -194,6 +194,7 @@ mod tests {
             let mut stepping = Stepping { engine: engine(), at_once, asked: 0, taken: 0 };
             assert_eq!(run(&mut stepping, &mut hermite(), most), want, "{at_once} of {most}");
             assert!(stepping.taken > 0 && stepping.taken <= want.1);
+            assert!(at_once > 9 || stepping.asked > 3, "the engine has its turn again after it refused");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Promise: block steps that the GPU takes by itself have the bits of those that the host takes, in every mode, however
-//! they are divided among calls, and whatever makes the host take a closer look. Without a GPU each test reports that it
-//! is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce the tests for a sanitizer.
+//! they are divided among calls, also where the GPU leaves steps to the host. Without a GPU each test reports that it is
+//! skipped. `TISANE_MODES` and `TISANE_SIZES` reduce the tests for a sanitizer.
 #![cfg(feature = "cuda")]
 
 use crate::gpu;
