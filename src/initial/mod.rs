@@ -28,6 +28,8 @@ pub mod solar_system;
 pub mod two_body;
 pub mod uniform_sphere;
 
+pub use random::deviates;
+
 use crate::particles::Particles;
 use laws::Laws;
 use std::cmp::Ordering;

@@ -24,6 +24,15 @@ pub(crate) enum Purpose {
     Rotation,
     /// Orbits of binaries.
     Orientations,
+    /// Settings of the members of an ensemble.
+    Settings,
+}
+
+/// Returns the first `n` uniform deviates in [0, 1) of the stream of a seed that no sampled model uses.
+#[must_use]
+pub fn deviates(seed: u64, n: usize) -> Vec<f64> {
+    let mut uniform = Uniform::for_purpose(seed, Purpose::Settings);
+    (0..n).map(|_| uniform.next()).collect()
 }
 
 impl Uniform {

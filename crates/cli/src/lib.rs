@@ -7,6 +7,7 @@ mod analyze;
 mod bench;
 mod check;
 mod convert;
+mod ensemble;
 mod generate;
 mod help;
 mod inspect;

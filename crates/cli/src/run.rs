@@ -1,5 +1,6 @@
 //! `tisane run` and `tisane resume`.
 
+use super::ensemble;
 use super::progress::RunProgress;
 use super::stop::{STOP, listen};
 use super::{ConfigArgs, Verbosity, a_device, a_precision, an_engine, log, on_threads, print};
@@ -7,6 +8,7 @@ use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -18,6 +20,7 @@ use tisane_io::machine;
 use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
 use tisane_run::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
+use tisane_run::ensemble::is_ensemble;
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_view::{Port, View};
 
@@ -62,7 +65,7 @@ pub struct ResumeArgs {
 /// Options of this session. They replace those of the configuration but are not written into it, so that a resume does
 /// not inherit them.
 #[derive(Debug, Args)]
-struct SessionArgs {
+pub(super) struct SessionArgs {
     /// Threads [default: force.threads, one per core]. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
@@ -82,18 +85,28 @@ struct SessionArgs {
 }
 
 impl SessionArgs {
-    fn threads(&self, config: &Config) -> usize {
+    pub(super) fn threads(&self, config: &Config) -> usize {
         self.threads.unwrap_or(config.force.threads) as usize
     }
 
     /// Returns the options that the engine is built for.
-    fn engine(&self, engine: Option<Engine>) -> Session {
+    pub(super) fn engine(&self, engine: Option<Engine>) -> Session {
         Session { engine, device: self.device, profile: self.profile }
     }
 
     /// Returns the port of the view of this session, if it is asked for.
     fn port(&self) -> Result<Option<Port>> {
         self.view.map(Port::open).transpose()
+    }
+
+    /// Returns the limit of the wall time of this session.
+    pub(super) fn wall_time(&self, config: &Config) -> Option<Duration> {
+        self.time_limit.or(config.limits.wall_time).map(WallTime::get)
+    }
+
+    /// Returns an option that an ensemble does not have, if it is given.
+    pub(super) fn not_for_ensembles(&self) -> Option<&'static str> {
+        self.profile.then_some("--profile").or(self.view.map(|_| "--view"))
     }
 
     fn limit(&self, simulation: &mut Simulation) {
@@ -152,6 +165,10 @@ pub fn run(args: RunArgs, verbosity: Verbosity) -> Result<u8> {
     if args.overwrite {
         keep_input(&loaded.config)?;
     }
+    if loaded.config.ensemble.is_some() {
+        let base = args.config.file.parent().unwrap_or(Path::new(""));
+        return ensemble::run(&loaded, base, &args.session, args.overwrite, verbosity);
+    }
     assemble::check_gpu(&loaded.config, args.session.engine(None))?;
     let port = args.session.port()?;
     on_threads(args.session.threads(&loaded.config), move || {
@@ -180,6 +197,7 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: V
     let (derived, source, n) = (setup.derived.clone(), setup.source.clone(), setup.particles.len());
     let simulation = assemble::new_run(setup, session)?;
     let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
+    directory::make_snapshots(&dir)?;
     let bars = MultiProgress::new();
     log::start(verbosity, log::open(&dir)?, &bars);
     log_lock(&lock);
@@ -194,7 +212,7 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: V
 }
 
 /// Logs which process this is, whose stale lock it took over, and whether the file system refuses locks.
-fn log_lock(lock: &Lock) {
+pub(super) fn log_lock(lock: &Lock) {
     if let Some(warning) = lock.warning() {
         tracing::warn!("{warning}");
     }
@@ -222,6 +240,13 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
     }
     utf8(&dir)?;
+    if is_ensemble(&dir) {
+        if !sets.is_empty() || t_end.is_some() {
+            let problem = "this is an ensemble, whose members are all of one configuration";
+            return Err(Error::input(&dir, problem).with_help("resume it without --set and --t-end"));
+        }
+        return ensemble::resume(&dir, engine, &session, verbosity);
+    }
     let port = session.port()?;
     let lock = Lock::take(&dir)?;
     if let Some(text) = &t_end {

@@ -4,8 +4,10 @@
 //! is complete: see [`write()`].
 
 mod header;
+mod members;
 
 pub use header::{CheckpointHeader, read_header};
+pub use members::{MemberState, read_members, write_members};
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
 use super::checksum::{self, ChecksumStatus, Digest};
@@ -294,21 +296,23 @@ fn keep_as_previous(newest: &Path, previous: &Path) -> Result<()> {
 fn fill(root: &Group, c: CheckpointRef<'_>) -> H5Result {
     put_text(root, "note", "internal units: G = 1; user units = internal units times the scale_* attributes of /Run")?;
     visit(&mut { *c.run }, &mut ToFile(&new_group(root, "Run")?))?;
-    let p = c.particles;
-    let g = new_group(root, "Particles")?;
-    put(&g, "n", &(p.len() as u64))?;
-    put_dataset(&g, "id", 1, &p.id)?;
-    put_dataset(&g, "mass", 1, &p.mass)?;
-    put_dataset(&g, "position", 3, components(&p.pos))?;
-    put_dataset(&g, "velocity", 3, components(&p.vel))?;
-    put_dataset(&g, "acceleration", 3, components(&p.acc))?;
-    put_dataset(&g, "jerk", 3, components(&p.jerk))?;
-    put_dataset(&g, "potential", 1, &p.pot)?;
-    put_dataset(&g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
-    put_dataset(&g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
-    fill_earlier_points(&g, &p.history)?;
+    fill_particles(&new_group(root, "Particles")?, c.particles)?;
     history::write(c.history, &new_group(root, "History")?)?;
     provenance::write(c.provenance, &new_group(root, "Provenance")?)
+}
+
+fn fill_particles(g: &Group, p: &Particles) -> H5Result {
+    put(g, "n", &(p.len() as u64))?;
+    put_dataset(g, "id", 1, &p.id)?;
+    put_dataset(g, "mass", 1, &p.mass)?;
+    put_dataset(g, "position", 3, components(&p.pos))?;
+    put_dataset(g, "velocity", 3, components(&p.vel))?;
+    put_dataset(g, "acceleration", 3, components(&p.acc))?;
+    put_dataset(g, "jerk", 3, components(&p.jerk))?;
+    put_dataset(g, "potential", 1, &p.pot)?;
+    put_dataset(g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
+    put_dataset(g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
+    fill_earlier_points(g, &p.history)
 }
 
 /// Writes what multi-point schemes keep of the particles; nothing for other schemes.

@@ -17,6 +17,14 @@ pub const LOG: &str = "run.log";
 pub const SUMMARY: &str = "summary.json";
 /// Reason in the summary for the end of a run by an error.
 pub const FAILED: &str = "failed";
+/// File of the configuration of an ensemble as it was written.
+pub const ENSEMBLE: &str = "ensemble.json";
+/// Name of the table of the members of an ensemble, without the ending of the file.
+pub const MEMBERS: &str = "members";
+/// Name of the table of their outputs.
+pub const SERIES: &str = "series";
+/// File of the states of the members in progress.
+pub const IN_PROGRESS: &str = "in_progress.hdf5";
 /// Directory of the snapshots.
 pub const SNAPSHOTS: &str = "snapshots";
 /// Directory of the journals that `tisane analyze` derives from the snapshots.
@@ -122,7 +130,6 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
         check_removable(dir)?;
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
-    make_directory(&dir.join(SNAPSHOTS)).map_err(cannot)?;
     // Before the configuration: the log shows that a run wrote the directory.
     fs::OpenOptions::new().create(true).append(true).open(dir.join(LOG)).map_err(cannot)?;
     write_config(dir, config)?;
@@ -234,8 +241,11 @@ pub fn remove_summary(dir: &Path) -> Result<()> {
 
 /// Returns the names of the files that a run writes in its directory, except the log and the snapshots.
 fn names() -> impl Iterator<Item = &'static str> {
-    [CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS].into_iter().chain(journals())
+    [CONFIG, SUMMARY, checkpoint::NEWEST, checkpoint::PREVIOUS].into_iter().chain(OF_ENSEMBLES).chain(journals())
 }
+
+/// Names of the files that an ensemble writes besides those.
+const OF_ENSEMBLES: [&str; 6] = [ENSEMBLE, IN_PROGRESS, "members.csv", "members.hdf5", "series.csv", "series.hdf5"];
 
 /// Returns the names of the files of all journals.
 fn journals() -> impl Iterator<Item = &'static str> {
@@ -292,12 +302,18 @@ pub fn remove_snapshots(dir: &Path, first: u64) -> Result<()> {
         let path = entry.map_err(|e| Error::storage(&folder, e))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let unfinished = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
-        let number = number_of(unfinished.unwrap_or(&name));
+        let name = unfinished.unwrap_or(&name);
+        let number = number_of(name).or_else(|| (first == 0 && is_of_member(name)).then_some(0));
         if number.is_some_and(|number| number >= first || unfinished.is_some()) {
             remove_if_present(&path).map_err(|e| Error::storage(&path, e))?;
         }
     }
     Ok(())
+}
+
+/// Returns true for the file name of a snapshot of a member of an ensemble.
+fn is_of_member(name: &str) -> bool {
+    name.strip_prefix("member_").is_some_and(|rest| rest.ends_with(".hdf5"))
 }
 
 /// Parses the number in the file name of a snapshot.

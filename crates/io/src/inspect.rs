@@ -78,6 +78,10 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
             describe_table(page, &table::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
+        FileKind::Members => {
+            let states = tree.root().members()?.len() / 2;
+            page.line("members", format!("{states} in progress"));
+        }
         FileKind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),
     }
     page.line(

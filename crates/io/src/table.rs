@@ -2,9 +2,11 @@
 //! other CSV files are read as tables; results are written as tables, in CSV and HDF5.
 
 mod csv_file;
+mod growing;
 mod hdf5_file;
 
 pub use csv_file::read_csv;
+pub use growing::GrowingTable;
 pub use hdf5_file::read_hdf5;
 pub(super) use hdf5_file::{new_dataset, read_tree, write_rows};
 
@@ -110,6 +112,22 @@ impl Table {
         self.column(name).and_then(|column| column.values.numbers())
     }
 
+    /// Appends a row with a value for each column, of its type.
+    ///
+    /// # Panics
+    /// If a value has another type than its column: a programming error.
+    pub fn push(&mut self, row: Vec<Value>) {
+        assert_eq!(row.len(), self.columns.len(), "a value for each column");
+        self.columns.iter_mut().zip(row).for_each(|(column, value)| column.values.push(value));
+    }
+
+    /// Keeps the rows for which `keep` is true, in the order of their `rank`.
+    pub fn arrange<K: Ord>(&mut self, keep: impl Fn(usize) -> bool, rank: impl Fn(usize) -> K) {
+        let mut order: Vec<usize> = (0..self.rows()).filter(|&row| keep(row)).collect();
+        order.sort_by_key(|&row| rank(row));
+        self.columns.iter_mut().for_each(|column| column.values.select(&order));
+    }
+
     /// Appends a row with a cell for each column, parsed as the type of its column.
     ///
     /// # Errors
@@ -203,6 +221,34 @@ impl Values {
             Self::Floats(values) => Some(Numbers::Floats(values.as_slice())),
             Self::Counts(values) => Some(Numbers::Counts(values.as_slice())),
             Self::Text(_) => None,
+        }
+    }
+
+    /// Appends a value of the type of the column.
+    fn push(&mut self, value: Value) {
+        match (self, value) {
+            (Self::Floats(values), Value::Float(value)) => values.push(value),
+            (Self::Counts(values), Value::Count(value)) => values.push(value),
+            (Self::Text(values), Value::Text(value)) => values.push(value),
+            (column, value) => unreachable!("{value:?} in a column like {:?}", column.emptied()),
+        }
+    }
+
+    /// Returns no values of the same type.
+    fn emptied(&self) -> Self {
+        match self {
+            Self::Floats(_) => Self::Floats(Vec::new()),
+            Self::Counts(_) => Self::Counts(Vec::new()),
+            Self::Text(_) => Self::Text(Vec::new()),
+        }
+    }
+
+    /// Keeps the values of some rows, in their order.
+    fn select(&mut self, rows: &[usize]) {
+        match self {
+            Self::Floats(values) => *values = rows.iter().map(|&row| values[row]).collect(),
+            Self::Counts(values) => *values = rows.iter().map(|&row| values[row]).collect(),
+            Self::Text(values) => *values = rows.iter().map(|&row| values[row].clone()).collect(),
         }
     }
 

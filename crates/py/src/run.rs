@@ -118,6 +118,7 @@ fn whole(setup: Setup, overwrite: bool, stop: &'static AtomicBool, reached: &Ato
         let n = setup.particles.len();
         let mut simulation = assemble::new_run(setup, Session::default())?;
         let _lock = directory::create(&dir, &config, tisane_cli::disk_per_output(n), overwrite)?;
+        directory::make_snapshots(&dir)?;
         simulation.stop_on(stop);
         let mut observer = Reached(reached);
         let mut outputs = simulation.start(&mut observer)?;

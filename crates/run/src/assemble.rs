@@ -23,6 +23,7 @@ pub use steps::close_pairs;
 
 use crate::binaries::{Binaries, Terms};
 use crate::config::{self, Config, Loaded, Problem};
+use crate::ensemble;
 use crate::in_memory::external;
 use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
@@ -139,6 +140,7 @@ impl Setup {
 /// # Errors
 /// [`Error::Config`] and [`Error::Input`]; nothing is written.
 pub fn prepare(loaded: Loaded) -> Result<Setup> {
+    ensemble::refuse(&loaded)?;
     check_memory(&loaded)?;
     let (state, warnings) = initial_state(&loaded)?;
     set_up(loaded, state, warnings, true)

@@ -41,6 +41,7 @@ pub mod assemble;
 pub mod binaries;
 pub mod cluster;
 pub mod config;
+pub mod ensemble;
 pub mod in_memory;
 pub mod proposal;
 mod row;

@@ -20,11 +20,20 @@ pub(crate) enum FileKind {
     Binaries,
     Events,
     Table,
+    Members,
 }
 
 impl FileKind {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Snapshot, Self::Checkpoint, Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Table];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Snapshot,
+        Self::Checkpoint,
+        Self::Diagnostics,
+        Self::Cluster,
+        Self::Binaries,
+        Self::Events,
+        Self::Table,
+        Self::Members,
+    ];
 
     /// Returns the kind of the HDF5 file of a journal.
     pub(crate) const fn from_journal(journal: Journal) -> Self {
@@ -51,6 +60,7 @@ impl FileKind {
             Self::Binaries => "tisane binaries",
             Self::Events => "tisane events",
             Self::Table => "tisane table",
+            Self::Members => "tisane ensemble checkpoint",
         }
     }
 }

@@ -66,17 +66,28 @@ pub(super) fn read_any(path: &Path) -> Result<Table> {
 
 /// Reads a CSV file up to its last line end.
 pub(super) fn read_whole_lines(path: &Path) -> Result<Table> {
+    whole_lines_as(path, Typing::ByCells)
+}
+
+/// Reads a CSV file up to its last line end, whose columns must be those of a table, with their types.
+pub(super) fn read_rows_of(path: &Path, table: &Table) -> Result<Table> {
+    whole_lines_as(path, Typing::As(table))
+}
+
+fn whole_lines_as(path: &Path, typing: Typing<'_>) -> Result<Table> {
     let length = whole_lines(path).map_err(|e| Error::input(path, e))?;
-    parse(path, || Ok(regular_file::open(path)?.take(length)), Typing::ByCells)
+    parse(path, || Ok(regular_file::open(path)?.take(length)), typing)
 }
 
 /// Source of the types of columns.
 #[derive(Clone, Copy)]
-enum Typing {
+enum Typing<'a> {
     /// Declaration of the journal: a cell of another type is an error.
     Declared,
     /// Cells: numbers if each of them is a number or empty, text otherwise.
     ByCells,
+    /// Columns of a table, which the file must have.
+    As(&'a Table),
 }
 
 /// Returns the length in bytes of a file up to its last line end: a row that is being written has none yet.
@@ -99,7 +110,7 @@ fn whole_lines(path: &Path) -> std::io::Result<u64> {
 
 /// Reads the CSV that `open` returns. A file with undeclared columns of text is read twice, so that numbers are never
 /// held as text.
-fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Typing) -> Result<Table> {
+fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Typing<'_>) -> Result<Table> {
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::InvalidData => Error::input(path, "not a table: neither HDF5 nor UTF-8 text"),
         _ => Error::input(path, e),
@@ -121,12 +132,13 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
     table.columns = match typing {
         Typing::Declared => declared(&rows.names),
         Typing::ByCells => rows.names.iter().map(|name| column(name, ColumnKind::Float)).collect(),
+        Typing::As(table) => described(path, &rows.names, table)?,
     };
     // True for each column in which a cell was not a number.
     let mut text = vec![false; table.columns.len()];
     while let Some((line, record)) = rows.next()? {
         match typing {
-            Typing::Declared => {
+            Typing::Declared | Typing::As(_) => {
                 table.push_row(record).map_err(|e| Error::input(path, format!("line {line}: {e}")))?;
             }
             Typing::ByCells => push_numbers(&mut table.columns, &mut text, record),
@@ -171,6 +183,17 @@ fn declared(names: &csv::StringRecord) -> Vec<Column> {
     names.iter().map(|name| column(name, kind(name))).collect()
 }
 
+/// Returns the empty columns of a table, if they are those of the file.
+fn described(path: &Path, names: &csv::StringRecord, table: &Table) -> Result<Vec<Column>> {
+    let expected: Vec<String> = table.columns.iter().map(Column::header).collect();
+    if !names.iter().eq(expected.iter()) {
+        let found = names.iter().collect::<Vec<_>>().join(",");
+        return Err(Error::input(path, format!("expected the columns {}, found {found}", expected.join(","))));
+    }
+    let empty = |column: &Column| Column { values: column.values.emptied(), ..column.clone() };
+    Ok(table.columns.iter().map(empty).collect())
+}
+
 /// Returns an empty column from its name in a header, with the unit in brackets: `time [Myr]`.
 fn column(header: &str, kind: ColumnKind) -> Column {
     let parts = header.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
@@ -188,9 +211,9 @@ struct CsvRows<'a, R> {
 
 impl<'a, R: Read> CsvRows<'a, R> {
     /// Reads the header line. Cells of files not written by tisane may be surrounded by spaces.
-    fn new(path: &'a Path, csv: R, typing: Typing) -> Result<Self> {
+    fn new(path: &'a Path, csv: R, typing: Typing<'_>) -> Result<Self> {
         let trim = match typing {
-            Typing::Declared => csv::Trim::None,
+            Typing::Declared | Typing::As(_) => csv::Trim::None,
             Typing::ByCells => csv::Trim::All,
         };
         let mut reader = csv::ReaderBuilder::new();

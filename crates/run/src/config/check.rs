@@ -30,6 +30,9 @@ impl Walk<'_> {
     }
 
     fn value(&mut self, schema: &Json, path: &str, value: &Value) {
+        if *schema == Json::Bool(true) {
+            return;
+        }
         if let Some(problem) = parse_own_text(schema, value) {
             return problem.into_iter().for_each(|text| self.report(path, text));
         }
@@ -66,22 +69,35 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks a value of one of several types: text, or a list.
+    /// Checks a value of one of several types: text, a list, or a section.
     fn any_of(&mut self, choices: &[Json], path: &str, value: &Value) {
         let kind = match value {
             Value::String(_) => "string",
             Value::Array(_) => "array",
+            Value::Table(_) => "object",
             _ => "",
         };
-        match choices.iter().find(|choice| choice.get("type").and_then(Json::as_str) == Some(kind)) {
-            Some(choice) => self.value(choice, path, value),
-            None => self.report(path, format!("expected text in quotes or a list in [ ], found {}", describe(value))),
+        let kinds = choices.iter().filter_map(|choice| follow(self.root, choice).get("type").and_then(Json::as_str));
+        match kinds.clone().position(|of| of == kind) {
+            Some(at) => self.value(&choices[at], path, value),
+            None => {
+                let expected = kinds.map(|kind| match kind {
+                    "string" => "text in quotes",
+                    "array" => "a list in [ ]",
+                    _ => "a section in { }",
+                });
+                let expected = expected.collect::<Vec<_>>().join(" or ");
+                self.report(path, format!("expected {expected}, found {}", describe(value)));
+            }
         }
     }
 
     /// Checks a table against the keys of the schema; some of them may be alternatives of which exactly one is given,
     /// such as the models.
     fn section(&mut self, schema: &Json, path: &str, table: &Table) {
+        if let Some(of) = schema.get("additionalProperties").filter(|of| of.is_object()) {
+            return table.iter().for_each(|(key, value)| self.value(of, &join(path, key), value));
+        }
         let keys: Vec<(&str, &Json)> = properties(schema).collect();
         let one_of = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten();
         let choices: Vec<(&str, &Json)> = one_of.flat_map(properties).collect();

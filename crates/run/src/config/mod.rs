@@ -6,6 +6,7 @@
 
 mod check;
 mod document;
+mod ensemble;
 mod error;
 mod file;
 mod format;
@@ -24,6 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use check::nearest;
+pub use ensemble::{Ensemble, Kept, MAX_MEMBERS, Rule, StopAt, Variation};
 pub use error::Problem;
 pub use file::{Source, commented, read, read_text};
 pub use format::Format;
@@ -87,6 +89,9 @@ pub struct Config {
     /// Limits at which the run stops with a checkpoint.
     #[serde(default)]
     pub limits: Limits,
+    /// Ensemble: many runs of this configuration, in each of which some keys have other values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<Ensemble>,
 }
 
 /// A configuration that has been read, checked and resolved, with its text.

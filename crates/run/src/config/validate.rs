@@ -34,6 +34,9 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         let problem = |(key, problem)| Problem::new(format!("{}.{key}", field.section()), problem);
         found.extend(mistakes.into_iter().map(problem));
     }
+    if let Some(ensemble) = &config.ensemble {
+        ensemble.validate(&mut found);
+    }
     if scheme(config, &mut found) {
         times(config, &mut found);
     }

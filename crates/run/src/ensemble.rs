@@ -1,0 +1,284 @@
+//! Ensembles: many runs of one configuration, in each of which some keys have other values.
+//!
+//! A member has the bits of `tisane run` with its settings. Its end is a row of one table, `members.csv`; what it was at
+//! each of its outputs are rows of another, `series.csv`, if they are asked for. Rows are in the files as soon as they
+//! are known. The states of the members in progress are in `in_progress.hdf5` after a stop and from time to time, so that
+//! an ensemble that was stopped or killed goes on where it was.
+
+mod blueprint;
+mod files;
+mod member;
+mod members;
+mod on_cores;
+mod rows;
+mod summary;
+mod work;
+
+pub use blueprint::{Blueprint, Written};
+pub use files::{Directory, is_ensemble};
+pub use members::Members;
+pub use rows::{MemberRow, Tables};
+pub use summary::Summary;
+
+use crate::assemble::Session;
+use crate::config::Engine;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tisane::error::{Error, Result};
+use tisane_io::checkpoint::MemberState;
+use work::{Message, Work};
+
+/// Interval at which progress is shown and rows are written.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Options of a session of an ensemble, which replace those of its configuration and are not saved in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Engine and device.
+    pub session: Session,
+    /// Number of members that the cores integrate at a time; 0 for one per core.
+    pub threads: usize,
+    /// Wall time after which the session stops.
+    pub wall_time: Option<Duration>,
+    /// Flag that requests a stop, such as one set by a signal handler.
+    pub stop: &'static AtomicBool,
+}
+
+/// Progress of an ensemble.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Status {
+    /// Number of members.
+    pub members: u64,
+    /// Number of members that have ended, those that failed included.
+    pub ended: u64,
+    /// Number of members that failed.
+    pub failed: u64,
+    /// Members that have ended, and the share of those in progress.
+    pub done: f64,
+    /// Block steps of all members in this session.
+    pub block_steps: u64,
+    /// Largest |energy error| of a member that has ended.
+    pub energy_error: f64,
+}
+
+/// Reason for the end of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All members have ended.
+    Finished,
+    /// A signal requested a stop.
+    Interrupted,
+    /// The limit of wall time was reached.
+    TimeLimit,
+}
+
+impl Ending {
+    /// Returns the name in `summary.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Interrupted => "interrupted",
+            Self::TimeLimit => "time-limit",
+        }
+    }
+}
+
+/// Ensemble whose members are being integrated.
+pub struct Ensemble {
+    blueprint: Blueprint,
+    tables: Tables,
+    directory: Directory,
+    /// Members in progress as they were saved.
+    states: BTreeMap<u64, MemberState>,
+    status: Status,
+    began: Instant,
+}
+
+impl Ensemble {
+    /// Creates the files of an ensemble in a directory that its caller made and locked.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if they cannot be written.
+    pub fn create(blueprint: Blueprint, dir: &std::path::Path) -> Result<Self> {
+        let tables = Tables::new(&blueprint.config, &blueprint.members);
+        let directory = Directory::create(dir, &blueprint, &tables)?;
+        Ok(Self::new(blueprint, tables, directory, BTreeMap::new()))
+    }
+
+    /// Reads what a directory has of an ensemble, to go on with it.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if a file cannot be read or does not belong to the others.
+    pub fn resume(dir: &std::path::Path) -> Result<Self> {
+        let blueprint = Blueprint::from_written(Written::read(dir)?)?;
+        let tables = Tables::new(&blueprint.config, &blueprint.members);
+        let (directory, states) = Directory::resume(dir, &tables)?;
+        Ok(Self::new(blueprint, tables, directory, states))
+    }
+
+    fn new(blueprint: Blueprint, tables: Tables, directory: Directory, states: BTreeMap<u64, MemberState>) -> Self {
+        let mut status = Status { members: blueprint.members.count(), ..Status::default() };
+        directory.count(&mut status);
+        Self { blueprint, tables, directory, states, status, began: Instant::now() }
+    }
+
+    /// Returns the configuration and the members.
+    #[must_use]
+    pub fn blueprint(&self) -> &Blueprint {
+        &self.blueprint
+    }
+
+    /// Returns the progress.
+    #[must_use]
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Returns the number of members that were in progress when the ensemble was stopped.
+    #[must_use]
+    pub fn in_progress(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Integrates the members that have not ended. `observe` is shown the progress some times a second.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if an output cannot be written, and if the engine is not there. Errors of members do not end
+    /// the others: they are in their rows.
+    pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<Ending> {
+        let session = Session { engine: Some(options.session.engine.unwrap_or(self.engine())), ..options.session };
+        let todo = self.directory.missing(self.blueprint.members.count());
+        let (began, limit) = (Instant::now(), options.wall_time);
+        let aborted = AtomicBool::new(false);
+        let ending = || {
+            if options.stop.load(Ordering::Relaxed) {
+                Some(Ending::Interrupted)
+            } else if limit.is_some_and(|limit| began.elapsed() >= limit) {
+                Some(Ending::TimeLimit)
+            } else {
+                None
+            }
+        };
+        let stops = || aborted.load(Ordering::Relaxed) || ending().is_some();
+        let snapshots = self.directory.snapshots();
+        let work = Work::new((&self.blueprint, &self.tables), &snapshots, session, (todo, self.states.clone()), &stops);
+        let (sender, receiver) = mpsc::channel();
+        let outcome = std::thread::scope(|scope| {
+            let workers = on_cores::spawn(scope, &work, options.threads, sender);
+            let outcome = workers.and_then(|()| {
+                collect(&work, &receiver, (&mut self.directory, &mut self.states, &mut self.status), observe)
+            });
+            aborted.store(true, Ordering::Relaxed);
+            // Workers end at the next look at the flag; their states are kept where they can be.
+            while let Ok(message) = receiver.recv() {
+                if let Message::State(state) = message {
+                    self.states.insert(state.member, *state);
+                }
+            }
+            outcome
+        });
+        self.directory.sync()?;
+        self.directory.save(&self.states)?;
+        outcome?;
+        Ok(if self.status.ended == self.status.members {
+            Ending::Finished
+        } else {
+            ending().unwrap_or(Ending::Interrupted)
+        })
+    }
+
+    /// Returns the engine of the members; the CPU where the configuration leaves it to the program.
+    fn engine(&self) -> Engine {
+        match self.blueprint.config.force.engine {
+            Engine::Auto => Engine::Cpu,
+            engine => engine,
+        }
+    }
+
+    /// Completes the tables on the disk, and writes the summary.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] if they cannot be written.
+    pub fn conclude(&mut self, ending: Ending) -> Result<Summary> {
+        self.directory.complete()?;
+        let summary = Summary::new(self, ending, self.began.elapsed());
+        summary.write(self.directory.path())?;
+        Ok(summary)
+    }
+
+    /// Returns the table of the members that have ended.
+    #[must_use]
+    pub fn members(&self) -> &tisane_io::table::Table {
+        self.directory.members()
+    }
+
+    /// Returns the table of the outputs, if they are kept.
+    #[must_use]
+    pub fn series(&self) -> Option<&tisane_io::table::Table> {
+        self.directory.series()
+    }
+}
+
+/// Takes what the workers send until they have ended.
+fn collect(
+    work: &Work<'_>,
+    receiver: &Receiver<Message>,
+    (directory, states, status): (&mut Directory, &mut BTreeMap<u64, MemberState>, &mut Status),
+    observe: &mut dyn FnMut(&Status),
+) -> Result<()> {
+    let mut shown = Instant::now();
+    let mut saved = false;
+    loop {
+        let message = receiver.recv_timeout(INTERVAL);
+        let ended = matches!(message, Err(RecvTimeoutError::Disconnected));
+        match message {
+            Ok(Message::Outputs(rows)) => rows.into_iter().for_each(|row| directory.push_output(row)),
+            Ok(Message::Ended(row)) => {
+                states.remove(&row.member);
+                status.ended += 1;
+                status.failed += u64::from(!row.problem.is_empty());
+                if row.problem.is_empty() {
+                    status.energy_error = status.energy_error.max(row.max_energy_error);
+                } else {
+                    tracing::warn!("member {}: {}", row.member, row.problem);
+                }
+                directory.push_member(work.row(&row));
+            }
+            Ok(Message::State(state)) => {
+                states.insert(state.member, *state);
+                saved = true;
+            }
+            Ok(Message::Failed(error)) => return Err(error),
+            Err(_) => {}
+        }
+        if shown.elapsed() >= INTERVAL || ended {
+            shown = Instant::now();
+            directory.flush()?;
+            if std::mem::take(&mut saved) && !work.is_stopping() {
+                directory.sync()?;
+                directory.save(states)?;
+            }
+            (status.block_steps, status.done) = (work.block_steps(), status.ended as f64 + work.shares());
+            observe(status);
+        }
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns an error for a configuration with members where one run is needed.
+///
+/// # Errors
+/// [`Error::Config`] if it has the section `[ensemble]`.
+pub(crate) fn refuse(loaded: &crate::config::Loaded) -> Result<(), Error> {
+    if loaded.config.ensemble.is_none() {
+        return Ok(());
+    }
+    let problem = "this configuration describes many runs, and one is needed here";
+    let help = "`tisane run` integrates all of them; a file without [ensemble] is one run";
+    Err(loaded.explain(crate::config::Problem::new("ensemble", problem).with_help(help)))
+}

@@ -1,0 +1,94 @@
+//! Configuration of an ensemble, and those of its members.
+
+use super::members::{Files, Members, as_text, find_files};
+use crate::config::{Config, Loaded};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
+
+/// Configuration of an ensemble as it was written, from which the configurations of its members are read.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    /// Configuration that the members have in common, resolved.
+    pub config: Config,
+    /// Settings of the members.
+    pub members: Members,
+    /// Text, overrides, place and files of the configuration.
+    pub written: Written,
+}
+
+/// Text of the configuration of an ensemble with what belongs to it: the file `ensemble.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Version of tisane.
+    pub version: String,
+    /// Configuration file, byte for byte.
+    pub config: String,
+    /// Overrides (`section.key=value`).
+    pub overrides: Vec<String>,
+    /// Directory at which relative paths start.
+    pub base: PathBuf,
+    /// Files of the patterns, by key.
+    pub files: Files,
+}
+
+impl Blueprint {
+    /// Reads the members of a configuration, whose relative paths start at `base`, and checks the configurations of
+    /// those that together have all values.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with the key.
+    pub fn new(loaded: &Loaded, base: &Path) -> Result<Self> {
+        let files = find_files(&loaded.config, base).map_err(|problem| loaded.explain(problem))?;
+        let members = Members::new(&loaded.config, &files).map_err(|problem| loaded.explain(problem))?;
+        let written = Written {
+            version: tisane_io::provenance::version().into(),
+            config: loaded.written.clone(),
+            overrides: loaded.overrides().to_vec(),
+            // Of an empty path there is no absolute one.
+            base: std::path::absolute(base.join(".")).map_err(|e| Error::input(base, e))?,
+            files,
+        };
+        let blueprint = Self { config: loaded.config.clone(), members, written };
+        for member in blueprint.members.probes() {
+            blueprint.member(member)?;
+        }
+        Ok(blueprint)
+    }
+
+    /// Reads a blueprint again from what was written.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if this version reads it otherwise.
+    pub fn from_written(written: Written) -> Result<Self> {
+        let loaded = Config::from_str("ensemble.json", &written.config, &written.base, &written.overrides)?;
+        let members = Members::new(&loaded.config, &written.files).map_err(|problem| loaded.explain(problem))?;
+        Ok(Self { config: loaded.config, members, written })
+    }
+
+    /// Reads the configuration of a member.
+    ///
+    /// # Errors
+    /// [`Error::Config`], whose place is the setting of the member.
+    pub fn member(&self, member: u64) -> Result<Loaded> {
+        let own: Vec<String> = self.members.settings(member).iter().map(as_text).collect();
+        let sets = [&self.written.overrides[..], &own].concat();
+        let read = Config::from_str("the configuration", &self.written.config, &self.written.base, &sets);
+        let mut loaded = read.map_err(|error| located(error, member))?;
+        loaded.config.ensemble = None;
+        Ok(loaded)
+    }
+}
+
+/// Returns the error of a member, with its number in place of an override.
+fn located(error: Error, member: u64) -> Error {
+    match error {
+        Error::Config(mut config) => {
+            if let Some(setting) = config.place.strip_prefix("--set ") {
+                config.place = format!("member {member}, {setting}");
+            }
+            Error::Config(config)
+        }
+        other => other,
+    }
+}

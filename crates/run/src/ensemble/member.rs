@@ -1,0 +1,256 @@
+//! A member of an ensemble while it is integrated.
+
+use super::blueprint::Blueprint;
+use super::rows::{MemberRow, Tables};
+use crate::assemble::{self, Session, Setup};
+use crate::cluster::TimedSurvey;
+use crate::config::{Kept, StopAt};
+use crate::system::System;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tisane::diagnostics::cluster::Settings;
+use tisane::diagnostics::force_audit::Audit;
+use tisane::error::{Error, Result, RunContext};
+use tisane::force::Field;
+use tisane::time::{TICKS_PER_DT_MAX, Time};
+use tisane::units::Dimension;
+use tisane_io::checkpoint::MemberState;
+use tisane_io::fields::DiagnosticsRow;
+use tisane_io::file_units::FileUnits;
+use tisane_io::provenance::{self, Provenance};
+use tisane_io::snapshot::{self, Snapshot};
+use tisane_io::table::Value;
+
+/// Settings of the outputs of a member, and of its end.
+struct Plan {
+    end: Time,
+    /// Interval of the outputs, in `dt_max`.
+    every: u64,
+    survey: Option<Settings>,
+    stop: StopAt,
+    bound_fraction: f64,
+    energy_error: Option<f64>,
+    series: bool,
+    snapshots: Kept,
+}
+
+/// Member that is being integrated.
+pub(super) struct Member {
+    pub number: u64,
+    pub system: System,
+    plan: Plan,
+    units: FileUnits,
+    provenance: Provenance,
+    context: RunContext,
+    began: Instant,
+    seconds_before: f64,
+    measured: Option<(DiagnosticsRow, Option<Audit>)>,
+    bound_fraction: f64,
+}
+
+/// Name of the snapshot of a member's output, of those in `dir`.
+pub(super) fn snapshot_path(dir: &Path, member: u64, output: u64) -> PathBuf {
+    dir.join(format!("member_{member:06}_{output:04}.hdf5"))
+}
+
+impl Member {
+    /// Reads the configuration of a member, samples its particles and builds its engines.
+    pub fn new(blueprint: &Blueprint, number: u64, session: Session) -> Result<Self> {
+        let setup = assemble::prepare(blueprint.member(number)?)?;
+        let (engines, info) = assemble::engines(&setup, session)?;
+        let ensemble = blueprint.config.ensemble.clone().unwrap_or_default();
+        let provenance = match ensemble.snapshots {
+            Kept::None => Provenance::default(),
+            _ => assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, &info))?,
+        };
+        let (config, scale, context, state) = (&setup.config, setup.scale, setup.run_context(), setup.state());
+        let surveys = (ensemble.series && config.cluster.enabled) || ensemble.stop == StopAt::Dissolution;
+        let plan = Plan {
+            end: Time::from_dt_max(setup.steps_to_end),
+            every: config.diagnostics_every(),
+            survey: surveys.then(|| assemble::cluster_settings(config, &scale)),
+            stop: ensemble.stop,
+            bound_fraction: ensemble.bound_fraction.get(),
+            energy_error: config.limits.energy_error.map(crate::config::Real::get),
+            series: ensemble.series,
+            snapshots: ensemble.snapshots,
+        };
+        let units = FileUnits { units: config.units(), scale };
+        let Setup { particles, config, .. } = setup;
+        let system = System { particles, state, engines, external_field: !config.external.is_empty() };
+        Ok(Self {
+            number,
+            system,
+            plan,
+            units,
+            provenance,
+            context,
+            began: Instant::now(),
+            seconds_before: 0.0,
+            measured: None,
+            bound_fraction: f64::NAN,
+        })
+    }
+
+    /// Computes the first forces and steps, and makes the first output. Returns true if the member has ended.
+    pub fn start(&mut self, out: &mut Outputs<'_>) -> Result<bool> {
+        self.system.start()?;
+        let field = self.system.field()?;
+        self.system.set_references(&field);
+        self.output(&field, out)
+    }
+
+    /// Continues from a state in place of the start.
+    pub fn resume(&mut self, state: MemberState) -> Result<()> {
+        let MemberState { particles, run, .. } = state;
+        self.seconds_before = run.wall_seconds;
+        (self.system.particles, self.system.state) = (particles, run);
+        self.system.engines.propagator.resume(&self.system.particles, self.system.state.now)
+    }
+
+    /// Returns the state after the last block step.
+    pub fn state(&self) -> MemberState {
+        let run = tisane_io::checkpoint::RunState { wall_seconds: self.wall_seconds(), ..self.system.state };
+        MemberState { member: self.number, particles: self.system.particles.clone(), run }
+    }
+
+    fn wall_seconds(&self) -> f64 {
+        self.seconds_before + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Returns the moment of the next output.
+    pub fn next_output(&self) -> Time {
+        let periods = self.system.state.now.0 / TICKS_PER_DT_MAX;
+        Time::from_dt_max((periods / self.plan.every + 1) * self.plan.every).min(self.plan.end)
+    }
+
+    /// Returns the share of its time that it has been integrated over.
+    pub fn share(&self) -> f64 {
+        self.system.state.now.0 as f64 / self.plan.end.0.max(1) as f64
+    }
+
+    /// Measures at the time of an output, and hands on what is to be kept. Returns true if the member has ended.
+    pub fn measure(&mut self, out: &mut Outputs<'_>) -> Result<bool> {
+        let field = self.system.field()?;
+        self.output(&field, out)
+    }
+
+    fn output(&mut self, field: &Field, out: &mut Outputs<'_>) -> Result<bool> {
+        let (row, audit) = self.system.measure(field)?;
+        let survey = self.plan.survey.map(|settings| self.survey(field, &settings));
+        let state = &mut self.system.state;
+        let references = &mut state.references;
+        references.previous_energy = row.energy;
+        references.previous_counters = state.counters;
+        references.angular_momentum_error = row.angular_momentum_error;
+        references.max_relative_energy_error =
+            references.max_relative_energy_error.max(row.relative_energy_error.abs());
+        if let Some(survey) = &survey {
+            self.bound_fraction = survey.survey.bound.0 / self.system.particles.total_mass();
+        }
+        let ends = self.has_ended();
+        if self.plan.series {
+            let cluster = survey.as_ref().map(TimedSurvey::row);
+            out.rows.push(out.tables.output(self.number, &row, cluster.as_ref(), &self.units.scale));
+        }
+        if self.plan.snapshots == Kept::All || (ends && self.plan.snapshots == Kept::End) {
+            self.write_snapshot(field, out.snapshots)?;
+        }
+        let units = &self.units;
+        let time = units.units.readable(row.time * units.scale.time, Dimension::TIME);
+        let checked = self
+            .system
+            .check_energy(&row, self.plan.energy_error, &time)
+            .and_then(|()| self.system.check_audit(audit.as_ref(), &time));
+        self.measured = Some((row, audit));
+        checked.map(|()| ends)
+    }
+
+    fn survey(&self, field: &Field, settings: &Settings) -> TimedSurvey {
+        let state = &self.system.state;
+        let stars = TimedSurvey::stars(&self.system.particles, &field.pot, &state.scale);
+        TimedSurvey::new(&stars, state.time(), settings)
+    }
+
+    fn is_dissolved(&self) -> bool {
+        self.plan.stop == StopAt::Dissolution && self.bound_fraction < self.plan.bound_fraction
+    }
+
+    fn has_ended(&self) -> bool {
+        self.system.state.now >= self.plan.end || self.is_dissolved()
+    }
+
+    fn write_snapshot(&mut self, field: &Field, folder: &Path) -> Result<()> {
+        let System { particles, state, .. } = &mut self.system;
+        let provenance = Provenance {
+            created: provenance::now_utc(),
+            state_sha256: particles.state_sha256(&state.clock),
+            state_block_steps: Some(state.counters.block_steps),
+            state_time: Some(state.time()),
+            ..self.provenance.clone()
+        };
+        let path = snapshot_path(folder, self.number, state.written.snapshots);
+        state.written.snapshots += 1;
+        let snapshot = Snapshot {
+            particles,
+            field,
+            now: state.now,
+            clock: &state.clock,
+            units: &self.units,
+            provenance: &provenance,
+        };
+        snapshot::write(&path, &snapshot)
+    }
+
+    /// Returns the row of a member that has ended, or failed by an error.
+    pub fn row(&self, error: Option<Error>) -> MemberRow {
+        let System { particles, state, .. } = &self.system;
+        let problem = error.map(|error| describe(&error.in_run(&self.context)));
+        let outcome = match &problem {
+            Some(_) => FAILED,
+            None if self.is_dissolved() => "dissolved",
+            None => "finished",
+        };
+        let measured = self.measured.as_ref();
+        let audit = measured.and_then(|(_, audit)| audit.as_ref());
+        MemberRow {
+            member: self.number,
+            outcome: outcome.into(),
+            n: particles.len() as u64,
+            time: state.time(),
+            energy: state.references.energy,
+            energy_error: measured.map_or(f64::NAN, |(row, _)| row.relative_energy_error),
+            max_energy_error: state.references.max_relative_energy_error,
+            angular_momentum_error: state.references.angular_momentum_error,
+            acceleration_error: audit.map_or(0.0, |audit| audit.acc.rms),
+            bound_fraction: self.bound_fraction,
+            block_steps: state.counters.block_steps,
+            particle_steps: state.counters.particle_steps,
+            clamped_steps: state.counters.clamped_steps,
+            wall_seconds: self.wall_seconds(),
+            state_sha256: particles.state_sha256(&state.clock),
+            problem: problem.unwrap_or_default(),
+            scale: Some(self.units.scale),
+        }
+    }
+}
+
+/// Word for a member that an error ended.
+pub(super) const FAILED: &str = "failed";
+
+/// Describes an error with its advice in one line.
+pub(super) fn describe(error: &Error) -> String {
+    match error.advice() {
+        Some(advice) => format!("{error}; {advice}"),
+        None => error.to_string(),
+    }
+}
+
+/// Where the outputs of members go.
+pub(super) struct Outputs<'a> {
+    pub tables: &'a Tables,
+    /// Folder of the snapshots.
+    pub snapshots: &'a Path,
+    /// Rows of the series that were made.
+    pub rows: Vec<Vec<Value>>,
+}

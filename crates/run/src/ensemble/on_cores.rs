@@ -1,0 +1,133 @@
+//! Members on the cores: one a core, each on one thread.
+
+use super::member::{FAILED, Member, Outputs, describe};
+use super::rows::MemberRow;
+use super::work::{Message, Work};
+use std::sync::mpsc::Sender;
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+use tisane::error::{Error, Result};
+use tisane::force::EngineKind;
+use tisane::spin_pool::pool_of;
+use tisane_io::checkpoint::MemberState;
+
+/// Time between looks at the request to stop.
+const LOOK: Duration = Duration::from_millis(10);
+/// Number of block steps of the first look.
+const FIRST_STEPS: u64 = 16;
+
+/// Starts the workers. A GPU takes the members one after the other.
+///
+/// # Errors
+/// [`Error::Input`] if the threads cannot be started.
+pub(super) fn spawn<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    work: &'env Work<'env>,
+    threads: usize,
+    sender: Sender<Message>,
+) -> Result<()> {
+    let on_gpu = work.session.engine.and_then(|engine| engine.kind()) == Some(EngineKind::Cuda);
+    let workers = if on_gpu { 1 } else { pool_of(threads)?.current_num_threads() };
+    for _ in 0..workers {
+        let (pool, sender) = (pool_of(1)?, sender.clone());
+        let deal = move || {
+            while let Some((number, state)) = work.take() {
+                if work.is_stopping() || !pool.install(|| integrate(work, number, state, &sender)) {
+                    return;
+                }
+            }
+        };
+        let worker = std::thread::Builder::new().name("member".into());
+        worker.spawn_scoped(scope, deal).map_err(|e| Error::input("threads", format!("cannot start one: {e}")))?;
+    }
+    Ok(())
+}
+
+/// Integrates a member. Returns false if the worker has to end.
+fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &Sender<Message>) -> bool {
+    let mut member = match Member::new(work.blueprint, number, work.session) {
+        Ok(member) => member,
+        Err(error) => return sender.send(Message::Ended(Box::new(failed(number, &error)))).is_ok(),
+    };
+    let mut task = Task { work, sender, share: 0.0 };
+    let error = match task.to_the_end(&mut member, state) {
+        Ok(true) => None,
+        // Asked to stop.
+        Ok(false) => return false,
+        Err(error @ Error::Storage { .. }) => {
+            let _ = sender.send(Message::State(Box::new(member.state())));
+            let _ = sender.send(Message::Failed(error));
+            return false;
+        }
+        Err(error) => Some(error),
+    };
+    work.count(0, -task.share);
+    sender.send(Message::Ended(Box::new(member.row(error)))).is_ok()
+}
+
+/// Returns the row of a member that could not be built.
+pub(super) fn failed(number: u64, error: &Error) -> MemberRow {
+    MemberRow {
+        member: number,
+        outcome: FAILED.into(),
+        energy: f64::NAN,
+        energy_error: f64::NAN,
+        bound_fraction: f64::NAN,
+        problem: describe(error),
+        ..MemberRow::default()
+    }
+}
+
+/// Integration of one member.
+struct Task<'a> {
+    work: &'a Work<'a>,
+    sender: &'a Sender<Message>,
+    /// Share of its time that was counted.
+    share: f64,
+}
+
+impl Task<'_> {
+    /// Integrates a member to its end. Returns false if it was stopped before; then its state was sent.
+    fn to_the_end(&mut self, member: &mut Member, state: Option<MemberState>) -> Result<bool> {
+        let mut ended = match state {
+            Some(state) => member.resume(state).map(|()| false)?,
+            None => self.output(member, Member::start)?,
+        };
+        let (mut steps, mut saved) = (FIRST_STEPS, Instant::now());
+        while !ended {
+            let until = member.next_output();
+            while member.system.state.now < until {
+                if self.work.is_stopping() {
+                    let _ = self.sender.send(Message::State(Box::new(member.state())));
+                    return Ok(false);
+                }
+                if saved.elapsed() >= self.work.checkpoint_interval {
+                    let _ = self.sender.send(Message::State(Box::new(member.state())));
+                    saved = Instant::now();
+                }
+                let began = Instant::now();
+                let done = member.system.advance(until, steps)?;
+                let ratio = LOOK.as_secs_f64() / began.elapsed().as_secs_f64().max(1e-6);
+                steps = ((steps as f64 * ratio.min(4.0)) as u64).clamp(1, 1 << 20);
+                self.work.count(done.block_steps, member.share() - self.share);
+                self.share = member.share();
+            }
+            ended = self.output(member, Member::measure)?;
+        }
+        Ok(true)
+    }
+
+    /// Makes an output, and sends its rows.
+    fn output(
+        &self,
+        member: &mut Member,
+        make: impl FnOnce(&mut Member, &mut Outputs<'_>) -> Result<bool>,
+    ) -> Result<bool> {
+        let mut out = Outputs { tables: self.work.tables, snapshots: self.work.snapshots, rows: Vec::new() };
+        let ended = make(member, &mut out);
+        if !out.rows.is_empty() {
+            let _ = self.sender.send(Message::Outputs(out.rows));
+        }
+        ended
+    }
+}

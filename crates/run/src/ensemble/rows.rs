@@ -1,0 +1,221 @@
+//! Tables of an ensemble: a row for each member that has ended, and one for each output.
+
+use super::members::Members;
+use crate::config::{Config, StopAt};
+use tisane::units::{Dimension, Scale, Units};
+use tisane_io::fields::{ClusterRow, ColumnSpec, DiagnosticsRow, JournalRow};
+use tisane_io::table::{Column, ColumnKind, Table, Value, Values};
+
+/// Columns of the series from the diagnostics of a member.
+const OF_DIAGNOSTICS: [&str; 6] =
+    ["time", "kinetic_energy", "potential_energy", "energy", "relative_energy_error", "virial_ratio"];
+/// Columns of the series from the survey of its cluster.
+const OF_CLUSTER: [&str; 10] = [
+    "bound_mass",
+    "bound_number",
+    "core_radius",
+    "core_density",
+    "relaxation_time",
+    "lagrangian_radius_0100",
+    "lagrangian_radius_0500",
+    "lagrangian_radius_0900",
+    "binaries",
+    "escapers",
+];
+
+/// End of a member, and what was measured of it. Quantities in internal units.
+#[derive(Clone, Debug, Default)]
+pub struct MemberRow {
+    /// Number of the member.
+    pub member: u64,
+    /// Way in which it ended: one word.
+    pub outcome: String,
+    /// Number of particles.
+    pub n: u64,
+    /// Time reached; unit: time.
+    pub time: f64,
+    /// Energy at the start.
+    pub energy: f64,
+    /// (E − E₀) / |E₀| at the last output.
+    pub energy_error: f64,
+    /// Largest |energy error| of any output.
+    pub max_energy_error: f64,
+    /// |L − L₀| / |L₀| at the last output.
+    pub angular_momentum_error: f64,
+    /// Root mean square of the relative errors of the accelerations at the last output, against f64 on the CPU.
+    pub acceleration_error: f64,
+    /// Share of the initial mass that is bound at the last output; NaN where it is not looked for.
+    pub bound_fraction: f64,
+    /// Number of block steps.
+    pub block_steps: u64,
+    /// Number of particle steps.
+    pub particle_steps: u64,
+    /// Number of particle steps clamped at dt_min.
+    pub clamped_steps: u64,
+    /// Wall time from its start to its end, in s.
+    pub wall_seconds: f64,
+    /// SHA-256 of its last state.
+    pub state_sha256: String,
+    /// Error that ended it.
+    pub problem: String,
+    /// User units in one internal unit.
+    pub scale: Option<Scale>,
+}
+
+/// Tables of an ensemble without rows, and how rows for them are made.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// Table of the members.
+    pub members: Table,
+    /// Table of the outputs, if they are kept.
+    pub series: Option<Table>,
+    keys: Vec<(String, ColumnKind)>,
+    dissolves: bool,
+    surveys: bool,
+}
+
+impl Tables {
+    /// Creates the tables of an ensemble.
+    #[must_use]
+    pub fn new(config: &Config, members: &Members) -> Self {
+        let units = config.units();
+        let keys: Vec<(String, ColumnKind)> = members.kinds().collect();
+        let ensemble = config.ensemble.clone().unwrap_or_default();
+        let dissolves = ensemble.stop == StopAt::Dissolution;
+        let surveys = config.cluster.enabled;
+        let title = |what: &str| format!("{what} of the ensemble {}", config.run.name);
+        let remarks = vec![("members".to_owned(), members.count().to_string())];
+        let table = |what: &str, columns| Table { title: title(what), remarks: remarks.clone(), columns };
+        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys)));
+        let columns = member_columns(&units, &keys, dissolves);
+        Self { members: table("Members", columns), series, keys, dissolves, surveys }
+    }
+
+    /// Returns the row of a member with its settings.
+    #[must_use]
+    pub fn member(&self, row: &MemberRow, settings: &[(String, toml::Value)]) -> Vec<Value> {
+        let scale = row.scale.unwrap_or(Scale::IDENTITY);
+        let settings = self.keys.iter().zip(settings).map(|((_, kind), (_, value))| cell(*kind, value));
+        let energy = row.energy * scale.factor(Dimension::ENERGY);
+        let mut values = vec![Value::Count(row.member)];
+        values.extend(settings);
+        values.extend([
+            Value::Text(row.outcome.clone()),
+            Value::Count(row.n),
+            Value::Float(row.time),
+            Value::Float(energy),
+            Value::Float(row.energy_error),
+            Value::Float(row.max_energy_error),
+            Value::Float(row.angular_momentum_error),
+            Value::Float(row.acceleration_error),
+        ]);
+        if self.dissolves {
+            values.push(Value::Float(row.bound_fraction));
+        }
+        values.extend([
+            Value::Count(row.block_steps),
+            Value::Count(row.particle_steps),
+            Value::Count(row.clamped_steps),
+            Value::Float(row.wall_seconds),
+            Value::Text(row.state_sha256.clone()),
+            Value::Text(row.problem.replace(['\n', '\r'], " ")),
+        ]);
+        values
+    }
+
+    /// Returns the row of an output.
+    #[must_use]
+    pub fn output(&self, member: u64, row: &DiagnosticsRow, cluster: Option<&ClusterRow>, scale: &Scale) -> Vec<Value> {
+        let mut values = vec![Value::Count(member)];
+        values.extend(chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).map(|(at, _)| row.values(scale)[at].clone()));
+        if let Some(cluster) = cluster.filter(|_| self.surveys) {
+            let all = cluster.values(scale);
+            values.extend(chosen::<ClusterRow>(&OF_CLUSTER).map(|(at, _)| all[at].clone()));
+        }
+        values
+    }
+}
+
+/// Returns the columns of a journal that have one of these names, with their places in a row.
+fn chosen<R: JournalRow>(names: &'static [&'static str]) -> impl Iterator<Item = (usize, ColumnSpec)> {
+    R::columns().into_iter().enumerate().filter(|(_, column)| names.contains(&column.name.as_str()))
+}
+
+fn series_columns(units: &Units, surveys: bool) -> Vec<Column> {
+    let member = Column::new("member", "", "Number of the member", Values::empty(ColumnKind::Count));
+    let diagnostics = chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).map(|(_, column)| column.column(units));
+    let cluster = chosen::<ClusterRow>(&OF_CLUSTER).filter(|_| surveys).map(|(_, column)| column.column(units));
+    std::iter::once(member).chain(diagnostics).chain(cluster).collect()
+}
+
+fn member_columns(units: &Units, keys: &[(String, ColumnKind)], dissolves: bool) -> Vec<Column> {
+    use ColumnKind::{Count, Float, Text};
+    let (time, energy) = (units.time.name.clone(), units.label(Dimension::ENERGY));
+    let column = |name: &str, unit: &str, about: &str, kind| Column::new(name, unit, about, Values::empty(kind));
+    let mut columns = vec![column("member", "", "Number of the member, from 0", Count)];
+    columns.extend(keys.iter().map(|(key, kind)| column(key, "", "Setting of the member", *kind)));
+    columns.extend([
+        column("outcome", "", "End of the member: finished, dissolved, failed", Text),
+        column("n", "", "Number of particles", Count),
+        column("time", &time, "Time reached", Float),
+        column("energy", &energy, "Energy at the start", Float),
+        column("energy_error", "1", "(E - E0)/|E0| at the last output", Float),
+        column("max_energy_error", "1", "Largest |E - E0|/|E0| of any output", Float),
+        column("angular_momentum_error", "1", "|L - L0|/|L0| at the last output", Float),
+        column("acceleration_error", "1", "RMS of the relative errors of accelerations against f64 on the CPU", Float),
+    ]);
+    if dissolves {
+        columns.push(column("bound_fraction", "1", "Bound mass at the last output over the initial mass", Float));
+    }
+    columns.extend([
+        column("block_steps", "", "Number of block steps", Count),
+        column("particle_steps", "", "Number of particle steps", Count),
+        column("clamped_steps", "", "Number of particle steps clamped at dt_min", Count),
+        column("wall_seconds", "s", "Wall time from its start to its end", Float),
+        column("state_sha256", "", "SHA-256 of its last state", Text),
+        column("problem", "", "Error that ended it", Text),
+    ]);
+    columns
+}
+
+/// Returns a setting as a value of a column.
+fn cell(kind: ColumnKind, value: &toml::Value) -> Value {
+    match kind {
+        ColumnKind::Count => Value::Count(value.as_integer().and_then(|x| u64::try_from(x).ok()).unwrap_or_default()),
+        ColumnKind::Float => {
+            Value::Float(value.as_float().or(value.as_integer().map(|x| x as f64)).unwrap_or(f64::NAN))
+        }
+        ColumnKind::Text => Value::Text(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use std::path::Path;
+
+    #[test]
+    fn rows_fit_their_tables() {
+        let text = "[run]\nname = \"a\"\nt_end = 1\n[initial.plummer]\nn = 8\n[ensemble]\nseries = true\n\
+                    stop = \"dissolution\"\n[ensemble.vary]\n\"softening.epsilon\" = [0, 0.5]\n\
+                    \"force.precision\" = [\"f64\", \"mixed\"]\n\"initial.plummer.seed\" = { from = 1, to = 3 }";
+        let config = Config::from_str("a", text, Path::new(""), &[]).unwrap().config;
+        let members = Members::new(&config, &Default::default()).unwrap();
+        let mut tables = Tables::new(&config, &members);
+        let row = MemberRow { outcome: "finished".into(), ..MemberRow::default() };
+        let values = tables.member(&row, &members.settings(11));
+        tables.members.push(values);
+        let texts: Vec<String> = tables.members.columns.iter().map(|column| column.values.cell(0)).collect();
+        assert_eq!(texts[..4], ["0", "mixed", "3", "5e-1"]);
+        let mut series = tables.series.clone().unwrap();
+        let cluster = ClusterRow::default();
+        series.push(tables.output(3, &DiagnosticsRow::default(), Some(&cluster), &Scale::IDENTITY));
+        assert_eq!(
+            series.columns.len(),
+            1 + OF_DIAGNOSTICS.len() + OF_CLUSTER.len(),
+            "{:?}",
+            series.names().collect::<Vec<_>>()
+        );
+    }
+}
