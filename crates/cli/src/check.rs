@@ -22,6 +22,7 @@ use tisane_plot::initial::{Sample, figure};
 use tisane_run::assemble::{self, Setup};
 use tisane_run::binaries::{Binaries, Kind};
 use tisane_run::config::Config;
+use tisane_run::ensemble::Blueprint;
 
 /// Bytes of memory without any particles.
 const MEMORY_BASE: u64 = 20 << 20;
@@ -44,14 +45,22 @@ pub fn disk_per_output(n: usize) -> u64 {
 pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let loaded = Config::from_file(&args.file, &args.sets)?;
     let plot = plot.map(Path::to_owned);
+    let base = args.file.parent().unwrap_or(Path::new("")).to_owned();
     on_threads(loaded.config.force.threads as usize, move || {
+        let (loaded, members) = match loaded.config.ensemble {
+            None => (loaded, String::new()),
+            Some(_) => {
+                let blueprint = Blueprint::new(&loaded, &base)?;
+                (blueprint.member(0)?, blueprint.describe())
+            }
+        };
         let setup = assemble::prepare(loaded)?;
         let found = setup.binaries()?;
         let system = found.system(&setup.particles);
         let potential = assemble::potential_energy(&system, setup.epsilon())?;
         let mut scales = Scales::new(&system, potential);
         scales.conserved.external = external_energy(&setup);
-        let mut text = describe(&setup, &found, &scales, forecast(&setup)?);
+        let mut text = members + &describe(&setup, &found, &scales, forecast(&setup)?);
         for warning in setup.warnings.iter().cloned().chain(found.warnings()).chain(doubts(&setup, &found, &scales)) {
             let _ = writeln!(text, "warning: {warning}");
         }

@@ -1,14 +1,21 @@
 //! Name and CPU of this machine, for the provenance of files.
 
+use std::sync::LazyLock;
+
 /// Returns the host name of this machine; `unknown` if the system has none.
 #[must_use]
 pub fn host() -> String {
     hostname::get().map_or_else(|_| "unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns the model of the CPU from `/proc/cpuinfo`; the architecture on systems without it.
+/// Returns the model of the CPU from `/proc/cpuinfo`, which is read once; the architecture on systems without it.
 #[must_use]
 pub fn cpu() -> String {
+    static MODEL: LazyLock<String> = LazyLock::new(model);
+    MODEL.clone()
+}
+
+fn model() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =
         info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim()));

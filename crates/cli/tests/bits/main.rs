@@ -5,6 +5,7 @@ mod cluster_runs;
 mod determinism;
 mod energy;
 mod engine_choice;
+mod ensemble;
 mod external_field;
 #[path = "../../../../tests/common/hdf.rs"]
 mod hdf;

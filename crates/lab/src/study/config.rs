@@ -16,7 +16,7 @@ use tisane_run::config::real;
 use tisane_run::config::{Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read};
 
 /// File of a study: read, checked and written like the configuration of a run.
-pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema {
+pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// Commented file to start from: `configs/studies/`.
     const TEMPLATE: &'static str;
 

@@ -137,6 +137,21 @@ impl Rule {
         self.uniform.is_some() || self.log_uniform.is_some() || self.normal.is_some()
     }
 
+    /// Describes the law from which a number is drawn.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let laws = [
+            ("uniform from", "to", self.uniform),
+            ("uniform in the logarithm from", "to", self.log_uniform),
+            ("normal of mean", "and deviation", self.normal),
+        ];
+        let law = laws.into_iter().find_map(|(name, and, numbers)| {
+            let [first, second] = numbers?;
+            Some(format!("drawn: {name} {first} {and} {second}"))
+        });
+        law.unwrap_or_default()
+    }
+
     /// Returns the values of a range.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ pub fn read_text(path: &Path) -> Result<String> {
 ///
 /// # Errors
 /// [`Error::Config`] for every mistake, at file, line and key.
-pub fn read<T: DeserializeOwned + JsonSchema>(
+pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
     (name, text): (&str, &str),
     sets: &[String],
     validate: impl FnOnce(&T) -> Vec<Problem>,
@@ -73,7 +73,7 @@ pub fn read<T: DeserializeOwned + JsonSchema>(
 ///
 /// # Errors
 /// [`Error::Config`] for an integer of 2⁶³ or more, which TOML cannot hold.
-pub fn commented<T: Serialize + JsonSchema>(value: &T, about: &str) -> Result<String> {
+pub fn commented<T: Serialize + JsonSchema + 'static>(value: &T, about: &str) -> Result<String> {
     let wrong = |e: &dyn std::fmt::Display| Problem::new("", format!("cannot be written as TOML: {e}"));
     let text = toml::to_string(value).map_err(|e| wrong(&e))?;
     let mut comments = Vec::new();

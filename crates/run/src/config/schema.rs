@@ -2,21 +2,30 @@
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Config;
 
 /// The JSON Schema of the configuration (draft 2020-12): `tisane generate schema`. Editors complete and check TOML with it.
 #[must_use]
-pub fn json_schema() -> Value {
+pub fn json_schema() -> Arc<Value> {
     schema_of::<Config>()
 }
 
-/// Returns the JSON Schema of a file that holds a `T`.
+/// Returns the JSON Schema of a file that holds a `T`. It is derived once: an ensemble reads a configuration for each of
+/// its members.
 #[must_use]
-pub fn schema_of<T: JsonSchema>() -> Value {
-    let mut schema = schemars::schema_for!(T).to_value();
-    without_null(&mut schema);
-    schema
+pub fn schema_of<T: JsonSchema + 'static>() -> Arc<Value> {
+    static DERIVED: Mutex<BTreeMap<TypeId, Arc<Value>>> = Mutex::new(BTreeMap::new());
+    let mut derived = DERIVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let derive = || {
+        let mut schema = schemars::schema_for!(T).to_value();
+        without_null(&mut schema);
+        Arc::new(schema)
+    };
+    derived.entry(TypeId::of::<T>()).or_insert_with(derive).clone()
 }
 
 /// Removes null from a schema: TOML has no null, and an optional key may be left out.

@@ -3,6 +3,7 @@
 use super::members::{Files, Members, as_text, find_files};
 use crate::config::{Config, Loaded};
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
@@ -64,6 +65,17 @@ impl Blueprint {
         let loaded = Config::from_str("ensemble.json", &written.config, &written.base, &written.overrides)?;
         let members = Members::new(&loaded.config, &written.files).map_err(|problem| loaded.explain(problem))?;
         Ok(Self { config: loaded.config, members, written })
+    }
+
+    /// Describes the members, as text in lines.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let name = &self.config.run.name;
+        let mut text = format!("{name}: an ensemble of {} members, of which member 0 is below\n", self.members.count());
+        for (key, values) in self.members.describe() {
+            let _ = writeln!(text, "  {key:<30} {values}");
+        }
+        text
     }
 
     /// Reads the configuration of a member.

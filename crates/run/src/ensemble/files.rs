@@ -70,13 +70,18 @@ impl Directory {
     /// Reads the files of an ensemble that was stopped or killed. Rows of members that are neither at their end nor in
     /// progress are left out, and those of members in progress after their state.
     pub(super) fn resume(dir: &Path, tables: &Tables) -> Result<(Self, BTreeMap<u64, MemberState>)> {
-        let mut members = GrowingTable::read(&dir.join(csv(MEMBERS)), &tables.members)?;
+        // A kill in its first moments leaves a directory without them.
+        let read = |name: &str, columns: &Table| {
+            let path = dir.join(csv(name));
+            if path.is_file() { GrowingTable::read(&path, columns) } else { Ok(columns.clone()) }
+        };
+        let mut members = read(MEMBERS, &tables.members)?;
         let path = dir.join(IN_PROGRESS);
         let states = if path.is_file() { checkpoint::read_members(&path)? } else { Vec::new() };
         let mut states: BTreeMap<u64, MemberState> = states.into_iter().map(|state| (state.member, state)).collect();
         let series = match &tables.series {
             None => None,
-            Some(columns) => Some(GrowingTable::read(&dir.join(csv(SERIES)), columns)?),
+            Some(columns) => Some(read(SERIES, columns)?),
         };
         let mut ends: BTreeMap<u64, f64> = counts(&members, "member").zip(floats(&members, "time")).collect();
         if let Some(series) = &series {

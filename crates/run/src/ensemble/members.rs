@@ -110,6 +110,19 @@ impl Members {
         axes.chain(drawn).chain(seeds).collect()
     }
 
+    /// Describes the values of each key.
+    pub(super) fn describe(&self) -> impl Iterator<Item = (&str, String)> {
+        let list = |values: &[Value]| match values {
+            [first, .., last] if values.len() > 4 => format!("{} values, {first} to {last}", values.len()),
+            _ => values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        };
+        let axes = self.axes.iter().map(move |axis| (axis.key.as_str(), list(&axis.values)));
+        let drawn = self.drawn.iter().map(|(key, rule)| (key.as_str(), rule.describe()));
+        let last = self.realisations - 1;
+        let seeds = self.seeds.iter().map(move |(key, first)| (key.as_str(), format!("{first} to {}", first + last)));
+        axes.chain(drawn).chain(seeds)
+    }
+
     /// Returns members that together have every value of every list, range and pattern: one for each value.
     pub fn probes(&self) -> impl Iterator<Item = u64> {
         let mut below = self.realisations;

@@ -1,0 +1,201 @@
+//! Promise: a member of an ensemble has the bits of the same run alone, on any number of threads, and through a stop, a
+//! kill and a resume; a member that fails is told, and the others go on.
+
+use crate::program::{Folder, signal, summary, wait_until};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use tisane_io::table::{self, Table, Values};
+
+const CONFIG: &str = r#"
+[run]
+name = "e"
+t_end = 0.5
+[initial.plummer]
+n = 40
+[softening]
+epsilon = "1/64"
+[output]
+directory = "e"
+interval = "1/4"
+[ensemble]
+realisations = 3
+series = true
+[ensemble.vary]
+"integrator.hermite4.nu" = [0.01, "1/32"]
+"softening.epsilon" = { uniform = ["1/64", "1/16"] }
+"#;
+
+fn members(dir: &Path) -> Table {
+    table::read_hdf5(&dir.join("members.hdf5")).expect("a table")
+}
+
+fn texts(table: &Table, name: &str) -> Vec<String> {
+    match &table.column(name).expect(name).values {
+        Values::Text(texts) => texts.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn numbers(table: &Table, name: &str) -> Vec<f64> {
+    table.numbers(name).expect(name).iter().collect()
+}
+
+/// Returns the rows of both tables without the wall time.
+fn rows(dir: &Path) -> BTreeMap<String, String> {
+    let one = |file: &str| {
+        let mut table = table::read(&dir.join(file)).expect(file);
+        table.columns.retain(|column| column.name != "wall_seconds");
+        (file.to_owned(), format!("{:?}", table.columns))
+    };
+    ["members.csv", "members.hdf5", "series.csv", "series.hdf5"].map(one).into_iter().collect()
+}
+
+#[test]
+fn members_have_the_bits_of_the_same_runs_alone() {
+    let folder = Folder::new(CONFIG);
+    folder.tisane(&["run", "run.toml"]).exits(0).says(&["6 of 6 have ended: 6 finished"]);
+    let dir = folder.path("e");
+    let found = members(&dir);
+    let (hashes, steps) = (texts(&found, "state_sha256"), numbers(&found, "block_steps"));
+    let (nu, epsilon) = (texts(&found, "integrator.hermite4.nu"), numbers(&found, "softening.epsilon"));
+    let seeds = numbers(&found, "initial.plummer.seed");
+    assert_eq!(seeds, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
+    let (text, _) = CONFIG.split_once("[ensemble]").expect("the run alone");
+    folder.write("alone.toml", text);
+    let errors = numbers(&found, "energy_error");
+    for member in 0..6 {
+        let sets = [
+            format!("integrator.hermite4.nu={}", nu[member]),
+            format!("softening.epsilon={:?}", epsilon[member]),
+            format!("initial.plummer.seed={}", seeds[member]),
+        ];
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let output = format!("alone-{member}");
+        folder.tisane(&[&["run", "alone.toml", "--output", &output], &sets[..]].concat()).exits(0);
+        let alone = summary(&folder.path(&output));
+        assert_eq!(alone["state_sha256"], hashes[member], "member {member}");
+        assert_eq!(
+            (alone["block_steps"].as_f64(), alone["relative_energy_error"].as_f64()),
+            (Some(steps[member]), Some(errors[member]))
+        );
+    }
+    let series = table::read_hdf5(&dir.join("series.hdf5")).expect("a table");
+    assert_eq!(numbers(&series, "time"), [0.0, 0.25, 0.5].repeat(6));
+    assert_eq!(numbers(&series, "member")[..4], [0.0, 0.0, 0.0, 1.0]);
+    let last: Vec<f64> = numbers(&series, "relative_energy_error").into_iter().skip(2).step_by(3).collect();
+    assert_eq!(last, errors);
+}
+
+#[test]
+fn threads_stops_and_kills_change_no_row() {
+    let folder = Folder::new(CONFIG);
+    let more = ["--set", "ensemble.realisations=40", "--set", "initial.plummer.n=100"];
+    let run = |output: &str, options: &[&str]| {
+        folder.tisane(&[&["run", "run.toml", "--output", output], &more[..], options].concat())
+    };
+    run("whole", &["--threads", "1"]).exits(0);
+    let want = rows(&folder.path("whole"));
+    run("threads", &["--threads", "3"]).exits(0);
+    assert!(rows(&folder.path("threads")) == want, "three threads");
+    run("limited", &["--time-limit", "100ms", "--threads", "2"]).exits(3).says(&["stopped (time-limit)", "resume"]);
+    assert!(folder.path("limited").join("in_progress.hdf5").is_file(), "members in progress are kept");
+    folder.tisane(&["inspect", "limited/in_progress.hdf5"]).exits(0).says(&["in progress"]);
+    folder.tisane(&["resume", "limited", "--time-limit", "100ms"]).exits(3);
+    folder.tisane(&["resume", "limited", "--threads", "2"]).exits(0);
+    assert!(rows(&folder.path("limited")) == want, "stopped twice");
+    assert!(!folder.path("limited").join("in_progress.hdf5").exists(), "nothing is in progress");
+    for (how, pauses) in [("KILL", 5), ("TERM", 2)] {
+        let output = format!("ended-by-{how}");
+        let begin: Vec<&str> =
+            [&["run", "run.toml", "--output", &output, "--set", "checkpoint.interval=20ms"], &more[..]].concat();
+        let mut arguments = begin;
+        for pause in 1..=pauses {
+            let mut child = folder.start(&arguments);
+            let log = folder.path(&output).join("members.csv");
+            wait_until("the tables", || log.is_file() || child.try_wait().expect("a child").is_some());
+            std::thread::sleep(std::time::Duration::from_millis(30 * pause));
+            signal(&child, how);
+            child.wait().expect("an end");
+            arguments = vec!["resume", &output];
+        }
+        folder.tisane(&arguments).exits(0);
+        let found = rows(&folder.path(&output));
+        assert!(found == want, "{how}");
+    }
+    // A resume of what has ended writes the same again.
+    folder.tisane(&["resume", "whole"]).exits(0);
+    assert!(rows(&folder.path("whole")) == want, "resumed after the end");
+}
+
+#[test]
+fn members_that_fail_are_told_and_the_others_go_on() {
+    let folder = Folder::new(CONFIG);
+    let vary = "ensemble.vary={ 'integrator.hermite4.dt_min' = [1e-7, 0.1, 1e-6], 'run.t_end' = [0.5, 0.3] }";
+    let said = folder.tisane(&["run", "run.toml", "--set", vary, "--set", "ensemble.realisations=1"]);
+    said.exits(2).says(&["member 1, run.t_end=0.3", "not a whole multiple"]);
+    assert!(!folder.path("e").exists(), "nothing was written");
+    let vary = "ensemble.vary={ 'integrator.hermite4.dt_min' = ['2^-20', '2^-4', '2^-18'] }";
+    let said = folder.tisane(&["run", "run.toml", "--set", vary, "--set", "ensemble.realisations=1"]).exits(0);
+    said.says(&["3 of 3 have ended: 1 failed, 2 finished", "member 1: "]);
+    let found = members(&folder.path("e"));
+    assert_eq!(texts(&found, "outcome"), ["finished", "failed", "finished"]);
+    let problems = texts(&found, "problem");
+    assert!(problems[0].is_empty() && problems[1].contains("dt_min"), "{problems:?}");
+}
+
+#[test]
+fn files_are_taken_by_a_pattern_and_are_the_same_after_a_resume() {
+    let folder = Folder::new("");
+    let text = "run = { name = 'e', t_end = 0.5 }\nunits.system = 'henon'\nsoftening.epsilon = 0.1\n\
+                [output]\ndirectory = 'e'\n[initial.file]\npath = 'a1.csv'\n\
+                [ensemble]\nsnapshots = 'end'\n[ensemble.vary]\n'initial.file.path' = { files = 'a?.csv' }";
+    folder.write("run.toml", text);
+    for (name, x) in [("a1.csv", 1), ("a2.csv", 2), ("b.csv", 3)] {
+        folder.write(name, format!("m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n1,{x},0,0,0,0.1,0\n1,0,1,0,0,0,0.1\n"));
+    }
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&["an ensemble of 2 members", "a1.csv", "a2.csv"]);
+    folder.tisane(&["run", "run.toml", "--time-limit", "1ms"]).exits(3);
+    folder.write("a0.csv", "m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n");
+    folder.tisane(&["resume", "e"]).exits(0).says(&["2 of 2 have ended"]);
+    let paths = texts(&members(&folder.path("e")), "initial.file.path");
+    assert!(paths[0].ends_with("a1.csv") && paths[1].ends_with("a2.csv"), "{paths:?}");
+    for member in 0..2 {
+        let path = format!("e/snapshots/member_{member:06}_0000.hdf5");
+        folder.tisane(&["inspect", &path]).exits(0).says(&["particles", "3"]);
+    }
+    folder
+        .tisane(&["run", "run.toml", "--set", "ensemble.vary={ 'initial.file.path' = { files = 'c*' } }"])
+        .exits(2)
+        .says(&["no file has such a name"]);
+}
+
+#[test]
+fn a_cluster_that_loses_its_stars_is_dissolved() {
+    let folder = Folder::new(CONFIG);
+    let hot =
+        ["--set", "initial.plummer.virial_ratio=0.99", "--set", "run.t_end=64", "--set", "ensemble.stop=dissolution"];
+    let more = ["--set", "ensemble.bound_fraction=0.8", "--set", "ensemble.realisations=2"];
+    folder.tisane(&[&["run", "run.toml"], &hot[..], &more].concat()).exits(0).says(&["4 dissolved"]);
+    let dir = folder.path("e");
+    let (found, series) = (members(&dir), table::read(&dir.join("series.csv")).expect("a table"));
+    assert!(numbers(&found, "time").iter().all(|time| *time < 64.0));
+    assert!(numbers(&found, "bound_fraction").iter().all(|share| *share < 0.8));
+    let bound = numbers(&series, "bound_mass");
+    let ended: Vec<f64> =
+        numbers(&series, "member").windows(2).zip(&bound).filter(|(m, _)| m[0] != m[1]).map(|(_, b)| *b).collect();
+    assert!(ended.iter().all(|share| *share < 0.8) && ended.len() == 3, "{ended:?}");
+}
+
+#[test]
+fn one_run_is_not_an_ensemble() {
+    let folder = Folder::new(CONFIG);
+    folder.tisane(&["run", "run.toml"]).exits(0);
+    folder.tisane(&["run", "run.toml"]).exits(2).says(&["already holds files", "--overwrite"]);
+    fs::write(folder.path("e").join("mine.txt"), "mine").expect("a file");
+    folder.tisane(&["run", "run.toml", "--overwrite"]).exits(0);
+    assert!(folder.path("e").join("mine.txt").is_file(), "files of the user stay");
+    folder.tisane(&["resume", "e", "--set", "run.t_end=2"]).exits(2).says(&["without --set"]);
+    folder.tisane(&["run", "run.toml", "--overwrite", "--profile"]).exits(2).says(&["--profile", "one run"]);
+    folder.tisane(&["advise", "run.toml", "--time", "1h"]).exits(2).says(&["describes many runs"]);
+}
