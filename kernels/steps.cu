@@ -246,45 +246,6 @@ template <class M> __device__ __forceinline__ typename M::Node gather(const Grou
     return plus(total, from_lane(total, 16));
 }
 
-/// Corrects particle k of the group with its force, and gives it its next step. Returns false if the host has to look
-/// at it; counts steps clamped to the floor.
-template <class M>
-__device__ __forceinline__ bool correct(const Group<M> &g, u32 k, u64 now, u64 moment, const double *force, u32 &clamped) {
-    const Steps &call = g.call;
-    u32 own = g.own, level = g.level[k];
-    double dt = g.since(now, moment, k), pos[3], vel[3];
-    g.predict(k, dt, pos, vel);
-    bool fine = true, strong = false;
-    Derivatives d = {0, 0, 0, 0, call.noise, 0};
-    double pot = force[6];
-#pragma unroll
-    for (int c = 0; c < 3; ++c) {
-        fine &= fabs(pos[c]) <= call.coordinate && fabs(vel[c]) <= call.speed && fabs(force[c]) <= call.most_acc;
-        strong |= fabs(force[c]) > call.least_acc;
-        double snap, crackle, acc = force[c], jerk = force[3 + c];
-        correct_component(pos[c], vel[c], g.state[(6 + c) * own + k], g.state[(9 + c) * own + k], acc, jerk, dt, snap, crackle);
-        d.acc2 += acc * acc;
-        d.jerk2 += jerk * jerk;
-        d.snap2 += snap * snap;
-        d.crackle2 += crackle * crackle;
-        g.state[c * own + k] = pos[c];
-        g.state[(3 + c) * own + k] = vel[c];
-        g.state[(6 + c) * own + k] = acc;
-        g.state[(9 + c) * own + k] = jerk;
-    }
-    g.state[12 * own + k] = pot;
-    d.by_pot = pot * pot * call.per_mass;
-    u32 wanted = wanted_level(call.nu, dt, call.dt_max, level, d);
-    if (call.clamps && wanted > call.floor) {
-        // Of a NaN the sums of squares are NaN.
-        wanted = call.floor;
-        ++clamped;
-    }
-    fine &= strong && d.jerk2 + pot < __longlong_as_double(0x7ff0000000000000) && wanted <= DEEPEST;
-    g.level[k] = (unsigned char)max(max(min(wanted, DEEPEST), level - min(level, 1u)), shallowest_level(moment));
-    return fine;
-}
-
 template <class M> __device__ __forceinline__ void take_steps(const Steps &call) {
     extern __shared__ float4 room[];
     __shared__ Agreed agreed;

@@ -10,8 +10,8 @@
 // of this one: thus two buffers for headers and targets suffice, and one for nodes.
 #pragma once
 #include "bag.cuh"
-#include "corrector.cuh"
 #include "exchange.cuh"
+#include "members.cuh"
 
 /// Number of threads and warps of a thread block.
 constexpr u32 STEP_THREADS = 512, STEP_WARPS = STEP_THREADS / 32;
@@ -21,18 +21,8 @@ constexpr u32 MOST_BLOCKS = 128;
 constexpr u32 ROW = BAG + 4;
 /// Number of a warp's rows: distance, derivative, potential and factor of a pair.
 constexpr u32 ROWS = 8;
-/// Number of columns of the state of a particle.
-constexpr u32 COLUMNS = 13;
 /// Number of targets that are corrected at a time.
 constexpr u32 CORRECTED = 64;
-
-/// Why a launch ended.
-enum Reason : u32 {
-    /// The next step would pass the last moment, or the number of steps is reached, or steps are below the floor.
-    DONE = 1,
-    /// A force is not finite or out of range, or a particle has no step. The state is that before the launch.
-    REFUSED = 2,
-};
 
 /// Argument of the kernels. Mirrored by `StepsCall` in src/force/cuda/steps.rs; both must be changed together.
 struct Steps {
@@ -120,15 +110,14 @@ template <class M> struct Record {
 };
 
 /// One group of sources on one thread block.
-template <class M> struct Group {
+template <class M> struct Group : Members<Steps> {
     using R = typename M::Real;
     using Node = typename M::Node;
     static constexpr bool TREE = M::ORDER == Order::Tree;
     static constexpr bool RUNNING = M::ORDER == Order::Running;
 
-    const Steps &call;
     // Arrays in shared memory, in this order: `shared_bytes` in src/force/cuda/steps.rs.
-    double *state;        // [COLUMNS][own]: position, velocity, acceleration, jerk, potential
+    // The state, of `Members`;
     float4 *bodies;       // [own], in units
     float4 *target;       // [tile], in units
     Node *node;           // [bag][tile][sum], where a thread block adds bags
@@ -136,13 +125,12 @@ template <class M> struct Group {
     R *mass;              // [own]
     u32 *target_own;      // [tile]
     unsigned short *due;  // [own]: places of the due particles
-    unsigned char *level; // [own]
-    u32 own, filled, group, replica, thread, lane, warp;
+    // and the levels, of `Members`.
+    u32 filled, group, replica, thread, lane, warp;
     // Number of the present exchange.
     u32 exchange;
 
-    __device__ __forceinline__ Group(const Steps &call, float4 *room) : call(call) {
-        own = call.bags * BAG;
+    __device__ __forceinline__ Group(const Steps &call, float4 *room) : Members(call, call.bags * BAG) {
         group = blockIdx.x % call.groups;
         replica = blockIdx.x / call.groups;
         thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
@@ -189,20 +177,6 @@ template <class M> struct Group {
             call.pot[i] = state[12 * own + k];
             call.level[i] = level[k];
             call.ticks[i] = time_of(now, level[k]);
-        }
-    }
-
-    __device__ __forceinline__ double since(u64 now, u64 moment, u32 k) const {
-        return (double)(moment - time_of(now, level[k])) * call.tick;
-    }
-
-    /// Predicts particle k of the group by dt.
-    __device__ __forceinline__ void predict(u32 k, double dt, double (&pos)[3], double (&vel)[3]) const {
-#pragma unroll
-        for (int c = 0; c < 3; ++c) {
-            pos[c] = state[c * own + k];
-            vel[c] = state[(3 + c) * own + k];
-            predict_component(pos[c], vel[c], state[(6 + c) * own + k], state[(9 + c) * own + k], dt);
         }
     }
 

@@ -5,3 +5,5 @@
 #include "reduce.cu"
 #include "acceleration.cu"
 #include "steps.cu"
+#include "systems.cu"
+#include "few_bodies.cu"

@@ -72,6 +72,12 @@ impl Pause {
     pub fn is_due(&self, began: Instant) -> bool {
         (self.stop)() || began.elapsed() >= self.after
     }
+
+    /// Returns the pause for a part, that begins now, of work that began then.
+    #[must_use]
+    pub fn left(&self, began: Instant) -> Self {
+        Self { stop: Arc::clone(&self.stop), after: self.after.saturating_sub(began.elapsed()) }
+    }
 }
 
 impl std::fmt::Debug for Pause {

@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod cuda;
 mod engine_kind;
 pub mod external;
+mod given;
 pub mod mode;
 mod points;
 pub mod precision;
@@ -21,6 +22,7 @@ pub mod reference;
 mod source_forces;
 
 pub use engine_kind::EngineKind;
+pub use given::GivenForces;
 pub use points::{FieldEngine, NO_SOURCE, Points};
 pub use source_forces::SourceForces;
 

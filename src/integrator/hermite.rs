@@ -114,9 +114,14 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Loads all particles into the guard and the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
+        self.note(p);
+        f.load(p)
+    }
+
+    /// Notes what guard and step criterion need to know of all particles.
+    fn note(&mut self, p: &Particles) {
         self.guard.load(p);
         self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
-        f.load(p)
     }
 
     /// Returns the largest number of targets that may be evaluated at a time.

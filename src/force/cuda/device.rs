@@ -285,6 +285,17 @@ impl Device {
             .map_err(driver_error("copying from the device"))
     }
 
+    /// Starts a copy of the first `words` words of `from` to the beginning of `to`.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn copy_words_down(&self, from: &Memory, to: &mut Pinned, words: usize) -> Result<()> {
+        assert!(8 * words <= from.bytes, "a copy from beyond the end of device memory");
+        // SAFETY: lengths checked; both live as long as their owner, which waits before it accesses either again.
+        unsafe { result::memcpy_dtoh_async(&mut to.words_mut()[..words], from.address, self.stream()) }
+            .map_err(driver_error("copying from the device"))
+    }
+
     /// Creates a stopwatch for this device's stream.
     ///
     /// # Errors

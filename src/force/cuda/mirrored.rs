@@ -4,7 +4,7 @@ use super::acceleration::{COMPONENTS, THREADS};
 use super::acceleration_shape::{AccelerationShape, MAX_THREADS};
 use super::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
 use super::staging::{FORCE, STATE, TARGET};
-use super::{step_shape, steps};
+use super::{step_shape, steps, system_call, system_shape};
 use crate::force::canonical::BAG;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS, with_mode};
 use crate::force::precision::Precision;
@@ -17,6 +17,9 @@ const CALL: &str = include_str!("../../../kernels/call.cuh");
 const WHOLE: &str = include_str!("../../../kernels/force_whole.cu");
 const ACCELERATION: &str = include_str!("../../../kernels/acceleration.cu");
 const STEPS: &str = include_str!("../../../kernels/steps.cuh");
+const MEMBERS: &str = include_str!("../../../kernels/members.cuh");
+const SYSTEMS: &str = include_str!("../../../kernels/systems.cuh");
+const FEW_BODIES: &str = include_str!("../../../kernels/few_bodies.cu");
 const CORRECTOR: &str = include_str!("../../../kernels/corrector.cuh");
 const ACCELERATION_CALL: &str = include_str!("../../../kernels/acceleration.cuh");
 
@@ -127,9 +130,15 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(CANONICAL, "BAG"), BAG),
         (number(STEPS, "STEP_THREADS"), step_shape::THREADS),
         (number(STEPS, "MOST_BLOCKS"), step_shape::MOST_BLOCKS),
-        (number(STEPS, "COLUMNS"), step_shape::COLUMNS),
+        (number(MEMBERS, "COLUMNS"), step_shape::COLUMNS),
         (number(STEPS, "ROWS") * (number(CANONICAL, "BAG") + 4), step_shape::SCRATCH),
-        (number(STEPS, "REFUSED"), steps::REFUSED as usize),
+        (number(MEMBERS, "REFUSED"), steps::REFUSED as usize),
+        (number(SYSTEMS, "SYSTEM_THREADS"), system_shape::MOST_THREADS),
+        (number(SYSTEMS, "SYSTEM_BAGS"), system_shape::MOST_BAGS),
+        (number(SYSTEMS, "REPORTED"), system_call::REPORTED),
+        (number(SYSTEMS, "KEPT"), system_shape::KEPT),
+        (number(FEW_BODIES, "FEW_THREADS"), system_shape::FEW_THREADS),
+        (number(FEW_BODIES, "PREDICTED"), system_shape::PREDICTED),
         (number(CORRECTOR, "DEEPEST"), LOG2_TICKS_PER_DT_MAX as usize),
         (number(CALL, "STATE"), STATE),
         (number(CALL, "TARGET"), TARGET),

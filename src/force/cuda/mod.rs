@@ -24,6 +24,11 @@ mod nvrtc;
 mod staging;
 mod step_shape;
 mod steps;
+mod several_blocks;
+mod system_call;
+mod system_shape;
+mod system_store;
+mod systems;
 mod tuning_table;
 
 pub use acceleration::CudaAccelerations;
@@ -33,6 +38,8 @@ pub use device::{DeviceInfo, find, list};
 pub use launch_shape::{Compiled, LaunchShape, compiled};
 pub use memory_plan::MemoryPlan;
 pub use step_shape::StepShape;
+pub use system_shape::SystemShape;
+pub use systems::{SystemSteps, SystemsOnDevice};
 pub use tuning_table::{HEADER, TuningRow, TuningTable};
 
 /// The driver as safe types: device, memory, modules and typed launches, for kernels other than the engine's.
@@ -73,6 +80,8 @@ pub struct CudaEngine {
     shapes: TuningTable,
     shape: Option<LaunchShape>,
     stepping: bool,
+    /// Largest number of thread blocks that take whole block steps.
+    step_blocks: usize,
 }
 
 /// Memory for a number of sources.
@@ -96,6 +105,7 @@ impl CudaEngine {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
         let shapes = TuningTable::load(precision, &kernels.compiled_targets())?;
+        let step_blocks = device.multiprocessors();
         Ok(Self {
             kernels,
             held: None,
@@ -107,6 +117,7 @@ impl CudaEngine {
             shapes,
             shape: None,
             stepping: true,
+            step_blocks,
         })
     }
 
@@ -125,6 +136,14 @@ impl CudaEngine {
     /// Allows or forbids that the device takes whole block steps. This changes no bit.
     pub fn set_stepping(&mut self, on: bool) {
         self.stepping = on;
+    }
+
+    /// Lets whole block steps use up to so many thread blocks, all of which run at the same time. This changes no bit.
+    fn set_step_blocks(&mut self, blocks: usize) {
+        if self.step_blocks != blocks {
+            self.step_blocks = blocks;
+            self.held = None;
+        }
     }
 
     /// Returns the shape that the engine chooses for a block of `targets` among `sources`.
@@ -310,7 +329,8 @@ impl ForceEngine for CudaEngine {
         let Some(held) = self.held.as_mut().filter(|_| self.stepping) else { return Ok(false) };
         self.device.bind()?;
         if held.steps.is_none() {
-            held.steps = Some(DeviceSteps::new(&self.device, self.precision, held.sources, held.slots)?);
+            let sizes = (held.sources, held.slots);
+            held.steps = Some(DeviceSteps::new(&self.device, self.precision, sizes, self.step_blocks)?);
         }
         Ok(matches!(held.steps, Some(Some(_))))
     }

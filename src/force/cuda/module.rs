@@ -5,6 +5,7 @@ use super::device::{Device, driver_error};
 use super::launch::Call;
 use super::nvrtc;
 use super::steps::StepsCall;
+use super::system_call::SystemsCall;
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, module};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute_enum, CUmodule};
@@ -40,6 +41,11 @@ unsafe impl KernelArgument for Call<'static> {
 // SAFETY: has the layout of `Steps` in kernels/steps.cuh; the engine checks what it points to.
 unsafe impl KernelArgument for StepsCall<'static> {
     type For<'a> = StepsCall<'a>;
+}
+
+// SAFETY: has the layout of `Systems` in kernels/systems.cuh; whoever launches checks what it points to.
+unsafe impl KernelArgument for SystemsCall<'static> {
+    type For<'a> = SystemsCall<'a>;
 }
 
 // SAFETY: has the layout of `AccelerationCall` in kernels/acceleration.cuh; the engine checks what it points to.

@@ -93,17 +93,17 @@ pub struct DeviceSteps {
 }
 
 impl DeviceSteps {
-    /// Prepares the steps of `sources` sources; [`None`] if there is no kernel for this device, or too little memory.
+    /// Prepares the steps of `sources` sources by up to `blocks` thread blocks; [`None`] if there is no kernel for this device, or too little memory.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn new(device: &Device, precision: Precision, sources: usize, slots: usize) -> Result<Option<Self>> {
+    pub fn new(device: &Device, precision: Precision, (sources, slots): (usize, usize), blocks: usize) -> Result<Option<Self>> {
         let module = Module::load(device)?;
         let Ok(kernel) = module.kernel(&format!("steps_{}", precision.name().replace('-', "_"))) else {
             return Ok(None);
         };
         let shared = device.most_shared_bytes()?;
-        let Some(shape) = StepShape::choose(precision, sources, device.multiprocessors(), shared) else {
+        let Some(shape) = StepShape::choose(precision, sources, blocks, shared) else {
             return Ok(None);
         };
         let parts = match precision.arithmetic().order {

@@ -73,16 +73,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         done: &mut Progress,
     ) -> Result<bool> {
         let most = most - done.block_steps;
-        let Some(nu) = self.scheme.plain_nu().filter(|_| most >= LEAST) else { return Ok(false) };
-        let rules = StepRules {
-            nu,
-            dt_max: self.clock.dt_max,
-            floor: self.limits.floor,
-            clamps: self.limits.on_floor == OnFloor::Clamp,
-            noise: self.limits.noise,
-            per_mass: self.per_mass,
-            thresholds: self.guard.thresholds(),
-        };
+        let Some(rules) = self.present_rules().filter(|_| most >= LEAST) else { return Ok(false) };
         let span = Span { from: self.scheduler.now(), until, most };
         let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
         if taken.block_steps > 0 {
@@ -96,6 +87,33 @@ impl<S: HermiteScheme> BlockHermite<S> {
         self.turns.host = taken.refused.max(self.turns.next);
         self.turns.next = MOST_HOST_TURN.min(2 * self.turns.next);
         Ok(false)
+    }
+
+    /// Returns the rules of the block steps of these particles for whoever takes them instead of the integrator, such as
+    /// [`crate::force::cuda::SystemsOnDevice`]; [`None`] if the scheme's steps are not those of [`StepRules`], as P(EC)ⁿ.
+    /// Reads masses, positions and velocities alone. An external field is not among the rules.
+    ///
+    /// Afterwards [`Integrator::resume`] tells the integrator where the particles stand; [`GivenForces`] will do as the
+    /// engine if the next steps are not the integrator's.
+    ///
+    /// [`Integrator::resume`]: crate::integrator::Integrator::resume
+    /// [`GivenForces`]: crate::force::GivenForces
+    pub fn rules(&mut self, p: &Particles) -> Option<StepRules> {
+        self.note(p);
+        self.present_rules()
+    }
+
+    /// Returns the rules for the particles that were noted.
+    fn present_rules(&self) -> Option<StepRules> {
+        Some(StepRules {
+            nu: self.scheme.plain_nu()?,
+            dt_max: self.clock.dt_max,
+            floor: self.limits.floor,
+            clamps: self.limits.on_floor == OnFloor::Clamp,
+            noise: self.limits.noise,
+            per_mass: self.per_mass,
+            thresholds: self.guard.thresholds(),
+        })
     }
 
     /// Counts block steps, particle steps and clamped ones up to `now`.

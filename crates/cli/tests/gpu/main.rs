@@ -7,6 +7,7 @@ mod cuda_external;
 mod cuda_parity;
 mod cuda_points;
 mod cuda_steps;
+mod cuda_systems;
 #[path = "../../../../tests/common/gpu.rs"]
 mod gpu;
 #[path = "../../../../tests/common/matrix.rs"]

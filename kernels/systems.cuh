@@ -1,0 +1,177 @@
+// Whole block steps of many independent systems: each is stepped by one thread block, which holds all its particles in
+// shared memory, so that nothing passes between thread blocks. The bits are those of the same steps taken by the host,
+// and by steps.cuh.
+#pragma once
+#include "bag.cuh"
+#include "members.cuh"
+
+/// Largest number of threads of a thread block, and of bags of a system.
+constexpr u32 SYSTEM_THREADS = 512, SYSTEM_BAGS = 16;
+/// Number of words of a system's report.
+constexpr u32 REPORTED = 5;
+/// Number of rows that the warps which share a bag among their lanes keep of each pair: distance, derivative, potential
+/// and factor.
+constexpr u32 KEPT = 8;
+
+/// System of a launch. Mirrored by `SystemCall` in src/force/cuda/system_call.rs; both must be changed together.
+struct System {
+    // First word of its state: COLUMNS columns and the masses, of `sources` numbers each, then a byte a level.
+    u64 first;
+    u64 now, until, most;
+    double tick, dt_max, eps2, nu, noise, per_mass;
+    // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
+    double coordinate, speed, least_acc, most_acc;
+    u32 sources, floor, clamps, unused;
+};
+
+/// Argument of the kernels. Mirrored by `SystemsCall` in src/force/cuda/system_call.rs.
+struct Systems {
+    const System *systems;
+    double *state;
+    // Of each system: moment, steps, particle steps, reason, clamped steps.
+    u64 *report;
+    u32 count;
+    // Number of targets whose forces are summed at a time; largest number of pairs of target and bag at which the lanes
+    // of a warp share a bag, and number of the warps that may.
+    u32 tile, cooperates, sharers;
+    // Only the forces on all particles at their positions are wanted: they replace acceleration, jerk and potential.
+    u32 forces;
+};
+
+template <class M> __device__ __forceinline__ typename M::Real eps2_of(const System &call) {
+    return (typename M::Real)call.eps2;
+}
+
+/// Numbers that a warp's lanes share of a bag: half of its sources at a time, for some targets.
+template <class R> struct Shared {
+    static constexpr u32 HALF = BAG / 2, TARGETS = sizeof(R) == 4 ? 4 : 2;
+    // A distance at which eight lanes that read 16 bytes of a row each meet all banks once.
+    static constexpr u32 ROW_OF_HALF = HALF + 16 / sizeof(R);
+    static constexpr u32 NUMBERS = TARGETS * KEPT * ROW_OF_HALF;
+};
+
+__device__ __forceinline__ void read_four(const float *from, float (&to)[4]) {
+    float4 four = *reinterpret_cast<const float4 *>(from);
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+__device__ __forceinline__ void read_four(const double *from, double (&to)[4]) {
+    double2 a = reinterpret_cast<const double2 *>(from)[0], b = reinterpret_cast<const double2 *>(from)[1];
+    to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
+}
+
+/// Returns the aligned tree over the first `parts` of up to PARTS nodes. Those that do not exist count as exact zeros,
+/// which change nothing.
+template <int PARTS, class N> __device__ __forceinline__ N over_parts(const N *node, u32 stride, u32 parts) {
+    if constexpr (PARTS == 1) {
+        return parts > 0 ? node[0] : zero<N>();
+    } else {
+        constexpr u32 HALF = PARTS / 2;
+        N left = over_parts<HALF>(node, stride, parts);
+        return plus(left, over_parts<HALF>(node + HALF * stride, stride, parts - min(parts, HALF)));
+    }
+}
+
+/// System on one thread block.
+template <class M> struct Alone : Members<System> {
+    using R = typename M::Real;
+    using Node = typename M::Node;
+    static constexpr bool RUNNING = M::ORDER == Order::Running;
+
+    const Systems &all;
+    // Arrays in shared memory, in this order: `shared_bytes` in src/force/cuda/system_shape.rs. The state, of
+    // `Members`;
+    float4 *bodies;      // [own], in units: predicted particles
+    Node *node;          // [part][tile][sum]; a part is a bag, or all of them where there is one running sum
+    R *scratch;          // [warp][Shared<R>::NUMBERS]
+    unsigned short *due; // [own]: places of the due particles
+    // and the levels, of `Members`.
+    u32 filled, bags, parts, thread, threads, lane, warp, warps;
+
+    __device__ __forceinline__ Alone(const System &call, const Systems &all, float4 *room)
+        : Members(call, (call.sources + 3) / 4 * 4), all(all) {
+        filled = call.sources;
+        bags = (filled + BAG - 1) / BAG;
+        parts = RUNNING ? 1 : bags;
+        thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
+        threads = blockDim.x, warps = threads >> 5;
+        state = reinterpret_cast<double *>(room);
+        bodies = reinterpret_cast<float4 *>(state + COLUMNS * own);
+        node = reinterpret_cast<Node *>(bodies + own * UNITS<M>);
+        scratch = reinterpret_cast<R *>(node + parts * all.tile * SUMS);
+        due = reinterpret_cast<unsigned short *>(scratch + all.sharers * Shared<R>::NUMBERS);
+        level = reinterpret_cast<unsigned char *>(due + own);
+    }
+
+    __device__ __forceinline__ void load() {
+        const double *held = all.state + call.first;
+        const unsigned char *levels = reinterpret_cast<const unsigned char *>(held + (COLUMNS + 1) * filled);
+        for (u32 k = thread; k < own; k += threads) {
+            bool there = k < filled;
+#pragma unroll
+            for (u32 c = 0; c < COLUMNS; ++c) at(c, k) = there ? held[c * filled + k] : c < 3 ? NOWHERE<M> : 0.0;
+            Body<M> body{};
+            body.mass = there ? (R)held[COLUMNS * filled + k] : R(0);
+            write_body(bodies + k * UNITS<M>, body);
+            level[k] = there ? levels[k] : 0;
+        }
+    }
+
+    __device__ __forceinline__ void save() const {
+        double *held = all.state + call.first;
+        unsigned char *levels = reinterpret_cast<unsigned char *>(held + (COLUMNS + 1) * filled);
+        for (u32 k = thread; k < filled; k += threads) {
+#pragma unroll
+            for (u32 c = 0; c < COLUMNS; ++c) held[c * filled + k] = at(c, k);
+            levels[k] = level[k];
+        }
+    }
+
+    /// Predicts particle k as a source.
+    __device__ __forceinline__ void place(u32 k, u64 now, u64 moment) {
+        double pos[3], vel[3];
+        predict(k, since(now, moment, k), pos, vel);
+        Body<M> body, before;
+        read(bodies + k * UNITS<M>, before);
+        body = Body<M>::of(pos, vel, 0.0);
+        body.mass = before.mass;
+        write_body(bodies + k * UNITS<M>, body);
+    }
+
+    __device__ __forceinline__ u32 deepest() const {
+        u32 most = 0;
+        for (u32 k = 4 * lane; k < own; k += 128) most = __vmaxu4(most, *reinterpret_cast<const u32 *>(level + k));
+        return __reduce_max_sync(~0u, max(max(most & 0xff, most >> 8 & 0xff), max(most >> 16 & 0xff, most >> 24)));
+    }
+
+    /// Predicts all particles, and lists those that are due at a moment of a shallowest level. Returns their number.
+    __device__ __forceinline__ u32 place_and_list(u64 now, u64 moment, u32 shallowest) {
+        u32 found = 0;
+        for (u32 first = 0; first < filled; first += 32) {
+            u32 k = first + lane, mask = __ballot_sync(~0u, k < filled && level[k] >= shallowest);
+            if (first / 32 % warps == warp) {
+                if (k < own) place(k, now, moment);
+                if (mask >> lane & 1) due[found + __popc(mask & ((1u << lane) - 1))] = (unsigned short)k;
+            }
+            found += __popc(mask);
+        }
+        return found;
+    }
+
+    /// Returns the number of places of a bag that hold sources.
+    __device__ __forceinline__ Fours places(u32 bag) const { return {min(own - bag * BAG, (u32)BAG) / 4}; }
+
+    /// Returns sum number `s` of target x of a tile over its parts.
+    __device__ __forceinline__ Node total(u32 x, u32 s) const {
+        const Node *first = node + x * SUMS + s;
+        u32 stride = all.tile * SUMS;
+        if constexpr (M::ORDER == Order::InOrder) {
+            Node sum = zero<Node>();
+            for (u32 p = 0; p < parts; ++p) sum = plus(sum, first[p * stride]);
+            return sum;
+        }
+        if (parts <= 2) return over_parts<2>(first, stride, parts);
+        if (parts <= 4) return over_parts<4>(first, stride, parts);
+        if (parts <= 8) return over_parts<8>(first, stride, parts);
+        return over_parts<SYSTEM_BAGS>(first, stride, parts);
+    }
+};
