@@ -1,7 +1,7 @@
 //! Propagator: an integrator coupled with the engine that it needs, and an f64 engine for measurements.
 
 use crate::error::Result;
-use crate::force::block_steps::Pause;
+use crate::force::block_steps::{Pause, StepRules};
 use crate::force::profile::Profiler;
 use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
 use crate::integrator::{Integrator, Progress};
@@ -64,6 +64,11 @@ impl Propagator {
         self.0.set_start(start);
     }
 
+    /// Returns the rules of the block steps of these particles; see [`Integrator::step_rules`].
+    pub fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
+        self.0.step_rules(p)
+    }
+
     /// Lets [`advance`](Self::advance) return early; see [`Integrator::set_pause`].
     pub fn set_pause(&mut self, pause: Pause) {
         self.0.set_pause(pause);
@@ -112,6 +117,7 @@ trait Coupled: Send {
     fn resume(&mut self, p: &Particles, now: Time) -> Result<()>;
     fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles>;
     fn set_start(&mut self, start: f64);
+    fn step_rules(&mut self, p: &Particles) -> Option<StepRules>;
     fn set_pause(&mut self, pause: Pause);
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
@@ -147,6 +153,10 @@ impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for
         self.integrator.set_start(start);
         self.engine.set_start(start);
         self.f64_engine.set_start(start);
+    }
+
+    fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
+        self.integrator.step_rules(p)
     }
 
     fn set_pause(&mut self, pause: Pause) {

@@ -1,9 +1,11 @@
 //! Block steps that an engine takes by itself: scheduler, prediction, forces, corrector and step criterion where the
 //! sources are, without the host between them.
 
+use super::Forces;
 use super::range::Thresholds;
+use crate::error::Result;
 use crate::particles::Particles;
-use crate::time::{Level, Time};
+use crate::time::{Clock, Level, Time};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -84,6 +86,43 @@ impl std::fmt::Debug for Pause {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pause").field("after", &self.after).finish_non_exhaustive()
     }
+}
+
+/// System whose block steps a [`SystemStepper`] takes.
+pub struct SystemSteps<'a> {
+    /// Particles, on the schedule of block steps: as after the start of an integrator.
+    pub particles: &'a mut Particles,
+    /// Time axis.
+    pub clock: Clock,
+    /// Plummer softening, in internal units.
+    pub epsilon: f64,
+    /// Rules of the steps; see [`crate::integrator::hermite::BlockHermite::rules`].
+    pub rules: StepRules,
+    /// Moments and number of steps.
+    pub span: Span,
+}
+
+/// Device that takes the block steps of many independent systems at a time. Each system's bits are those of the same
+/// system alone.
+pub trait SystemStepper: Send {
+    /// Evaluates the forces of all particles of each system, with its Plummer softening, on each other, at the positions
+    /// and velocities that they have: all at one moment.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a system larger than what this was made for; otherwise if the device fails.
+    fn forces(&mut self, systems: &[(&Particles, f64)]) -> Result<Vec<Forces>>;
+
+    /// Takes steps of all systems, each up to the end of its span, and stores the new states. May return early where
+    /// `pause` says so. The results are in the order of the systems.
+    ///
+    /// A system with a force that needs the host's closer look keeps its state from before the launch, and
+    /// [`Taken::refused`] says how many steps are the host's, while the others go on; likewise, with 1, one without
+    /// particles or whose particles are not on the schedule of block steps.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a system larger than what this was made for; otherwise if the device fails: then the states
+    /// of some systems are new, and of some old.
+    fn take(&mut self, systems: &mut [SystemSteps<'_>], pause: Option<&Pause>) -> Result<Vec<Taken>>;
 }
 
 /// Returns true if every particle stands at the last moment, not after `now`, of its level, as the schedule has it.

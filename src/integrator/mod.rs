@@ -21,7 +21,7 @@ settings::schemes! {
 }
 
 use crate::error::{Error, Result};
-use crate::force::block_steps::Pause;
+use crate::force::block_steps::{Pause, StepRules};
 use crate::force::range::{OutOfRange, Range};
 use crate::force::{Evaluation, ForceEngine, Forces, Targets};
 use crate::particles::Particles;
@@ -80,6 +80,14 @@ pub trait Integrator: Send {
     /// Returns true if the scheme lets an engine that can (see [`ForceEngine::can_take_steps`]) take its steps.
     fn lets_engine_step(&self) -> bool {
         false
+    }
+
+    /// Returns the rules of the block steps of these particles, for whoever takes them instead of the integrator (see
+    /// [`SystemStepper`](crate::force::block_steps::SystemStepper)); [`None`] if the scheme's steps have other rules.
+    /// External fields are not among them. [`resume`](Self::resume) tells the integrator afterwards where the particles
+    /// stand.
+    fn step_rules(&mut self, _: &Particles) -> Option<StepRules> {
+        None
     }
 
     /// Lets [`advance`](Self::advance) return early, after any number of steps, where an engine takes many by itself.
@@ -142,6 +150,10 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
 
     fn lets_engine_step(&self) -> bool {
         (**self).lets_engine_step()
+    }
+
+    fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
+        (**self).step_rules(p)
     }
 
     fn set_pause(&mut self, pause: Pause) {

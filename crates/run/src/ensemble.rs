@@ -10,6 +10,7 @@ mod files;
 mod member;
 mod members;
 mod on_cores;
+mod on_device;
 mod rows;
 mod summary;
 mod work;
@@ -20,13 +21,16 @@ pub use members::Members;
 pub use rows::{MemberRow, Tables};
 pub use summary::Summary;
 
-use crate::assemble::Session;
+use crate::assemble::{self, Session};
 use crate::config::Engine;
+use on_device::Open;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
+use tisane::force::EngineKind;
+use tisane::spin_pool::pool_of;
 use tisane_io::checkpoint::MemberState;
 use work::{Message, Work};
 
@@ -149,6 +153,20 @@ impl Ensemble {
     /// [`Error::Storage`] if an output cannot be written, and if the engine is not there. Errors of members do not end
     /// the others: they are in their rows.
     pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<Ending> {
+        let device = options.session.device.unwrap_or(self.blueprint.config.force.device);
+        let open = |precision, largest| assemble::system_stepper(precision, device, largest);
+        let kind = options.session.engine.unwrap_or(self.engine()).kind().unwrap_or(EngineKind::Cpu);
+        let on_device = kind == EngineKind::Cuda;
+        self.run_on(options, on_device.then_some((kind, &open as &Open<'_>)), observe)
+    }
+
+    /// Integrates members as [`Self::run`]: on what `stepper` opens, with the bits of its kind of engine, or on the cores.
+    fn run_on(
+        &mut self,
+        options: &Options,
+        stepper: Option<(EngineKind, &Open<'_>)>,
+        observe: &mut dyn FnMut(&Status),
+    ) -> Result<Ending> {
         let session = Session { engine: Some(options.session.engine.unwrap_or(self.engine())), ..options.session };
         let todo = self.directory.missing(self.blueprint.members.count());
         let (began, limit) = (Instant::now(), options.wall_time);
@@ -164,10 +182,26 @@ impl Ensemble {
         };
         let stops = || aborted.load(Ordering::Relaxed) || ending().is_some();
         let snapshots = self.directory.snapshots();
-        let work = Work::new((&self.blueprint, &self.tables), &snapshots, session, (todo, self.states.clone()), &stops);
+        let common = (&self.blueprint, &self.tables);
+        let states = (todo, self.states.clone());
+        let mut work = Work::new(common, &snapshots, (session, options.stop), states, &stops);
+        if stepper.is_some() {
+            let device = session.device.unwrap_or(self.blueprint.config.force.device) as usize;
+            work.gpu = assemble::gpus().ok().and_then(|gpus| Some(gpus.get(device)?.about.clone())).unwrap_or_default();
+        }
         let (sender, receiver) = mpsc::channel();
         let outcome = std::thread::scope(|scope| {
-            let workers = on_cores::spawn(scope, &work, options.threads, sender);
+            let workers = match stepper {
+                None => on_cores::spawn(scope, &work, options.threads, sender),
+                Some(stepper) => pool_of(options.threads).map(|pool| {
+                    let work = &work;
+                    scope.spawn(move || {
+                        if let Err(error) = pool.install(|| on_device::run(work, stepper, &sender)) {
+                            let _ = sender.send(Message::Failed(error));
+                        }
+                    });
+                }),
+            };
             let outcome = workers.and_then(|()| {
                 collect(&work, &receiver, (&mut self.directory, &mut self.states, &mut self.status), observe)
             });

@@ -69,7 +69,8 @@ impl System {
         Ok(done)
     }
 
-    fn count(&mut self, done: Progress) {
+    /// Counts block steps.
+    pub(crate) fn count(&mut self, done: Progress) {
         let counters = &mut self.state.counters;
         counters.block_steps += done.block_steps;
         counters.particle_steps += done.particle_steps;

@@ -21,10 +21,10 @@ mod mirrored;
 mod module;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
+mod several_blocks;
 mod staging;
 mod step_shape;
 mod steps;
-mod several_blocks;
 mod system_call;
 mod system_shape;
 mod system_store;
@@ -39,7 +39,7 @@ pub use launch_shape::{Compiled, LaunchShape, compiled};
 pub use memory_plan::MemoryPlan;
 pub use step_shape::StepShape;
 pub use system_shape::SystemShape;
-pub use systems::{SystemSteps, SystemsOnDevice};
+pub use systems::SystemsOnDevice;
 pub use tuning_table::{HEADER, TuningRow, TuningTable};
 
 /// The driver as safe types: device, memory, modules and typed launches, for kernels other than the engine's.

@@ -10,10 +10,10 @@ use super::system_shape::{FEW, FEW_THREADS, SystemShape, shared_bytes_of_few};
 use super::system_store::{State, Store, forces, unpack, words};
 use crate::error::{Error, Result};
 use crate::force::Forces;
-use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
+use crate::force::block_steps::{Pause, SystemStepper, SystemSteps, Taken, is_on_schedule};
 use crate::force::precision::Precision;
 use crate::particles::Particles;
-use crate::time::{Clock, Time};
+use crate::time::Time;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
@@ -29,20 +29,6 @@ const SHARE: usize = 16;
 /// of thread blocks that it is worth while for.
 const SEVERAL_FROM: usize = 257;
 const LEAST_BLOCKS: usize = 4;
-
-/// System whose block steps the device takes.
-pub struct SystemSteps<'a> {
-    /// Particles, on the schedule of block steps: as after the start of an integrator.
-    pub particles: &'a mut Particles,
-    /// Time axis.
-    pub clock: Clock,
-    /// Plummer softening, in internal units.
-    pub epsilon: f64,
-    /// Rules of the steps; see [`crate::integrator::hermite::BlockHermite::rules`].
-    pub rules: StepRules,
-    /// Moments and number of steps.
-    pub span: Span,
-}
 
 /// Block steps and forces of many independent systems on one device. Each system's bits are those of the same system
 /// alone: in f64 those of every engine, in other modes those of [`CudaEngine`](super::CudaEngine).
@@ -72,52 +58,8 @@ enum Crew {
     Several,
 }
 
-impl SystemsOnDevice {
-    /// Prepares steps of systems of up to `largest` particles on device number `device`; [`None`] if it cannot take
-    /// them: it is older than the A100, has too little memory, or systems are too large.
-    ///
-    /// # Errors
-    /// [`Error::Input`] with advice if there is no driver or no such device, or the kernels do not load.
-    pub fn new(device: usize, precision: Precision, largest: usize) -> Result<Option<Self>> {
-        let ordinal = device;
-        let device = Device::open(ordinal)?;
-        let module = Module::load(&device)?;
-        let mode = precision.name().replace('-', "_");
-        let Ok(kernel) = module.kernel(&format!("systems_{mode}")) else { return Ok(None) };
-        let few = module.kernel(&format!("few_bodies_{mode}")).ok();
-        let shared = device.most_shared_bytes()?;
-        kernel.allow_shared_bytes(shared)?;
-        let several = SeveralBlocks::new(ordinal, precision, device.multiprocessors(), shared);
-        if largest > 0 && SystemShape::choose(precision, largest, shared).is_none() && !several.takes(largest) {
-            return Ok(None);
-        }
-        let store = Store::new(&device, 0, 0)?;
-        Ok(Some(Self {
-            _module: module,
-            kernel,
-            few,
-            store,
-            several,
-            device,
-            precision,
-            shared,
-            largest,
-            shape: None,
-        }))
-    }
-
-    /// Forces a shape on the systems that fit in it, or with [`None`] leaves the choice to the program: for tuning, and
-    /// for tests that no shape changes a bit.
-    pub fn set_shape(&mut self, shape: Option<SystemShape>) {
-        self.shape = shape;
-    }
-
-    /// Evaluates the forces of all particles of each system, with its Plummer softening, on each other, at the positions
-    /// and velocities that they have: all at one moment.
-    ///
-    /// # Errors
-    /// [`Error::Input`] for a system larger than what this was made for; otherwise if the device fails.
-    pub fn forces(&mut self, systems: &[(&Particles, f64)]) -> Result<Vec<Forces>> {
+impl SystemStepper for SystemsOnDevice {
+    fn forces(&mut self, systems: &[(&Particles, f64)]) -> Result<Vec<Forces>> {
         self.check(systems.iter().map(|(p, _)| p.len()))?;
         let mut found = vec![Forces::default(); systems.len()];
         // Systems of one kind together.
@@ -146,17 +88,7 @@ impl SystemsOnDevice {
         Ok(found)
     }
 
-    /// Takes steps of all systems, each up to the end of its span, and stores the new states. May return early where
-    /// `pause` says so. The results are in the order of the systems.
-    ///
-    /// A system with a force that needs the host's closer look keeps its state from before the launch, and
-    /// [`Taken::refused`] says how many steps are the host's, while the others go on; likewise, with 1, one without
-    /// particles or whose particles are not on the schedule of block steps.
-    ///
-    /// # Errors
-    /// [`Error::Input`] for a system larger than what this was made for; otherwise if the device fails: then the states
-    /// of some systems are new, and of some old.
-    pub fn take(&mut self, systems: &mut [SystemSteps<'_>], pause: Option<&Pause>) -> Result<Vec<Taken>> {
+    fn take(&mut self, systems: &mut [SystemSteps<'_>], pause: Option<&Pause>) -> Result<Vec<Taken>> {
         self.check(systems.iter().map(|system| system.particles.len()))?;
         let began = Instant::now();
         let begin = |system: &SystemSteps<'_>| {
@@ -189,6 +121,36 @@ impl SystemsOnDevice {
             }
         }
         Ok(taken)
+    }
+}
+
+impl SystemsOnDevice {
+    /// Prepares steps of systems of up to `largest` particles on device number `device`; [`None`] if it cannot take
+    /// them: it is older than the A100, has too little memory, or systems are too large.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with advice if there is no driver or no such device, or the kernels do not load.
+    pub fn new(device: usize, precision: Precision, largest: usize) -> Result<Option<Self>> {
+        let ordinal = device;
+        let device = Device::open(ordinal)?;
+        let module = Module::load(&device)?;
+        let mode = precision.name().replace('-', "_");
+        let Ok(kernel) = module.kernel(&format!("systems_{mode}")) else { return Ok(None) };
+        let few = module.kernel(&format!("few_bodies_{mode}")).ok();
+        let shared = device.most_shared_bytes()?;
+        kernel.allow_shared_bytes(shared)?;
+        let several = SeveralBlocks::new(ordinal, precision, device.multiprocessors(), shared);
+        if largest > 0 && SystemShape::choose(precision, largest, shared).is_none() && !several.takes(largest) {
+            return Ok(None);
+        }
+        let store = Store::new(&device, 0, 0)?;
+        Ok(Some(Self { _module: module, kernel, few, store, several, device, precision, shared, largest, shape: None }))
+    }
+
+    /// Forces a shape on the systems that fit in it, or with [`None`] leaves the choice to the program: for tuning, and
+    /// for tests that no shape changes a bit.
+    pub fn set_shape(&mut self, shape: Option<SystemShape>) {
+        self.shape = shape;
     }
 
     /// Takes steps of the systems `members`, in ascending order, which fit on the device together.

@@ -89,16 +89,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
         Ok(false)
     }
 
-    /// Returns the rules of the block steps of these particles for whoever takes them instead of the integrator, such as
-    /// [`crate::force::cuda::SystemsOnDevice`]; [`None`] if the scheme's steps are not those of [`StepRules`], as P(EC)ⁿ.
-    /// Reads masses, positions and velocities alone. An external field is not among the rules.
-    ///
-    /// Afterwards [`Integrator::resume`] tells the integrator where the particles stand; [`GivenForces`] will do as the
-    /// engine if the next steps are not the integrator's.
-    ///
-    /// [`Integrator::resume`]: crate::integrator::Integrator::resume
-    /// [`GivenForces`]: crate::force::GivenForces
-    pub fn rules(&mut self, p: &Particles) -> Option<StepRules> {
+    /// Returns the rules of the block steps of these particles; see [`crate::integrator::Integrator::step_rules`].
+    pub(super) fn rules(&mut self, p: &Particles) -> Option<StepRules> {
         self.note(p);
         self.present_rules()
     }

@@ -147,7 +147,7 @@ fn members_that_fail_are_told_and_the_others_go_on() {
 #[test]
 fn files_are_taken_by_a_pattern_and_are_the_same_after_a_resume() {
     let folder = Folder::new("");
-    let text = "run = { name = 'e', t_end = 0.5 }\nunits.system = 'henon'\nsoftening.epsilon = 0.1\n\
+    let text = "run = { name = 'e', t_end = 512 }\nunits.system = 'henon'\nsoftening.epsilon = 0.1\n\
                 [output]\ndirectory = 'e'\n[initial.file]\npath = 'a1.csv'\n\
                 [ensemble]\nsnapshots = 'end'\n[ensemble.vary]\n'initial.file.path' = { files = 'a?.csv' }";
     folder.write("run.toml", text);

@@ -6,9 +6,9 @@
 use crate::gpu;
 use gpu::{listed, modes, needed};
 use std::time::Duration;
-use tisane::force::block_steps::{Pause, Span, Taken};
+use tisane::force::block_steps::{Pause, Span, SystemStepper, SystemSteps, Taken};
 use tisane::force::cpu::{self, Width};
-use tisane::force::cuda::{CudaEngine, SystemShape, SystemSteps, SystemsOnDevice};
+use tisane::force::cuda::{CudaEngine, SystemShape, SystemsOnDevice};
 use tisane::force::precision::Precision;
 use tisane::force::{Block, ForceEngine, Forces, GivenForces};
 use tisane::initial::plummer;
@@ -111,7 +111,7 @@ fn together(
             .zip(&mut integrators)
             .zip(&all)
             .map(|(((system, particles), integrator), taken)| SystemSteps {
-                rules: integrator.rules(particles).unwrap(),
+                rules: integrator.step_rules(particles).unwrap(),
                 particles,
                 clock: system.clock,
                 epsilon: system.epsilon,
@@ -266,7 +266,7 @@ fn steps_below_the_floor_end_that_system_alone() {
         let mut integrator = system.hermite();
         integrator.start(p, &mut GivenForces::new(forces)).unwrap();
         let span = Span { from: Time::default(), until: Time::from_dt_max(2), most: u64::MAX };
-        let rules = integrator.rules(p).unwrap();
+        let rules = integrator.step_rules(p).unwrap();
         going.push(SystemSteps { particles: p, clock: system.clock, epsilon: system.epsilon, rules, span });
     }
     let taken = device.take(&mut going, None).unwrap();
@@ -311,7 +311,7 @@ fn a_number_out_of_range_is_refused() {
         let mut integrator = system.hermite();
         integrator.start(p, &mut GivenForces::new(forces)).unwrap();
         let span = Span { from: Time::default(), until: Time::from_dt_max(2), most: u64::MAX };
-        let rules = integrator.rules(p).unwrap();
+        let rules = integrator.step_rules(p).unwrap();
         going.push(SystemSteps { particles: p, clock: system.clock, epsilon: system.epsilon, rules, span });
     }
     let before = state(going[0].particles, &systems[0].clock);

@@ -7,6 +7,7 @@ use crate::config::Config;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
 use tisane::error::{Error, Result};
+use tisane::force::block_steps::SystemStepper;
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, FieldEngine, ForceEngine};
 use tisane::time::Clock;
@@ -190,5 +191,25 @@ pub fn cuda_accelerations(
 /// Always.
 #[cfg(not(feature = "cuda"))]
 pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
+    Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
+}
+
+/// Returns what takes the block steps of many systems of up to `largest` particles on a GPU at a time; [`None`] if that
+/// device cannot.
+///
+/// # Errors
+/// As [`cuda`].
+#[cfg(feature = "cuda")]
+pub fn system_stepper(precision: Precision, device: u32, largest: usize) -> Result<Option<Box<dyn SystemStepper>>> {
+    let made = tisane::force::cuda::SystemsOnDevice::new(device as usize, precision, largest).map_err(at_start)?;
+    Ok(made.map(|made| Box::new(made) as Box<dyn SystemStepper>))
+}
+
+/// Returns the error of a build without the GPU engine.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "cuda"))]
+pub fn system_stepper(_: Precision, _: u32, _: usize) -> Result<Option<Box<dyn SystemStepper>>> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }

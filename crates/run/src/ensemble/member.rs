@@ -5,7 +5,8 @@ use super::rows::{MemberRow, Tables};
 use crate::assemble::{self, Session, Setup};
 use crate::cluster::TimedSurvey;
 use crate::config::{Kept, StopAt};
-use crate::system::System;
+use crate::simulation::SessionInfo;
+use crate::system::{Engines, System};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tisane::diagnostics::cluster::Settings;
@@ -29,6 +30,8 @@ struct Plan {
     survey: Option<Settings>,
     stop: StopAt,
     bound_fraction: f64,
+    /// Softening, in internal units.
+    epsilon: f64,
     energy_error: Option<f64>,
     series: bool,
     snapshots: Kept,
@@ -58,10 +61,20 @@ impl Member {
     pub fn new(blueprint: &Blueprint, number: u64, session: Session) -> Result<Self> {
         let setup = assemble::prepare(blueprint.member(number)?)?;
         let (engines, info) = assemble::engines(&setup, session)?;
+        Self::with_engines(blueprint, number, setup, (engines, &info))
+    }
+
+    /// Creates a member with its engines.
+    pub fn with_engines(
+        blueprint: &Blueprint,
+        number: u64,
+        setup: Setup,
+        (engines, info): (Engines, &SessionInfo),
+    ) -> Result<Self> {
         let ensemble = blueprint.config.ensemble.clone().unwrap_or_default();
         let provenance = match ensemble.snapshots {
             Kept::None => Provenance::default(),
-            _ => assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, &info))?,
+            _ => assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, info))?,
         };
         let (config, scale, context, state) = (&setup.config, setup.scale, setup.run_context(), setup.state());
         let surveys = (ensemble.series && config.cluster.enabled) || ensemble.stop == StopAt::Dissolution;
@@ -71,6 +84,7 @@ impl Member {
             survey: surveys.then(|| assemble::cluster_settings(config, &scale)),
             stop: ensemble.stop,
             bound_fraction: ensemble.bound_fraction.get(),
+            epsilon: setup.epsilon(),
             energy_error: config.limits.energy_error.map(crate::config::Real::get),
             series: ensemble.series,
             snapshots: ensemble.snapshots,
@@ -116,6 +130,11 @@ impl Member {
 
     fn wall_seconds(&self) -> f64 {
         self.seconds_before + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Returns the softening, in internal units.
+    pub fn epsilon(&self) -> f64 {
+        self.plan.epsilon
     }
 
     /// Returns the moment of the next output.

@@ -7,7 +7,6 @@ use std::sync::mpsc::Sender;
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
-use tisane::force::EngineKind;
 use tisane::spin_pool::pool_of;
 use tisane_io::checkpoint::MemberState;
 
@@ -16,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Number of block steps of the first look.
 const FIRST_STEPS: u64 = 16;
 
-/// Starts the workers. A GPU takes the members one after the other.
+/// Starts the workers.
 ///
 /// # Errors
 /// [`Error::Input`] if the threads cannot be started.
@@ -26,8 +25,7 @@ pub(super) fn spawn<'scope, 'env>(
     threads: usize,
     sender: Sender<Message>,
 ) -> Result<()> {
-    let on_gpu = work.session.engine.and_then(|engine| engine.kind()) == Some(EngineKind::Cuda);
-    let workers = if on_gpu { 1 } else { pool_of(threads)?.current_num_threads() };
+    let workers = pool_of(threads)?.current_num_threads();
     for _ in 0..workers {
         let (pool, sender) = (pool_of(1)?, sender.clone());
         let deal = move || {
@@ -44,7 +42,7 @@ pub(super) fn spawn<'scope, 'env>(
 }
 
 /// Integrates a member. Returns false if the worker has to end.
-fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &Sender<Message>) -> bool {
+pub(super) fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &Sender<Message>) -> bool {
     let mut member = match Member::new(work.blueprint, number, work.session) {
         Ok(member) => member,
         Err(error) => return sender.send(Message::Ended(Box::new(failed(number, &error)))).is_ok(),

@@ -5,7 +5,7 @@ use super::rows::{MemberRow, Tables};
 use crate::assemble::Session;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tisane::error::Error;
@@ -33,6 +33,10 @@ pub(super) struct Work<'a> {
     pub session: Session,
     /// Wall time after which a worker sends the state of a member in progress.
     pub checkpoint_interval: Duration,
+    /// Flag that requests a stop.
+    pub stop: &'static AtomicBool,
+    /// Name of the GPU and version of its driver; empty without a GPU.
+    pub gpu: String,
     todo: Vec<u64>,
     next: AtomicUsize,
     states: Mutex<BTreeMap<u64, MemberState>>,
@@ -50,7 +54,7 @@ impl<'a> Work<'a> {
     pub fn new(
         (blueprint, tables): (&'a Blueprint, &'a Tables),
         snapshots: &'a Path,
-        session: Session,
+        (session, stop): (Session, &'static AtomicBool),
         (mut todo, states): (Vec<u64>, BTreeMap<u64, MemberState>),
         stops: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
@@ -61,6 +65,8 @@ impl<'a> Work<'a> {
             tables,
             snapshots,
             session,
+            stop,
+            gpu: String::new(),
             checkpoint_interval: blueprint.config.checkpoint.interval.get(),
             todo,
             next: AtomicUsize::new(0),
