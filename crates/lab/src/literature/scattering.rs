@@ -62,7 +62,7 @@ mod tests {
     use tisane::propagator::Propagator;
     use tisane::time::{Clock, Level, Time};
 
-    /// Tidal perturbation at start and end: with 1e-5 the cross sections are the same within their errors, at four to ten times the cost.
+    /// Tidal perturbation at start and end: larger than the default, which is four to ten times as costly.
     const TOLERANCE: f64 = 1e-3;
     const MASSES: [f64; 3] = [0.5; 3];
     const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 };
