@@ -37,7 +37,7 @@ impl Run {
     }
 
     /// Goes on until there is an outcome, at most to the time 600.
-    fn to_outcome(&mut self) -> Option<Outcome> {
+    fn advance_to_outcome(&mut self) -> Option<Outcome> {
         while self.now < 600 {
             self.advance(4);
             let outcome = self.outcome();
@@ -74,7 +74,7 @@ fn verify_encounters_end_in_each_outcome_and_keep_it() {
             let mut run = Run::new(encounters.draw(seed, 1.0).particles);
             let before = run.energy();
             assert_eq!(run.outcome(), None, "the start is no outcome");
-            let Some(outcome) = run.to_outcome() else { continue };
+            let Some(outcome) = run.advance_to_outcome() else { continue };
             // In units of the binding energy of the binary, 1/8: the total energy may be near zero.
             let error = (run.energy() - before) / 0.125;
             assert!(error.abs() < 1e-4, "v {velocity} seed {seed}: {outcome:?}, energy error {error:e}");
