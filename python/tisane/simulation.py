@@ -145,7 +145,7 @@ class Simulation(Strict):
     @classmethod
     def model(cls, name: str, **parameters) -> "Simulation":
         """A model by its name in configurations (`plummer`, `king`, `hernquist`, `eff`, `uniform-sphere`, `fractal`, `two-body`,
-        `figure-eight`, `pythagorean`, `solar-system`), with its parameters and the options of all simulations.
+        `binary-single`, `figure-eight`, `pythagorean`, `solar-system`), with its parameters and the options of all simulations.
 
         A parameter that is a dictionary and belongs to the stars of the model (`masses`, `binaries`, `segregation`, `rotation`,
         `central`) becomes that section: `masses={"kroupa": {...}}`.

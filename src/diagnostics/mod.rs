@@ -4,6 +4,7 @@ pub mod cluster;
 pub mod conserved;
 pub mod force_audit;
 pub mod orbit;
+pub mod outcome;
 pub mod relative_error;
 pub mod steps;
 pub mod structure;

@@ -211,17 +211,23 @@ pub fn orbits(mu: &[f64], axes: &SemiMajorAxes, eccentricities: Eccentricities, 
     let mut random = Uniform::for_purpose(seed, Purpose::Orientations);
     let draw = |mu: &f64| {
         let semi_major_axis = axes.draw(random.next(), *mu)?;
-        let u = random.next();
-        let eccentricity = match eccentricities {
-            Eccentricities::Thermal => u.sqrt(),
-            Eccentricities::Uniform => u,
-            Eccentricities::Fixed(e) => e,
-        };
-        let inclination = acos(1.0 - 2.0 * random.next());
-        let [node, pericentre, mean_anomaly] = [0; 3].map(|_| TAU * random.next());
-        Some(Elements { semi_major_axis, eccentricity, inclination, node, pericentre, mean_anomaly })
+        Some(orbit(semi_major_axis, eccentricities, &mut random))
     };
     mu.iter().map(draw).collect()
+}
+
+/// Draws an orbit of the given semi-major axis in random orientation and phase, from five deviates: eccentricity,
+/// inclination, node, pericentre, mean anomaly.
+pub(crate) fn orbit(semi_major_axis: f64, eccentricities: Eccentricities, random: &mut Uniform) -> Elements {
+    let u = random.next();
+    let eccentricity = match eccentricities {
+        Eccentricities::Thermal => u.sqrt(),
+        Eccentricities::Uniform => u,
+        Eccentricities::Fixed(e) => e,
+    };
+    let inclination = acos(1.0 - 2.0 * random.next());
+    let [node, pericentre, mean_anomaly] = [0; 3].map(|_| TAU * random.next());
+    Elements { semi_major_axis, eccentricity, inclination, node, pericentre, mean_anomaly }
 }
 
 /// Returns positions and velocities of the two stars of a binary whose centre of mass is at `pos` and moves with `vel`;

@@ -6,6 +6,7 @@
 //! programming error and panics as documented.
 
 pub mod binaries;
+pub mod binary_single;
 pub mod central_body;
 pub mod eff;
 pub mod encounter;

@@ -1,5 +1,6 @@
 //! Promises on initial models and on what is found of a cluster.
 
+mod binary_single;
 mod initial_models;
 mod initial_population;
 mod plummer;

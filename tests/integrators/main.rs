@@ -3,6 +3,7 @@
 mod block_steps;
 #[path = "../common/mod.rs"]
 mod common;
+mod encounters;
 mod external_field;
 mod hermite4_order;
 mod leapfrog_order;

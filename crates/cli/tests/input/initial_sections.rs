@@ -260,3 +260,30 @@ fn verify_two_clusters_are_on_their_orbit() {
     let energy = v.norm().powi(2) / 2.0 - mu / x.norm();
     assert!((energy + mu * (1.0 - e) / (2.0 * q)).abs() < 1e-12, "{energy}");
 }
+
+#[test]
+fn verify_an_encounter_of_a_binary_with_a_single_star_is_as_written() {
+    let (setup, p) = built("", "[initial.binary-single]\nvelocity = 2\n");
+    assert_eq!((p.mass.as_slice(), setup.binaries.as_slice()), ([0.5; 3].as_slice(), [0].as_slice()));
+    let config = setup.config.resolved_toml().unwrap();
+    for line in ["impact_parameter = 2.6", "seed = 1", "tidal_tolerance = 0.00001", "eccentricity = \"circular\""] {
+        assert!(config.contains(line), "{line}:\n{config}");
+    }
+    let about = |name: &str| setup.about.iter().find(|(of, _)| of == name).map(|(_, value)| &**value).unwrap();
+    assert!(about("critical velocity").starts_with("0.866025"), "{:?}", setup.about);
+    assert!(about("distance at the start").starts_with("66.94"), "{:?}", setup.about);
+    // Total energy: of the binary, −1/8, and of the motion at infinity, (m1 m2/(2 a)) v² = 4/8; nothing is lost on the way but
+    // the tides' share of the energy.
+    let (t, u) = energies(&p);
+    assert!((t + u - 0.375).abs() < 1e-5, "{}", t + u);
+    let (_, other) = built("", "[initial.binary-single]\nvelocity = 2\nseed = 2\n");
+    assert_ne!(p.pos, other.pos);
+    let masses = "m1 = 10\nm2 = 5\nm3 = 1\nsemi_major_axis = 1e-4\n";
+    let keys = format!("[initial.binary-single]\n{masses}velocity = 0.5\neccentricity = \"fixed\"\ne = 0.5\n");
+    let (setup, p) = built(PHYSICAL, &keys);
+    assert!((p.total_mass() - 16.0).abs() < 1e-12);
+    assert!(setup.config.resolved_toml().unwrap().contains("impact_parameter = 8.9"));
+    let text = format!("[run]\nname = \"x\"\nt_end = 1\n{PHYSICAL}[initial.binary-single]\nvelocity = 1\nm1 = 1\n");
+    let Err(message) = Config::from_str("x.toml", &text, Path::new(""), &[]) else { panic!("masses are missing") };
+    assert!(message.to_string().contains("m2"), "{message}");
+}

@@ -57,6 +57,7 @@ fn of_model(model: &Model) -> (&'static str, Keys) {
         Model::File(_) => ("file", &[]),
         Model::Elements(_) => ("elements", &["MurrayDermott1999"]),
         Model::TwoBody(_) => ("two-body", &["MurrayDermott1999"]),
+        Model::BinarySingle(_) => ("binary-single", &["HutBahcall1983", "Fregeau2004", "MurrayDermott1999"]),
         Model::FigureEight {} => ("figure-eight", &["Moore1993", "ChencinerMontgomery2000"]),
         Model::Pythagorean {} => ("pythagorean", &["Burrau1913", "SzebehelyPeters1967"]),
         Model::SolarSystem {} => ("solar-system", &["Standish", "Luzum2011"]),
@@ -181,7 +182,7 @@ impl Citations {
         }
         let (name, keys) = of_model(&initial.model);
         self.add(format!("initial conditions {name}"), keys);
-        if initial.model.sampled().is_some() {
+        if initial.sampled().is_some() {
             self.add("random numbers".into(), RANDOM_NUMBERS);
         }
         if let Some(masses) = &initial.masses {

@@ -12,6 +12,7 @@ mod cublas;
 #[allow(unsafe_code, reason = "declares what the kernels of this module take")]
 mod gpu_kernels;
 pub mod kernel;
+pub mod scattering;
 pub mod tables;
 
 #[cfg(feature = "cuda")]

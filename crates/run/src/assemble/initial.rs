@@ -4,6 +4,7 @@ use super::{particle_file, sampled};
 use crate::config::{self, Encounter, Initial, Loaded, Model, Problem};
 use std::f64::consts::TAU;
 use tisane::error::{Error, Result};
+use tisane::initial::binary_single::Encounters;
 use tisane::initial::kepler::Elements;
 use tisane::initial::{self, InitialState};
 use tisane::particles::{Particles, Vec3};
@@ -37,6 +38,7 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
             let (a, e) = (two.semi_major_axis(), two.eccentricity.get());
             fixed(initial::two_body::orbit(two.m1(), two.m2(), a, e, at_pericentre, g), "two bodies")
         }
+        Model::BinarySingle(model) => binary_single(model, context),
         Model::FigureEight {} => fixed(initial::figure_eight::orbit(), "figure-eight (Chenciner & Montgomery 2000)"),
         Model::Pythagorean {} => fixed(initial::pythagorean::triangle(), "Pythagorean problem (Burrau 1913)"),
         Model::Memory {} => {
@@ -52,6 +54,37 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
         | Model::UniformSphere(_)
         | Model::Fractal(_) => sampled::state(at, initial, context)?,
     })
+}
+
+/// Returns the encounter of a binary with a single star.
+fn binary_single(model: &config::BinarySingle, context: &Context<'_>) -> InitialState {
+    let (units, masses, semi_major_axis) = (&context.units, model.masses(), model.semi_major_axis());
+    let encounters = Encounters {
+        masses,
+        semi_major_axis,
+        eccentricities: model.eccentricities(),
+        velocity: model.velocity.get(),
+        impact_parameter: model.impact_parameter(),
+        tidal_tolerance: model.tidal_tolerance.get(),
+    };
+    let drawn = encounters.draw(model.seed(), units.g());
+    let (length, velocity) = (&units.length.name, &units.velocity.name);
+    let period = TAU * (semi_major_axis.powi(3) / (units.g() * (masses[0] + masses[1]))).sqrt();
+    let about = [
+        ("critical velocity", format!("{:.6} {velocity}", encounters.critical_velocity(units.g()))),
+        ("velocity at infinity", format!("{:.6} {velocity}", drawn.velocity)),
+        ("largest impact parameter", format!("{:.6} {length}", encounters.impact_parameter * semi_major_axis)),
+        ("impact parameter", format!("{:.6} {length}", drawn.impact_parameter)),
+        ("distance at the start", format!("{:.6} {length}", drawn.separation)),
+        ("eccentricity of the binary", format!("{:.6}", drawn.eccentricity)),
+        ("period of the binary", format!("{period:.6} {}", units.time.name)),
+    ];
+    let source = format!("binary-single encounter, seed {}", model.seed());
+    InitialState {
+        about: about.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        binaries: vec![0],
+        ..InitialState::new(drawn.particles, &source)
+    }
 }
 
 /// Returns several systems as one, each moved to its position and velocity, with consecutive ids.

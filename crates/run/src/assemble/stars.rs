@@ -212,13 +212,7 @@ fn laws_of(written: &config::Binaries, units: &Units) -> (SemiMajorAxes, Eccentr
         config::SemiMajorAxis::Kroupa => periods(PeriodLaw::Kroupa),
         config::SemiMajorAxis::DuquennoyMayor => periods(PeriodLaw::DuquennoyMayor),
     };
-    let eccentricities = match written.eccentricity {
-        config::Eccentricity::Thermal => Eccentricities::Thermal,
-        config::Eccentricity::Uniform => Eccentricities::Uniform,
-        config::Eccentricity::Circular => Eccentricities::Fixed(0.0),
-        config::Eccentricity::Fixed => Eccentricities::Fixed(written.e()),
-    };
-    (axes, eccentricities)
+    (axes, written.eccentricity.law(written.e()))
 }
 
 fn no_period(loaded: &Loaded, at: &str, written: &config::Binaries) -> Error {

@@ -2,6 +2,7 @@
 
 mod models;
 mod population;
+mod scattering;
 
 use std::path::Path;
 
@@ -20,6 +21,7 @@ pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size
 pub use population::{
     Binaries, Central, Eccentricity, MassFunction, Masses, Pairing, Rotation, Segregation, SemiMajorAxis,
 };
+pub use scattering::BinarySingle;
 
 /// Initial conditions: exactly one model, and the properties of the stars of a sampled one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +74,8 @@ pub enum Model {
     Elements(Elements),
     /// Two bodies on a Kepler orbit.
     TwoBody(TwoBody),
+    /// Binary and a single star that approaches it from infinity: binary-single scattering (Hut & Bahcall 1983).
+    BinarySingle(BinarySingle),
     /// Three equal masses on the figure-eight orbit (Chenciner & Montgomery 2000); Henon units.
     FigureEight {},
     /// Masses 3, 4, 5 at rest in the corners of a right triangle (Burrau 1913); Henon units.
@@ -155,8 +159,8 @@ impl Initial {
         }
     }
 
-    /// Returns the number of particles, if the configuration gives it, the key that gives it, and the seed of a sampled
-    /// model (of the first of several); [`None`] for any other model.
+    /// Returns the number of particles, if the configuration gives it, the key that gives it, and the seed of a model that
+    /// is drawn at random (of the first of several); [`None`] for any other model.
     #[must_use]
     pub fn sampled(&self) -> Option<(Option<u64>, String, u64)> {
         if let Model::Clusters(clusters) = &self.model {
@@ -164,6 +168,9 @@ impl Initial {
             let n = parts.iter().map(|part| part.as_ref()?.0).sum();
             let seed = parts.iter().flatten().next()?.2;
             return Some((n, "initial.clusters".to_owned(), seed));
+        }
+        if let Model::BinarySingle(model) = &self.model {
+            return Some((Some(3), "initial.binary-single".to_owned(), model.seed()));
         }
         let of = self.model.sampled()?;
         let n = of.sampling.n.map(|n| u64::from(n) + u64::from(self.central.is_some()));

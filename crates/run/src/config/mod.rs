@@ -30,9 +30,9 @@ pub use error::Problem;
 pub use file::{Source, commented, read, read_text};
 pub use format::Format;
 pub use initial::{
-    Apsis, Binaries, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Fractal, Hernquist, Initial,
-    King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation, SemiMajorAxis, Size,
-    TwoBody, UniformSphere, parse_datasets,
+    Apsis, Binaries, BinarySingle, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Fractal,
+    Hernquist, Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
+    SemiMajorAxis, Size, TwoBody, UniformSphere, parse_datasets,
 };
 pub use limits::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};

@@ -10,7 +10,7 @@ use super::error::Problem;
 use super::file::commented;
 use super::initial::ORIGIN;
 use super::schema::{follow, summary};
-use super::{Config, Initial, Masses, Model, Size, System, TwoBody};
+use super::{BinarySingle, Config, Initial, Masses, Model, Size, System, TwoBody};
 use tisane::Result;
 use tisane::real;
 use tisane::units::Real;
@@ -69,6 +69,15 @@ impl Initial {
                 model.m1.get_or_insert(TwoBody::MASS);
                 model.m2.get_or_insert(TwoBody::MASS);
                 model.semi_major_axis.get_or_insert(TwoBody::SEMI_MAJOR_AXIS);
+            }
+            Model::BinarySingle(model) => {
+                for mass in [&mut model.m1, &mut model.m2, &mut model.m3] {
+                    mass.get_or_insert(BinarySingle::MASS);
+                }
+                model.semi_major_axis.get_or_insert(BinarySingle::SEMI_MAJOR_AXIS);
+                let largest = finite(&format!("{at}.binary-single.impact_parameter"), model.impact_parameter())?;
+                model.impact_parameter.get_or_insert(largest);
+                model.seed.get_or_insert(number);
             }
             Model::Elements(model) => model.path = absolute_path(&format!("{at}.elements.path"), base, &model.path)?,
             Model::File(model) => model.path = absolute_path(&format!("{at}.file.path"), base, &model.path)?,

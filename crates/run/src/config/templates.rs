@@ -1,7 +1,7 @@
 //! Commented configurations to start from, which `tisane init` prints.
 
 /// Names and texts of the templates, one for each initial model.
-pub const TEMPLATES: [(&str, &str); 13] = [
+pub const TEMPLATES: [(&str, &str); 14] = [
     ("plummer", include_str!("templates/plummer.toml")),
     ("king", include_str!("templates/king.toml")),
     ("hernquist", include_str!("templates/hernquist.toml")),
@@ -12,6 +12,7 @@ pub const TEMPLATES: [(&str, &str); 13] = [
     ("file", include_str!("templates/file.toml")),
     ("elements", include_str!("templates/elements.toml")),
     ("two-body", include_str!("templates/two-body.toml")),
+    ("binary-single", include_str!("templates/binary-single.toml")),
     ("figure-eight", include_str!("templates/figure-eight.toml")),
     ("pythagorean", include_str!("templates/pythagorean.toml")),
     ("solar-system", include_str!("templates/solar-system.toml")),

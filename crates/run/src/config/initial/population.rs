@@ -5,6 +5,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use tisane::initial::binaries::Eccentricities;
 use tisane::real;
 use tisane::units::Real;
 
@@ -168,6 +169,19 @@ pub enum Eccentricity {
     Circular,
     /// One eccentricity for all binaries, the key e.
     Fixed,
+}
+
+impl Eccentricity {
+    /// Returns the distribution that a law stands for; `e` is the fixed eccentricity.
+    #[must_use]
+    pub const fn law(self, e: f64) -> Eccentricities {
+        match self {
+            Self::Thermal => Eccentricities::Thermal,
+            Self::Uniform => Eccentricities::Uniform,
+            Self::Circular => Eccentricities::Fixed(0.0),
+            Self::Fixed => Eccentricities::Fixed(e),
+        }
+    }
 }
 
 /// Primordial mass segregation.

@@ -3,7 +3,8 @@
 use super::super::document::{item_path, join};
 use super::super::error::Problem;
 use super::super::initial::{
-    Binaries, Eccentricity, Encounter, FileModel, Initial, MassFunction, Masses, Model, Sampled, SemiMajorAxis, TwoBody,
+    Binaries, BinarySingle, Eccentricity, Encounter, FileModel, Initial, MassFunction, Masses, Model, Sampled,
+    SemiMajorAxis, TwoBody,
 };
 use super::{above, at_least, required};
 use tisane::units::Real;
@@ -44,6 +45,7 @@ fn one(at: &str, initial: &Initial, physical: bool, found: &mut Vec<Problem>) {
             }
         }
         Model::TwoBody(m) => two_body(at, m, physical, found),
+        Model::BinarySingle(m) => binary_single(at, m, physical, found),
         Model::File(m) => file(at, m, found),
         Model::Elements(m) => {
             let key = |name: &str| format!("{at}.elements.{name}");
@@ -296,7 +298,13 @@ fn pairs(section: &str, binaries: &Binaries, physical: bool, found: &mut Vec<Pro
         }
         SemiMajorAxis::Kroupa | SemiMajorAxis::DuquennoyMayor => {}
     }
-    match (binaries.eccentricity == Eccentricity::Fixed, binaries.e) {
+    eccentricity(section, binaries.eccentricity, binaries.e, found);
+}
+
+/// Checks that the key `e` of a section is given if its eccentricity is fixed, and only then.
+fn eccentricity(section: &str, law: Eccentricity, e: Option<Real>, found: &mut Vec<Problem>) {
+    let key = |key: &str| format!("{section}.{key}");
+    match (law == Eccentricity::Fixed, e) {
         (true, None) => found.push(missing(section, "e", "the eccentricity of all binaries")),
         (true, Some(e)) => from_to_below(key("e"), e, 1.0, found),
         (false, Some(_)) => {
@@ -377,4 +385,23 @@ fn two_body(at: &str, model: &TwoBody, physical: bool, found: &mut Vec<Problem>)
         required(found, &section, &sizes);
     }
     from_to_below(format!("{section}.eccentricity"), model.eccentricity, 1.0, found);
+}
+
+fn binary_single(at: &str, model: &BinarySingle, physical: bool, found: &mut Vec<Problem>) {
+    let section = format!("{at}.binary-single");
+    let sizes = [("m1", model.m1), ("m2", model.m2), ("m3", model.m3), ("semi_major_axis", model.semi_major_axis)];
+    let others = [("velocity", Some(model.velocity)), ("impact_parameter", model.impact_parameter)];
+    for (key, value) in sizes.into_iter().chain(others) {
+        above(found, format!("{section}.{key}"), value, 0.0);
+    }
+    if physical {
+        required(found, &section, &sizes);
+    }
+    eccentricity(&section, model.eccentricity, model.e, found);
+    let tolerance = model.tidal_tolerance;
+    if !(tolerance.get() > 0.0 && tolerance.get() < 1.0) {
+        let problem = format!("expected a number above 0 and below 1, found {tolerance}");
+        let help = "1e-5 starts an equal-mass encounter at 67 semi-major axes, 1e-3 at 14";
+        found.push(Problem::new(format!("{section}.tidal_tolerance"), problem).with_help(help));
+    }
 }
