@@ -47,6 +47,15 @@ impl Outcome {
         }
     }
 
+    /// Returns the body that leaves and the binary that remains, if one does.
+    #[must_use]
+    pub const fn departure(&self) -> Option<Departure> {
+        match self {
+            Self::Flyby(departure) | Self::Exchange(departure) => Some(*departure),
+            Self::Ionisation => None,
+        }
+    }
+
     /// Returns the outcome of an encounter in which the particles of the indices `pair` were the binary at the start, or
     /// [`None`] as long as it is unresolved. It may be asked for at any time at which all three particles stand at the same
     /// time, so at multiples of `dt_max`; once there is an outcome, it stays. G = 1, no softening.

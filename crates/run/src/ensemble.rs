@@ -6,6 +6,7 @@
 //! an ensemble that was stopped or killed goes on where it was.
 
 mod blueprint;
+mod device_member;
 mod files;
 mod member;
 mod members;

@@ -98,10 +98,10 @@ fn threads_stops_and_kills_change_no_row() {
     let want = rows(&folder.path("whole"));
     run("threads", &["--threads", "3"]).exits(0);
     assert!(rows(&folder.path("threads")) == want, "three threads");
-    run("limited", &["--time-limit", "100ms", "--threads", "2"]).exits(3).says(&["stopped (time-limit)", "resume"]);
+    run("limited", &["--time-limit", "40ms", "--threads", "2"]).exits(3).says(&["stopped (time-limit)", "resume"]);
     assert!(folder.path("limited").join("in_progress.hdf5").is_file(), "members in progress are kept");
     folder.tisane(&["inspect", "limited/in_progress.hdf5"]).exits(0).says(&["in progress"]);
-    folder.tisane(&["resume", "limited", "--time-limit", "100ms"]).exits(3);
+    folder.tisane(&["resume", "limited", "--time-limit", "10ms"]).exits(3);
     folder.tisane(&["resume", "limited", "--threads", "2"]).exits(0);
     assert!(rows(&folder.path("limited")) == want, "stopped twice");
     assert!(!folder.path("limited").join("in_progress.hdf5").exists(), "nothing is in progress");

@@ -1,5 +1,6 @@
 //! Section `[ensemble]`: many runs of one configuration, in each of which some keys have other values.
 
+use super::Model;
 use super::error::Problem;
 use super::validate::{above, at_least};
 use schemars::JsonSchema;
@@ -57,6 +58,8 @@ pub enum StopAt {
     End,
     /// The bound mass is below a share of the initial mass: the cluster is dissolved.
     Dissolution,
+    /// The outcome of an encounter is certain: with the model binary-single.
+    Escape,
 }
 
 /// Snapshots that are kept of every member.
@@ -231,7 +234,11 @@ impl Rule {
 
 impl Ensemble {
     /// Adds the mistakes in its values to `found`.
-    pub(super) fn validate(&self, found: &mut Vec<Problem>) {
+    pub(super) fn validate(&self, model: &Model, found: &mut Vec<Problem>) {
+        if self.stop == StopAt::Escape && !matches!(model, Model::BinarySingle(_)) {
+            let problem = Problem::new("ensemble.stop", "\"escape\" is for encounters of three bodies");
+            found.push(problem.with_help("take [initial.binary-single], or another stop"));
+        }
         let share = self.bound_fraction.get();
         if !(share > 0.0 && share < 1.0) {
             let problem = format!("expected a share above 0 and below 1, found {share}");

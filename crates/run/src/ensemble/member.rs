@@ -4,15 +4,17 @@ use super::blueprint::Blueprint;
 use super::rows::{MemberRow, Tables};
 use crate::assemble::{self, Session, Setup};
 use crate::cluster::TimedSurvey;
-use crate::config::{Kept, StopAt};
+use crate::config::{Config, Ensemble, Kept, Model, StopAt};
 use crate::simulation::SessionInfo;
 use crate::system::{Engines, System};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tisane::diagnostics::cluster::Settings;
 use tisane::diagnostics::force_audit::Audit;
+use tisane::diagnostics::outcome::Outcome;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::Field;
+use tisane::pair::{Body, Pair};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
 use tisane_io::checkpoint::MemberState;
@@ -22,6 +24,9 @@ use tisane_io::provenance::{self, Provenance};
 use tisane_io::snapshot::{self, Snapshot};
 use tisane_io::table::Value;
 
+/// Indices of the stars of the binary of an encounter.
+const BINARY: [usize; 2] = [0, 1];
+
 /// Settings of the outputs of a member, and of its end.
 struct Plan {
     end: Time,
@@ -30,6 +35,8 @@ struct Plan {
     survey: Option<Settings>,
     stop: StopAt,
     bound_fraction: f64,
+    /// Tidal tolerance of the outcome of an encounter, if that is looked for.
+    encounter: Option<f64>,
     /// Softening, in internal units.
     epsilon: f64,
     energy_error: Option<f64>,
@@ -49,6 +56,17 @@ pub(super) struct Member {
     seconds_before: f64,
     measured: Option<(DiagnosticsRow, Option<Audit>)>,
     bound_fraction: f64,
+    outcome: Option<Outcome>,
+    /// Binding energy of the binary of an encounter at the start: its total energy may be near zero.
+    binding_energy: Option<f64>,
+}
+
+/// Returns the tidal tolerance of the outcome of an encounter, if that is looked for.
+fn tolerance(ensemble: &Ensemble, config: &Config) -> Option<f64> {
+    match &config.initial.model {
+        Model::BinarySingle(model) if ensemble.stop == StopAt::Escape => Some(model.tidal_tolerance.get()),
+        _ => None,
+    }
 }
 
 /// Name of the snapshot of a member's output, of those in `dir`.
@@ -84,11 +102,16 @@ impl Member {
             survey: surveys.then(|| assemble::cluster_settings(config, &scale)),
             stop: ensemble.stop,
             bound_fraction: ensemble.bound_fraction.get(),
+            encounter: tolerance(&ensemble, config),
             epsilon: setup.epsilon(),
             energy_error: config.limits.energy_error.map(crate::config::Real::get),
             series: ensemble.series,
             snapshots: ensemble.snapshots,
         };
+        let p = &setup.particles;
+        let star = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
+        let binding_energy =
+            plan.encounter.map(|_| Pair::new(&star(BINARY[0]), &star(BINARY[1]), 0.0).binding_energy());
         let units = FileUnits { units: config.units(), scale };
         let Setup { particles, config, .. } = setup;
         let system = System { particles, state, engines, external_field: !config.external.is_empty() };
@@ -103,6 +126,8 @@ impl Member {
             seconds_before: 0.0,
             measured: None,
             bound_fraction: f64::NAN,
+            outcome: None,
+            binding_energy,
         })
     }
 
@@ -167,6 +192,8 @@ impl Member {
         if let Some(survey) = &survey {
             self.bound_fraction = survey.survey.bound.0 / self.system.particles.total_mass();
         }
+        let encounter = self.plan.encounter;
+        self.outcome = encounter.and_then(|tolerance| Outcome::find(&self.system.particles, BINARY, tolerance));
         let ends = self.has_ended();
         if self.plan.series {
             let cluster = survey.as_ref().map(TimedSurvey::row);
@@ -196,7 +223,7 @@ impl Member {
     }
 
     fn has_ended(&self) -> bool {
-        self.system.state.now >= self.plan.end || self.is_dissolved()
+        self.system.state.now >= self.plan.end || self.is_dissolved() || self.outcome.is_some()
     }
 
     fn write_snapshot(&mut self, field: &Field, folder: &Path) -> Result<()> {
@@ -228,21 +255,29 @@ impl Member {
         let outcome = match &problem {
             Some(_) => FAILED,
             None if self.is_dissolved() => "dissolved",
-            None => "finished",
+            None => match (self.outcome, self.plan.encounter) {
+                (Some(outcome), _) => outcome.name(),
+                (None, Some(_)) => "unresolved",
+                (None, None) => "finished",
+            },
         };
         let measured = self.measured.as_ref();
+        // Errors are relative to the energy at the start, which a row of an encounter has another scale for.
+        let energy = state.references.energy;
+        let scale = self.binding_energy.map_or(1.0, |binding| energy.abs() / binding);
         let audit = measured.and_then(|(_, audit)| audit.as_ref());
         MemberRow {
             member: self.number,
             outcome: outcome.into(),
             n: particles.len() as u64,
             time: state.time(),
-            energy: state.references.energy,
-            energy_error: measured.map_or(f64::NAN, |(row, _)| row.relative_energy_error),
-            max_energy_error: state.references.max_relative_energy_error,
+            energy,
+            energy_error: measured.map_or(f64::NAN, |(row, _)| row.relative_energy_error * scale),
+            max_energy_error: state.references.max_relative_energy_error * scale,
             angular_momentum_error: state.references.angular_momentum_error,
             acceleration_error: audit.map_or(0.0, |audit| audit.acc.rms),
             bound_fraction: self.bound_fraction,
+            departure: self.outcome.and_then(|outcome| outcome.departure()),
             block_steps: state.counters.block_steps,
             particle_steps: state.counters.particle_steps,
             clamped_steps: state.counters.clamped_steps,

@@ -178,10 +178,10 @@ fn draw(rule: &Rule, deviates: &[f64]) -> f64 {
 /// Returns the keys of the seeds of the models, with their values.
 fn seeds(config: &Config, ensemble: &Ensemble, draws: bool) -> Result<Vec<(String, u64)>, Problem> {
     let mut found = Vec::new();
-    let mut add = |at: &str, initial: &crate::config::Initial| {
-        if let Some(of) = initial.model.sampled() {
-            found.push((format!("{at}.{}.seed", of.name), of.sampling.seed()));
-        }
+    let mut add = |at: &str, initial: &crate::config::Initial| match (&initial.model, initial.model.sampled()) {
+        (Model::BinarySingle(model), _) => found.push((format!("{at}.binary-single.seed"), model.seed())),
+        (_, Some(of)) => found.push((format!("{at}.{}.seed", of.name), of.sampling.seed())),
+        _ => {}
     };
     match &config.initial.model {
         Model::Clusters(clusters) => {
@@ -315,6 +315,7 @@ mod tests {
             ("vary.\"a.b\" = { form = 1 }", "did you mean `from`"),
             ("vary.\"run.name\" = [\"b\"]", "run.name is common to all members"),
             ("stop = \"disolution\"", "did you mean \"dissolution\""),
+            ("stop = \"escape\"", "ensemble.stop: \"escape\" is for encounters"),
             ("bound_fraction = 1.5", "ensemble.bound_fraction: expected a share"),
         ] {
             let error = members(&format!("[ensemble]\n{ensemble}")).unwrap_err();

@@ -1,26 +1,20 @@
 //! Members on a GPU: many at a time, whose block steps it takes by itself. The host starts them, measures them at their
 //! outputs, and takes the few steps whose forces need its closer look.
 
+use super::device_member::{Built, Running, build, give};
 use super::member::{Member, Outputs};
 use super::on_cores::{self, failed};
 use super::work::{Message, Work};
-use crate::assemble::{self, OnGpu, engines_stepped_elsewhere};
-use crate::config::Engine;
-use crate::simulation::SessionInfo;
 use crate::system::System;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
+use tisane::force::EngineKind;
 use tisane::force::block_steps::{Pause, Span, StepRules, SystemStepper, SystemSteps, Taken};
 use tisane::force::precision::Precision;
-use tisane::force::{EngineKind, ForceEngine, Forces, Targets};
-use tisane::integrator::Progress;
-use tisane::particles::Particles;
-use tisane::time::Time;
 use tisane_io::checkpoint::MemberState;
 use tisane_io::table::Value;
 
@@ -36,65 +30,6 @@ const HOST_TURN: u64 = 16;
 
 /// Builds what takes the steps of systems of up to a number of particles in a mode; [`None`] if nothing can.
 pub(super) type Open<'a> = dyn Fn(Precision, usize) -> Result<Option<Box<dyn SystemStepper>>> + Sync + 'a;
-
-/// Member with the forces that the device computed for it.
-struct Running {
-    member: Member,
-    given: Given,
-    precision: Precision,
-    /// Share of its time that was counted.
-    share: f64,
-}
-
-/// Forces on all particles of a member at its present positions.
-type Given = Arc<Mutex<Option<Forces>>>;
-
-fn give(given: &Given, forces: Option<Forces>) {
-    *given.lock().unwrap_or_else(PoisonError::into_inner) = forces;
-}
-
-/// Engine of a member: forces that the device computed, and those of an engine of its own while the host takes steps.
-struct MemberEngine {
-    given: Given,
-    open: Box<dyn Fn() -> Result<Box<dyn ForceEngine>> + Send>,
-    engine: Option<Box<dyn ForceEngine>>,
-    particles: Particles,
-}
-
-impl ForceEngine for MemberEngine {
-    fn load(&mut self, all: &Particles) -> Result<()> {
-        self.engine = None;
-        self.particles.clone_from(all);
-        Ok(())
-    }
-
-    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        match &mut self.engine {
-            Some(engine) => engine.update(all, changed),
-            None => self.load(all),
-        }
-    }
-
-    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        if let Some(forces) = &*self.given.lock().unwrap_or_else(PoisonError::into_inner) {
-            out.resize(targets.len());
-            for (k, &i) in targets.index.iter().enumerate() {
-                let i = i as usize;
-                (out.acc[k], out.jerk[k], out.pot[k]) = (forces.acc[i], forces.jerk[i], forces.pot[i]);
-            }
-            return Ok(());
-        }
-        let engine = match &mut self.engine {
-            Some(engine) => engine,
-            none => {
-                let mut engine = (self.open)()?;
-                engine.load(&self.particles)?;
-                none.insert(engine)
-            }
-        };
-        engine.evaluate(now, targets, out)
-    }
-}
 
 /// Integrates all members of the work with what `open` builds, which has the bits of a kind of engine. Returns the error that ends the ensemble, if there is one.
 pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender: &Sender<Message>) -> Result<()> {
@@ -123,63 +58,6 @@ pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender
     Ok(())
 }
 
-impl Running {
-    /// Returns the rules of the next steps.
-    fn rules(&mut self) -> Result<StepRules> {
-        let System { particles, engines, .. } = &mut self.member.system;
-        let none = || Error::Integration { problem: "this scheme has no rules for a device".into(), help: None };
-        engines.propagator.step_rules(particles).ok_or_else(none)
-    }
-
-    /// Returns true if a particle needs a step below the floor of these rules.
-    fn is_below(&self, rules: &StepRules) -> bool {
-        !rules.clamps && self.member.system.particles.step.iter().any(|level| *level > rules.floor)
-    }
-
-    /// Counts steps that the device took.
-    fn count(&mut self, taken: &Taken, work: &Work<'_>) {
-        let n = self.member.system.particles.len() as u64;
-        let pairs = taken.particle_steps * n.saturating_sub(1);
-        let Taken { now, block_steps, particle_steps, clamped, .. } = *taken;
-        self.member.system.count(Progress { now, block_steps, particle_steps, pairs, clamped });
-        self.count_share(block_steps, work);
-    }
-
-    fn count_share(&mut self, block_steps: u64, work: &Work<'_>) {
-        work.count(block_steps, self.member.share() - self.share);
-        self.share = self.member.share();
-    }
-
-    /// Takes up to some steps with forces of the member's own engine. Returns true if its next output is due.
-    fn step_on_host(&mut self, steps: u64, work: &Work<'_>) -> Result<bool> {
-        let until = self.member.next_output();
-        let system = &mut self.member.system;
-        system.engines.propagator.resume(&system.particles, system.state.now)?;
-        let done = system.advance(until, steps)?;
-        self.count_share(done.block_steps, work);
-        Ok(done.now == until)
-    }
-}
-
-/// Reads and builds a member, whose bits are those of a kind of engine.
-fn build(work: &Work<'_>, kind: EngineKind, number: u64, state: Option<MemberState>) -> Result<Built> {
-    let setup = assemble::prepare(work.blueprint.member(number)?)?;
-    let (precision, epsilon, clock) = (setup.config.force.precision(), setup.epsilon(), setup.clock);
-    let device = work.session.device.unwrap_or(setup.config.force.device);
-    let on = OnGpu { device, room_for: setup.particles.len(), ..OnGpu::default() };
-    // In f64 the CPU has the same bits.
-    let engine = if precision == Precision::F64 { Engine::Cpu } else { Engine::Cuda };
-    let open = Box::new(move || assemble::force_engine(engine, precision, epsilon, clock, on));
-    let given = Given::default();
-    let engine = MemberEngine { given: given.clone(), open, engine: None, particles: Particles::default() };
-    let Some(engines) = engines_stepped_elsewhere(&setup, kind, Box::new(engine))? else {
-        return Ok(Built::Left(number, state));
-    };
-    let info = SessionInfo { gpu: work.gpu.clone(), ..SessionInfo::default() };
-    let member = Member::with_engines(work.blueprint, number, setup, (engines, &info))?;
-    Ok(Built::Running(Box::new(Running { member, given, precision, share: 0.0 }), state))
-}
-
 struct OnDevice<'a> {
     kind: EngineKind,
     work: &'a Work<'a>,
@@ -190,14 +68,6 @@ struct OnDevice<'a> {
     running: Vec<Running>,
     /// Members that the device cannot step.
     left: Vec<(u64, Option<MemberState>)>,
-}
-
-/// What became of a member that was taken.
-enum Built {
-    Running(Box<Running>, Option<MemberState>),
-    /// The host must step it.
-    Left(u64, Option<MemberState>),
-    Failed(u64, Error),
 }
 
 impl OnDevice<'_> {
@@ -382,6 +252,115 @@ impl OnDevice<'_> {
     fn send_states(&mut self) {
         for it in &self.running {
             let _ = self.sender.send(Message::State(Box::new(it.member.state())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Blueprint, Ending, Ensemble, Options};
+    use super::*;
+    use crate::assemble::{OnGpu, Session, force_engine};
+    use crate::config::{Config, Engine};
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+    use tisane::force::Forces;
+    use tisane::integrator::{AnyIntegrator, Integrator, IntegratorSettings};
+    use tisane::particles::Particles;
+    use tisane::time::Clock;
+    use tisane_io::table::Table;
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
+    const CONFIG: &str = "run = { name = 'e', t_end = 1 }\ninitial.plummer.n = 24\nsoftening.epsilon = 0.02\n\
+                          integrator.hermite4.dt_min = '2^-15'\noutput.interval = 0.25\nforce.precision = 'f64'\n\
+                          [ensemble]\nseries = true\nrealisations = 5\n\
+                          [ensemble.vary]\n'softening.epsilon' = [0.02, 0.05, 1e-9]\n";
+
+    /// Takes steps on the CPU, some at a time, and refuses some.
+    struct Stepper {
+        settings: IntegratorSettings,
+        at_once: u64,
+        asked: u64,
+    }
+
+    fn on_cpu(epsilon: f64, clock: Clock) -> Box<dyn tisane::force::ForceEngine> {
+        force_engine(Engine::Cpu, Precision::F64, epsilon, clock, OnGpu::default()).unwrap()
+    }
+
+    impl SystemStepper for Stepper {
+        fn forces(&mut self, systems: &[(&Particles, f64)]) -> Result<Vec<Forces>> {
+            let clock = Clock { start: 0.0, dt_max: 1.0 };
+            let of = |&(p, epsilon): &(&Particles, f64)| {
+                let mut at = p.clone();
+                at.time.fill(Default::default());
+                let (mut engine, mut found) = (on_cpu(epsilon, clock), Forces::default());
+                engine.load(&at)?;
+                let index: Vec<u32> = (0..p.len() as u32).collect();
+                let targets = tisane::force::Targets { index: &index, pos: &p.pos, vel: &p.vel };
+                engine.evaluate(Default::default(), targets, &mut found)?;
+                Ok(found)
+            };
+            systems.iter().map(of).collect()
+        }
+
+        fn take(&mut self, systems: &mut [SystemSteps<'_>], _: Option<&Pause>) -> Result<Vec<Taken>> {
+            let mut take = |it: &mut SystemSteps<'_>| {
+                self.asked += 1;
+                if self.asked.is_multiple_of(7) {
+                    return Ok(Taken { now: it.span.from, refused: 5, ..Taken::default() });
+                }
+                let AnyIntegrator::Forces(mut own) = self.settings.scheme().build(Precision::F64, it.clock) else {
+                    unreachable!("a Hermite scheme");
+                };
+                let mut engine = on_cpu(it.epsilon, it.clock);
+                own.resume(it.particles, it.span.from, &mut *engine)?;
+                let taken = Taken { now: it.span.from, ..Taken::default() };
+                // As on a device, no step is taken below the floor.
+                let is_below = it.particles.step.iter().any(|level| *level > it.rules.floor);
+                let most = if is_below { 0 } else { it.span.most.min(self.at_once) };
+                let done = own.advance(it.particles, &mut *engine, it.span.until, most)?;
+                if done.block_steps == 0 {
+                    return Ok(taken);
+                }
+                let (now, block_steps, particle_steps) = (done.now, done.block_steps, done.particle_steps);
+                Ok(Taken { now, block_steps, particle_steps, ..taken })
+            };
+            systems.iter_mut().map(&mut take).collect()
+        }
+    }
+
+    /// Runs the ensemble; returns its tables without the wall time.
+    fn run(at_once: Option<u64>) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let loaded = Config::from_str("e", CONFIG, Path::new(""), &[]).unwrap();
+        let settings = loaded.config.integrator.clone();
+        let mut ensemble = Ensemble::create(Blueprint::new(&loaded, Path::new("")).unwrap(), dir.path()).unwrap();
+        let session = Session { engine: Some(Engine::Cpu), ..Session::default() };
+        let options = Options { session, threads: 2, wall_time: None, stop: &NEVER };
+        let open = |_, largest: usize| {
+            let made = || Box::new(Stepper { settings: settings.clone(), at_once: at_once.unwrap(), asked: 0 });
+            Ok((largest <= 32).then(|| made() as Box<dyn SystemStepper>))
+        };
+        let stepper = at_once.map(|_| (EngineKind::Cpu, &open as &Open<'_>));
+        let mut shown = 0;
+        assert_eq!(ensemble.run_on(&options, stepper, &mut |_| shown += 1).unwrap(), Ending::Finished);
+        assert!(shown > 0 && (ensemble.status().done - 15.0).abs() < 1e-6, "{:?}", ensemble.status());
+        let summary = ensemble.conclude(Ending::Finished).unwrap();
+        let some = |how: &str| summary.outcomes.get(how).is_some_and(|count| *count >= 2);
+        assert!(some("finished") && some("failed"), "{:?}", summary.outcomes);
+        let columns = |table: &Table| {
+            let kept = table.columns.iter().filter(|column| column.name != "wall_seconds");
+            format!("{:?}", kept.collect::<Vec<_>>())
+        };
+        columns(ensemble.members()) + &columns(ensemble.series().unwrap())
+    }
+
+    #[test]
+    fn members_whose_steps_a_device_takes_are_those_of_the_cores() {
+        let want = run(None);
+        for at_once in [1, 9, u64::MAX] {
+            assert!(run(Some(at_once)) == want, "{at_once} steps at a time");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::members::Members;
 use crate::config::{Config, StopAt};
+use tisane::diagnostics::outcome::Departure;
 use tisane::units::{Dimension, Scale, Units};
 use tisane_io::fields::{ClusterRow, ColumnSpec, DiagnosticsRow, JournalRow};
 use tisane_io::table::{Column, ColumnKind, Table, Value, Values};
@@ -36,7 +37,7 @@ pub struct MemberRow {
     pub time: f64,
     /// Energy at the start.
     pub energy: f64,
-    /// (E − E₀) / |E₀| at the last output.
+    /// (E − E₀) / |E₀| at the last output; of an encounter relative to the binding energy of the binary at the start.
     pub energy_error: f64,
     /// Largest |energy error| of any output.
     pub max_energy_error: f64,
@@ -46,6 +47,8 @@ pub struct MemberRow {
     pub acceleration_error: f64,
     /// Share of the initial mass that is bound at the last output; NaN where it is not looked for.
     pub bound_fraction: f64,
+    /// Body that left a binary, and the binary that remained; none where that did not happen or is not looked for.
+    pub departure: Option<Departure>,
     /// Number of block steps.
     pub block_steps: u64,
     /// Number of particle steps.
@@ -70,7 +73,7 @@ pub struct Tables {
     /// Table of the outputs, if they are kept.
     pub series: Option<Table>,
     keys: Vec<(String, ColumnKind)>,
-    dissolves: bool,
+    stop: StopAt,
     surveys: bool,
 }
 
@@ -81,14 +84,14 @@ impl Tables {
         let units = config.units();
         let keys: Vec<(String, ColumnKind)> = members.kinds().collect();
         let ensemble = config.ensemble.clone().unwrap_or_default();
-        let dissolves = ensemble.stop == StopAt::Dissolution;
+        let stop = ensemble.stop;
         let surveys = config.cluster.enabled;
         let title = |what: &str| format!("{what} of the ensemble {}", config.run.name);
         let remarks = vec![("members".to_owned(), members.count().to_string())];
         let table = |what: &str, columns| Table { title: title(what), remarks: remarks.clone(), columns };
         let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys)));
-        let columns = member_columns(&units, &keys, dissolves);
-        Self { members: table("Members", columns), series, keys, dissolves, surveys }
+        let columns = member_columns(&units, &keys, stop);
+        Self { members: table("Members", columns), series, keys, stop, surveys }
     }
 
     /// Returns the row of a member with its settings.
@@ -109,8 +112,19 @@ impl Tables {
             Value::Float(row.angular_momentum_error),
             Value::Float(row.acceleration_error),
         ]);
-        if self.dissolves {
-            values.push(Value::Float(row.bound_fraction));
+        match self.stop {
+            StopAt::End => {}
+            StopAt::Dissolution => values.push(Value::Float(row.bound_fraction)),
+            StopAt::Escape => {
+                let of = |value: fn(&Departure) -> f64| row.departure.as_ref().map_or(f64::NAN, value);
+                let escaper = row.departure.map(|departure| departure.escaper.to_string());
+                values.extend([
+                    Value::Text(escaper.unwrap_or_default()),
+                    Value::Float(of(|it| it.semi_major_axis) * scale.length),
+                    Value::Float(of(|it| it.eccentricity)),
+                    Value::Float(of(|it| it.velocity) * scale.velocity),
+                ]);
+            }
         }
         values.extend([
             Value::Count(row.block_steps),
@@ -148,24 +162,40 @@ fn series_columns(units: &Units, surveys: bool) -> Vec<Column> {
     std::iter::once(member).chain(diagnostics).chain(cluster).collect()
 }
 
-fn member_columns(units: &Units, keys: &[(String, ColumnKind)], dissolves: bool) -> Vec<Column> {
+fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) -> Vec<Column> {
     use ColumnKind::{Count, Float, Text};
     let (time, energy) = (units.time.name.clone(), units.label(Dimension::ENERGY));
     let column = |name: &str, unit: &str, about: &str, kind| Column::new(name, unit, about, Values::empty(kind));
+    let scale = if stop == StopAt::Escape { "binding energy of the binary at the start" } else { "|E0|" };
     let mut columns = vec![column("member", "", "Number of the member, from 0", Count)];
     columns.extend(keys.iter().map(|(key, kind)| column(key, "", "Setting of the member", *kind)));
     columns.extend([
-        column("outcome", "", "End of the member: finished, dissolved, failed", Text),
+        column(
+            "outcome",
+            "",
+            "End of the member: finished, dissolved, flyby, exchange, ionisation, unresolved, failed",
+            Text,
+        ),
         column("n", "", "Number of particles", Count),
         column("time", &time, "Time reached", Float),
         column("energy", &energy, "Energy at the start", Float),
-        column("energy_error", "1", "(E - E0)/|E0| at the last output", Float),
-        column("max_energy_error", "1", "Largest |E - E0|/|E0| of any output", Float),
+        column("energy_error", "1", &format!("(E - E0)/{scale} at the last output"), Float),
+        column("max_energy_error", "1", &format!("Largest |E - E0|/{scale} of any output"), Float),
         column("angular_momentum_error", "1", "|L - L0|/|L0| at the last output", Float),
         column("acceleration_error", "1", "RMS of the relative errors of accelerations against f64 on the CPU", Float),
     ]);
-    if dissolves {
-        columns.push(column("bound_fraction", "1", "Bound mass at the last output over the initial mass", Float));
+    let (length, velocity) = (&units.length.name, &units.velocity.name);
+    match stop {
+        StopAt::End => {}
+        StopAt::Dissolution => {
+            columns.push(column("bound_fraction", "1", "Bound mass at the last output over the initial mass", Float));
+        }
+        StopAt::Escape => columns.extend([
+            column("escaper", "", "Id of the star that left a binary; empty if none did", Text),
+            column("semi_major_axis", length, "Semi-major axis of the binary that remained", Float),
+            column("eccentricity", "1", "Eccentricity of the binary that remained", Float),
+            column("velocity", velocity, "Velocity of star and binary at infinity", Float),
+        ]),
     }
     columns.extend([
         column("block_steps", "", "Number of block steps", Count),
