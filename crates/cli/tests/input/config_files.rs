@@ -312,6 +312,8 @@ fn the_reference_shows_the_defaults() {
         shown.insert("integrator".to_owned(), toml::Table::from_iter([integrator]).into());
         let mut smallest = shown.clone();
         only_required("", &mut smallest, &required);
+        // Without the section a configuration is one run.
+        smallest.insert("ensemble".to_owned(), toml::Table::new().into());
         if name == "file" || name == "elements" {
             smallest.insert("units".to_owned(), shown["units"].clone());
         }
