@@ -23,6 +23,7 @@ pub(super) struct Running {
     pub precision: Precision,
     /// Share of its time that was counted.
     pub share: f64,
+    rules: Option<StepRules>,
 }
 
 /// Forces on all particles of a member at its present positions.
@@ -84,11 +85,15 @@ pub(super) enum Built {
 }
 
 impl Running {
-    /// Returns the rules of the next steps.
+    /// Returns the rules of the steps, which stay the same.
     pub fn rules(&mut self) -> Result<StepRules> {
         let System { particles, engines, .. } = &mut self.member.system;
         let none = || Error::Integration { problem: "this scheme has no rules for a device".into(), help: None };
-        engines.propagator.step_rules(particles).ok_or_else(none)
+        let rules = match self.rules {
+            Some(rules) => rules,
+            None => engines.propagator.step_rules(particles).ok_or_else(none)?,
+        };
+        Ok(*self.rules.insert(rules))
     }
 
     /// Returns true if a particle needs a step below the floor of these rules.
@@ -110,9 +115,9 @@ impl Running {
         self.share = self.member.share();
     }
 
-    /// Takes up to some steps with forces of the member's own engine. Returns true if its next output is due.
+    /// Takes up to some steps with forces of the member's own engine. Returns true if it is at its next look.
     pub fn step_on_host(&mut self, steps: u64, work: &Work<'_>) -> Result<bool> {
-        let until = self.member.next_output();
+        let until = self.member.next_look();
         let system = &mut self.member.system;
         system.engines.propagator.resume(&system.particles, system.state.now)?;
         let done = system.advance(until, steps)?;
@@ -137,5 +142,5 @@ pub(super) fn build(work: &Work<'_>, kind: EngineKind, number: u64, state: Optio
     };
     let info = SessionInfo { gpu: work.gpu.clone(), ..SessionInfo::default() };
     let member = Member::with_engines(work.blueprint, number, setup, (engines, &info))?;
-    Ok(Built::Running(Box::new(Running { member, given, precision, share: 0.0 }), state))
+    Ok(Built::Running(Box::new(Running { member, given, precision, share: 0.0, rules: None }), state))
 }

@@ -93,7 +93,7 @@ impl Task<'_> {
         };
         let (mut steps, mut saved) = (FIRST_STEPS, Instant::now());
         while !ended {
-            let until = member.next_output();
+            let until = member.next_look();
             while member.system.state.now < until {
                 if self.work.is_stopping() {
                     let _ = self.sender.send(Message::State(Box::new(member.state())));
@@ -110,7 +110,7 @@ impl Task<'_> {
                 self.work.count(done.block_steps, member.share() - self.share);
                 self.share = member.share();
             }
-            ended = self.output(member, Member::measure)?;
+            ended = member.needs_output()? && self.output(member, Member::measure)?;
         }
         Ok(true)
     }
