@@ -21,10 +21,10 @@ mod mirrored;
 mod module;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
+mod several_blocks;
 mod staging;
 mod step_shape;
 mod steps;
-mod several_blocks;
 mod system_call;
 mod system_shape;
 mod system_store;

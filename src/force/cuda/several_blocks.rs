@@ -91,12 +91,7 @@ impl SeveralBlocks {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn forces(
-        &mut self,
-        systems: &[(&Particles, f64)],
-        members: &[usize],
-        found: &mut [Forces],
-    ) -> Result<()> {
+    pub fn forces(&mut self, systems: &[(&Particles, f64)], members: &[usize], found: &mut [Forces]) -> Result<()> {
         let lanes = self.lanes(members.iter().map(|&k| systems[k].0.len()))?;
         let mut member = members.iter().peekable();
         let of_members = systems.iter().zip(found).enumerate().filter(|(k, _)| member.next_if_eq(&k).is_some());

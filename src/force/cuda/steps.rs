@@ -97,7 +97,12 @@ impl DeviceSteps {
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn new(device: &Device, precision: Precision, (sources, slots): (usize, usize), blocks: usize) -> Result<Option<Self>> {
+    pub fn new(
+        device: &Device,
+        precision: Precision,
+        (sources, slots): (usize, usize),
+        blocks: usize,
+    ) -> Result<Option<Self>> {
         let module = Module::load(device)?;
         let Ok(kernel) = module.kernel(&format!("steps_{}", precision.name().replace('-', "_"))) else {
             return Ok(None);

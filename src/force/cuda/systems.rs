@@ -92,18 +92,7 @@ impl SystemsOnDevice {
             return Ok(None);
         }
         let store = Store::new(&device, 0, 0)?;
-        Ok(Some(Self {
-            _module: module,
-            kernel,
-            few,
-            store,
-            several,
-            device,
-            precision,
-            shared,
-            largest,
-            shape: None,
-        }))
+        Ok(Some(Self { _module: module, kernel, few, store, several, device, precision, shared, largest, shape: None }))
     }
 
     /// Forces a shape on the systems that fit in it, or with [`None`] leaves the choice to the program: for tuning, and

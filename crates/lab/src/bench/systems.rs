@@ -11,8 +11,8 @@ use tisane::initial::plummer;
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::particles::Particles;
-use tisane::time::{Level, Time};
 use tisane::spin_pool::on_threads;
+use tisane::time::{Level, Time};
 
 /// Number of particles of all systems together, where the number of systems is left open.
 const PARTICLES: usize = 264 << 10;
