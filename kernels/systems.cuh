@@ -140,6 +140,28 @@ template <class M> struct Alone : Members<System> {
         write_body(bodies + k * UNITS<M>, body);
     }
 
+    __device__ __forceinline__ u32 deepest() const {
+        u32 most = 0;
+        for (u32 k = 4 * lane; k < own; k += 128) most = __vmaxu4(most, *reinterpret_cast<const u32 *>(level + k));
+        return deepest_of(most);
+    }
+
+    /// Returns the deepest of the four levels of each lane.
+    static __device__ __forceinline__ u32 deepest_of(u32 four) {
+        return __reduce_max_sync(~0u, max(max(four & 0xff, four >> 8 & 0xff), max(four >> 16 & 0xff, four >> 24)));
+    }
+
+    /// Lists the particles that are due at a moment of a shallowest level, with one warp. Returns their number.
+    __device__ __forceinline__ u32 list(u32 shallowest) const {
+        u32 found = 0;
+        for (u32 first = 0; first < filled; first += 32) {
+            u32 k = first + lane, mask = __ballot_sync(~0u, k < filled && level[k] >= shallowest);
+            if (mask >> lane & 1) due[found + __popc(mask & ((1u << lane) - 1))] = (unsigned short)k;
+            found += __popc(mask);
+        }
+        return found;
+    }
+
     /// Reads the levels of all particles, with each warp: four of every 128 a lane. Returns the deepest.
     __device__ __forceinline__ u32 read_levels(u32 (&levels)[LEVEL_WORDS]) const {
         u32 most = 0;
@@ -150,10 +172,11 @@ template <class M> struct Alone : Members<System> {
             if (128 * w < own && k < own) levels[w] = *reinterpret_cast<const u32 *>(level + k);
             most = __vmaxu4(most, levels[w]);
         }
-        return __reduce_max_sync(~0u, max(max(most & 0xff, most >> 8 & 0xff), max(most >> 16 & 0xff, most >> 24)));
+        return deepest_of(most);
     }
 
-    /// Lists the particles that are due at a moment of a shallowest level. Returns their number.
+    /// Lists the particles that are due at a moment of a shallowest level, with several warps: each goes through all
+    /// levels that it read, and lists its share. Returns their number.
     __device__ __forceinline__ u32 list(const u32 (&levels)[LEVEL_WORDS], u32 shallowest) const {
         // Of every 128 particles at most 128 are due: counts of four of them fit in the bytes of a number.
         u32 counts[LEVEL_WORDS / 4] = {}, are_due[LEVEL_WORDS];
