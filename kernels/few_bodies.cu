@@ -129,6 +129,5 @@ template <class M> __device__ __forceinline__ void take_few(const Systems &all) 
         take_few<M>(all);                                                                                              \
     }
 // Close encounters need f64; in the other modes a system has a warp.
-TISANE_FEW(f64_fast, F64Fast)
 TISANE_FEW(f64, F64)
 #endif

@@ -109,7 +109,7 @@ template <class M> __device__ __forceinline__ void sum_by_lanes(const Alone<M> &
 /// end.
 template <class M> __device__ __forceinline__ void sum_forces(const Alone<M> &s, u32 first, u32 targets) {
     if (targets * s.parts <= s.all.cooperates) sum_by_lanes(s, first, targets);
-    else if (sizeof(typename M::Real) == 4 && targets >= 64) sum_by_targets<M, 2>(s, first, targets);
+    else if (M::SPLIT && targets >= 64) sum_by_targets<M, 2>(s, first, targets);
     else sum_by_targets<M, 1>(s, first, targets);
     __syncthreads();
     if (s.parts == 1) return;
@@ -135,7 +135,8 @@ template <class M> __device__ __forceinline__ void take_steps(const Systems &all
     u64 now = call.now, steps = 0, particle_steps = 0;
     u32 clamped = 0, reason;
     for (;;) {
-        u32 deepest = s.deepest(), shallowest = 0;
+        // Of a small system one warp is quicker without scans.
+        u32 levels[LEVEL_WORDS] = {}, deepest = s.warps == 1 ? s.deepest() : s.read_levels(levels), shallowest = 0;
         u64 moment = now;
         if (!all.forces) {
             moment = next_moment(now, deepest);
@@ -144,7 +145,8 @@ template <class M> __device__ __forceinline__ void take_steps(const Systems &all
                      : moment > call.until || steps == call.most || (!call.clamps && deepest > call.floor) ? DONE : 0;
             if (reason) break;
         }
-        u32 found = s.place_and_list(now, moment, shallowest);
+        u32 found = s.warps == 1 ? s.list(shallowest) : s.list(levels, shallowest);
+        for (u32 k = s.thread; k < s.own; k += s.threads) s.place(k, now, moment);
         ++steps;
         particle_steps += found;
         __syncthreads();

@@ -7,6 +7,8 @@
 
 /// Largest number of threads of a thread block, and of bags of a system.
 constexpr u32 SYSTEM_THREADS = 512, SYSTEM_BAGS = 16;
+/// Number of words, of four levels each, that a lane reads of the largest system.
+constexpr u32 LEVEL_WORDS = SYSTEM_BAGS * BAG / 128;
 /// Number of words of a system's report.
 constexpr u32 REPORTED = 5;
 /// Number of rows that the warps which share a bag among their lanes keep of each pair: distance, derivative, potential
@@ -141,19 +143,71 @@ template <class M> struct Alone : Members<System> {
     __device__ __forceinline__ u32 deepest() const {
         u32 most = 0;
         for (u32 k = 4 * lane; k < own; k += 128) most = __vmaxu4(most, *reinterpret_cast<const u32 *>(level + k));
-        return __reduce_max_sync(~0u, max(max(most & 0xff, most >> 8 & 0xff), max(most >> 16 & 0xff, most >> 24)));
+        return deepest_of(most);
     }
 
-    /// Predicts all particles, and lists those that are due at a moment of a shallowest level. Returns their number.
-    __device__ __forceinline__ u32 place_and_list(u64 now, u64 moment, u32 shallowest) {
+    /// Returns the deepest of the four levels of each lane.
+    static __device__ __forceinline__ u32 deepest_of(u32 four) {
+        return __reduce_max_sync(~0u, max(max(four & 0xff, four >> 8 & 0xff), max(four >> 16 & 0xff, four >> 24)));
+    }
+
+    /// Lists the particles that are due at a moment of a shallowest level, with one warp. Returns their number.
+    __device__ __forceinline__ u32 list(u32 shallowest) const {
         u32 found = 0;
         for (u32 first = 0; first < filled; first += 32) {
             u32 k = first + lane, mask = __ballot_sync(~0u, k < filled && level[k] >= shallowest);
-            if (first / 32 % warps == warp) {
-                if (k < own) place(k, now, moment);
-                if (mask >> lane & 1) due[found + __popc(mask & ((1u << lane) - 1))] = (unsigned short)k;
-            }
+            if (mask >> lane & 1) due[found + __popc(mask & ((1u << lane) - 1))] = (unsigned short)k;
             found += __popc(mask);
+        }
+        return found;
+    }
+
+    /// Reads the levels of all particles, with each warp: four of every 128 a lane. Returns the deepest.
+    __device__ __forceinline__ u32 read_levels(u32 (&levels)[LEVEL_WORDS]) const {
+        u32 most = 0;
+#pragma unroll
+        for (u32 w = 0; w < LEVEL_WORDS; ++w) {
+            u32 k = 128 * w + 4 * lane;
+            levels[w] = 0;
+            if (128 * w < own && k < own) levels[w] = *reinterpret_cast<const u32 *>(level + k);
+            most = __vmaxu4(most, levels[w]);
+        }
+        return deepest_of(most);
+    }
+
+    /// Lists the particles that are due at a moment of a shallowest level, with several warps: each goes through all
+    /// levels that it read, and lists its share. Returns their number.
+    __device__ __forceinline__ u32 list(const u32 (&levels)[LEVEL_WORDS], u32 shallowest) const {
+        // Of every 128 particles at most 128 are due: counts of four of them fit in the bytes of a number.
+        u32 counts[LEVEL_WORDS / 4] = {}, are_due[LEVEL_WORDS];
+#pragma unroll
+        for (u32 w = 0; w < LEVEL_WORDS; ++w) {
+            u32 k = 128 * w + 4 * lane, there = filled - min(filled, k);
+            u32 bytes = there >= 4 ? ~0u : (1u << 8 * there) - 1;
+            are_due[w] = 128 * w < own ? __vcmpgeu4(levels[w], shallowest * 0x01010101) & bytes : 0;
+            counts[w / 4] |= __popc(are_due[w]) / 8 << 8 * (w % 4);
+        }
+        u32 found = 0;
+#pragma unroll
+        for (u32 g = 0; g < LEVEL_WORDS / 4; ++g) {
+            if (512 * g >= own) break;
+            u32 up_to = counts[g];
+#pragma unroll
+            for (u32 step = 1; step < 32; step *= 2) {
+                u32 left = __shfl_up_sync(~0u, up_to, step);
+                if (lane >= step) up_to += left;
+            }
+            u32 all = __shfl_sync(~0u, up_to, 31), before = up_to - counts[g];
+#pragma unroll
+            for (u32 w = 4 * g; w < 4 * g + 4; ++w) {
+                if (w % warps == warp) {
+                    u32 place = found + (before >> 8 * (w % 4) & 0xff);
+#pragma unroll
+                    for (u32 b = 0; b < 4; ++b)
+                        if (are_due[w] >> 8 * b & 1) due[place++] = (unsigned short)(128 * w + 4 * lane + b);
+                }
+                found += all >> 8 * (w % 4) & 0xff;
+            }
         }
         return found;
     }
@@ -183,9 +237,7 @@ template <class M> struct Alone : Members<System> {
             for (u32 p = 0; p < parts; ++p) sum = plus(sum, node_of(p));
             return sum;
         }
-        if (parts <= 2) return over_parts<0, 2>(node_of, parts);
         if (parts <= 4) return over_parts<0, 4>(node_of, parts);
-        if (parts <= 8) return over_parts<0, 8>(node_of, parts);
         return over_parts<0, SYSTEM_BAGS>(node_of, parts);
     }
 };

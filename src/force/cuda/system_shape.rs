@@ -48,10 +48,10 @@ impl SystemShape {
             ..=64 => (32, 32, 1, 8),
             65..=128 => (32, 28, 1, 6),
             129..=256 => (128, 32, 2, 12),
-            257..=512 => (256, 32, 4, 32),
-            _ => (MOST_THREADS, 32, 8, 32),
+            257..=512 => (256, 32, 4, 24),
+            _ => (MOST_THREADS, 64, 8, 32),
         };
-        let tiles = [tile, 16, 8].into_iter();
+        let tiles = [tile, 32, 16, 8].into_iter();
         let shapes = tiles.flat_map(|tile| (1..=sharers).rev().map(move |sharers| (tile, sharers)));
         let mut shapes = shapes.map(|(tile, sharers)| Self { threads, tile, sharers, cooperates });
         shapes.find(|shape| shape.fits(precision, n, shared))

@@ -36,7 +36,7 @@ pub struct SystemsOnDevice {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     _module: Module,
     kernel: Kernel<SystemsCall<'static>>,
-    /// Kernel for a few bodies, in the modes that have one.
+    /// Kernel for a few bodies, in f64.
     few: Option<Kernel<SystemsCall<'static>>>,
     store: Store,
     several: SeveralBlocks,
@@ -136,7 +136,7 @@ impl SystemsOnDevice {
         let module = Module::load(&device)?;
         let mode = precision.name().replace('-', "_");
         let Ok(kernel) = module.kernel(&format!("systems_{mode}")) else { return Ok(None) };
-        let few = module.kernel(&format!("few_bodies_{mode}")).ok();
+        let few = (precision == Precision::F64).then(|| module.kernel("few_bodies_f64")).transpose()?;
         let shared = device.most_shared_bytes()?;
         kernel.allow_shared_bytes(shared.saturating_sub(STATIC_BYTES))?;
         let several = SeveralBlocks::new(ordinal, precision, device.multiprocessors(), shared);

@@ -123,7 +123,7 @@ mod tests {
     use crate::error::Result;
     use crate::force::block_steps::{Pause, Span, StepRules, Taken};
     use crate::force::precision::Precision;
-    use crate::force::{FieldEngine, ForceEngine, Forces, Targets, reference};
+    use crate::force::{Block, FieldEngine, ForceEngine, Forces, GivenForces, Targets, reference};
     use crate::initial::plummer;
     use crate::integrator::Integrator;
     use crate::integrator::hermite4::{Hermite4, Parameters};
@@ -206,6 +206,34 @@ mod tests {
             assert!(stepping.taken > 0 && stepping.taken <= want.1);
             assert!(at_once > 9 || stepping.asked > 3, "the engine has its turn again after it refused");
         }
+    }
+
+    #[test]
+    fn who_starts_with_given_forces_and_resumes_elsewhere_ends_in_the_same_state() {
+        let (mut f, mut want) = (engine(), plummer::sample(40, 2, 0.999));
+        let (mut p, mut given) = (want.clone(), Forces::default());
+        f.load(&p).unwrap();
+        f.evaluate(Time::default(), Block::from_particles(&p, (0..40).collect()).view(), &mut given).unwrap();
+        hermite().start(&mut p, &mut GivenForces::new(given.clone())).unwrap();
+        hermite().start(&mut want, &mut *f).unwrap();
+        assert_eq!(p, want);
+        // Steps of someone else, by the rules; then of an integrator that only knows where they ended.
+        let (mut other, mut integrator) = (hermite(), hermite());
+        let rules = integrator.rules(&p).unwrap();
+        assert_eq!((rules.nu, rules.dt_max, rules.clamps), (0.01, CLOCK.dt_max, false));
+        assert_eq!(rules.per_mass, 1.0);
+        other.resume(&p, Time::default(), &mut *f).unwrap();
+        let done = other.advance(&mut p, &mut *f, Time::from_dt_max(1), 20).unwrap();
+        integrator.resume(&p, done.now, &mut GivenForces::default()).unwrap();
+        f.load(&p).unwrap();
+        integrator.advance(&mut p, &mut *f, Time::from_dt_max(2), u64::MAX).unwrap();
+        assert_eq!(p.state_sha256(&CLOCK), run(&mut *engine(), &mut hermite(), u64::MAX).0);
+        // There is nothing else that they can be asked for.
+        let index = [0];
+        let late = GivenForces::new(given).evaluate(Time(1), Targets::all(&p, &index), &mut Forces::default());
+        assert!(late.unwrap_err().to_string().contains("at the start alone"));
+        let twice = Parameters { iterations: 2, ..Parameters::new(Precision::F64) };
+        assert!(Hermite4::new(twice, CLOCK).rules(&p).is_none());
     }
 
     /// For a few steps the state would have to be brought back as often.

@@ -4,6 +4,7 @@ use super::How;
 use tisane::error::Result;
 
 /// Options of the benchmark of many systems.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "a program without CUDA says so whatever they are"))]
 #[derive(Clone, Debug, clap::Args)]
 pub struct SystemsArgs {
     /// Numbers of particles of a system.

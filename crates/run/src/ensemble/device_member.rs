@@ -85,15 +85,20 @@ pub(super) enum Built {
 }
 
 impl Running {
-    /// Returns the rules of the steps, which stay the same.
-    pub fn rules(&mut self) -> Result<StepRules> {
+    /// Returns the rules of the steps, and true if they are of the present positions. They stay the same until the device
+    /// refuses a step: the reach of the particles, within which a force needs no closer look, may then be that of before.
+    pub fn rules(&mut self) -> Result<(StepRules, bool)> {
         let System { particles, engines, .. } = &mut self.member.system;
         let none = || Error::Integration { problem: "this scheme has no rules for a device".into(), help: None };
-        let rules = match self.rules {
-            Some(rules) => rules,
-            None => engines.propagator.step_rules(particles).ok_or_else(none)?,
-        };
-        Ok(*self.rules.insert(rules))
+        if let Some(rules) = self.rules {
+            return Ok((rules, false));
+        }
+        Ok((*self.rules.insert(engines.propagator.step_rules(particles).ok_or_else(none)?), true))
+    }
+
+    /// Lets the next steps have rules of the positions that they begin with.
+    pub fn renew_rules(&mut self) {
+        self.rules = None;
     }
 
     /// Returns true if a particle needs a step below the floor of these rules.

@@ -4,6 +4,7 @@
 use super::device_member::{Built, Running, build, give};
 use super::member::{Member, Outputs};
 use super::on_cores::{self, failed};
+use super::rows::MemberRow;
 use super::work::{Message, Work};
 use crate::system::System;
 use rayon::prelude::*;
@@ -98,6 +99,15 @@ struct OnDevice<'a> {
     running: Vec<Running>,
     /// Members that the device cannot step.
     left: Vec<(u64, Option<MemberState>)>,
+}
+
+/// End of a member at an output.
+enum End {
+    /// It goes on.
+    None,
+    Row(Box<MemberRow>),
+    /// A file cannot be written, which ends the ensemble.
+    Aborted(Error),
 }
 
 impl OnDevice<'_> {
@@ -202,32 +212,37 @@ impl OnDevice<'_> {
             let mut out = Outputs { tables: work.tables, snapshots: work.snapshots, rows: Vec::new() };
             let ended = make(&mut running.member, &mut out);
             give(&running.given, None);
-            (running, ended, out.rows)
+            let end = match ended {
+                Ok(false) => End::None,
+                Err(error @ Error::Storage { .. }) => End::Aborted(error),
+                ended => End::Row(Box::new(running.member.row(ended.err()))),
+            };
+            (running, end, out.rows)
         };
         let began = Instant::now();
-        let made: Vec<(Running, Result<bool>, Vec<Vec<Value>>)> = members.into_par_iter().map(one).collect();
+        let made: Vec<(Running, End, Vec<Vec<Value>>)> = members.into_par_iter().map(one).collect();
         self.spent.looks += began.elapsed();
         let mut aborted = None;
-        for (running, ended, rows) in made {
+        for (running, end, rows) in made {
             if !rows.is_empty() {
                 let _ = self.sender.send(Message::Outputs(rows));
             }
-            match ended {
-                Ok(false) => self.running.push(running),
-                Err(error @ Error::Storage { .. }) => {
+            match end {
+                End::None => self.running.push(running),
+                End::Aborted(error) => {
                     aborted = Some(error);
                     self.running.push(running);
                 }
-                ended => {
+                End::Row(row) => {
                     self.work.count(0, -running.share);
-                    self.end(running.member.row(ended.err()));
+                    let _ = self.sender.send(Message::Ended(row));
                 }
             }
         }
         aborted.map_or(Ok(()), Err)
     }
 
-    fn end(&self, row: super::MemberRow) {
+    fn end(&self, row: MemberRow) {
         let _ = self.sender.send(Message::Ended(Box::new(row)));
     }
 
@@ -237,7 +252,7 @@ impl OnDevice<'_> {
         running.sort_by_key(|it| it.precision.name());
         let stop = self.work.stop;
         let pause = Pause::new(move || stop.load(Ordering::Relaxed), PAUSE);
-        let mut rules: Vec<StepRules> = Vec::with_capacity(running.len());
+        let mut rules: Vec<(StepRules, bool)> = Vec::with_capacity(running.len());
         let mut taken: Vec<Taken> = Vec::with_capacity(running.len());
         for of_mode in running.chunk_by_mut(|a, b| a.precision == b.precision) {
             let mode = of_mode.first().map_or("", |it| it.precision.name());
@@ -245,7 +260,7 @@ impl OnDevice<'_> {
             let first = rules.len();
             let of_member = |it: &mut Running| it.rules();
             rules.extend(of_mode.par_iter_mut().map(of_member).collect::<Result<Vec<_>>>()?);
-            let systems = of_mode.iter_mut().zip(&rules[first..]).map(|(it, rules)| {
+            let systems = of_mode.iter_mut().zip(&rules[first..]).map(|(it, (rules, _))| {
                 let (until, epsilon) = (it.member.next_look(), it.member.epsilon());
                 let System { particles, state, .. } = &mut it.member.system;
                 let span = Span { from: state.now, until, most: u64::MAX };
@@ -256,10 +271,14 @@ impl OnDevice<'_> {
             self.spent.steps += began.elapsed();
         }
         let (mut due, mut refused) = (Vec::new(), Vec::new());
-        for ((mut it, taken), rules) in running.into_iter().zip(taken).zip(rules) {
+        for ((mut it, taken), (rules, are_new)) in running.into_iter().zip(taken).zip(rules) {
             let until = it.member.next_look();
             it.count(&taken, self.work);
-            if taken.refused > 0 {
+            if taken.refused > 0 && !are_new {
+                it.renew_rules();
+                self.running.push(it);
+            } else if taken.refused > 0 {
+                it.renew_rules();
                 refused.push((it, taken.refused.max(HOST_TURN)));
             } else if taken.now == until {
                 due.push(it);
@@ -275,7 +294,7 @@ impl OnDevice<'_> {
             let reached = it.step_on_host(steps, work);
             (it, reached)
         };
-        let stepped: Vec<_> = refused.into_iter().map(by_host).collect();
+        let stepped: Vec<_> = refused.into_par_iter().map(by_host).collect();
         for (it, reached) in stepped {
             match reached {
                 Ok(true) => due.push(it),
