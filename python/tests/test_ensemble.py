@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 import tisane
 
+from conftest import REPOSITORY
 from test_simulation import HEEDING
 
 CONFIG = {
@@ -117,6 +119,15 @@ def test_values_are_lists_ranges_arrays_and_rules(tmp_path):
     assert found.members["initial.file.path"][1] == str(tmp_path / "b" / "snapshots" / "snapshot_0001.hdf5")
 
 
+def test_tables_have_units():
+    units = {"units": {"mass": "Msun", "length": "pc", "velocity": "km/s", "time": "Myr"}}
+    model = {"initial": {"plummer": {"n": 20, "mass": 100, "virial_radius": 1.0}}}
+    found = tisane.ensemble(CONFIG | units | model | {"run": {"name": "a", "t_end": 1}, "output": {"interval": 1}}, realisations=2, series=True)
+    assert found.members["energy"].unit == "Msun (km/s)^2" and np.isnan(found.members["energy"].to_cgs)
+    table = found.series.to_astropy()
+    assert table["time"].to("yr").value == pytest.approx([0, 1e6] * 2) and table["energy"].unit.is_equivalent("erg")
+
+
 def test_members_that_fail_are_told():
     found = tisane.ensemble(CONFIG, vary={"integrator.hermite4.dt_min": ["2^-20", "2^-4", "2^-18"]})
     assert list(found.members["outcome"]) == ["finished", "failed", "finished"] and found.outcomes == {"finished": 2, "failed": 1}
@@ -139,7 +150,9 @@ def test_members_that_fail_are_told():
         ({"vary": {NU: [1j]}}, "InputError", rf"vary\['{NU}'\]: a setting cannot be a complex"),
         ({"vary": {NU: [0.01, -1.0]}}, "ConfigError", f"member 1, {NU}=-1.0"),
         ({"vary": {NU: np.array([np.nan])}}, "ConfigError", NU),
-        ({"vary": {"run.name": ["a"]}}, "ConfigError", "run.name is common to all members"),
+        ({"vary": {"run.name": range(9, 0, -1)}}, "ConfigError", "run.name is common to all members"),
+        # A long list is not repeated in the message.
+        ({"vary": {"run.name": np.arange(1000)}}, "ConfigError", "^.{,200}….{,200}$"),
         ({"vary": [NU]}, "InputError", "vary: expected a dictionary with values by key, found list"),
         ({"vary": {"initial.file.path": {"files": "none-*.csv"}}}, "ConfigError", "no file has such a name"),
         ({"realisations": 0}, "ConfigError", "ensemble.realisations"),
@@ -189,14 +202,15 @@ def test_progress_is_shown(capfd):
 INTERRUPTED = HEEDING + """
 import json, sys, tisane
 try:
-    tisane.ensemble(json.loads(sys.argv[1]), realisations=60, output=sys.argv[2], progress=lambda done, members: print("going", flush=True))
+    going = lambda done, members: done > 0.1 and print("going", flush=True)
+    tisane.ensemble(json.loads(sys.argv[1]), realisations=12, output=sys.argv[2], progress=going)
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
 
 
 def test_ctrl_c_keeps_the_states_and_the_program_goes_on(program, tmp_path):
-    config = CONFIG | {"run": {"name": "long", "t_end": 4}, "initial": {"plummer": {"n": 100}}}
+    config = CONFIG | {"run": {"name": "long", "t_end": 32}, "initial": {"plummer": {"n": 100}}}
     command = [sys.executable, "-c", INTERRUPTED, json.dumps(config), tmp_path / "e"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "going\n"
@@ -204,7 +218,20 @@ def test_ctrl_c_keeps_the_states_and_the_program_goes_on(program, tmp_path):
     rest, _ = process.communicate(timeout=120)
     assert process.returncode == 0 and rest.endswith("stopped\n")
     stopped = tisane.load(tmp_path / "e")
-    assert stopped.summary["exit_reason"] == "interrupted" and stopped.members.rows < 60
+    assert stopped.summary["exit_reason"] == "interrupted" and stopped.members.rows < 12
     assert (tmp_path / "e" / "in_progress.hdf5").is_file()
     subprocess.run([program, "resume", "-q", tmp_path / "e"], check=True)
-    same(tisane.load(tmp_path / "e").members, tisane.ensemble(config, realisations=60).members)
+    same(tisane.load(tmp_path / "e").members, tisane.ensemble(config, realisations=12).members)
+
+
+@pytest.mark.parametrize("page", ["python.md", "ensembles.md"])
+def test_the_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spheres.toml").write_text(TEXT)
+    text = (REPOSITORY / "docs" / "src" / page).read_text(encoding="utf-8")
+    (block,) = [block for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "tisane.ensemble(" in block]
+    names = {}
+    exec(block, names)
+    assert set(names["found"].outcomes) == {"finished"} and names["found"].members["energy_error"].ndim == 1
+    if "other" in names:
+        assert names["other"].members.rows == 40 and names["other"].directory.is_dir()
