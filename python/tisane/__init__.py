@@ -5,10 +5,11 @@
     sim.integrate(10.0, progress=True)
     sim.particles.pos, sim.energy_error
 
-`Simulation` integrates in memory, `run` with the files of the program, `forces` and `Forces` evaluate forces, `sweep` makes studies.
+`Simulation` integrates in memory, `run` with the files of the program, `forces` and `Forces` evaluate forces, `sweep` and
+`ensemble` make studies: one in Python, the other in the engine, with all cores or a GPU.
 The errors of the engine are `Error` and the classes below it.
 
-`load` reads what a run wrote: it takes the directory of a run, or one of its files.
+`load` reads what a run or an ensemble wrote: it takes the directory, or one of the files.
 
     run = tisane.load("runs/quickstart")
     run.summary["relative_energy_error"]
@@ -22,7 +23,8 @@ particles. With this package installed, `yt.load` opens snapshots in their own u
 from importlib.metadata import PackageNotFoundError, version
 
 from .columns import Column, Table
-from .directory import Run, load
+from .directory import EnsembleResult, Run, load
+from .ensemble import ensemble
 from .errors import ConfigError, Error, InputError, IntegrationError, StorageError
 from .files import FORMAT_VERSION, FormatError, Snapshot, Units
 from .sources import Forces, forces
@@ -40,6 +42,7 @@ __all__ = [
     "FORMAT_VERSION",
     "Column",
     "ConfigError",
+    "EnsembleResult",
     "Error",
     "Forces",
     "FormatError",
@@ -54,6 +57,7 @@ __all__ = [
     "StorageError",
     "Table",
     "Units",
+    "ensemble",
     "forces",
     "load",
     "orbits",

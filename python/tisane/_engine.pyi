@@ -22,6 +22,14 @@ def run(
     overwrite: bool,
     progress: Callable[[float], Any] | None,
 ) -> tuple[str, str]: ...
+def ensemble(
+    config: tuple[_Path | None, str, _Path],
+    settings: list[str],
+    output: tuple[str, bool],
+    overwrite: bool,
+    threads: int,
+    progress: Callable[[float, int], Any] | None,
+) -> tuple[str, str]: ...
 
 class Forces:
     def __init__(self, engine: str, device: int, precision: str, softening: float) -> None: ...

@@ -6,6 +6,7 @@ import numbers
 import os
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
@@ -80,6 +81,26 @@ def toml(value) -> str:
 def settings(given: Mapping[str, object] | None) -> list[str]:
     """Settings as `section.key=value`, as `--set` of the program takes them; None values are left out."""
     return [f"{key}={toml(value)}" for key, value in (given or {}).items() if value is not None]
+
+
+def existing(path) -> Path:
+    """`path`, if there is a file."""
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file")
+    return path
+
+
+def source(config: str | os.PathLike | Mapping) -> tuple[Path | None, str, Path]:
+    """A configuration as the engine takes it: a file, or text with the folder of its relative paths.
+
+    `config` is the path of a TOML file, a dictionary with its content, or its text, which has line breaks.
+    """
+    if isinstance(config, Mapping):
+        return None, "\n".join(f"{toml(str(key))} = {toml(value)}" for key, value in config.items()), Path()
+    if isinstance(config, str) and "\n" in config:
+        return None, config, Path()
+    return existing(config), "", Path()
 
 
 class Strict:

@@ -1,9 +1,10 @@
-"""The directory of a run."""
+"""The directories of runs and ensembles."""
 
 import json
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 from ._toml import loads
 from .columns import Table
 from .files import JOURNALS, FormatError, Snapshot, open_hdf5, read_journal, text
+
+#: The file that makes a directory that of an ensemble.
+ENSEMBLE = "ensemble.json"
 
 
 class Snapshots(Sequence):
@@ -37,6 +41,13 @@ def parsed(path: Path, parse: Callable[[str], dict], language: str) -> dict:
         return parse(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise FormatError(f"{path}: not {language}, cut off or damaged: {error}") from error
+
+
+def read_summary(path: Path) -> dict:
+    """The content of summary.json, which is written at the end."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file: the run is under way, or was killed")
+    return parsed(path, json.loads, "JSON")
 
 
 class Run:
@@ -88,10 +99,7 @@ class Run:
 
     @cached_property
     def summary(self) -> dict:
-        path = self.directory / "summary.json"
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such file: the run is under way, or was killed")
-        return parsed(path, json.loads, "JSON")
+        return read_summary(self.directory / "summary.json")
 
     @cached_property
     def config(self) -> dict:
@@ -101,12 +109,80 @@ class Run:
         return f"<Run {self.config['run']['name']} in {self.directory}: {len(self.snapshots)} snapshots>"
 
 
-def load(path: str | os.PathLike) -> Run | Snapshot | Table:
-    """Opens the directory of a run (`Run`), a snapshot (`Snapshot`) or the HDF5 file of a journal such as diagnostics.hdf5 (`Table`).
+class EnsembleResult:
+    """An ensemble of runs: its tables. Everything is read when it is first asked for.
+
+    `directory` the directory of its files; None if they were temporary
+    `members`   a `Table` with a row for each member that has ended, in their order: `member`, its settings by their keys, `outcome`, `n`,
+                `time` (unit: time), `energy` at the start (unit: mass velocity²), `energy_error`, `max_energy_error` and others, numbers
+                of steps, `wall_seconds`, `state_sha256`, and the `problem` of those that failed
+    `series`    a `Table` with a row for each member and output: `member`, `time`, energies, the structure of the cluster; None unless
+                `ensemble.series` is true
+    `outcomes`  the number of members by outcome, as {"finished": 99, "failed": 1}
+    `summary`   summary.json as a dictionary; there when the ensemble has ended or stopped, not while it goes on
+    `config`    config.toml as a dictionary: every parameter that the members have in common, defaults written out
+    """
+
+    def __init__(self, directory: str | os.PathLike):
+        self.directory: Path | None = Path(directory)
+        if not (self.directory / ENSEMBLE).is_file():
+            raise FormatError(f"{self.directory}: not the output directory of an ensemble: it has no {ENSEMBLE}")
+
+    def _file(self, name: str) -> Path:
+        if self.directory is None:
+            raise FileNotFoundError(f"{name}: the files of this ensemble were temporary; output= keeps them")
+        return self.directory / name
+
+    def _detach(self) -> None:
+        """Reads everything, as the directory is about to be removed."""
+        for name in ("members", "series", "summary", "config"):
+            getattr(self, name)
+        self.directory = None
+
+    @cached_property
+    def members(self) -> Table:
+        return read_journal(self._file("members.hdf5"), "tisane table")
+
+    @cached_property
+    def series(self) -> Table | None:
+        if not self.config["ensemble"].get("series", False):
+            return None
+        return read_journal(self._file("series.hdf5"), "tisane table")
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        return dict(Counter(self.members["outcome"].tolist()).most_common())
+
+    @cached_property
+    def summary(self) -> dict:
+        return read_summary(self._file("summary.json"))
+
+    @cached_property
+    def config(self) -> dict:
+        return parsed(self._file("config.toml"), loads, "TOML")
+
+    def snapshots(self, member: int) -> Snapshots:
+        """The snapshots of a member in order of time, of an ensemble that keeps them (`snapshots="end"` or `"all"`)."""
+        return Snapshots(sorted(self._file("snapshots").glob(f"member_{member:06d}_*.hdf5")))
+
+    def __repr__(self) -> str:
+        name = f"<EnsembleResult {self.config['run']['name']}" + (f" in {self.directory}" if self.directory else "")
+        try:
+            counts = ", ".join(f"{count} {outcome}" for outcome, count in self.outcomes.items())
+            return f"{name}: {self.members.rows} of {self.summary['members']} members have ended: {counts or 'none'}>"
+        except FileNotFoundError:
+            return f"{name}: under way, or killed>"
+
+
+def load(path: str | os.PathLike) -> Run | EnsembleResult | Snapshot | Table:
+    """Opens the directory of a run (`Run`) or an ensemble (`EnsembleResult`), a snapshot (`Snapshot`), or the HDF5 file of a journal or a
+    table, such as diagnostics.hdf5 or members.hdf5 (`Table`).
 
     FileNotFoundError if it is not there, FormatError if tisane did not write it or a later version did.
     """
     path = Path(path)
+    if (path / ENSEMBLE).is_file():
+        return EnsembleResult(path)
     if path.is_dir() or not path.exists():
         return Run(path)
     with open_hdf5(path, "tisane snapshot", *JOURNALS) as file:

@@ -1,6 +1,7 @@
 """The HDF5 files of tisane."""
 
 import errno
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,10 +70,13 @@ def open_hdf5(path, *formats: str) -> Iterator[h5py.File]:
 def read_column(dataset: h5py.Dataset) -> Column:
     """A dataset with its unit."""
     attributes = dataset.attrs
+    unit = text(attributes.get("unit", "1")) or "1"
+    # Tables of results have units by name alone.
+    size = attributes.get("to_cgs", 1.0 if unit == "1" else math.nan)
     described = text(attributes.get("description", ""))
     # Text becomes numpy's own, not objects.
     values = dataset[()] if h5py.check_string_dtype(dataset.dtype) is None else dataset.asstr()[()].astype(str)
-    return Column(values, text(attributes.get("unit", "1")), attributes.get("to_cgs", 1.0), described)
+    return Column(values, unit, size, described)
 
 
 def read_attributes(group: h5py.Group) -> dict:
@@ -148,12 +152,13 @@ class Snapshot(Table):
         return convert.amuse_particles(self)
 
 
-#: The journals of a run, by the format of their HDF5 files: the group that has their columns.
+#: The journals of a run and the tables of results, by the format of their HDF5 files: the group that has their columns.
 JOURNALS = {
     "tisane diagnostics": "Diagnostics",
     "tisane cluster": "Cluster",
     "tisane binaries": "Binaries",
     "tisane events": "Events",
+    "tisane table": "Table",
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _engine
 from ._toml import loads
-from .arguments import Strict, column, settings, toml, vectors, whole
+from .arguments import Strict, column, existing, settings, source, vectors, whole
 from .directory import Run
 from .errors import InputError
 from .kepler import Orbits, orbits, relative_state
@@ -78,13 +78,6 @@ def _common(given: dict) -> dict:
     return found | dict(taken["settings"] or {})
 
 
-def _existing(path) -> Path:
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file")
-    return path
-
-
 class Simulation(Strict):
     """A simulation in memory.
 
@@ -140,7 +133,7 @@ class Simulation(Strict):
         found = _common(options)
         if options:
             raise TypeError(f"unknown option {next(iter(options))!r}")
-        return cls._of(_engine.Core.from_file(_existing(path), settings(found)))
+        return cls._of(_engine.Core.from_file(existing(path), settings(found)))
 
     @classmethod
     def model(cls, name: str, **parameters) -> "Simulation":
@@ -182,17 +175,17 @@ class Simulation(Strict):
     @classmethod
     def from_file(cls, path: str | os.PathLike, format: str | None = None, **options) -> "Simulation":
         """A simulation of the particles in a file: a snapshot of tisane, or one of the formats that `tisane convert` reads."""
-        return cls.model("file", path=os.path.abspath(_existing(path)), format=format, **options)
+        return cls.model("file", path=os.path.abspath(existing(path)), format=format, **options)
 
     @classmethod
     def from_elements(cls, path: str | os.PathLike, central_mass: float, **parameters) -> "Simulation":
         """Bodies on Kepler orbits about a central one, from a table of orbital elements (docs: Initial conditions)."""
-        return cls.model("elements", path=os.path.abspath(_existing(path)), central_mass=central_mass, **parameters)
+        return cls.model("elements", path=os.path.abspath(existing(path)), central_mass=central_mass, **parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Simulation":
         """A simulation that `save` saved, or a checkpoint of a run; it goes on with the same bits."""
-        return cls._of(_engine.Core.load(_existing(path)))
+        return cls._of(_engine.Core.load(existing(path)))
 
     def save(self, path: str | os.PathLike) -> None:
         """Saves the state and the settings in one file; a file that exists is replaced, whole or not at all."""
@@ -574,6 +567,14 @@ def _restored(cls, content: bytes, function):
     return made
 
 
+def _written_end(text: str):
+    try:
+        return loads(text).get("run", {}).get("t_end", 0.0)
+    except ValueError:
+        # The engine tells the line and the key.
+        return 0.0
+
+
 def run(
     config: str | os.PathLike | Mapping,
     directory: str | os.PathLike | None = None,
@@ -584,20 +585,19 @@ def run(
 ) -> Run:
     """Runs a configuration with all of its files, as `tisane run`, and returns the run.
 
-    `config` is the path of a TOML file, or a dictionary with its content; `directory` replaces its output directory, `settings` any of its
-    keys. Ctrl-C stops with a checkpoint; `tisane resume DIRECTORY` continues. run.log stays empty: its lines are the program's.
+    `config` is the path of a TOML file, a dictionary with its content, or its text; `directory` replaces its output directory, `settings`
+    any of its keys. Ctrl-C stops with a checkpoint; `tisane resume DIRECTORY` continues. run.log stays empty: its lines are the program's.
     """
+    given = source(config)
     if isinstance(config, Mapping):
-        source = (None, "\n".join(f"{toml(str(key))} = {toml(value)}" for key, value in config.items()), Path())
         end = config.get("run", {}).get("t_end", 0.0)
     else:
-        source = (_existing(config), "", Path())
-        end = loads(Path(config).read_text(encoding="utf-8")).get("run", {}).get("t_end", 0.0)
+        end = _written_end(given[1] if given[0] is None else given[0].read_text(encoding="utf-8"))
     end = (settings or {}).get("run.t_end", end)
     report = reporter(progress, 0.0, float(end) if isinstance(end, (int, float)) else 0.0)
     where = None if directory is None else os.fspath(directory)
     try:
-        found, _ = _engine.run(source, _settings(settings), where, overwrite, report)
+        found, _ = _engine.run(given, _settings(settings), where, overwrite, report)
     finally:
         if isinstance(report, Line):
             report.finish()

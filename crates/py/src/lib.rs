@@ -7,6 +7,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod arrays;
+mod ensemble;
 mod errors;
 mod forces;
 mod function;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _engine {
+    #[pymodule_export]
+    use super::ensemble::ensemble;
     #[pymodule_export]
     use super::forces::Forces;
     #[pymodule_export]

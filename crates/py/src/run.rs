@@ -13,7 +13,7 @@ use tisane_io::checkpoint::RunState;
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_run::assemble::{self, Session, Setup};
-use tisane_run::config::{self, Config};
+use tisane_run::config::{self, Config, Loaded};
 use tisane_run::simulation::Observer;
 
 /// Time between checks for signals, and reports of the time reached.
@@ -31,26 +31,32 @@ impl Observer for Reached<'_> {
     fn output(&mut self, _: &DiagnosticsRow) {}
 }
 
-/// Runs a configuration, given as a file or as text with the folder of its relative paths, in `directory`, if that is
-/// not the one of the configuration. Returns the directory and how the run ended.
+/// Configuration as Python gives it: a file, or text with the folder of its relative paths.
+pub(crate) type Source = (Option<PathBuf>, String, PathBuf);
+
+/// Reads a configuration. Returns it with the folder of its relative paths.
+pub(crate) fn read((path, text, base): Source, settings: &[String]) -> Result<(Loaded, PathBuf)> {
+    let Some(path) = path else {
+        return Ok((Config::from_str("configuration", &text, &base, settings)?, base));
+    };
+    let base = path.parent().unwrap_or(Path::new("")).to_owned();
+    let text = config::read_text(&path)?;
+    Ok((Config::from_str(&path.display().to_string(), &text, &base, settings)?, base))
+}
+
+/// Runs a configuration in `directory`, if that is not the one of the configuration. Returns the directory and how the
+/// run ended.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
-    config: (Option<PathBuf>, String, PathBuf),
+    config: Source,
     settings: Vec<String>,
     directory: Option<String>,
     overwrite: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(PathBuf, String)> {
-    let (path, text, base) = config;
     let prepare = || {
-        let mut loaded = match path {
-            Some(path) => {
-                let text = config::read_text(&path)?;
-                Config::from_str(&path.display().to_string(), &text, path.parent().unwrap_or(Path::new("")), &settings)?
-            }
-            None => Config::from_str("configuration", &text, &base, &settings)?,
-        };
+        let (mut loaded, _) = read(config, &settings)?;
         if directory.is_some() {
             loaded.config.output.directory = directory;
         }
@@ -72,23 +78,34 @@ pub(crate) fn execute(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, PyResult<()>)> {
     let reached = AtomicU64::new((setup.clock.start * setup.scale.time).to_bits());
+    let report = || {
+        let time = f64::from_bits(reached.load(Ordering::Relaxed));
+        progress.map_or(Ok(()), |call| call.call1((time,)).map(|_| ()))
+    };
+    attend(py, |stop| whole(setup, overwrite, stop, &reached), report)
+}
+
+/// Does `work` on a thread of its own, while this one looks at Python's signals and calls `report`. The first exception
+/// of these raises the flag that the work is given. Returns what the work returns, and the exception.
+pub(crate) fn attend<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&'static AtomicBool) -> Result<T> + Send,
+    report: impl Fn() -> PyResult<()>,
+) -> PyResult<(T, PyResult<()>)> {
     // The flag of a run must live as long as the program. Runs are few.
     let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     let (sender, mut receiver) = mpsc::channel();
     let mut asked = Ok(());
     let done = std::thread::scope(|scope| {
-        let reached = &reached;
-        scope.spawn(move || sender.send(whole(setup, overwrite, stop, reached)));
+        scope.spawn(move || sender.send(work(stop)));
         loop {
-            let (report, back) = py.detach(move || (receive(&receiver), receiver));
-            if let Some(done) = report {
+            let (done, back) = py.detach(move || (receive(&receiver), receiver));
+            if let Some(done) = done {
                 return done;
             }
             receiver = back;
             if asked.is_ok() {
-                let time = f64::from_bits(reached.load(Ordering::Relaxed));
-                asked =
-                    py.check_signals().and_then(|()| progress.map_or(Ok(()), |call| call.call1((time,)).map(|_| ())));
+                asked = py.check_signals().and_then(|()| report());
                 stop.store(asked.is_err(), Ordering::Relaxed);
             }
         }
@@ -96,10 +113,8 @@ pub(crate) fn execute(
     Ok((done.map_err(|error| exception(py, &error))?, asked))
 }
 
-type Ended = Result<String>;
-
 /// Waits a while for the end.
-fn receive(receiver: &mpsc::Receiver<Ended>) -> Option<Ended> {
+fn receive<T>(receiver: &mpsc::Receiver<Result<T>>) -> Option<Result<T>> {
     match receiver.recv_timeout(REPORT) {
         Ok(done) => Some(done),
         Err(RecvTimeoutError::Timeout) => None,
@@ -110,7 +125,7 @@ fn receive(receiver: &mpsc::Receiver<Ended>) -> Option<Ended> {
 }
 
 /// Runs from the start to the end.
-fn whole(setup: Setup, overwrite: bool, stop: &'static AtomicBool, reached: &AtomicU64) -> Ended {
+fn whole(setup: Setup, overwrite: bool, stop: &'static AtomicBool, reached: &AtomicU64) -> Result<String> {
     let threads = setup.config.force.threads as usize;
     spin_pool::on_threads(threads, move || {
         let (name, config, dir) =

@@ -115,7 +115,7 @@ fn threads_stops_and_kills_change_no_row() {
             let log = folder.path(&output).join("members.csv");
             wait_until("the tables", || log.is_file() || child.try_wait().expect("a child").is_some());
             std::thread::sleep(std::time::Duration::from_millis(30 * pause));
-            signal(&child, how);
+            signal(&child, &format!("-{how}"));
             child.wait().expect("an end");
             arguments = vec!["resume", &output];
         }

@@ -111,7 +111,7 @@ impl Document {
         let keys: Vec<&str> = path.split('.').map(str::trim).collect();
         if keys.len() > MAX_DEPTH || keys.iter().any(|key| key.is_empty()) {
             let problem = Problem::new("", "expected section.key=value");
-            return Err(Box::new(ConfigError { place: format!("--set {set}"), ..problem.into() }));
+            return Err(Box::new(ConfigError { place: shown(set), ..problem.into() }));
         }
         let path = keys.join(".");
         let below = format!("{path}.");
@@ -215,15 +215,13 @@ impl Document {
                     labels.push(LabeledSpan::new_with_span(Some("and here".to_owned()), span.clone()));
                     format!("`{key}` on line {}", self.line(span.start))
                 }
-                Place::Set(number) => format!("`--set {}`", self.sets[*number]),
+                Place::Set(number) => format!("`{}`", shown(&self.sets[*number])),
             };
             problem.problem.push_str(&format!(", against {other}"));
         }
         let mut found = match self.place(&problem.key) {
             Some(Place::Text(span)) => self.at(span, problem),
-            Some(Place::Set(number)) => {
-                ConfigError { place: format!("--set {}", self.sets[*number]), ..problem.into() }
-            }
+            Some(Place::Set(number)) => ConfigError { place: shown(&self.sets[*number]), ..problem.into() },
             None => ConfigError { place: self.name.clone(), ..problem.into() },
         };
         if found.text.is_some() {
@@ -253,4 +251,13 @@ fn list_item<'a>(section: &'a mut Table, key: &str) -> Option<&'a mut Table> {
 fn override_value(text: &str) -> Value {
     let read = format!("value = {text}").parse::<Table>().ok().filter(|table| table.len() == 1);
     read.and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Returns an override as messages show it: the start of a long one.
+fn shown(set: &str) -> String {
+    const MOST: usize = 120;
+    match set.char_indices().nth(MOST) {
+        None => format!("--set {set}"),
+        Some((end, _)) => format!("--set {}…", &set[..end]),
+    }
 }

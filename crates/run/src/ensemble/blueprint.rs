@@ -84,7 +84,12 @@ impl Blueprint {
     /// [`Error::Config`], whose place is the setting of the member.
     pub fn member(&self, member: u64) -> Result<Loaded> {
         let own: Vec<String> = self.members.settings(member).iter().map(as_text).collect();
-        let sets = [&self.written.overrides[..], &own].concat();
+        // The values of all members are not read again for each of them.
+        let common = self.written.overrides.iter().map(|set| match set.split_once('=') {
+            Some(("ensemble.vary", _)) => "ensemble.vary={}".to_owned(),
+            _ => set.clone(),
+        });
+        let sets: Vec<String> = common.chain(own).collect();
         let read = Config::from_str("the configuration", &self.written.config, &self.written.base, &sets);
         let mut loaded = read.map_err(|error| located(error, member))?;
         loaded.config.ensemble = None;

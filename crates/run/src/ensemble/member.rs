@@ -98,7 +98,8 @@ impl Member {
         setup: Setup,
         (engines, info): (Engines, &SessionInfo),
     ) -> Result<Self> {
-        let ensemble = blueprint.config.ensemble.clone().unwrap_or_default();
+        let default = Ensemble::default();
+        let ensemble = blueprint.config.ensemble.as_ref().unwrap_or(&default);
         let provenance = match ensemble.snapshots {
             Kept::None => Provenance::default(),
             _ => assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, info))?,
@@ -112,7 +113,7 @@ impl Member {
             survey: surveys.then(|| assemble::cluster_settings(config, &scale)),
             stop: ensemble.stop,
             bound_fraction: ensemble.bound_fraction.get(),
-            encounter: tolerance(&ensemble, config),
+            encounter: tolerance(ensemble, config),
             epsilon: setup.epsilon(),
             energy_error: config.limits.energy_error.map(crate::config::Real::get),
             series: ensemble.series,
