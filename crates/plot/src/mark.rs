@@ -28,17 +28,19 @@ pub(super) struct Slot {
     pub width: f64,
 }
 
-/// Elements clipped by the axes: bands, lines, bars.
+/// Bands, which lie below the lines of all series.
+pub(super) fn draw_band(svg: &mut Svg, series: &Series, look: &Look, axes: Axes) {
+    if has_band(series) {
+        band(svg, series, look, axes);
+    }
+}
+
+/// Elements clipped by the axes: lines and bars.
 pub(super) fn draw_clipped(svg: &mut Svg, series: &Series, look: &Look, axes: Axes, slot: Slot) {
     match series.mark {
         Mark::Bars => bars(svg, series, look, axes, slot),
         Mark::Points => {}
-        Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps => {
-            if has_band(series) {
-                band(svg, series, look, axes);
-            }
-            lines(svg, series, look, axes);
-        }
+        Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps => lines(svg, series, look, axes),
     }
 }
 
