@@ -1,11 +1,11 @@
 //! Members on a GPU: many at a time, whose block steps it takes by itself. The host starts them, measures them at their
 //! outputs, and takes the few steps whose forces need its closer look.
 
-use super::device_member::{Built, Running, build, give};
+use super::device_member::{Built, Running, build};
 use super::member::{Member, Outputs};
 use super::on_cores::{self, failed};
 use super::work::{Message, Work};
-use crate::system::System;
+use crate::together::{Turn, take_turn};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
-use tisane::force::block_steps::{Pause, Span, StepRules, SystemStepper, SystemSteps, Taken};
+use tisane::force::block_steps::{Pause, SystemStepper};
 use tisane::force::precision::Precision;
 use tisane_io::checkpoint::MemberState;
 use tisane_io::table::Value;
@@ -25,8 +25,6 @@ const MOST_PARTICLES: usize = 1 << 21;
 const LEAST_BATCH: usize = 256;
 /// Time after which the device hands the members back: those at their outputs make way for others.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Smallest number of steps that the host takes after the device refused some.
-const HOST_TURN: u64 = 16;
 
 /// Builds what takes the steps of systems of up to a number of particles in a mode; [`None`] if nothing can.
 pub(super) type Open<'a> = dyn Fn(Precision, usize) -> Result<Option<Box<dyn SystemStepper>>> + Sync + 'a;
@@ -149,7 +147,7 @@ impl OnDevice<'_> {
             let of_mode: Vec<&Running> = members.iter().filter(|it| it.precision.name() == *mode).collect();
             let systems: Vec<_> = of_mode.iter().map(|it| (&it.member.system.particles, it.member.epsilon())).collect();
             let forces = stepper.forces(&systems)?;
-            of_mode.iter().zip(forces).for_each(|(it, forces)| give(&it.given, Some(forces)));
+            of_mode.iter().zip(forces).for_each(|(it, forces)| it.given.set(Some(forces)));
         }
         Ok(())
     }
@@ -164,7 +162,7 @@ impl OnDevice<'_> {
         let one = |mut running: Running| {
             let mut out = Outputs { tables: work.tables, snapshots: work.snapshots, rows: Vec::new() };
             let ended = make(&mut running.member, &mut out);
-            give(&running.given, None);
+            running.given.set(None);
             (running, ended, out.rows)
         };
         let made: Vec<(Running, Result<bool>, Vec<Vec<Value>>)> = members.into_par_iter().map(one).collect();
@@ -198,44 +196,17 @@ impl OnDevice<'_> {
         running.sort_by_key(|it| it.precision.name());
         let stop = self.work.stop;
         let pause = Pause::new(move || stop.load(Ordering::Relaxed), PAUSE);
-        let mut rules: Vec<StepRules> = Vec::with_capacity(running.len());
-        let mut taken: Vec<Taken> = Vec::with_capacity(running.len());
+        let steps: Vec<u64> = running.iter().map(|it| it.member.system.state.counters.block_steps).collect();
+        let mut reached = Vec::with_capacity(running.len());
         for of_mode in running.chunk_by_mut(|a, b| a.precision == b.precision) {
             let mode = of_mode.first().map_or("", |it| it.precision.name());
             let Some((_, Some(stepper))) = self.steppers.get_mut(mode) else { continue };
-            let first = rules.len();
-            let of_member = |it: &mut Running| it.rules();
-            rules.extend(of_mode.par_iter_mut().map(of_member).collect::<Result<Vec<_>>>()?);
-            let systems = of_mode.iter_mut().zip(&rules[first..]).map(|(it, rules)| {
-                let (until, epsilon) = (it.member.next_output(), it.member.epsilon());
-                let System { particles, state, .. } = &mut it.member.system;
-                let span = Span { from: state.now, until, most: u64::MAX };
-                SystemSteps { particles, clock: state.clock, epsilon, rules: *rules, span }
-            });
-            taken.extend(stepper.take(&mut systems.collect::<Vec<_>>(), Some(&pause))?);
+            let mut turns: Vec<Turn<'_>> = of_mode.iter_mut().map(Running::turn).collect();
+            reached.extend(take_turn(&mut **stepper, &mut turns, Some(&pause))?);
         }
-        let (mut due, mut refused) = (Vec::new(), Vec::new());
-        for ((mut it, taken), rules) in running.into_iter().zip(taken).zip(rules) {
-            let until = it.member.next_output();
-            it.count(&taken, self.work);
-            if taken.refused > 0 {
-                refused.push((it, taken.refused.max(HOST_TURN)));
-            } else if taken.now == until {
-                due.push(it);
-            } else if it.is_below(&rules) {
-                // The host says so.
-                refused.push((it, 1));
-            } else {
-                self.running.push(it);
-            }
-        }
-        let work = self.work;
-        let by_host = |(mut it, steps): (Running, u64)| {
-            let reached = it.step_on_host(steps, work);
-            (it, reached)
-        };
-        let stepped: Vec<_> = refused.into_iter().map(by_host).collect();
-        for (it, reached) in stepped {
+        let mut due = Vec::new();
+        for ((mut it, reached), steps) in running.into_iter().zip(reached).zip(steps) {
+            it.count(steps, self.work);
             match reached {
                 Ok(true) => due.push(it),
                 Ok(false) => self.running.push(it),
@@ -265,6 +236,7 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
     use tisane::force::Forces;
+    use tisane::force::block_steps::{SystemSteps, Taken};
     use tisane::integrator::{AnyIntegrator, Integrator, IntegratorSettings};
     use tisane::particles::Particles;
     use tisane::time::Clock;
