@@ -80,7 +80,7 @@ impl<'a> Members<'a> {
         self.outcomes.iter().filter(|how| *how == outcome).count()
     }
 
-    /// Describes how many members there are, and how many of them failed.
+    /// Describes how many members there are, and how many of them failed with what is done about these.
     fn caption(&self, failed: &str) -> String {
         let all = self.table.remarks.iter().find(|(name, _)| name == "members").map(|(_, count)| count.as_str());
         let ended = self.outcomes.len().to_string();
@@ -90,7 +90,7 @@ impl<'a> Members<'a> {
         };
         match self.count(FAILED) {
             0 => {}
-            count => text += &format!("; {count} failed and {failed}"),
+            count => text += &format!("; {count} failed, {failed}"),
         }
         text
     }

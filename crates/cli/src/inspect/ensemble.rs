@@ -107,12 +107,14 @@ impl<'a> Members<'a> {
     /// Adds the most frequent problem of members that failed.
     fn describe_failures(&self, page: &mut Page) {
         let mut kinds: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        self.failed().for_each(|row| kinds.entry(without_numbers(&self.problems[row])).or_default().push(row));
+        self.failed().for_each(|row| kinds.entry(kind(&self.problems[row])).or_default().push(row));
         let failed = self.failed().count();
         let Some(rows) = kinds.values().max_by_key(|rows| rows.len()) else { return };
         let (number, problem) =
             (self.table.numbers("member").map_or(0.0, |it| it.at(rows[0])), &self.problems[rows[0]]);
-        page.line("failed", format!("{failed}, of which {} in this way: member {number}: {problem}", rows.len()));
+        page.line("failed", format!("{failed}, of which {} in the way of member {number}:", rows.len()));
+        // What happened, and then advice.
+        problem.split("; ").for_each(|part| page.line("", part));
     }
 
     /// Lists the keys in which members differ.
@@ -131,9 +133,10 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Returns a problem without what differs from member to member.
-fn without_numbers(problem: &str) -> String {
-    let parts = problem.split_whitespace().filter(|part| !part.contains(|c: char| c.is_ascii_digit()));
+/// Returns the beginning of a problem without what differs from member to member.
+fn kind(problem: &str) -> String {
+    let first = problem.split([',', ';']).next().unwrap_or_default();
+    let parts = first.split_whitespace().filter(|part| !part.contains(|c: char| c.is_ascii_digit()));
     parts.collect::<Vec<_>>().join(" ")
 }
 
@@ -142,9 +145,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_that_differ_in_numbers_are_one() {
-        let of = |t: &str| without_numbers(&format!("particle {t} needs a step of {t}e-9 below dt_min at {t} T"));
-        assert_eq!(of("1"), of("27"));
-        assert_ne!(of("1"), without_numbers("the energy is not finite"));
+    fn problems_that_begin_alike_are_one() {
+        let of =
+            |n: u32, end: &str| kind(&format!("{n} particles need steps below dt_min = 1e-{n} at t = {n} T, {end}"));
+        assert_eq!(of(2, "bound to 3; advice"), of(27, "not bound"));
+        assert_ne!(of("1"), kind("the energy is not finite"));
     }
 }

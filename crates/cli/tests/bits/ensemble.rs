@@ -99,6 +99,11 @@ fn threads_stops_and_kills_change_no_row() {
     run("threads", &["--threads", "3"]).exits(0);
     assert!(rows(&folder.path("threads")) == want, "three threads");
     run("limited", &["--time-limit", "40ms", "--threads", "2"]).exits(3).says(&["stopped (time-limit)", "resume"]);
+    folder.tisane(&["inspect", "limited"]).exits(0).says(&[
+        "not finished",
+        "of 80 have ended",
+        "tisane resume limited",
+    ]);
     assert!(folder.path("limited").join("in_progress.hdf5").is_file(), "members in progress are kept");
     folder.tisane(&["inspect", "limited/in_progress.hdf5"]).exits(0).says(&["in progress"]);
     folder.tisane(&["resume", "limited", "--time-limit", "10ms"]).exits(3);
@@ -142,6 +147,7 @@ fn members_that_fail_are_told_and_the_others_go_on() {
     assert_eq!(texts(&found, "outcome"), ["finished", "failed", "finished"]);
     let problems = texts(&found, "problem");
     assert!(problems[0].is_empty() && problems[1].contains("dt_min"), "{problems:?}");
+    folder.tisane(&["why", "e"]).exits(0).says(&["1 failed, 2 finished", "in the way of member 1", "dt_min"]);
 }
 
 #[test]
@@ -185,6 +191,14 @@ fn a_cluster_that_loses_its_stars_is_dissolved() {
     let ended: Vec<f64> =
         numbers(&series, "member").windows(2).zip(&bound).filter(|(m, _)| m[0] != m[1]).map(|(_, b)| *b).collect();
     assert!(ended.iter().all(|share| *share < 0.8) && ended.len() == 3, "{ended:?}");
+    folder.tisane(&["plot", "e"]).exits(0).says(&["e/plots/bands.svg", "e/plots/errors.png", "e/plots/report.html"]);
+    let svg = fs::read_to_string(dir.join("plots/dissolution.svg")).expect("a figure");
+    assert!(svg.contains("share of members not dissolved") && svg.contains("nu = "), "{svg}");
+    folder.tisane(&["inspect", "e"]).exits(0).says(&[
+        "finished: all",
+        "4 of 4 have ended: 4 dissolved",
+        "tisane plot e",
+    ]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>, series: Option<&Table>) 
     };
     let caption = format!(
         "{}; lines: medians over the members, bands: {}; {carried}{}",
-        members.caption("drop out at their failure"),
+        members.caption("left out from then on"),
         Band::range(outputs.curves.len() / outputs.groups.names.len()),
         outputs.left().unwrap_or_default()
     );

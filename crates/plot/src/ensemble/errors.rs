@@ -42,7 +42,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>) -> Result<Figure, String
             .map(|key| panel(format!("Energy errors, by {}", key.name), &Groups::by(members.table, &[key])))
             .collect(),
     };
-    let caption = members.caption("are left out") + "; markers: medians";
+    let caption = members.caption("left out") + "; markers: medians";
     Ok(page(dir, panels, caption))
 }
 

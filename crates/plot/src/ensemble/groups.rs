@@ -98,9 +98,38 @@ fn value(column: &Column, row: usize) -> String {
     match &column.values {
         Values::Floats(values) => values[row].to_string(),
         Values::Counts(values) => values[row].to_string(),
-        Values::Text(values) => {
-            // Of a file, its name says enough.
+        // Of a file, its name says enough.
+        Values::Text(values) if column.name.ends_with(".path") => {
             values[row].rsplit('/').next().unwrap_or_default().to_owned()
         }
+        Values::Text(values) => values[row].clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &str, values: &[&str]) -> Column {
+        Column::new(name, "", "", Values::Text(values.iter().map(|text| (*text).to_owned()).collect()))
+    }
+
+    #[test]
+    fn names_are_short_and_tell_groups_apart() {
+        let columns = vec![
+            column("member", &["0", "1", "2", "3"]),
+            column("a.x", &["1/64", "1/64", "1e-4", "1e-4"]),
+            column("b.x", &["p", "p", "q", "q"]),
+            column("initial.file.path", &["/d/one.csv", "/d/one.csv", "/d/two.csv", "/d/two.csv"]),
+            column("initial.plummer.seed", &["1", "1", "2", "2"]),
+            column("drawn", &["1", "2", "3", "4"]),
+            column("outcome", &["finished"; 4]),
+        ];
+        let table = Table { columns, ..Table::default() };
+        let names = ["a.x", "b.x", "initial.file.path"];
+        assert_eq!(keys(&table).map(|key| key.name.as_str()).collect::<Vec<_>>(), names);
+        let groups = Groups::of_all_keys(&table);
+        assert_eq!(groups.names[0], "a.x = 1/64, b.x = p, path = one.csv");
+        assert_eq!(groups.of_row, [0, 0, 1, 1]);
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>) -> Figure {
         let series = Series::new(name, Mark::Bars, points);
         panel.series.push(Series { spread: Some(spread), colour: Some(number), ..series });
     }
-    let caption = members.caption("are left out") + "; error bars: 68 % of a binomial distribution (Wilson 1927)";
+    let caption = members.caption("left out") + "; error bars: 68 % of a binomial distribution (Wilson 1927)";
     page(dir, vec![panel], caption)
 }
 

@@ -31,7 +31,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>, series: Option<&Table>) 
     }
     let note = "dissolved: with less bound mass than ensemble.bound_fraction of the initial mass at an output";
     panel.notes.push(note.into());
-    let caption = members.caption("count up to their failure")
+    let caption = members.caption("counted up to then")
         + "; Kaplan & Meier (1958): members that end otherwise count up to their end; bands: one standard error \
            (Greenwood), which gives that of a median (marker)";
     Ok(page(dir, vec![panel], caption))

@@ -88,7 +88,7 @@ fn clusters_have_errors_bands_and_dissolution() {
         (errors.panels[0].x.scale, errors.panels[0].title.as_str()),
         (Scale::Log10, "Energy errors, by softening.epsilon")
     );
-    assert!(errors.caption.contains("20 members; 1 failed and are left out"), "{}", errors.caption);
+    assert!(errors.caption.contains("20 members; 1 failed, left out"), "{}", errors.caption);
     let of_errors: Vec<&str> = errors.panels[0].series.iter().map(|series| series.name.as_str()).collect();
     // Values ascend: members 10 to 19 first.
     assert_eq!(of_errors, ["epsilon = 0.25: median 1.55e-5", "", "epsilon = 0.5: median 6.00e-6", ""]);
