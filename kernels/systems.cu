@@ -4,7 +4,7 @@
 // Reductions over a warp came with the A100.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Sums the forces on a tile of due particles, T of them a lane, and stores a node for each bag. A warp takes a bag and
+/// Sums the forces on a tile of due particles, T of them a lane, and keeps the sums of each bag. A warp takes a bag and
 /// 32 T targets; for fewer targets its lanes take more bags.
 template <class M, int T> __device__ __forceinline__ void sum_by_targets(const Alone<M> &s, u32 first, u32 targets) {
     constexpr int HELD = 4;
@@ -33,13 +33,13 @@ template <class M, int T> __device__ __forceinline__ void sum_by_targets(const A
         for (int j = 0; j < T; ++j) {
             if (place[j] >= targets || part >= s.parts) continue;
 #pragma unroll
-            for (int k = 0; k < SUMS; ++k) s.node[(part * s.all.tile + place[j]) * SUMS + k] = sums[j].node(k);
+            for (int k = 0; k < SUMS; ++k) s.keep(part, place[j], k, sums[j].sum[k]);
         }
     }
 }
 
 /// Sums the forces on a few due particles: the lanes of a warp compute the terms of a bag for some targets, and one lane
-/// for each sum adds them in order. Stores a node for each bag.
+/// for each sum adds them in order. Keeps the sums of each bag.
 template <class M> __device__ __forceinline__ void sum_by_lanes(const Alone<M> &s, u32 first, u32 targets) {
     using R = typename M::Real;
     using Kept = Shared<R>;
@@ -98,15 +98,15 @@ template <class M> __device__ __forceinline__ void sum_by_lanes(const Alone<M> &
             }
         }
         if (s.lane / 8 == mine && number < SUMS && mine < share && begin + mine < tasks) {
-            u32 x = target_of(mine), part = begin + mine - x * s.parts;
-            s.node[(part * s.all.tile + x) * SUMS + number] = M::node(sum);
+            u32 x = target_of(mine);
+            s.keep(begin + mine - x * s.parts, x, number, sum);
         }
         __syncwarp();
     }
 }
 
 /// Sums the forces on `targets` due particles from number `first` on, with the whole thread block, which waits at the
-/// end. The nodes of their first parts become the sums.
+/// end.
 template <class M> __device__ __forceinline__ void sum_forces(const Alone<M> &s, u32 first, u32 targets) {
     if (targets * s.parts <= s.all.cooperates) sum_by_lanes(s, first, targets);
     else if (sizeof(typename M::Real) == 4 && targets >= 64) sum_by_targets<M, 2>(s, first, targets);
@@ -115,7 +115,7 @@ template <class M> __device__ __forceinline__ void sum_forces(const Alone<M> &s,
     if (s.parts == 1) return;
     for (u32 x = s.thread; x < 8 * targets; x += s.threads) {
         u32 k = x / 8, number = x % 8;
-        if (number < SUMS) s.node[k * SUMS + number] = s.total(k, number);
+        if (number < SUMS) s.force[k * SUMS + number] = value(s.total(k, number)) + 0.0;
     }
     __syncthreads();
 }
@@ -155,7 +155,8 @@ template <class M> __device__ __forceinline__ void take_steps(const Systems &all
                 double force[SUMS];
                 u32 k = s.due[first + x];
 #pragma unroll
-                for (int c = 0; c < SUMS; ++c) force[c] = value(s.node[x * SUMS + c]) + 0.0;
+                for (int c = 0; c < SUMS; ++c)
+                    force[c] = s.parts > 1 ? s.force[x * SUMS + c] : value(s.node(0, x, c)) + 0.0;
                 if (all.forces) {
 #pragma unroll
                     for (int c = 0; c < SUMS; ++c) s.at(6 + c, k) = force[c];
@@ -163,7 +164,8 @@ template <class M> __device__ __forceinline__ void take_steps(const Systems &all
                     refused = 1;
                 }
             }
-            __syncthreads();
+            // Of several parts the next sums leave these forces alone until all threads have met.
+            if (s.parts == 1 || first + targets == found) __syncthreads();
         }
         reason = DONE;
         if (all.forces) break;

@@ -59,15 +59,14 @@ __device__ __forceinline__ void read_four(const double *from, double (&to)[4]) {
     to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
 }
 
-/// Returns the aligned tree over the first `parts` of up to PARTS nodes. Those that do not exist count as exact zeros,
-/// which change nothing.
-template <int PARTS, class N> __device__ __forceinline__ N over_parts(const N *node, u32 stride, u32 parts) {
+/// Returns the aligned tree over the nodes from number FIRST on, PARTS of them, that `node_of` gives. Those that do not
+/// exist, from `parts` on, count as exact zeros, which change nothing.
+template <u32 FIRST, u32 PARTS, class F> __device__ __forceinline__ auto over_parts(F node_of, u32 parts) {
     if constexpr (PARTS == 1) {
-        return parts > 0 ? node[0] : zero<N>();
+        return FIRST < parts ? node_of(FIRST) : zero<decltype(node_of(FIRST))>();
     } else {
         constexpr u32 HALF = PARTS / 2;
-        N left = over_parts<HALF>(node, stride, parts);
-        return plus(left, over_parts<HALF>(node + HALF * stride, stride, parts - min(parts, HALF)));
+        return plus(over_parts<FIRST, HALF>(node_of, parts), over_parts<FIRST + HALF, HALF>(node_of, parts));
     }
 }
 
@@ -81,7 +80,8 @@ template <class M> struct Alone : Members<System> {
     // Arrays in shared memory, in this order: `shared_bytes` in src/force/cuda/system_shape.rs. The state, of
     // `Members`;
     float4 *bodies;      // [own], in units: predicted particles
-    Node *node;          // [part][tile][sum]; a part is a bag, or all of them where there is one running sum
+    R *sums;             // [part][tile][sum][M::PARTS]; a part is a bag, or all where there is one running sum
+    double *force;       // [tile][sum], where there are several parts
     R *scratch;          // [warp][Shared<R>::NUMBERS]
     unsigned short *due; // [own]: places of the due particles
     // and the levels, of `Members`.
@@ -96,8 +96,9 @@ template <class M> struct Alone : Members<System> {
         threads = blockDim.x, warps = threads >> 5;
         state = reinterpret_cast<double *>(room);
         bodies = reinterpret_cast<float4 *>(state + COLUMNS * own);
-        node = reinterpret_cast<Node *>(bodies + own * UNITS<M>);
-        scratch = reinterpret_cast<R *>(node + parts * all.tile * SUMS);
+        sums = reinterpret_cast<R *>(bodies + own * UNITS<M>);
+        force = reinterpret_cast<double *>(sums + parts * all.tile * SUMS * M::PARTS);
+        scratch = reinterpret_cast<R *>(force + (parts > 1 ? all.tile * SUMS : 0));
         due = reinterpret_cast<unsigned short *>(scratch + all.sharers * Shared<R>::NUMBERS);
         level = reinterpret_cast<unsigned char *>(due + own);
     }
@@ -160,18 +161,31 @@ template <class M> struct Alone : Members<System> {
     /// Returns the number of places of a bag that hold sources.
     __device__ __forceinline__ Fours places(u32 bag) const { return {min(own - bag * BAG, (u32)BAG) / 4}; }
 
+    /// Keeps sum number `s` of target x of a tile over a part.
+    __device__ __forceinline__ void keep(u32 part, u32 x, u32 s, const R (&sum)[M::PARTS]) const {
+#pragma unroll
+        for (int p = 0; p < M::PARTS; ++p) sums[((part * all.tile + x) * SUMS + s) * M::PARTS + p] = sum[p];
+    }
+
+    /// Returns its node.
+    __device__ __forceinline__ Node node(u32 part, u32 x, u32 s) const {
+        R sum[M::PARTS];
+#pragma unroll
+        for (int p = 0; p < M::PARTS; ++p) sum[p] = sums[((part * all.tile + x) * SUMS + s) * M::PARTS + p];
+        return M::node(sum);
+    }
+
     /// Returns sum number `s` of target x of a tile over its parts.
     __device__ __forceinline__ Node total(u32 x, u32 s) const {
-        const Node *first = node + x * SUMS + s;
-        u32 stride = all.tile * SUMS;
+        auto node_of = [&](u32 part) { return node(part, x, s); };
         if constexpr (M::ORDER == Order::InOrder) {
             Node sum = zero<Node>();
-            for (u32 p = 0; p < parts; ++p) sum = plus(sum, first[p * stride]);
+            for (u32 p = 0; p < parts; ++p) sum = plus(sum, node_of(p));
             return sum;
         }
-        if (parts <= 2) return over_parts<2>(first, stride, parts);
-        if (parts <= 4) return over_parts<4>(first, stride, parts);
-        if (parts <= 8) return over_parts<8>(first, stride, parts);
-        return over_parts<SYSTEM_BAGS>(first, stride, parts);
+        if (parts <= 2) return over_parts<0, 2>(node_of, parts);
+        if (parts <= 4) return over_parts<0, 4>(node_of, parts);
+        if (parts <= 8) return over_parts<0, 8>(node_of, parts);
+        return over_parts<0, SYSTEM_BAGS>(node_of, parts);
     }
 };

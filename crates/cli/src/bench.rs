@@ -2,6 +2,7 @@
 
 mod kernels;
 mod model;
+mod systems;
 #[cfg(feature = "cuda")]
 mod tune;
 
@@ -64,6 +65,10 @@ pub enum What {
         #[command(flatten)]
         how: How,
     },
+    /// Block steps of many independent systems on one GPU.
+    ///
+    /// Block steps per second of all systems together, Plummer spheres from t = 0.25 to 0.5 with dt_max 1/8 and nu 0.01.
+    Systems(systems::SystemsArgs),
     /// Fit, show and use the performance model of this machine.
     ///
     /// The model is kept in the file named by the variable TISANE_MODEL, otherwise in tisane/model.toml in
@@ -123,6 +128,7 @@ pub fn bench(what: What, verbosity: Verbosity) -> Result<u8> {
         What::Run { n, nu, seed, profile, how } => {
             workload(&run::measure(&Workload { n, nu, seed, profile }, &how.options()?)?, how.json)
         }
+        What::Systems(args) => systems::bench(&args),
         What::Model(args) => model::model(args, verbosity),
     }
 }

@@ -88,6 +88,8 @@ pub(crate) fn engines(setup: &Setup, kind: EngineKind, device: u32) -> Result<Op
 /// System whose turn it is.
 pub(crate) struct Turn<'a> {
     pub system: &'a mut System,
+    /// Rules of its steps, once they are known: they stay the same.
+    pub rules: &'a mut Option<StepRules>,
     /// Softening, in internal units.
     pub epsilon: f64,
     /// Moment that no step passes.
@@ -95,11 +97,15 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Returns the rules of the next steps.
+    /// Returns the rules of the steps.
     fn rules(&mut self) -> Result<StepRules> {
         let System { particles, engines, .. } = &mut *self.system;
         let none = || Error::Integration { problem: "this scheme has no rules for a device".into(), help: None };
-        engines.propagator.step_rules(particles).ok_or_else(none)
+        let rules = match self.rules {
+            Some(rules) => *rules,
+            None => engines.propagator.step_rules(particles).ok_or_else(none)?,
+        };
+        Ok(*self.rules.insert(rules))
     }
 
     /// Returns true if a particle needs a step below the floor of these rules.
@@ -153,6 +159,7 @@ pub(crate) fn take_turn(
 pub struct Together {
     /// The system.
     pub system: System,
+    rules: Option<StepRules>,
     epsilon: f64,
     given: Given,
     context: RunContext,
@@ -170,7 +177,7 @@ impl Together {
         let Some((engines, given)) = engines(&setup, kind, device)? else { return Ok(None) };
         let (epsilon, context, state) = (setup.epsilon(), setup.run_context(), setup.state());
         let system = System { particles: setup.particles, state, engines, external_field: false };
-        Ok(Some(Self { system, epsilon, given, context, problem: None }))
+        Ok(Some(Self { system, rules: None, epsilon, given, context, problem: None }))
     }
 
     /// Does something with the system, if no error ended it. An error ends it.
@@ -209,7 +216,12 @@ pub fn integrate(stepper: &mut dyn SystemStepper, all: &mut [Together], until: T
         if going.is_empty() {
             return Ok(());
         }
-        let turns = going.iter_mut().map(|it| Turn { epsilon: it.epsilon, until, system: &mut it.system });
+        let turns = going.iter_mut().map(|it| Turn {
+            system: &mut it.system,
+            rules: &mut it.rules,
+            epsilon: it.epsilon,
+            until,
+        });
         let reached = take_turn(stepper, &mut turns.collect::<Vec<_>>(), None)?;
         for (it, reached) in going.into_iter().zip(reached) {
             it.problem = reached.err().map(|error| error.in_run(&it.context));

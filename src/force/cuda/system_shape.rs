@@ -1,10 +1,10 @@
 //! Shapes of the kernels that step many systems, a thread block each.
 
-use super::launch_shape::{node_bytes, units};
+use super::launch_shape::units;
 use super::staging::FORCE;
 use super::step_shape::COLUMNS;
 use crate::force::canonical::{BAG, bags};
-use crate::force::mode::Order;
+use crate::force::mode::{Mode, Order, with_mode};
 use crate::force::precision::Precision;
 
 /// Largest number of threads of a thread block (`SYSTEM_THREADS` of kernels/systems.cuh), and of bags of a system
@@ -20,10 +20,7 @@ pub const FEW_THREADS: usize = 64;
 /// Number of columns of a predicted particle (`PREDICTED`).
 pub const PREDICTED: usize = 6;
 /// Shared memory that the kernels take besides what they are launched with, rounded up.
-const STATIC_BYTES: usize = 1 << 10;
-/// Pairs of target and bag for each warp that shares, up to which its lanes share a bag: beyond, a bag a lane is quicker.
-const COOPERATES: usize = 12;
-
+pub const STATIC_BYTES: usize = 1 << 10;
 /// How a thread block steps a system. No shape changes a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SystemShape {
@@ -45,21 +42,30 @@ impl SystemShape {
         if n == 0 || bags(n) > MOST_BAGS {
             return None;
         }
-        // One warp has nothing to wait for, and leaves room for more systems; more finish a large system earlier.
-        let threads = match n {
-            ..=128 => 32,
-            129..=256 => 128,
-            257..=512 => 256,
-            _ => MOST_THREADS,
+        // One warp has nothing to wait for, and leaves room for more systems; more finish a large system earlier. Targets
+        // at a time and sharing warps take the room that the number of systems a multiprocessor leaves.
+        let (threads, tile, sharers, cooperates) = match n {
+            ..=64 => (32, 32, 1, 8),
+            65..=128 => (32, 28, 1, 6),
+            129..=256 => (128, 32, 2, 12),
+            257..=512 => (256, 32, 4, 32),
+            _ => (MOST_THREADS, 32, 8, 32),
         };
-        let warps = threads / 32;
-        let shapes = [32, 16, 8].into_iter().flat_map(|tile| {
-            (warps.div_ceil(4)..=warps).rev().map(move |sharers| {
-                let cooperates = COOPERATES * sharers;
-                Self { threads, tile, sharers, cooperates }
-            })
-        });
-        shapes.into_iter().find(|shape| shape.fits(precision, n, shared))
+        let tiles = [tile, 16, 8].into_iter();
+        let shapes = tiles.flat_map(|tile| (1..=sharers).rev().map(move |sharers| (tile, sharers)));
+        let mut shapes = shapes.map(|(tile, sharers)| Self { threads, tile, sharers, cooperates });
+        shapes.find(|shape| shape.fits(precision, n, shared))
+    }
+
+    /// Returns true if the kernels can take this shape.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let Self { threads, tile, sharers, .. } = *self;
+        (32..=MOST_THREADS).contains(&threads)
+            && threads.is_multiple_of(32)
+            && tile > 0
+            && tile.is_multiple_of(4)
+            && (1..=threads / 32).contains(&sharers)
     }
 
     /// Returns true if a system of `n` particles fits in this many bytes of shared memory.
@@ -72,10 +78,12 @@ impl SystemShape {
     /// kernels/systems.cuh).
     #[must_use]
     pub fn shared_bytes(&self, precision: Precision, n: usize) -> usize {
-        let (own, real) = (n.next_multiple_of(4), precision.arithmetic().real_bytes);
-        let parts = if precision.arithmetic().order == Order::Running { 1 } else { bags(n) };
-        let nodes = parts * self.tile * FORCE * node_bytes(precision);
-        own * (8 * COLUMNS + 16 * units(precision) + 2 + 1) + nodes + self.sharers * shared_numbers(real) * real
+        let (own, arithmetic) = (n.next_multiple_of(4), precision.arithmetic());
+        let real = arithmetic.real_bytes;
+        let parts = if arithmetic.order == Order::Running { 1 } else { bags(n) };
+        let sums = parts * self.tile * FORCE * with_mode!(precision, M => M::PARTS) * real;
+        let forces = if parts > 1 { self.tile * FORCE * 8 } else { 0 };
+        own * (8 * COLUMNS + 16 * units(precision) + 2 + 1) + sums + forces + self.sharers * shared_numbers(real) * real
     }
 }
 

@@ -6,7 +6,7 @@ use super::module::{Kernel, Module};
 use super::several_blocks::SeveralBlocks;
 use super::steps::REFUSED;
 use super::system_call::{SystemCall, SystemReport, SystemsCall};
-use super::system_shape::{FEW, FEW_THREADS, SystemShape, shared_bytes_of_few};
+use super::system_shape::{FEW, FEW_THREADS, STATIC_BYTES, SystemShape, shared_bytes_of_few};
 use super::system_store::{State, Store, forces, unpack, words};
 use crate::error::{Error, Result};
 use crate::force::Forces;
@@ -138,7 +138,7 @@ impl SystemsOnDevice {
         let Ok(kernel) = module.kernel(&format!("systems_{mode}")) else { return Ok(None) };
         let few = module.kernel(&format!("few_bodies_{mode}")).ok();
         let shared = device.most_shared_bytes()?;
-        kernel.allow_shared_bytes(shared)?;
+        kernel.allow_shared_bytes(shared.saturating_sub(STATIC_BYTES))?;
         let several = SeveralBlocks::new(ordinal, precision, device.multiprocessors(), shared);
         if largest > 0 && SystemShape::choose(precision, largest, shared).is_none() && !several.takes(largest) {
             return Ok(None);
@@ -149,7 +149,11 @@ impl SystemsOnDevice {
 
     /// Forces a shape on the systems that fit in it, or with [`None`] leaves the choice to the program: for tuning, and
     /// for tests that no shape changes a bit.
+    ///
+    /// # Panics
+    /// If the shape is not valid: a programming error.
     pub fn set_shape(&mut self, shape: Option<SystemShape>) {
+        assert!(shape.is_none_or(|shape| shape.is_valid()), "no such shape: {shape:?}");
         self.shape = shape;
     }
 

@@ -312,6 +312,9 @@ fn the_reference_shows_the_defaults() {
         shown.insert("integrator".to_owned(), toml::Table::from_iter([integrator]).into());
         let mut smallest = shown.clone();
         only_required("", &mut smallest, &required);
+        // Without the section a configuration is one run.
+        let ensemble = toml::Table::from_iter([("check_interval".to_owned(), "1/8".into())]);
+        smallest.insert("ensemble".to_owned(), ensemble.into());
         if name == "file" || name == "elements" {
             smallest.insert("units".to_owned(), shown["units"].clone());
         }

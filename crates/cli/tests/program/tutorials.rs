@@ -137,6 +137,14 @@ fn the_parameter_sweep_works() {
 }
 
 #[test]
+fn the_thousand_clusters_work() {
+    if no_python("tutorial-dissolution.md") {
+        return;
+    }
+    follow("tutorial-dissolution.md", &Folder::new(""));
+}
+
+#[test]
 fn the_page_about_why_works() {
     follow("why.md", &Folder::new(""));
 }

@@ -7,6 +7,8 @@ pub mod kernels;
 pub mod model;
 pub mod run;
 #[cfg(feature = "cuda")]
+pub mod systems;
+#[cfg(feature = "cuda")]
 pub mod tune;
 
 use serde::Serialize;

@@ -86,7 +86,7 @@ pub struct Check {
     pub fraction: Option<Real>,
     /// JSON pointer to the number in a row of a command. Its absolute value is compared.
     pub value: Option<String>,
-    /// Conditions on the rows of a command, as `key = value`: others are left out.
+    /// Conditions on the rows of a command or the members of an ensemble, as `key = value`: others are left out.
     #[serde(default)]
     pub rows: Vec<String>,
     /// JSON pointer to x in a row of a command: the exponent p of value ∝ x^p is compared.
@@ -162,7 +162,7 @@ impl Case {
             ("table", needs.table, check.table.is_some()),
             ("over", needs.over, check.over.is_some() && check.quantity != Quantity::Row),
             ("value", needs.value, check.value.is_some()),
-            ("rows", false, !needs.value && !check.rows.is_empty()),
+            ("rows", needs.rows, if needs.value { needs.rows } else { !check.rows.is_empty() }),
             ("against", false, !needs.value && check.against.is_some()),
         ] {
             if needed && !written {

@@ -47,6 +47,8 @@ pub enum Quantity {
     PositionError,
     /// Number in the rows that a command prints.
     Row,
+    /// Share of the members of an ensemble that meet the conditions `rows`.
+    Share,
 }
 
 /// Reduction of a quantity that changes in time to one number.
@@ -82,6 +84,8 @@ pub struct KeysNeeded {
     pub over: bool,
     /// `value`, of the rows of a command.
     pub value: bool,
+    /// `rows`, the conditions on the members of an ensemble.
+    pub rows: bool,
 }
 
 impl Quantity {
@@ -104,13 +108,15 @@ impl Quantity {
             Self::Closure => "closure",
             Self::PositionError => "position-error",
             Self::Row => "row",
+            Self::Share => "share",
         }
     }
 
     /// Returns the keys that it needs; it has no use for the others.
     #[must_use]
     pub const fn needs(self) -> KeysNeeded {
-        const NONE: KeysNeeded = KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false };
+        const NONE: KeysNeeded =
+            KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false, rows: false };
         match self {
             Self::EnergyError | Self::FinalEnergyError | Self::AngularMomentumError | Self::Closure => NONE,
             Self::SemiMajorAxis
@@ -123,6 +129,7 @@ impl Quantity {
             Self::Period | Self::PhaseError => KeysNeeded { bodies: true, ..NONE },
             Self::PositionError => KeysNeeded { table: true, ..NONE },
             Self::Row => KeysNeeded { value: true, ..NONE },
+            Self::Share => KeysNeeded { rows: true, ..NONE },
         }
     }
 
@@ -131,6 +138,9 @@ impl Quantity {
     /// # Errors
     /// Says why the run has no such number: no such particle, no moment in the interval, a table that does not fit.
     pub fn measure(self, track: &Track, check: &Check, table: Option<&str>) -> Result<f64, String> {
+        if self == Self::Share {
+            return Err("the run is one, and a share is of the members of an ensemble".into());
+        }
         let moments = window(track, check)?;
         let Some((first, last)) = moments.first().zip(moments.last()) else {
             return Err("the run has no moment in this interval".into());

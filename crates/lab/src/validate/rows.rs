@@ -1,13 +1,14 @@
-//! Runs that are a command of this program: the rows of the JSON that it prints.
+//! Runs that end in rows: those of the JSON that a command of this program prints, or of the members of an ensemble.
 
 use super::case::{Check, OUT, Run};
-use super::quantity::{Over, exponent, reduced};
+use super::quantity::{Over, Quantity, exponent, reduced};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tisane_io::table::{Table, Values};
 
 /// Runs the command of a run, on as many threads as this process has, and returns the rows that it prints as JSON or
 /// writes as a table. `out` is the folder that `{out}` stands for; the command creates it. Returns [`None`] if `stop`
@@ -85,12 +86,32 @@ fn table_rows(path: &Path) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
     Ok(rows)
 }
 
+/// Returns the rows of a table.
+pub fn from_table(table: &Table) -> Vec<Value> {
+    let cell = |values: &Values, row: usize| match values {
+        Values::Floats(values) => Value::from(values[row]),
+        Values::Counts(values) => Value::from(values[row]),
+        Values::Text(values) => Value::from(values[row].as_str()),
+    };
+    let of_row = |row| table.contents().map(|(name, values)| (name.to_owned(), cell(values, row))).collect();
+    (0..table.rows()).map(of_row).collect()
+}
+
+/// Returns the share of the rows that meet the conditions of a check.
+fn share(rows: &[Value], check: &Check) -> Result<f64, String> {
+    let chosen = rows.iter().filter(|row| check.rows.iter().all(|is| holds(row, is))).count();
+    if rows.is_empty() { Err("there are no rows".into()) } else { Ok(chosen as f64 / rows.len() as f64) }
+}
+
 /// Returns the number that a check asks for.
 ///
 /// # Errors
 /// Says what is missing: no row with these values, several of them and no way to make one number of them, no such
 /// value.
 pub fn number(rows: &[Value], check: &Check) -> Result<f64, String> {
+    if check.quantity == Quantity::Share {
+        return share(rows, check);
+    }
     let chosen: Vec<&Value> = rows.iter().filter(|row| check.rows.iter().all(|is| holds(row, is))).collect();
     let pick = |row: &Value, pointer: &str| {
         let found = row.pointer(pointer).and_then(Value::as_f64);

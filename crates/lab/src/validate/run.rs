@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use tisane::error::{Error, Result};
 use tisane_run::assemble::{self, Session};
-use tisane_run::config::Real;
+use tisane_run::config::{Loaded, Real};
+use tisane_run::ensemble::{Blueprint, Ending, Ensemble, Options};
 
 /// Settings shared by all cases.
 #[derive(Clone, Debug)]
@@ -94,6 +95,11 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
                     let found = rows::run_command(&around.program, run, (&out, around.session.device), around.stop)?;
                     Ok(found.map(Outcome::Rows))
                 }
+                Some(loaded) if loaded.config.ensemble.is_some() => {
+                    let out = folder.path().join(format!("out-{k}"));
+                    let found = members(&loaded, (folder.path(), &out), around, &mut inner);
+                    Ok(found.map_err(|e| e.to_string())?.map(Outcome::Rows))
+                }
                 Some(loaded) => {
                     let made =
                         assemble::prepare(loaded).and_then(|set| track(&set, around.session, around.stop, &mut inner));
@@ -108,6 +114,22 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
         }
     }
     Ok(Some(entry.case.checks.iter().map(|check| compare(entry, check, &outcomes)).collect()))
+}
+
+/// Runs an ensemble, whose relative paths start at `base`, in the folder `out`. Returns the rows of its members; [`None`] if
+/// it was stopped.
+fn members(
+    loaded: &Loaded,
+    (base, out): (&Path, &Path),
+    around: &Surroundings,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Option<Vec<serde_json::Value>>> {
+    fs::create_dir(out).map_err(|e| Error::storage(out, e))?;
+    let mut ensemble = Ensemble::create(Blueprint::new(loaded, base)?, out)?;
+    let (session, stop) = (around.session, around.stop);
+    let options = Options { session, threads: rayon::current_num_threads(), wall_time: None, stop };
+    let ending = ensemble.run(&options, &mut |status| progress(status.done / status.members.max(1) as f64))?;
+    Ok((ending == Ending::Finished).then(|| rows::from_table(ensemble.members())))
 }
 
 /// Compares the number of a check with its reference value.

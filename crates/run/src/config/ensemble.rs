@@ -26,6 +26,9 @@ pub struct Ensemble {
     pub stop: StopAt,
     /// Share of the initial mass, above 0 and below 1, below which a cluster is dissolved when this is the bound mass; with stop = "dissolution".
     pub bound_fraction: Real,
+    /// Time between looks for a reason to stop; a whole multiple of dt_max; unit: time. Default: output.diagnostics_interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_interval: Option<Real>,
     /// Flag to keep a row of every member at every output: energies, and the structure of the cluster unless [cluster] is off.
     pub series: bool,
     /// Snapshots that are kept of every member.
@@ -42,6 +45,7 @@ impl Default for Ensemble {
             seed: 1,
             stop: StopAt::End,
             bound_fraction: tisane::real!(0.1),
+            check_interval: None,
             series: false,
             snapshots: Kept::None,
             vary: BTreeMap::new(),
@@ -49,7 +53,7 @@ impl Default for Ensemble {
     }
 }
 
-/// Reason for a member to end before `t_end`, looked for at each of its outputs.
+/// Reason for a member to end before `t_end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopAt {

@@ -158,6 +158,7 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
         ("output.snapshot_interval", output.snapshot_interval),
         ("output.diagnostics_interval", output.diagnostics_interval),
         ("cluster.interval", config.cluster.interval),
+        ("ensemble.check_interval", config.ensemble.as_ref().and_then(|ensemble| ensemble.check_interval)),
     ];
     for (key, interval) in intervals {
         let Some(interval) = interval.map(Real::get) else { continue };

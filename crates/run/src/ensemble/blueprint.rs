@@ -73,7 +73,7 @@ impl Blueprint {
         let name = &self.config.run.name;
         let mut text = format!("{name}: an ensemble of {} members, of which member 0 is below\n", self.members.count());
         for (key, values) in self.members.describe() {
-            let _ = writeln!(text, "  {key:<30} {values}");
+            let _ = writeln!(text, "  {key:<34} {values}");
         }
         text
     }

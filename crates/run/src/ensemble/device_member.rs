@@ -7,6 +7,7 @@ use crate::simulation::SessionInfo;
 use crate::together::{self, Given, Turn};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
+use tisane::force::block_steps::StepRules;
 use tisane::force::precision::Precision;
 use tisane_io::checkpoint::MemberState;
 
@@ -17,6 +18,8 @@ pub(super) struct Running {
     pub precision: Precision,
     /// Share of its time that was counted.
     pub share: f64,
+    /// Rules of its steps, which stay the same.
+    rules: Option<StepRules>,
 }
 
 /// What became of a member that was taken.
@@ -28,10 +31,10 @@ pub(super) enum Built {
 }
 
 impl Running {
-    /// Returns its part of a turn, which ends at its next output.
+    /// Returns its part of a turn, which ends at its next look.
     pub fn turn(&mut self) -> Turn<'_> {
-        let (until, epsilon) = (self.member.next_output(), self.member.epsilon());
-        Turn { system: &mut self.member.system, epsilon, until }
+        let (until, epsilon) = (self.member.next_look(), self.member.epsilon());
+        Turn { system: &mut self.member.system, rules: &mut self.rules, epsilon, until }
     }
 
     /// Counts the steps of a turn, before which there were `block_steps`.
@@ -52,5 +55,5 @@ pub(super) fn build(work: &Work<'_>, kind: EngineKind, number: u64, state: Optio
     };
     let info = SessionInfo { gpu: work.gpu.clone(), ..SessionInfo::default() };
     let member = Member::with_engines(work.blueprint, number, setup, (engines, &info))?;
-    Ok(Built::Running(Box::new(Running { member, given, precision, share: 0.0 }), state))
+    Ok(Built::Running(Box::new(Running { member, given, precision, share: 0.0, rules: None }), state))
 }

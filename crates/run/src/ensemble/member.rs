@@ -32,6 +32,8 @@ struct Plan {
     end: Time,
     /// Interval of the outputs, in `dt_max`.
     every: u64,
+    /// Interval of looks for a reason to stop, in `dt_max`; [`None`] if there is nothing to look for between outputs.
+    check_every: Option<u64>,
     survey: Option<Settings>,
     stop: StopAt,
     bound_fraction: f64,
@@ -59,6 +61,13 @@ pub(super) struct Member {
     outcome: Option<Outcome>,
     /// Binding energy of the binary of an encounter at the start: its total energy may be near zero.
     binding_energy: Option<f64>,
+}
+
+/// Returns the interval of looks for a reason to stop, in `dt_max`, if they come between outputs.
+fn check_every(ensemble: &Ensemble, config: &Config) -> Option<u64> {
+    let interval = ensemble.check_interval.filter(|_| ensemble.stop != StopAt::End)?;
+    // The longest step of a member may follow from its particles.
+    Some((interval.get() / config.dt_max()).round().max(1.0) as u64)
 }
 
 /// Returns the tidal tolerance of the outcome of an encounter, if that is looked for.
@@ -99,6 +108,7 @@ impl Member {
         let plan = Plan {
             end: Time::from_dt_max(setup.steps_to_end),
             every: config.diagnostics_every(),
+            check_every: check_every(&ensemble, config),
             survey: surveys.then(|| assemble::cluster_settings(config, &scale)),
             stop: ensemble.stop,
             bound_fraction: ensemble.bound_fraction.get(),
@@ -162,10 +172,37 @@ impl Member {
         self.plan.epsilon
     }
 
-    /// Returns the moment of the next output.
-    pub fn next_output(&self) -> Time {
+    /// Returns the next moment at which the member is to be looked at: of an output, or for a reason to stop.
+    pub fn next_look(&self) -> Time {
         let periods = self.system.state.now.0 / TICKS_PER_DT_MAX;
-        Time::from_dt_max((periods / self.plan.every + 1) * self.plan.every).min(self.plan.end)
+        let next = |every: u64| Time::from_dt_max((periods / every + 1) * every);
+        let check = self.plan.check_every.map_or(self.plan.end, next);
+        next(self.plan.every).min(check).min(self.plan.end)
+    }
+
+    /// Returns true if an output is due at the present moment, or there is a reason to stop.
+    pub fn needs_output(&mut self) -> Result<bool> {
+        let now = self.system.state.now;
+        if now >= self.plan.end || (now.0 / TICKS_PER_DT_MAX).is_multiple_of(self.plan.every) {
+            return Ok(true);
+        }
+        if self.plan.stop == StopAt::Dissolution {
+            let field = self.system.field()?;
+            if let Some(survey) = self.plan.survey.map(|settings| self.survey(&field, &settings)) {
+                self.note_bound(&survey);
+            }
+        }
+        self.note_outcome();
+        Ok(self.has_ended())
+    }
+
+    fn note_outcome(&mut self) {
+        let encounter = self.plan.encounter;
+        self.outcome = encounter.and_then(|tolerance| Outcome::find(&self.system.particles, BINARY, tolerance));
+    }
+
+    fn note_bound(&mut self, survey: &TimedSurvey) {
+        self.bound_fraction = survey.survey.bound.0 / self.system.particles.total_mass();
     }
 
     /// Returns the share of its time that it has been integrated over.
@@ -190,10 +227,9 @@ impl Member {
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
         if let Some(survey) = &survey {
-            self.bound_fraction = survey.survey.bound.0 / self.system.particles.total_mass();
+            self.note_bound(survey);
         }
-        let encounter = self.plan.encounter;
-        self.outcome = encounter.and_then(|tolerance| Outcome::find(&self.system.particles, BINARY, tolerance));
+        self.note_outcome();
         let ends = self.has_ended();
         if self.plan.series {
             let cluster = survey.as_ref().map(TimedSurvey::row);

@@ -48,7 +48,7 @@ pub(super) fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>
         Err(error) => return sender.send(Message::Ended(Box::new(failed(number, &error)))).is_ok(),
     };
     let mut task = Task { work, sender, share: 0.0 };
-    let error = match task.to_the_end(&mut member, state) {
+    let error = match task.finish(&mut member, state) {
         Ok(true) => None,
         // Asked to stop.
         Ok(false) => return false,
@@ -86,14 +86,14 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Integrates a member to its end. Returns false if it was stopped before; then its state was sent.
-    fn to_the_end(&mut self, member: &mut Member, state: Option<MemberState>) -> Result<bool> {
+    fn finish(&mut self, member: &mut Member, state: Option<MemberState>) -> Result<bool> {
         let mut ended = match state {
             Some(state) => member.resume(state).map(|()| false)?,
             None => self.output(member, Member::start)?,
         };
         let (mut steps, mut saved) = (FIRST_STEPS, Instant::now());
         while !ended {
-            let until = member.next_output();
+            let until = member.next_look();
             while member.system.state.now < until {
                 if self.work.is_stopping() {
                     let _ = self.sender.send(Message::State(Box::new(member.state())));
@@ -110,7 +110,7 @@ impl Task<'_> {
                 self.work.count(done.block_steps, member.share() - self.share);
                 self.share = member.share();
             }
-            ended = self.output(member, Member::measure)?;
+            ended = member.needs_output()? && self.output(member, Member::measure)?;
         }
         Ok(true)
     }

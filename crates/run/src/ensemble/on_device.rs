@@ -22,17 +22,23 @@ use tisane_io::table::Value;
 const MOST_MEMBERS: usize = 1 << 16;
 const MOST_PARTICLES: usize = 1 << 21;
 /// Smallest number of members that are started together.
-const LEAST_BATCH: usize = 256;
+const LEAST_BATCH: usize = 4096;
+/// Smallest number of members that a thread looks at.
+const SHARE: usize = 16;
 /// Time after which the device hands the members back: those at their outputs make way for others.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Builds what takes the steps of systems of up to a number of particles in a mode; [`None`] if nothing can.
 pub(super) type Open<'a> = dyn Fn(Precision, usize) -> Result<Option<Box<dyn SystemStepper>>> + Sync + 'a;
 
+/// What takes the steps, by mode, with the number of particles that it was built for.
+type Steppers = BTreeMap<&'static str, (usize, Option<Box<dyn SystemStepper>>)>;
+
 /// Integrates all members of the work with what `open` builds, which has the bits of a kind of engine. Returns the error that ends the ensemble, if there is one.
 pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender: &Sender<Message>) -> Result<()> {
     let (steppers, running, left) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let mut device = OnDevice { kind, work, open, sender, steppers, running, left };
+    let spent = Spent::default();
+    let mut device = OnDevice { spent, kind, work, open, sender, steppers, running, left };
     let mut saved = Instant::now();
     loop {
         if !work.is_stopping() {
@@ -48,6 +54,7 @@ pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender
         }
     }
     device.send_states();
+    tracing::info!("{}", device.spent.describe());
     for (number, state) in std::mem::take(&mut device.left) {
         if work.is_stopping() || !on_cores::integrate(work, number, state, sender) {
             break;
@@ -56,13 +63,38 @@ pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender
     Ok(())
 }
 
+/// Wall time of the parts of the work.
+#[derive(Debug, Default)]
+struct Spent {
+    building: Duration,
+    opening: Duration,
+    forces: Duration,
+    steps: Duration,
+    looks: Duration,
+}
+
+impl Spent {
+    fn describe(&self) -> String {
+        let Self { building, opening, forces, steps, looks } = self;
+        let of = |part: &Duration| format!("{:.3} s", part.as_secs_f64());
+        format!(
+            "members built in {}; GPU opened in {}, block steps {}, forces at outputs {}; looks and outputs {}",
+            of(building),
+            of(opening),
+            of(steps),
+            of(forces),
+            of(looks)
+        )
+    }
+}
+
 struct OnDevice<'a> {
+    spent: Spent,
     kind: EngineKind,
     work: &'a Work<'a>,
     open: &'a Open<'a>,
     sender: &'a Sender<Message>,
-    /// What takes the steps, by mode, with the number of particles that it was built for.
-    steppers: BTreeMap<&'static str, (usize, Option<Box<dyn SystemStepper>>)>,
+    steppers: Steppers,
     running: Vec<Running>,
     /// Members that the device cannot step.
     left: Vec<(u64, Option<MemberState>)>,
@@ -82,7 +114,9 @@ impl OnDevice<'_> {
             let work = self.work;
             let build =
                 |(number, state)| build(work, self.kind, number, state).unwrap_or_else(|e| Built::Failed(number, e));
+            let began = Instant::now();
             let built: Vec<Built> = taken.into_par_iter().map(build).collect();
+            self.spent.building += began.elapsed();
             let mut fresh = Vec::new();
             for built in built {
                 match built {
@@ -116,7 +150,10 @@ impl OnDevice<'_> {
     fn can_step(&mut self, precision: Precision, n: usize) -> Result<bool> {
         let (largest, stepper) = self.steppers.entry(precision.name()).or_default();
         if n > *largest {
-            match (self.open)(precision, n.next_power_of_two())? {
+            let began = Instant::now();
+            let made = (self.open)(precision, n.next_power_of_two())?;
+            self.spent.opening += began.elapsed();
+            match made {
                 Some(made) => (*largest, *stepper) = (n.next_power_of_two(), Some(made)),
                 None => return Ok(false),
             }
@@ -142,6 +179,7 @@ impl OnDevice<'_> {
 
     /// Lets the device compute the forces on all particles of members whose particles all stand at one moment.
     fn give_forces(&mut self, members: &mut [Running]) -> Result<()> {
+        let began = Instant::now();
         for (mode, (_, stepper)) in &mut self.steppers {
             let Some(stepper) = stepper else { continue };
             let of_mode: Vec<&Running> = members.iter().filter(|it| it.precision.name() == *mode).collect();
@@ -149,6 +187,7 @@ impl OnDevice<'_> {
             let forces = stepper.forces(&systems)?;
             of_mode.iter().zip(forces).for_each(|(it, forces)| it.given.set(Some(forces)));
         }
+        self.spent.forces += began.elapsed();
         Ok(())
     }
 
@@ -165,7 +204,9 @@ impl OnDevice<'_> {
             running.given.set(None);
             (running, ended, out.rows)
         };
+        let began = Instant::now();
         let made: Vec<(Running, Result<bool>, Vec<Vec<Value>>)> = members.into_par_iter().map(one).collect();
+        self.spent.looks += began.elapsed();
         let mut aborted = None;
         for (running, ended, rows) in made {
             if !rows.is_empty() {
@@ -202,12 +243,37 @@ impl OnDevice<'_> {
             let mode = of_mode.first().map_or("", |it| it.precision.name());
             let Some((_, Some(stepper))) = self.steppers.get_mut(mode) else { continue };
             let mut turns: Vec<Turn<'_>> = of_mode.iter_mut().map(Running::turn).collect();
+            let began = Instant::now();
             reached.extend(take_turn(&mut **stepper, &mut turns, Some(&pause))?);
+            self.spent.steps += began.elapsed();
         }
         let mut due = Vec::new();
         for ((mut it, reached), steps) in running.into_iter().zip(reached).zip(steps) {
             it.count(steps, self.work);
             match reached {
+                Ok(true) => due.push(it),
+                Ok(false) => self.running.push(it),
+                Err(error) => {
+                    self.work.count(0, -it.share);
+                    self.end(it.member.row(Some(error)));
+                }
+            }
+        }
+        self.look_at(due)
+    }
+
+    /// Looks at members at the moment of their next look, and makes the outputs that are due.
+    fn look_at(&mut self, members: Vec<Running>) -> Result<()> {
+        let look = |mut it: Running| {
+            let needs = it.member.needs_output();
+            (it, needs)
+        };
+        let began = Instant::now();
+        let looked: Vec<_> = members.into_par_iter().with_min_len(SHARE).map(look).collect();
+        self.spent.looks += began.elapsed();
+        let mut due = Vec::new();
+        for (it, needs) in looked {
+            match needs {
                 Ok(true) => due.push(it),
                 Ok(false) => self.running.push(it),
                 Err(error) => {
