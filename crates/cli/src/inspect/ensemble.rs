@@ -59,9 +59,7 @@ pub fn describe(dir: &Path) -> Result<String> {
     page.line("tables", if series { "members.csv, and series.csv with every output" } else { "members.csv" });
     let plot = (!members.outcomes.is_empty()).then(|| format!("tisane plot {shown}"));
     let again = members.first_failed().map(|member| {
-        format!(
-            "a failed member alone: tisane run with the settings of member {member} in members.csv as --set KEY=VALUE"
-        )
+        format!("alone, a failed member: the file without [ensemble], and the settings of member {member} as --set")
     });
     for (number, line) in next.into_iter().chain(again).chain(plot).enumerate() {
         page.line(if number == 0 { "next" } else { "" }, line);

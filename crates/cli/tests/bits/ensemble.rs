@@ -90,7 +90,8 @@ fn members_have_the_bits_of_the_same_runs_alone() {
 #[test]
 fn threads_stops_and_kills_change_no_row() {
     let folder = Folder::new(CONFIG);
-    let more = ["--set", "ensemble.realisations=40", "--set", "initial.plummer.n=100"];
+    // A member takes longer than the limits and pauses below.
+    let more = ["--set", "ensemble.realisations=12", "--set", "initial.plummer.n=400"];
     let run = |output: &str, options: &[&str]| {
         folder.tisane(&[&["run", "run.toml", "--output", output], &more[..], options].concat())
     };
@@ -101,7 +102,7 @@ fn threads_stops_and_kills_change_no_row() {
     run("limited", &["--time-limit", "40ms", "--threads", "2"]).exits(3).says(&["stopped (time-limit)", "resume"]);
     folder.tisane(&["inspect", "limited"]).exits(0).says(&[
         "not finished",
-        "of 80 have ended",
+        "of 24 have ended",
         "tisane resume limited",
     ]);
     assert!(folder.path("limited").join("in_progress.hdf5").is_file(), "members in progress are kept");
@@ -110,8 +111,8 @@ fn threads_stops_and_kills_change_no_row() {
     folder.tisane(&["resume", "limited", "--threads", "2"]).exits(0);
     assert!(rows(&folder.path("limited")) == want, "stopped twice");
     assert!(!folder.path("limited").join("in_progress.hdf5").exists(), "nothing is in progress");
-    for (how, pauses) in [("KILL", 5), ("TERM", 2)] {
-        let output = format!("ended-by-{how}");
+    for (how, pauses) in [("-KILL", 5), ("-TERM", 2)] {
+        let output = format!("ended-by{how}");
         let begin: Vec<&str> =
             [&["run", "run.toml", "--output", &output, "--set", "checkpoint.interval=20ms"], &more[..]].concat();
         let mut arguments = begin;
