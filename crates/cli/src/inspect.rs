@@ -1,5 +1,6 @@
 //! `tisane inspect`.
 
+pub(super) mod ensemble;
 mod run_directory;
 
 use super::print;
@@ -13,7 +14,8 @@ pub fn inspect(file: &Path, format: Option<&str>, datasets: Option<&Datasets>) -
         return print(&describe_datasets(file, datasets)?);
     }
     if file.is_dir() && format.is_none() {
-        return print(&run_directory::describe(file)?);
+        let is_ensemble = tisane_run::ensemble::is_ensemble(file);
+        return print(&if is_ensemble { ensemble::describe(file)? } else { run_directory::describe(file)? });
     }
     if file.extension().is_some_and(|extension| extension == "toml") {
         return super::check::check(&super::ConfigArgs { file: file.to_owned(), sets: Vec::new() }, None);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::directory::PLOTS;
 use tisane_io::table;
+use tisane_plot::ensemble;
 use tisane_plot::run::{self, Gallery};
 use tisane_plot::table as figures;
 use tisane_plot::table::{Choice, Source};
@@ -44,7 +45,7 @@ impl Themes {
 
 #[derive(Debug, Args)]
 pub struct PlotArgs {
-    /// Directories of runs, or tables: diagnostics, results of studies (CSV or HDF5), any CSV with a line of names.
+    /// Directories of runs or ensembles, or tables: diagnostics, results of studies (CSV or HDF5), any CSV with a line of names.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Theme of the pictures: light for paper, dark for screens.
@@ -128,7 +129,7 @@ fn of_runs(args: &PlotArgs) -> Result<Vec<Pages>> {
             let problem = format!("another run would write {} too", report.display());
             return Err(Error::input(path, problem).with_help("draw them one by one, each with its own --output"));
         }
-        let gallery = run::figures(path)?;
+        let gallery = if ensemble::is_ensemble(path) { ensemble::figures(path)? } else { run::figures(path)? };
         let stems = gallery.figures.iter().map(|(name, _)| place(name)).collect();
         pages.push(Pages { dir: path.clone(), stems, report, gallery });
     }

@@ -180,6 +180,7 @@ fn series(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink) -> bool 
     svg.open("g", &[("class", "data"), ("clip-path", "url(#axes)")]);
     let heat = panel.heat.as_ref().zip(measured.bar.as_ref());
     let cells = heat.map_or(0, |(heat, bar)| heat::draw(svg, heat, axes, bar, ink));
+    mark::draw_bands(svg, &panel.series, &looks, axes);
     for ((series, look), slot) in panel.series.iter().zip(&looks).zip(&slots) {
         mark::draw_clipped(svg, series, look, axes, *slot);
     }

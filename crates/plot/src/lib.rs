@@ -18,7 +18,9 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod band;
 mod draw;
+pub mod ensemble;
 mod font;
 mod heat;
 pub mod initial;

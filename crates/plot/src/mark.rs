@@ -14,6 +14,9 @@ const CAP: f64 = 2.5;
 /// Width in px of the bins of a line, in each of which it keeps at most its ends and extremes: more cannot be seen.
 const BIN: f64 = 0.25;
 
+/// Number of bands that can lie over each other and still be told apart at full density.
+const MOST_DENSE: usize = 3;
+
 /// The axes of a panel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axes {
@@ -28,17 +31,19 @@ pub(super) struct Slot {
     pub width: f64,
 }
 
-/// Elements clipped by the axes: bands, lines, bars.
+/// Draws the bands of all series, which lie below all lines. Where there are many they are lighter.
+pub(super) fn draw_bands(svg: &mut Svg, all: &[Series], looks: &[Look], axes: Axes) {
+    let bands = || all.iter().zip(looks).filter(|(series, _)| has_band(series));
+    let opacity = if bands().count() > MOST_DENSE { "0.12" } else { "0.22" };
+    bands().for_each(|(series, look)| band(svg, series, look, axes, opacity));
+}
+
+/// Elements clipped by the axes: lines and bars.
 pub(super) fn draw_clipped(svg: &mut Svg, series: &Series, look: &Look, axes: Axes, slot: Slot) {
     match series.mark {
         Mark::Bars => bars(svg, series, look, axes, slot),
         Mark::Points => {}
-        Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps => {
-            if has_band(series) {
-                band(svg, series, look, axes);
-            }
-            lines(svg, series, look, axes);
-        }
+        Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps => lines(svg, series, look, axes),
     }
 }
 
@@ -161,7 +166,7 @@ fn thinned(run: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// A surface from the lowest values there and the highest ones back.
-fn band(svg: &mut Svg, series: &Series, look: &Look, axes: Axes) {
+fn band(svg: &mut Svg, series: &Series, look: &Look, axes: Axes, opacity: &str) {
     let spread = series.spread.as_deref().unwrap_or_default();
     let foot = axes.y.ends.0.min(axes.y.ends.1);
     let mut edges: Vec<Vec<(f64, f64, f64)>> = vec![Vec::new()];
@@ -184,7 +189,7 @@ fn band(svg: &mut Svg, series: &Series, look: &Look, axes: Axes) {
         path += &(polyline(&there) + "Z");
     }
     if !path.is_empty() {
-        svg.empty("path", &[("class", "band"), ("d", &path), ("fill", look.colour), ("fill-opacity", "0.22")]);
+        svg.empty("path", &[("class", "band"), ("d", &path), ("fill", look.colour), ("fill-opacity", opacity)]);
     }
 }
 

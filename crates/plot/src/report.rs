@@ -1,6 +1,7 @@
 //! The report of a run: key facts and all figures in one HTML file that needs nothing else.
 
 use super::Theme;
+use super::ensemble::is_ensemble;
 use super::run::{Gallery, diagnostics, name};
 use quick_xml::escape::escape;
 use serde_json::Value;
@@ -14,7 +15,11 @@ use tisane_io::regular_file;
 use tisane_io::table::Numbers;
 
 /// The facts of the summary, in their order: what they are called and where they stand.
-const FACTS: [(&str, &str); 25] = [
+const FACTS: [(&str, &str); 29] = [
+    ("Members", "/members"),
+    ("Members that have ended", "/ended"),
+    ("Outcomes", "/outcomes"),
+    ("Largest energy error of a member: median, largest", "/energy_error"),
     ("Particles", "/n"),
     ("Time reached", "/time"),
     ("Ended", "/exit_reason"),
@@ -43,7 +48,11 @@ const FACTS: [(&str, &str); 25] = [
 ];
 
 /// Headings of the figures, by the names of their files.
-const HEADINGS: [(&str, &str); 7] = [
+const HEADINGS: [(&str, &str); 11] = [
+    ("errors", "Energy errors"),
+    ("bands", "Members over time"),
+    ("dissolution", "Dissolution"),
+    ("outcomes", "Outcomes"),
     ("diagnostics", "Diagnostics"),
     ("projections", "The cluster from three sides"),
     ("profiles", "Profiles"),
@@ -150,6 +159,10 @@ fn warnings(summary: Option<&Value>) -> String {
 /// Content of the summary, or of the last row of the diagnostics for a run without summary.
 fn facts(dir: &Path, summary: Option<&Value>) -> Result<Vec<(String, String)>> {
     let Some(summary) = summary else {
+        if is_ensemble(dir) {
+            let none = "none yet: the ensemble is under way, or was killed";
+            return Ok(vec![("Summary".to_owned(), none.to_owned())]);
+        }
         let table = diagnostics(dir)?;
         let mut facts = vec![("Summary".to_owned(), "none yet: the run is under way, or was killed".to_owned())];
         for name in ["time", "relative_energy_error", "block_steps", "wall_seconds"] {
@@ -160,15 +173,24 @@ fn facts(dir: &Path, summary: Option<&Value>) -> Result<Vec<(String, String)>> {
         facts.extend(table.remarks);
         return Ok(facts);
     };
-    let value = |at: &str| match summary.pointer(at)? {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(match number.as_f64() {
+    let found = FACTS.iter().filter_map(|(what, at)| Some(((*what).to_owned(), text(summary.pointer(at)?)?)));
+    Ok(found.filter(|(_, value)| !value.is_empty()).collect())
+}
+
+/// Returns a value of the summary as text; [`None`] for none.
+fn text(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
             Some(x) if number.is_f64() && x != 0.0 && !(1e-3..1e6).contains(&x.abs()) => format!("{x:.4e}"),
             _ => number.to_string(),
-        }),
-        other => Some(other.to_string()),
-    };
-    let found = FACTS.iter().filter_map(|(what, at)| Some(((*what).to_owned(), value(at)?)));
-    Ok(found.filter(|(_, value)| !value.is_empty()).collect())
+        },
+        Value::Array(values) => values.iter().filter_map(text).collect::<Vec<_>>().join(", "),
+        Value::Object(counts) => {
+            let counts = counts.iter().filter_map(|(what, count)| Some(format!("{} {what}", text(count)?)));
+            counts.collect::<Vec<_>>().join(", ")
+        }
+        Value::Bool(value) => value.to_string(),
+    })
 }

@@ -1,5 +1,6 @@
 //! The figures of a run: all of them, and those of its diagnostics.
 
+use super::ensemble::is_ensemble;
 use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots};
 use std::path::Path;
 use tisane::error::{Error, Result};
@@ -68,6 +69,10 @@ pub fn diagnostics(dir: &Path) -> Result<Table> {
     let [csv, hdf5] = names.map(|name| dir.join(name));
     if !dir.exists() {
         return Err(Error::input(dir, "no such file or directory"));
+    }
+    if is_ensemble(dir) {
+        let help = "its tables are members.csv and series.csv there";
+        return Err(Error::input(dir, "the directory of an ensemble, not of one run").with_help(help));
     }
     if !csv.is_file() && !hdf5.is_file() {
         let problem = match dir.join(CONFIG).is_file() {

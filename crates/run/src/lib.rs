@@ -47,3 +47,4 @@ pub mod proposal;
 mod row;
 pub mod simulation;
 pub mod system;
+pub mod together;

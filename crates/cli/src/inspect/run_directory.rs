@@ -338,10 +338,10 @@ fn disk(dir: &Path) -> (u64, usize) {
 
 /// Lines with a name and a value.
 #[derive(Default)]
-struct Page(String);
+pub(super) struct Page(pub(super) String);
 
 impl Page {
-    fn line(&mut self, name: &str, value: impl std::fmt::Display) {
+    pub(super) fn line(&mut self, name: &str, value: impl std::fmt::Display) {
         let _ = writeln!(self.0, "{name:<NAME$} {value}");
     }
 }

@@ -90,7 +90,8 @@ fn members_have_the_bits_of_the_same_runs_alone() {
 #[test]
 fn threads_stops_and_kills_change_no_row() {
     let folder = Folder::new(CONFIG);
-    let more = ["--set", "ensemble.realisations=40", "--set", "initial.plummer.n=100"];
+    // A member takes longer than the limits and pauses below.
+    let more = ["--set", "ensemble.realisations=12", "--set", "initial.plummer.n=400"];
     let run = |output: &str, options: &[&str]| {
         folder.tisane(&[&["run", "run.toml", "--output", output], &more[..], options].concat())
     };
@@ -99,14 +100,19 @@ fn threads_stops_and_kills_change_no_row() {
     run("threads", &["--threads", "3"]).exits(0);
     assert!(rows(&folder.path("threads")) == want, "three threads");
     run("limited", &["--time-limit", "40ms", "--threads", "2"]).exits(3).says(&["stopped (time-limit)", "resume"]);
+    folder.tisane(&["inspect", "limited"]).exits(0).says(&[
+        "not finished",
+        "of 24 have ended",
+        "tisane resume limited",
+    ]);
     assert!(folder.path("limited").join("in_progress.hdf5").is_file(), "members in progress are kept");
     folder.tisane(&["inspect", "limited/in_progress.hdf5"]).exits(0).says(&["in progress"]);
     folder.tisane(&["resume", "limited", "--time-limit", "10ms"]).exits(3);
     folder.tisane(&["resume", "limited", "--threads", "2"]).exits(0);
     assert!(rows(&folder.path("limited")) == want, "stopped twice");
     assert!(!folder.path("limited").join("in_progress.hdf5").exists(), "nothing is in progress");
-    for (how, pauses) in [("KILL", 5), ("TERM", 2)] {
-        let output = format!("ended-by-{how}");
+    for (how, pauses) in [("-KILL", 5), ("-TERM", 2)] {
+        let output = format!("ended-by{how}");
         let begin: Vec<&str> =
             [&["run", "run.toml", "--output", &output, "--set", "checkpoint.interval=20ms"], &more[..]].concat();
         let mut arguments = begin;
@@ -142,6 +148,7 @@ fn members_that_fail_are_told_and_the_others_go_on() {
     assert_eq!(texts(&found, "outcome"), ["finished", "failed", "finished"]);
     let problems = texts(&found, "problem");
     assert!(problems[0].is_empty() && problems[1].contains("dt_min"), "{problems:?}");
+    folder.tisane(&["why", "e"]).exits(0).says(&["1 failed, 2 finished", "in the way of member 1", "dt_min"]);
 }
 
 #[test]
@@ -185,6 +192,14 @@ fn a_cluster_that_loses_its_stars_is_dissolved() {
     let ended: Vec<f64> =
         numbers(&series, "member").windows(2).zip(&bound).filter(|(m, _)| m[0] != m[1]).map(|(_, b)| *b).collect();
     assert!(ended.iter().all(|share| *share < 0.8) && ended.len() == 3, "{ended:?}");
+    folder.tisane(&["plot", "e"]).exits(0).says(&["e/plots/bands.svg", "e/plots/errors.png", "e/plots/report.html"]);
+    let svg = fs::read_to_string(dir.join("plots/dissolution.svg")).expect("a figure");
+    assert!(svg.contains("share of members not dissolved") && svg.contains("nu = "), "{svg}");
+    folder.tisane(&["inspect", "e"]).exits(0).says(&[
+        "finished: all",
+        "4 of 4 have ended: 4 dissolved",
+        "tisane plot e",
+    ]);
 }
 
 #[test]

@@ -146,7 +146,6 @@ fn what_is_wrong_is_told_where_it_was_made() {
         ("energy", "[energy.stretch]\nt_end = 0.3\n", &["run.toml:2", "t_end", "not a whole multiple of dt_max"]),
         ("energy", "[energy.stretch]\nt_start = 0.5\n", &["t_end", "after t_start"]),
         ("energy", "[energy.stretch]\ndt_min = 1\n", &["run.toml:2", "dt_min", "found 1"]),
-        ("energy", "[energy]\nengines = [\"cuda\"]\nat_once = 2\n", &["run.toml:3", "energy.at_once", "share the GPU"]),
         ("energy", "[energy]\nintegrators = [\"multipoint\"]\n", &["run.toml:2", "energy.integrators", "did you mean"]),
         (
             "energy",

@@ -9,11 +9,13 @@ use super::integrators::{Integrator, accuracies};
 use super::journal::{Journal, Outcome};
 use super::points::{self, Work};
 use super::report::{Report, Rows, mode_names};
+use super::together::{self, Gpu};
 use super::trial::Measured;
 use super::trials::{self, Common, Key};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane_io::table::Table;
+use tisane_plot::band::Band;
 
 /// A point: its parameters and how it ended.
 pub type Row = (Key, Outcome<Measured>);
@@ -31,6 +33,8 @@ pub struct ModeLaw {
     pub mode: Precision,
     /// (x, root mean square of the energy error over the seeds).
     pub errors: Vec<(f64, f64)>,
+    /// (x, median and range of |energy error| over the seeds).
+    pub bands: Vec<(f64, Band)>,
     /// (x, mean seconds for a time unit), where timed.
     pub seconds: Vec<(f64, f64)>,
     /// (x, mean number of pairs evaluated in a time unit).
@@ -68,13 +72,17 @@ pub fn study(file: &EnergyFile, journal: &mut Journal<Key, Measured>, work: &Wor
     let common = Common::new(&it.engines, it.device, &it.stretch, it.threads)?;
     let keys = keys(it, &common);
     let work = Work { at_once: it.at_once as usize, ..*work };
-    let results = points::finish(journal, &keys, &work, trials::cost, trials::describe, |key| common.measure(key))?;
+    let gpu = Gpu::default();
+    let together = |a: &Key, b: &Key| together::is_together(&common, a, b);
+    let measure = |keys: &[&Key]| together::measure(&common, keys, &gpu);
+    let measures = (together, measure);
+    let results = points::finish_together(journal, &keys, &work, measures, trials::cost, trials::describe)?;
     let rows: Vec<Row> = keys.into_iter().zip(results).collect();
     let laws = laws(&rows);
     let mut remarks = journal.stamp().remarks();
     remarks.extend(config::left_out(&it.integrators, &it.modes).map(|what| (config::LEFT_OUT.to_owned(), what)));
     let tables = vec![
-        ("table", table(&rows, &remarks)),
+        ("table", table(&rows, &laws, &remarks)),
         ("laws", laws_table(&laws, &remarks)),
         ("choice", choice::table(&laws, it, &remarks)),
     ];
@@ -133,7 +141,7 @@ pub fn laws(rows: &[Row]) -> Vec<ModeLaw> {
 
 /// The errors and costs of one integrator in one mode, and the laws of the costs.
 fn without_error(group: &[Row]) -> ModeLaw {
-    let (mut errors, mut seconds, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut errors, mut bands, mut seconds, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for same in group.chunk_by(|(a, _), (b, _)| a.accuracy == b.accuracy) {
         let done: Vec<(&Key, &Measured)> = same.iter().filter_map(|(key, it)| Some((key, it.done()?))).collect();
         if done.len() < same.len() {
@@ -144,6 +152,7 @@ fn without_error(group: &[Row]) -> ModeLaw {
             (x, done.iter().map(|(_, it)| of(it) / it.span).sum::<f64>() / done.len() as f64)
         };
         errors.push((x, rms(&done.iter().map(|(_, it)| it.energy_error).collect::<Vec<_>>())));
+        bands.extend(Band::of(done.iter().map(|(_, it)| it.energy_error.abs())).map(|band| (x, band)));
         pairs.push(mean(&|it| it.pairs as f64));
         if done.iter().all(|(key, _)| key.repetition.is_some()) {
             seconds.push(mean(&|it| it.seconds));
@@ -151,10 +160,19 @@ fn without_error(group: &[Row]) -> ModeLaw {
     }
     let Key { n, integrator, mode, ref engine, .. } = group[0].0;
     let (cost, work) = (fit::power(&seconds), fit::power(&pairs));
-    ModeLaw { n, engine: engine.clone(), integrator, mode, error: None, cost, work, errors, seconds, pairs }
+    ModeLaw { n, engine: engine.clone(), integrator, mode, error: None, cost, work, errors, bands, seconds, pairs }
 }
 
-fn table(rows: &[Row], remarks: &[(String, String)]) -> Table {
+fn table(rows: &[Row], laws: &[ModeLaw], remarks: &[(String, String)]) -> Table {
+    // None where a seed has no result.
+    let band = |key: &Key| {
+        let same = |law: &&ModeLaw| {
+            (law.n, law.integrator, law.mode, &law.engine) == (key.n, key.integrator, key.mode, &key.engine)
+        };
+        let bands = &laws.iter().find(same)?.bands;
+        bands.iter().find(|(x, _)| *x == key.accuracy).map(|(_, band)| *band)
+    };
+    let of_seeds = |of: fn(Band) -> f64| move |row: &Row| band(&row.0).map_or(f64::NAN, of);
     // The same sphere and steps in f64: what is left of its error there is truncation, and rounding of f64.
     let exact = |key: &Key| {
         let point = |of: &Key| (of.n, of.seed, of.integrator, of.accuracy);
@@ -186,6 +204,19 @@ fn table(rows: &[Row], remarks: &[(String, String)]) -> Table {
         it.numbers("round_off", "1", "energy_error less that in f64", |(key, outcome)| {
             exact(key).and_then(|exact| Some(outcome.done()?.energy_error - exact)).unwrap_or(f64::NAN)
         }),
+        it.numbers("median", "1", "median of |energy_error| over the seeds", of_seeds(|band| band.median)),
+        it.numbers(
+            "quantile_10",
+            "1",
+            "10 % of it over the seeds; the least of fewer than five",
+            of_seeds(|band| band.low),
+        ),
+        it.numbers(
+            "quantile_90",
+            "1",
+            "90 % of it over the seeds; the largest of fewer than five",
+            of_seeds(|band| band.high),
+        ),
         it.counts("block_steps", "1", "block steps in the span of time", count(|it| it.block_steps)),
         it.counts("particle_steps", "1", "particle steps in the span of time", count(|it| it.particle_steps)),
         it.counts(

@@ -11,6 +11,7 @@ use crate::literature::tables::{
 };
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
+use tisane_plot::band::{self, Band};
 use tisane_plot::{Axis, Figure, Mark, Panel, Scale, Series};
 
 /// Figures by the names of their files.
@@ -128,7 +129,8 @@ fn over_bags(rows: &[(Key, Errors)]) -> Option<Panel> {
     Some(panel)
 }
 
-/// Energy error against the accuracy of the steps, against wall time, and against pairs.
+/// Energy error against the accuracy of the steps, against wall time, and against pairs: medians over the seeds, with
+/// bands.
 #[must_use]
 pub fn energy(laws: &[ModeLaw], remarks: &[(String, String)]) -> Figures {
     let mut panels = Vec::new();
@@ -141,15 +143,15 @@ pub fn energy(laws: &[ModeLaw], remarks: &[(String, String)]) -> Figures {
             let of_it: Vec<&ModeLaw> = here.iter().copied().filter(|law| law.integrator == integrator).collect();
             panels.push(over_accuracy(title, integrator, &of_it));
         }
-        let mut cost = Panel::new(title, Axis::log("wall time of a time unit [s]"), Axis::log(ENERGY_ERROR));
+        let mut cost = Panel::new(title, Axis::log("wall time of a time unit [s]"), energy_error(&here));
         for (k, law) in here.iter().enumerate() {
-            let paid = joined(&law.seconds, &law.errors);
+            let paid = joined(&law.seconds, &law.bands);
             // With one integrator each mode has its own colour in every panel.
             let (name, colour) = match several {
                 true => (format!("{}, {}", law.integrator.name(), law.mode.name()), Some(k)),
                 false => (law.mode.name().into(), colour(law.mode)),
             };
-            cost.series.push(series(name, Mark::LineAndPoints, paid, colour));
+            cost.series.push(banded(name, &paid, colour));
         }
         if cost.series.iter().any(|series| !series.points.is_empty()) {
             panels.push(cost);
@@ -158,25 +160,53 @@ pub fn energy(laws: &[ModeLaw], remarks: &[(String, String)]) -> Figures {
     panels.extend(distinct(laws.iter().map(|law| law.engine.clone())).iter().map(|engine| over_pairs(laws, engine)));
     let columns = if panels.len() > 1 { 2 } else { 1 };
     let title = "Energy error against the accuracy of the steps and its cost".into();
-    vec![("energy", Figure { title, caption: caption(remarks), panels, columns })]
+    let caption = describe_bands(&laws.iter().collect::<Vec<_>>()) + &caption(remarks);
+    vec![("energy", Figure { title, caption, panels, columns })]
 }
 
-/// Label of the axis of energy errors.
-const ENERGY_ERROR: &str = "|ΔE/E|, rms of the seeds";
+/// Axis of energy errors.
+fn energy_error(laws: &[&ModeLaw]) -> Axis {
+    Axis::log(if seeds(laws).1 > 1 { "|ΔE/E|, median of the seeds" } else { "|ΔE/E|" })
+}
 
-/// Costs and errors at the same accuracy.
-fn joined(costs: &[(f64, f64)], errors: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let error = |x: f64| errors.iter().find(|(of, _)| *of == x);
-    costs.iter().filter_map(|(x, cost)| Some((*cost, error(*x)?.1))).collect()
+/// Returns the least and the largest number of seeds of a point.
+fn seeds(laws: &[&ModeLaw]) -> (usize, usize) {
+    let counts = || laws.iter().flat_map(|law| &law.bands).map(|(_, band)| band.count);
+    (counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+}
+
+/// Says what lines and bands are; nothing of single seeds.
+fn describe_bands(laws: &[&ModeLaw]) -> String {
+    let (least, most) = seeds(laws);
+    let range = match (Band::range(least), Band::range(most)) {
+        (of_few, of_many) if of_few == of_many => of_few.to_owned(),
+        (of_few, of_many) => format!("{of_many}, of fewer than five {of_few}"),
+    };
+    match (least, most) {
+        (_, 0 | 1) => String::new(),
+        _ if least == most => format!("lines: medians of {most} realisations (seeds), bands: {range}; "),
+        _ => format!("lines: medians of {least} to {most} realisations (seeds), bands: {range}; "),
+    }
+}
+
+/// Median errors with their bands over costs at the same accuracy.
+fn joined(costs: &[(f64, f64)], bands: &[(f64, Band)]) -> Vec<(f64, Band)> {
+    let band = |x: f64| bands.iter().find(|(of, _)| *of == x);
+    costs.iter().filter_map(|(x, cost)| Some((*cost, band(*x)?.1))).collect()
+}
+
+/// Medians with bands and a colour.
+fn banded(name: impl Into<String>, points: &[(f64, Band)], colour: Option<usize>) -> Series {
+    Series { colour, ..band::series(name, Mark::LineAndPoints, points) }
 }
 
 /// Errors of one integrator over its accuracy, with their laws.
 fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw]) -> Panel {
     let symbol = integrator.accuracy_symbol();
-    let mut panel = Panel::new(title, Axis::log(symbol), Axis::log(ENERGY_ERROR));
+    let mut panel = Panel::new(title, Axis::log(symbol), energy_error(laws));
     for law in laws {
         let colour = colour(law.mode);
-        panel.series.push(series(law.mode.name(), Mark::LineAndPoints, law.errors.clone(), colour));
+        panel.series.push(banded(law.mode.name(), &law.bands, colour));
         if let Some(fit) = &law.error {
             let line = law.errors.iter().map(|(x, _)| (*x, fit.at(*x))).collect();
             panel.series.push(series("", Mark::Dashed, line, colour));
@@ -189,19 +219,21 @@ fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw]) -> Pa
         let (name, ends) = (format!("PZ: {name}, least"), vec![(least, floor), (most, floor)]);
         panel.series.push(series(name, Mark::Dashed, ends, colour));
     }
-    panel.notes.push(format!("dashed in colour: the fitted law √((A {symbol}^p)² + R²)"));
+    let of = if seeds(laws).1 > 1 { " of the root mean square over the seeds" } else { "" };
+    panel.notes.push(format!("dashed in colour: the fitted law √((A {symbol}^p)² + R²){of}"));
     panel
 }
 
 /// Errors over pairs on an engine, a line for each integrator and N: in f64, or in the first mode without f64.
 fn over_pairs(laws: &[ModeLaw], engine: &str) -> Panel {
-    let here = || laws.iter().filter(|law| law.engine == engine);
+    let all: Vec<&ModeLaw> = laws.iter().filter(|law| law.engine == engine).collect();
+    let here = || all.iter().copied();
     let mode = here().find(|law| law.mode.in_f64()).or_else(|| here().next()).map_or(Precision::F64, |law| law.mode);
     let title = format!("{}, {engine}", mode.name());
-    let mut panel = Panel::new(title, Axis::log("pairs evaluated in a time unit"), Axis::log(ENERGY_ERROR));
+    let mut panel = Panel::new(title, Axis::log("pairs evaluated in a time unit"), energy_error(&all));
     for (k, law) in here().filter(|law| law.mode == mode).enumerate() {
         let name = format!("{}, N = {}", law.integrator.name(), law.n);
-        panel.series.push(series(name, Mark::LineAndPoints, joined(&law.pairs, &law.errors), Some(k)));
+        panel.series.push(banded(name, &joined(&law.pairs, &law.bands), Some(k)));
     }
     panel
 }

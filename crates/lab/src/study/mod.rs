@@ -24,5 +24,6 @@ pub mod plummer;
 pub mod points;
 pub mod predict;
 pub mod report;
+pub mod together;
 pub mod trial;
 pub mod trials;

@@ -43,34 +43,60 @@ where
     K: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync,
     R: Clone + Serialize + DeserializeOwned + Send,
 {
+    let each = |keys: &[&K]| keys.iter().map(|key| measure(key)).collect();
+    finish_together(journal, keys, work, (|_, _| false, each), cost, describe)
+}
+
+/// Does as [`finish`] with points that are measured together: those next to each other that the first function
+/// allows, at most [`Work::at_once`]. The second one measures them.
+///
+/// # Errors
+/// As [`finish`].
+pub fn finish_together<K, R>(
+    journal: &mut Journal<K, R>,
+    keys: &[K],
+    work: &Work<'_>,
+    (together, measure): (impl Fn(&K, &K) -> bool, impl Fn(&[&K]) -> Vec<Result<R>> + Sync),
+    cost: impl Fn(&K) -> f64 + Sync,
+    describe: impl Fn(&K, &Outcome<R>) -> String + Sync,
+) -> Result<Vec<Outcome<R>>>
+where
+    K: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync,
+    R: Clone + Serialize + DeserializeOwned + Send,
+{
     let missing: Vec<&K> = keys.iter().filter(|key| journal.get(key).is_none()).collect();
     work.progress.begin(missing.len(), keys.len() - missing.len(), missing.iter().map(|key| cost(key)).sum());
+    let groups = missing.chunk_by(|a, b| together(a, b));
+    let batches: Vec<&[&K]> = groups.flat_map(|group| group.chunks(work.at_once.max(1))).collect();
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let shared = Mutex::new((&mut *journal, Ok(())));
     let worker = || {
         while !failed.load(Ordering::Relaxed) {
-            let Some(key) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let outcome = match measure(key) {
-                Ok(result) => Ok(Outcome::Done(result)),
-                Err(error @ Error::StepBelowFloor(_)) => Ok(Outcome::Failed(error.to_string())),
-                Err(error) => Err(error),
-            };
-            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let line = outcome.as_ref().map_or_else(|_| String::new(), |outcome| describe(key, outcome));
-            match outcome.and_then(|outcome| shared.0.keep((*key).clone(), outcome)) {
-                Ok(()) => work.progress.point(&line, cost(key)),
-                Err(error) => {
-                    // Of several errors the first is returned: the others may follow from it.
-                    if shared.1.is_ok() {
-                        shared.1 = Err(error);
+            let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            for (key, measured) in batch.iter().zip(measure(batch)) {
+                let outcome = match measured {
+                    Ok(result) => Ok(Outcome::Done(result)),
+                    Err(error @ Error::StepBelowFloor(_)) => Ok(Outcome::Failed(error.to_string())),
+                    Err(error) => Err(error),
+                };
+                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let line = outcome.as_ref().map_or_else(|_| String::new(), |outcome| describe(key, outcome));
+                match outcome.and_then(|outcome| shared.0.keep((*key).clone(), outcome)) {
+                    Ok(()) => work.progress.point(&line, cost(key)),
+                    Err(error) => {
+                        // Of several errors the first is returned: the others may follow from it.
+                        if shared.1.is_ok() {
+                            shared.1 = Err(error);
+                        }
+                        failed.store(true, Ordering::Relaxed);
                     }
-                    failed.store(true, Ordering::Relaxed);
                 }
             }
         }
     };
     if work.at_once > 1 {
-        std::thread::scope(|scope| (0..work.at_once).for_each(|_| drop(scope.spawn(worker))));
+        let workers = work.at_once.min(batches.len());
+        std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
     } else {
         worker();
     }

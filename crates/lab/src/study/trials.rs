@@ -125,13 +125,18 @@ impl Common {
         }
     }
 
+    /// Returns the engine of a point.
+    #[must_use]
+    pub fn engine(&self, key: &Key) -> Engine {
+        self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine)
+    }
+
     /// Measures a point.
     ///
     /// # Errors
     /// As [`trial::run`].
     pub fn measure(&self, key: &Key) -> Result<Measured> {
-        let engine =
-            self.engines.iter().find(|(_, name)| *name == key.engine).map_or(Engine::Cpu, |(engine, _)| *engine);
+        let engine = self.engine(key);
         let time_span = key.time_span()?;
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
         spin_pool::on_threads(key.threads, || {
@@ -159,6 +164,7 @@ pub fn describe(key: &Key, outcome: &Outcome<Measured>) -> String {
     let Key { n, seed, engine, mode, integrator, accuracy, .. } = key;
     let accuracy = format!("{} = {accuracy:.3e}", integrator.accuracy_key());
     let what = match outcome {
+        Outcome::Done(it) if key.repetition.is_none() => format!("dE/E {:+.2e}", it.energy_error),
         Outcome::Done(it) => format!("{:.3} s, dE/E {:+.2e}", it.seconds, it.energy_error),
         Outcome::Failed(why) => why.clone(),
     };

@@ -109,7 +109,7 @@ impl Member {
         let plan = Plan {
             end: Time::from_dt_max(setup.steps_to_end),
             every: config.diagnostics_every(),
-            check_every: check_every(&ensemble, config),
+            check_every: check_every(ensemble, config),
             survey: surveys.then(|| assemble::cluster_settings(config, &scale)),
             stop: ensemble.stop,
             bound_fraction: ensemble.bound_fraction.get(),

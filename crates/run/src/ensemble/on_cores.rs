@@ -48,7 +48,7 @@ pub(super) fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>
         Err(error) => return sender.send(Message::Ended(Box::new(failed(number, &error)))).is_ok(),
     };
     let mut task = Task { work, sender, share: 0.0 };
-    let error = match task.to_the_end(&mut member, state) {
+    let error = match task.finish(&mut member, state) {
         Ok(true) => None,
         // Asked to stop.
         Ok(false) => return false,
@@ -86,7 +86,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Integrates a member to its end. Returns false if it was stopped before; then its state was sent.
-    fn to_the_end(&mut self, member: &mut Member, state: Option<MemberState>) -> Result<bool> {
+    fn finish(&mut self, member: &mut Member, state: Option<MemberState>) -> Result<bool> {
         let mut ended = match state {
             Some(state) => member.resume(state).map(|()| false)?,
             None => self.output(member, Member::start)?,

@@ -1,12 +1,12 @@
 //! Members on a GPU: many at a time, whose block steps it takes by itself. The host starts them, measures them at their
 //! outputs, and takes the few steps whose forces need its closer look.
 
-use super::device_member::{Built, Running, build, give};
+use super::device_member::{Built, Running, build};
 use super::member::{Member, Outputs};
 use super::on_cores::{self, failed};
 use super::rows::MemberRow;
 use super::work::{Message, Work};
-use crate::system::System;
+use crate::together::{Turn, take_turn};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
-use tisane::force::block_steps::{Pause, Span, StepRules, SystemStepper, SystemSteps, Taken};
+use tisane::force::block_steps::{Pause, SystemStepper};
 use tisane::force::precision::Precision;
 use tisane_io::checkpoint::MemberState;
 use tisane_io::table::Value;
@@ -28,11 +28,14 @@ const LEAST_BATCH: usize = 4096;
 const SHARE: usize = 16;
 /// Time after which the device hands the members back: those at their outputs make way for others.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Smallest number of steps that the host takes after the device refused some.
-const HOST_TURN: u64 = 16;
+/// The same where there are no others.
+const LAST_PAUSE: Duration = Duration::from_millis(500);
 
 /// Builds what takes the steps of systems of up to a number of particles in a mode; [`None`] if nothing can.
 pub(super) type Open<'a> = dyn Fn(Precision, usize) -> Result<Option<Box<dyn SystemStepper>>> + Sync + 'a;
+
+/// What takes the steps, by mode, with the number of particles that it was built for.
+type Steppers = BTreeMap<&'static str, (usize, Option<Box<dyn SystemStepper>>)>;
 
 /// Integrates all members of the work with what `open` builds, which has the bits of a kind of engine. Returns the error that ends the ensemble, if there is one.
 pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender: &Sender<Message>) -> Result<()> {
@@ -94,8 +97,7 @@ struct OnDevice<'a> {
     work: &'a Work<'a>,
     open: &'a Open<'a>,
     sender: &'a Sender<Message>,
-    /// What takes the steps, by mode, with the number of particles that it was built for.
-    steppers: BTreeMap<&'static str, (usize, Option<Box<dyn SystemStepper>>)>,
+    steppers: Steppers,
     running: Vec<Running>,
     /// Members that the device cannot step.
     left: Vec<(u64, Option<MemberState>)>,
@@ -174,8 +176,8 @@ impl OnDevice<'_> {
     /// Computes the first forces and steps of new members, and makes their first outputs.
     fn start(&mut self, fresh: Vec<(Running, Option<MemberState>)>) -> Result<()> {
         let (new, resumed): (Vec<_>, Vec<_>) = fresh.into_iter().partition(|(_, state)| state.is_none());
-        let mut new: Vec<Running> = new.into_iter().map(|(running, _)| running).collect();
-        self.give_forces(&mut new)?;
+        let new: Vec<Running> = new.into_iter().map(|(running, _)| running).collect();
+        self.give_forces(&new)?;
         self.output(new, Member::start)?;
         for (mut running, state) in resumed {
             let Some(state) = state else { continue };
@@ -188,14 +190,14 @@ impl OnDevice<'_> {
     }
 
     /// Lets the device compute the forces on all particles of members whose particles all stand at one moment.
-    fn give_forces(&mut self, members: &mut [Running]) -> Result<()> {
+    fn give_forces(&mut self, members: &[Running]) -> Result<()> {
         let began = Instant::now();
         for (mode, (_, stepper)) in &mut self.steppers {
             let Some(stepper) = stepper else { continue };
             let of_mode: Vec<&Running> = members.iter().filter(|it| it.precision.name() == *mode).collect();
             let systems: Vec<_> = of_mode.iter().map(|it| (&it.member.system.particles, it.member.epsilon())).collect();
             let forces = stepper.forces(&systems)?;
-            of_mode.iter().zip(forces).for_each(|(it, forces)| give(&it.given, Some(forces)));
+            of_mode.iter().zip(forces).for_each(|(it, forces)| it.given.set(Some(forces)));
         }
         self.spent.forces += began.elapsed();
         Ok(())
@@ -211,7 +213,7 @@ impl OnDevice<'_> {
         let one = |mut running: Running| {
             let mut out = Outputs { tables: work.tables, snapshots: work.snapshots, rows: Vec::new() };
             let ended = make(&mut running.member, &mut out);
-            give(&running.given, None);
+            running.given.set(None);
             let end = match ended {
                 Ok(false) => End::None,
                 Err(error @ Error::Storage { .. }) => End::Aborted(error),
@@ -251,51 +253,21 @@ impl OnDevice<'_> {
         let mut running = std::mem::take(&mut self.running);
         running.sort_by_key(|it| it.precision.name());
         let stop = self.work.stop;
-        let pause = Pause::new(move || stop.load(Ordering::Relaxed), PAUSE);
-        let mut rules: Vec<(StepRules, bool)> = Vec::with_capacity(running.len());
-        let mut taken: Vec<Taken> = Vec::with_capacity(running.len());
+        let after = if self.work.has_more() { PAUSE } else { LAST_PAUSE };
+        let pause = Pause::new(move || stop.load(Ordering::Relaxed), after);
+        let steps: Vec<u64> = running.iter().map(|it| it.member.system.state.counters.block_steps).collect();
+        let mut reached = Vec::with_capacity(running.len());
         for of_mode in running.chunk_by_mut(|a, b| a.precision == b.precision) {
             let mode = of_mode.first().map_or("", |it| it.precision.name());
             let Some((_, Some(stepper))) = self.steppers.get_mut(mode) else { continue };
-            let first = rules.len();
-            let of_member = |it: &mut Running| it.rules();
-            rules.extend(of_mode.par_iter_mut().map(of_member).collect::<Result<Vec<_>>>()?);
-            let systems = of_mode.iter_mut().zip(&rules[first..]).map(|(it, (rules, _))| {
-                let (until, epsilon) = (it.member.next_look(), it.member.epsilon());
-                let System { particles, state, .. } = &mut it.member.system;
-                let span = Span { from: state.now, until, most: u64::MAX };
-                SystemSteps { particles, clock: state.clock, epsilon, rules: *rules, span }
-            });
+            let mut turns: Vec<Turn<'_>> = of_mode.iter_mut().map(Running::turn).collect();
             let began = Instant::now();
-            taken.extend(stepper.take(&mut systems.collect::<Vec<_>>(), Some(&pause))?);
+            reached.extend(take_turn(&mut **stepper, &mut turns, Some(&pause))?);
             self.spent.steps += began.elapsed();
         }
-        let (mut due, mut refused) = (Vec::new(), Vec::new());
-        for ((mut it, taken), (rules, are_new)) in running.into_iter().zip(taken).zip(rules) {
-            let until = it.member.next_look();
-            it.count(&taken, self.work);
-            if taken.refused > 0 && !are_new {
-                it.renew_rules();
-                self.running.push(it);
-            } else if taken.refused > 0 {
-                it.renew_rules();
-                refused.push((it, taken.refused.max(HOST_TURN)));
-            } else if taken.now == until {
-                due.push(it);
-            } else if it.is_below(&rules) {
-                // The host says so.
-                refused.push((it, 1));
-            } else {
-                self.running.push(it);
-            }
-        }
-        let work = self.work;
-        let by_host = |(mut it, steps): (Running, u64)| {
-            let reached = it.step_on_host(steps, work);
-            (it, reached)
-        };
-        let stepped: Vec<_> = refused.into_par_iter().map(by_host).collect();
-        for (it, reached) in stepped {
+        let mut due = Vec::new();
+        for ((mut it, reached), steps) in running.into_iter().zip(reached).zip(steps) {
+            it.count(steps, self.work);
             match reached {
                 Ok(true) => due.push(it),
                 Ok(false) => self.running.push(it),
@@ -328,7 +300,7 @@ impl OnDevice<'_> {
                 }
             }
         }
-        self.give_forces(&mut due)?;
+        self.give_forces(&due)?;
         self.output(due, Member::measure)
     }
 
@@ -348,6 +320,7 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
     use tisane::force::Forces;
+    use tisane::force::block_steps::{SystemSteps, Taken};
     use tisane::integrator::{AnyIntegrator, Integrator, IntegratorSettings};
     use tisane::particles::Particles;
     use tisane::time::Clock;

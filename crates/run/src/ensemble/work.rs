@@ -84,6 +84,11 @@ impl<'a> Work<'a> {
         Some((member, state))
     }
 
+    /// Returns true if there are members that were not taken.
+    pub fn has_more(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.todo.len()
+    }
+
     /// Returns true if workers have to stop.
     pub fn is_stopping(&self) -> bool {
         (self.stops)()

@@ -21,6 +21,7 @@ fn law(
         integrator,
         mode,
         errors: xs.clone().map(|x| (x, error.at(x))).collect(),
+        bands: Vec::new(),
         seconds: if seconds.is_nan() { Vec::new() } else { cost(seconds) },
         pairs: cost(pairs),
         error: Some(error),
@@ -146,6 +147,45 @@ fn laws_are_those_of_each_integrator() {
         assert!((law.work.unwrap().exponent + law.integrator.step_power()).abs() < 1e-3);
         assert!(law.seconds.is_empty() && law.cost.is_none());
     }
+}
+
+#[test]
+fn seeds_have_a_median_and_a_range_in_table_and_figure() {
+    let mut rows = Vec::new();
+    for (accuracy, seeds) in [(0.1, 9), (0.01, 3)] {
+        rows.extend((1..=seeds).map(|seed| {
+            let error = 1e-3 * accuracy * seed as f64;
+            let (key, outcome) =
+                row(Integrator::Hermite4, Precision::F64, accuracy, if seed % 2 == 0 { -error } else { error });
+            (Key { seed, ..key }, outcome)
+        }));
+    }
+    let laws = laws(&rows);
+    let close = |found: f64, want: f64| assert!((found / want - 1.0).abs() < 1e-12, "{found} and {want}");
+    let table = table(&rows, &laws, &[]);
+    for (name, of_many, of_few) in
+        [("median", 5e-4, 2e-5), ("quantile_10", 1.8e-4, 1e-5), ("quantile_90", 8.2e-4, 3e-5)]
+    {
+        let found = numbers(&table, name);
+        close(found[0], of_many);
+        close(found[11], of_few);
+    }
+    let figures = super::super::figures::energy(&laws, &[]);
+    let figure = &figures[0].1;
+    assert!(
+        figure.caption.contains("medians of 3 to 9 realisations (seeds), bands: 10 % to 90 %"),
+        "{}",
+        figure.caption
+    );
+    let panel = &figure.panels[0];
+    assert_eq!(panel.y.label, "|ΔE/E|, median of the seeds");
+    let line = &panel.series[0];
+    let (low, high) = line.spread.as_ref().unwrap()[0];
+    close(line.points[0].1, 5e-4);
+    close(low, 1.8e-4);
+    close(high, 8.2e-4);
+    let pairs = figure.panels.last().unwrap();
+    assert!(pairs.series[0].spread.is_some(), "{pairs:?}");
 }
 
 #[test]

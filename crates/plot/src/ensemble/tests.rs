@@ -1,0 +1,163 @@
+//! Figures of small ensembles made here.
+
+use super::*;
+use crate::{Mark, Scale, Theme};
+use tisane_io::table::{Column, Values};
+
+fn floats(name: &str, unit: &str, of: impl Fn(usize) -> f64, rows: usize) -> Column {
+    Column::new(name, unit, "", Values::Floats((0..rows).map(of).collect()))
+}
+
+fn counts(name: &str, of: impl Fn(usize) -> u64, rows: usize) -> Column {
+    Column::new(name, "", "", Values::Counts((0..rows).map(of).collect()))
+}
+
+/// Members of two settings of a key, 10 each. Member 1 fails; of the second setting all others dissolve at 1 … 5.
+fn members(outcome: impl Fn(usize) -> &'static str, escape: bool) -> Table {
+    let outcomes: Vec<String> = (0..20).map(|k| outcome(k).to_owned()).collect();
+    let dissolved: Vec<bool> = outcomes.iter().map(|how| how == DISSOLVED).collect();
+    let time = |k: usize| if dissolved[k] { (k % 5 + 1) as f64 } else { 8.0 };
+    let mut columns = vec![
+        counts("member", |k| k as u64, 20),
+        floats("softening.epsilon", "", |k| if k < 10 { 0.5 } else { 0.25 }, 20),
+        counts("initial.plummer.seed", |k| 1 + (k % 2) as u64, 20),
+        Column::new("outcome", "", "", Values::Text(outcomes.clone())),
+        floats("time", "T", time, 20),
+        floats("max_energy_error", "1", |k| 1e-6 * (k + 1) as f64, 20),
+    ];
+    let last = floats("bound_fraction", "1", |k| if dissolved[k] { 0.1 } else { 0.5 }, 20);
+    columns.push(if escape { floats("semi_major_axis", "L", |_| f64::NAN, 20) } else { last });
+    Table { remarks: vec![("members".into(), "20".into())], columns, ..Table::default() }
+}
+
+/// Outputs at 0, 1, … until each member ends. The bound mass at the last is that of the table.
+fn series(members: &Table) -> Table {
+    let (ends, shares) = (members.numbers("time").unwrap(), members.numbers("bound_fraction").unwrap());
+    let rows: Vec<(usize, f64)> =
+        (0..20).flat_map(|k| (0..=ends.at(k) as usize).map(move |time| (k, time as f64))).collect();
+    let bound = |row: usize| {
+        let (member, time) = rows[row];
+        2.0 * if time == ends.at(member) { shares.at(member) } else { 1.0 }
+    };
+    let one = |name: &str, unit: &str| floats(name, unit, |row| rows[row].1 + 1.0, rows.len());
+    let columns = vec![
+        counts("member", |row| rows[row].0 as u64, rows.len()),
+        floats("time", "T", |row| rows[row].1, rows.len()),
+        floats("relative_energy_error", "1", |row| -1e-9 * rows[row].1, rows.len()),
+        floats("bound_mass", "M", bound, rows.len()),
+        one("core_radius", "L"),
+        one("lagrangian_radius_0100", "L"),
+        one("lagrangian_radius_0500", "L"),
+        one("lagrangian_radius_0900", "L"),
+    ];
+    Table { columns, ..Table::default() }
+}
+
+fn directory(members: &Table, series: Option<&Table>) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(ENSEMBLE), "{}").unwrap();
+    members.write_csv(&dir.path().join("members.csv")).unwrap();
+    series.iter().for_each(|table| table.write_csv(&dir.path().join("series.csv")).unwrap());
+    dir
+}
+
+fn of_clusters(k: usize) -> &'static str {
+    match k {
+        1 => FAILED,
+        10.. => DISSOLVED,
+        _ => "finished",
+    }
+}
+
+fn labels(figure: &Figure) -> Vec<(&str, &str)> {
+    figure.panels.iter().map(|panel| (panel.x.label.as_str(), panel.y.label.as_str())).collect()
+}
+
+#[test]
+fn clusters_have_errors_bands_and_dissolution() {
+    let members = members(of_clusters, false);
+    let dir = directory(&members, Some(&series(&members)));
+    let gallery = figures(dir.path()).unwrap();
+    assert!(gallery.missing.is_empty(), "{:?}", gallery.missing);
+    let names: Vec<&str> = gallery.figures.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["errors", "bands", "dissolution"]);
+    let [(_, errors), (_, bands), (_, dissolution)] = &gallery.figures[..] else { panic!("three figures") };
+
+    assert_eq!(labels(errors), [("largest |ΔE| / |E₀| of a member", "share of members with less")]);
+    assert_eq!(
+        (errors.panels[0].x.scale, errors.panels[0].title.as_str()),
+        (Scale::Log10, "Energy errors, by softening.epsilon")
+    );
+    assert!(errors.caption.contains("20 members; 1 failed, left out"), "{}", errors.caption);
+    let of_errors: Vec<&str> = errors.panels[0].series.iter().map(|series| series.name.as_str()).collect();
+    // Values ascend: members 10 to 19 first.
+    assert_eq!(of_errors, ["epsilon = 0.25: median 1.55e-5", "", "epsilon = 0.5: median 6.00e-6", ""]);
+
+    let time = "time [N-body units]";
+    let radius = (time, "radius [N-body units]");
+    let core = (time, "core radius [N-body units]");
+    let bound = (time, "bound mass / initial mass");
+    assert_eq!(labels(bands), [bound, radius, radius, radius, core, (time, "|ΔE/E₀|")]);
+    let [dissolving, staying] = &bands.panels[0].series[..] else { panic!("two lines") };
+    assert_eq!((dissolving.name.as_str(), dissolving.mark), ("epsilon = 0.25", Mark::Line));
+    // Those that have dissolved keep a tenth: six of ten from 3 on.
+    let medians: Vec<f64> = dissolving.points.iter().map(|(_, y)| *y).collect();
+    assert_eq!(medians, [1.0, 1.0, 1.0, 0.1, 0.1, 0.1]);
+    assert_eq!(dissolving.spread.as_ref().unwrap()[1], (0.1, 1.0));
+    assert_eq!(staying.points.len(), 9);
+    // Six of ten have an output at 3, four at 4: a line of fewer than five ends.
+    assert_eq!(bands.panels[4].series[0].points.len(), 4);
+    // The error at the start is zero by definition.
+    assert_eq!(bands.panels[5].series[1].points[0].0, 1.0);
+
+    assert_eq!(labels(dissolution), [(time, "share of members not dissolved")]);
+    let [fast, marker, slow] = &dissolution.panels[0].series[..] else { panic!("two curves and a median") };
+    assert_eq!((fast.mark, fast.points[1]), (Mark::Steps, (1.0, 0.8)));
+    assert_eq!(marker.points, [(3.0, 0.5)]);
+    assert_eq!((slow.name.as_str(), slow.points.last()), ("epsilon = 0.5: more than half remain", Some(&(8.0, 1.0))));
+    for (_, figure) in &gallery.figures {
+        assert!(figure.svg(Theme::Light).contains("epsilon"));
+    }
+    crate::report::write(&dir.path().join("report.html"), dir.path(), &gallery).unwrap();
+    let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
+    assert!(page.contains("Dissolution") && page.contains("under way"));
+}
+
+#[test]
+fn encounters_have_outcomes_and_say_what_is_missing() {
+    let outcome = |k: usize| if k.is_multiple_of(5) { "exchange" } else { "flyby" };
+    let dir = directory(&members(outcome, true), None);
+    let gallery = figures(dir.path()).unwrap();
+    let [(_, errors), (name, outcomes)] = &gallery.figures[..] else { panic!("{:?}", gallery.missing) };
+    assert!(errors.panels[0].x.label.contains("binding energy"));
+    assert_eq!((*name, gallery.missing[0].0), ("outcomes", "bands"));
+    assert!(gallery.missing[0].1.contains("series = true"));
+    let panel = &outcomes.panels[0];
+    assert_eq!(panel.x.categories, ["flyby", "exchange", "ionisation", "unresolved"]);
+    assert_eq!(panel.series[0].points, [(0.0, 0.8), (1.0, 0.2), (2.0, 0.0), (3.0, 0.0)]);
+    assert!(panel.series[0].spread.as_ref().unwrap()[2].1 > 0.05, "none of ten is not never");
+    assert_eq!(panel.series[1].name, "epsilon = 0.5 (10 members)");
+}
+
+#[test]
+fn members_that_are_alike_are_one_line() {
+    let mut members = members(of_clusters, false);
+    let series = series(&members);
+    members.columns.remove(1);
+    let dir = directory(&members, Some(&series));
+    let gallery = figures(dir.path()).unwrap();
+    let bands = &gallery.figures[1].1;
+    assert_eq!(bands.panels.iter().map(|panel| panel.series.len()).collect::<Vec<_>>(), [1, 3, 1, 1]);
+    assert_eq!(bands.panels[1].series[2].name, "90 %");
+    assert!(bands.caption.contains("bands: 10 % to 90 %"), "{}", bands.caption);
+}
+
+#[test]
+fn an_ensemble_without_an_end_has_no_figures() {
+    let mut table = members(of_clusters, false);
+    table.arrange(|_| false, |row| row);
+    let dir = directory(&table, None);
+    assert!(figures(dir.path()).unwrap_err().to_string().contains("no member"));
+    let error = crate::run::figures(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("ensemble"), "{error}");
+}
