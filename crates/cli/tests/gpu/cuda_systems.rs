@@ -16,6 +16,11 @@ use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::particles::Particles;
 use tisane::time::{Clock, Level, Time};
+use tisane_lab::study::config::TimeSpan;
+use tisane_lab::study::integrators;
+use tisane_lab::study::together::{self, Gpu};
+use tisane_lab::study::trials::Common;
+use tisane_run::config::Engine;
 
 /// A system and how it is integrated.
 struct System {
@@ -348,4 +353,24 @@ fn a_system_larger_than_announced_is_an_error() {
     let p = plummer::sample(11, 1, 0.999);
     assert!(device.forces(&[(&p, 0.0)]).unwrap_err().to_string().contains("11 particles"));
     assert_eq!(device.forces(&[]).unwrap().len(), 0);
+}
+
+#[test]
+fn points_of_a_study_measured_at_once_are_those_measured_one_by_one() {
+    let found = Common::new(&[Engine::Cuda], 0, &TimeSpan::default(), 2);
+    let Some(common) = needed(found) else { return };
+    let gpu = Gpu::default();
+    for precision in modes() {
+        let engine = &common.engines[0].1;
+        let key = |seed| common.key(engine, (100, seed), precision, (integrators::Integrator::Hermite4, 0.01), None);
+        let keys: Vec<_> = (1..=9).map(key).collect();
+        assert!(keys.iter().all(|key| together::is_together(&common, key, &keys[0])));
+        let at_once = together::measure(&common, &keys.iter().collect::<Vec<_>>(), &gpu);
+        assert_eq!(at_once.len(), keys.len());
+        for (key, at_once) in keys.iter().zip(at_once) {
+            let [at_once, alone] = [at_once.unwrap(), common.measure(key).unwrap()]
+                .map(|it| (it.energy_error.to_bits(), it.errors.len(), it.block_steps, it.particle_steps, it.pairs));
+            assert_eq!(at_once, alone, "{}, seed {}", precision.name(), key.seed);
+        }
+    }
 }

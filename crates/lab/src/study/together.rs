@@ -3,7 +3,7 @@
 use super::integrators::Integrator;
 use super::plummer::{self, Sphere};
 use super::trial::Measured;
-use super::trials::{Common, Key};
+use super::trials::{self, Common, Key};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -62,7 +62,9 @@ fn together_on(
     }
     let Some((.., Some(stepper))) = opened else { return Ok(None) };
     let span = first.time_span()?;
-    spin_pool::on_threads(first.threads, || {
+    // Those of each point, as far as there are cores.
+    let threads = (first.threads * keys.len()).min(trials::threads(0)).max(first.threads);
+    spin_pool::on_threads(threads, || {
         let set = |key: &&Key| {
             let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
             plummer::setup(sphere, &span, (key.integrator, key.accuracy), (Engine::Cuda, key.mode))
