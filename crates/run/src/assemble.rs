@@ -11,17 +11,16 @@ mod reproduce;
 mod resumed;
 mod sampled;
 mod stars;
+mod stepped_elsewhere;
 pub(crate) mod steps;
 
 pub(crate) use changes::differing_section;
 pub use cluster_plan::cluster_settings;
-pub use engine::{
-    Session, describe_engine, engines_stepped_elsewhere, force_engine, force_engine_with_bags, forecast,
-    forecast_engine,
-};
+pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub use reproduce::{Reproduction, reproduction};
 pub use resumed::{Resumed, resumed_run};
+pub use stepped_elsewhere::engines_stepped_elsewhere;
 pub use steps::close_pairs;
 
 use crate::binaries::{Binaries, Terms};

@@ -1,7 +1,7 @@
 //! Choice of the engine that computes the forces of a run, with the reason for it.
 
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
-use super::{Setup, width};
+use super::width;
 use crate::config::{Config, Engine, Stepping};
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
@@ -117,7 +117,7 @@ fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<
 
 /// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
 /// the same bits.
-fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
+pub(super) fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
     let task = Task { precision: Precision::F64, ..task };
     let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
     Ok(build(kind, task, OnGpu { phases: false, stepping: false, ..gpu })?.0)
@@ -200,31 +200,6 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         steps_on_device,
     };
     Ok((Engines { kind, propagator, auditor }, info))
-}
-
-/// Builds the engines of a system whose block steps something else takes, with the bits of a kind of engine: `engine`
-/// computes forces where the host takes steps, and the CPU measures in f64. [`None`] if the scheme or an external field
-/// needs the host in each step.
-///
-/// # Errors
-/// As [`super::engines`].
-pub fn engines_stepped_elsewhere(
-    set: &Setup,
-    kind: EngineKind,
-    engine: Box<dyn ForceEngine>,
-) -> Result<Option<Engines>> {
-    let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n, field: None };
-    let AnyIntegrator::Forces(integrator) = set.config.integrator.scheme().build(precision, set.clock) else {
-        return Ok(None);
-    };
-    if !integrator.lets_engine_step() || !set.config.external.is_empty() {
-        return Ok(None);
-    }
-    let f64_engine = f64_engine(EngineKind::Cpu, task, OnGpu::default())?;
-    let (sample, limit) = (set.config.audit.sample as usize, set.config.audit.limit(precision));
-    let auditor = (kind == EngineKind::Cuda).then_some(Auditor { engine: None, sample, limit });
-    Ok(Some(Engines { kind, propagator: Propagator::new(integrator, engine, f64_engine), auditor }))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
