@@ -229,19 +229,20 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
     ))
 }
 
-/// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
-fn wins_from(config: &Config) -> usize {
-    let precision = config.force.precision();
+/// Returns true if a device may take whole block steps of a configuration.
+pub(crate) fn lets_device_step(config: &Config) -> bool {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let steps = match config.integrator.scheme().build(precision, clock) {
+    let steps = match config.integrator.scheme().build(config.force.precision(), clock) {
         AnyIntegrator::Forces(integrator) => integrator.lets_engine_step(),
         AnyIntegrator::Accelerations(_) => false,
     };
-    if steps && config.external.is_empty() && config.force.stepping != Stepping::Host {
-        precision.gpu_steps_win_from()
-    } else {
-        precision.gpu_wins_from()
-    }
+    steps && config.external.is_empty() && config.force.stepping != Stepping::Host
+}
+
+/// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
+fn wins_from(config: &Config) -> usize {
+    let precision = config.force.precision();
+    if lets_device_step(config) { precision.gpu_steps_win_from() } else { precision.gpu_wins_from() }
 }
 
 /// Decides for `auto` in a new run, where a GPU wins `from` a number of particles: true for the GPU, and the reason.

@@ -31,6 +31,8 @@ pub struct Summary {
     pub block_steps_of_session: u64,
     /// Wall time of this session, in s.
     pub wall_seconds: f64,
+    /// Engine of the session, with the reason for it.
+    pub engine_choice: String,
     /// Reason for the end of the session: finished, interrupted, time-limit.
     pub exit_reason: &'static str,
     /// Program, machine and configuration.
@@ -64,6 +66,7 @@ impl Summary {
             block_steps: floats(table, "block_steps").sum::<f64>() as u64,
             block_steps_of_session: ensemble.status.block_steps,
             wall_seconds: wall.as_secs_f64(),
+            engine_choice: ensemble.engine_choice.clone(),
             exit_reason: ending.name(),
             provenance,
         }
