@@ -93,7 +93,12 @@ fn go(
     if !verbosity.quiet {
         print(&table(&summary, dir))?;
     }
-    Ok(if ending == Ending::Finished { 0 } else { 3 })
+    let status = ensemble.status();
+    Ok(match ending {
+        Ending::Finished if status.failed == status.members => 4,
+        Ending::Finished => 0,
+        Ending::Interrupted | Ending::TimeLimit => 3,
+    })
 }
 
 /// Progress of an ensemble on the screen.

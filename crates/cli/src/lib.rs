@@ -64,7 +64,8 @@ const EXIT_CODES: &str = "Exit codes:
   3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with
      `tisane resume`; or `tisane validate` was stopped by a signal: its table has the finished cases
   4  the integration cannot continue (step below dt_min, a number that is not finite, a lost GPU);
-     the last checkpoint is whole; or `tisane verify` or `tisane validate` found a failure
+     the last checkpoint is whole; or every member of an ensemble failed so; or `tisane verify` or
+     `tisane validate` found a failure
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` ended in a different state than the file's
   7  `tisane advise`: no mode and no nu reaches the goal
@@ -134,6 +135,9 @@ enum Verb {
     /// The result goes to runs/<name>, [output] directory or --output: resolved config.toml, snapshots, diagnostics,
     /// cluster, binaries and events (HDF5 and CSV), checkpoints, run.log and summary.json. SIGINT and SIGTERM end the
     /// run after the current block step, with a checkpoint and exit code 3; a second SIGINT ends it at once.
+    ///
+    /// A configuration with [ensemble] describes many runs. All of them are integrated; the result is one table,
+    /// members.csv, with a row for each.
     Run(run::RunArgs),
     /// Continue a run from its newest valid checkpoint, with the same bits.
     ///
