@@ -96,7 +96,7 @@ pub struct SystemSteps<'a> {
     pub clock: Clock,
     /// Plummer softening, in internal units.
     pub epsilon: f64,
-    /// Rules of the steps; see [`crate::integrator::hermite::BlockHermite::rules`].
+    /// Rules of the steps; see [`Integrator::step_rules`](crate::integrator::Integrator::step_rules).
     pub rules: StepRules,
     /// Moments and number of steps.
     pub span: Span,
@@ -109,7 +109,8 @@ pub trait SystemStepper: Send {
     /// and velocities that they have: all at one moment.
     ///
     /// # Errors
-    /// [`Error::Input`] for a system larger than what this was made for; otherwise if the device fails.
+    /// [`Error::Input`](crate::Error::Input) for a system larger than what this was made for; otherwise if the device
+    /// fails.
     fn forces(&mut self, systems: &[(&Particles, f64)]) -> Result<Vec<Forces>>;
 
     /// Takes steps of all systems, each up to the end of its span, and stores the new states. May return early where
@@ -120,8 +121,8 @@ pub trait SystemStepper: Send {
     /// particles or whose particles are not on the schedule of block steps.
     ///
     /// # Errors
-    /// [`Error::Input`] for a system larger than what this was made for; otherwise if the device fails: then the states
-    /// of some systems are new, and of some old.
+    /// [`Error::Input`](crate::Error::Input) for a system larger than what this was made for; otherwise if the device
+    /// fails: then the states of some systems are new, and of some old.
     fn take(&mut self, systems: &mut [SystemSteps<'_>], pause: Option<&Pause>) -> Result<Vec<Taken>>;
 }
 

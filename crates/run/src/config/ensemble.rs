@@ -29,7 +29,7 @@ pub struct Ensemble {
     /// Time between looks for a reason to stop; a whole multiple of dt_max; unit: time. Default: output.diagnostics_interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_interval: Option<Real>,
-    /// Flag to keep a row of every member at every output: energies, and the structure of the cluster unless [cluster] is off.
+    /// Flag to keep a row of every member at every output: energies, and the structure of the cluster unless cluster.enabled is false.
     pub series: bool,
     /// Snapshots that are kept of every member.
     pub snapshots: Kept,
