@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(at(10.0, 2.0), Some(Outcome::Ionisation));
         assert_eq!(at(10.0, -2.0), None, "they approach");
         assert_eq!(at(10.0, 0.1), None, "they are bound");
-        // Unbound two by two, but the tides are as large as what is left: it is told later.
+        // Unbound two by two, but the tides are as large as what is left: the outcome is known later.
         let escape = (2.0f64 * 1.0 / 10.0 / 1.5).sqrt() / 1.5;
         assert_eq!(at(10.0, 1.6 * escape), None);
         // A close pair that is not bound, and a third that is far and free of both.

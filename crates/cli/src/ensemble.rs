@@ -13,7 +13,8 @@ use tisane::units::wall_time;
 use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_run::config::{Engine, Loaded};
-use tisane_run::ensemble::{Blueprint, Ending, Ensemble, Options, Status, Summary};
+use tisane_run::ensemble::{Blueprint, Ensemble, Options, Status, Summary};
+use tisane_run::simulation::ExitReason;
 
 /// Interval between lines where there is no bar.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
@@ -95,9 +96,9 @@ fn go(
     }
     let status = ensemble.status();
     Ok(match ending {
-        Ending::Finished if status.failed == status.members => 4,
-        Ending::Finished => 0,
-        Ending::Interrupted | Ending::TimeLimit => 3,
+        ExitReason::Finished if status.failed == status.members => 4,
+        ExitReason::Finished => 0,
+        _ => 3,
     })
 }
 

@@ -31,7 +31,7 @@ impl Band {
         Some(Self { median: quantile(&values, 0.5), low, high, count: values.len() })
     }
 
-    /// Names the ends of bands of so many values.
+    /// Describes the limits of bands over this number of values.
     #[must_use]
     pub const fn range(count: usize) -> &'static str {
         if count < FEW { "least to largest" } else { "10 % to 90 %" }

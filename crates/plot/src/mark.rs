@@ -14,7 +14,7 @@ const CAP: f64 = 2.5;
 /// Width in px of the bins of a line, in each of which it keeps at most its ends and extremes: more cannot be seen.
 const BIN: f64 = 0.25;
 
-/// Number of bands that can lie over each other and still be told apart at full density.
+/// Largest number of overlapping bands that are drawn at full opacity; more are drawn lighter.
 const MOST_DENSE: usize = 3;
 
 /// The axes of a panel.

@@ -24,6 +24,7 @@ pub use summary::Summary;
 
 use crate::assemble::{self, Session};
 use crate::config::Engine;
+use crate::simulation::ExitReason;
 use on_device::Open;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,29 +72,6 @@ pub struct Status {
     pub block_steps: u64,
     /// Largest |energy error| of a member that has ended.
     pub energy_error: f64,
-}
-
-/// Reason for the end of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// All members have ended.
-    Finished,
-    /// A signal requested a stop.
-    Interrupted,
-    /// The limit of wall time was reached.
-    TimeLimit,
-}
-
-impl Ending {
-    /// Returns the name in `summary.json`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::Interrupted => "interrupted",
-            Self::TimeLimit => "time-limit",
-        }
-    }
 }
 
 /// Ensemble whose members are being integrated.
@@ -161,7 +139,7 @@ impl Ensemble {
     /// # Errors
     /// [`Error::Storage`] if an output cannot be written, and if the engine is not there. Errors of members do not end
     /// the others: they are in their rows.
-    pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<Ending> {
+    pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<ExitReason> {
         let device = options.session.device.unwrap_or(self.blueprint.config.force.device);
         let open = |precision, largest| assemble::system_stepper(precision, device, largest);
         let (engine, why) = self.engine(options.session.engine, device);
@@ -179,16 +157,16 @@ impl Ensemble {
         options: &Options,
         stepper: Option<(EngineKind, &Open<'_>)>,
         observe: &mut dyn FnMut(&Status),
-    ) -> Result<Ending> {
+    ) -> Result<ExitReason> {
         let session = options.session;
         let todo = self.directory.missing(self.blueprint.members.count());
         let (began, limit) = (Instant::now(), options.wall_time);
         let aborted = AtomicBool::new(false);
         let ending = || {
             if options.stop.load(Ordering::Relaxed) {
-                Some(Ending::Interrupted)
+                Some(ExitReason::Interrupted)
             } else if limit.is_some_and(|limit| began.elapsed() >= limit) {
-                Some(Ending::TimeLimit)
+                Some(ExitReason::TimeLimit)
             } else {
                 None
             }
@@ -227,13 +205,19 @@ impl Ensemble {
             }
             outcome
         });
-        self.directory.sync()?;
-        self.directory.save(&self.states)?;
-        outcome?;
+        let kept = self.directory.sync().and_then(|()| self.directory.save(&self.states));
+        if let Err(error) = outcome {
+            // The error that ended the session is returned, and one of its last files logged.
+            if let Err(also) = kept {
+                tracing::error!("{also}");
+            }
+            return Err(error);
+        }
+        kept?;
         Ok(if self.status.ended == self.status.members {
-            Ending::Finished
+            ExitReason::Finished
         } else {
-            ending().unwrap_or(Ending::Interrupted)
+            ending().unwrap_or(ExitReason::Interrupted)
         })
     }
 
@@ -265,7 +249,7 @@ impl Ensemble {
     ///
     /// # Errors
     /// [`Error::Storage`] if they cannot be written.
-    pub fn conclude(&mut self, ending: Ending) -> Result<Summary> {
+    pub fn conclude(&mut self, ending: ExitReason) -> Result<Summary> {
         self.directory.complete()?;
         let summary = Summary::new(self, ending, self.began.elapsed());
         summary.write(self.directory.path())?;

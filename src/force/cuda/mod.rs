@@ -138,7 +138,7 @@ impl CudaEngine {
         self.stepping = on;
     }
 
-    /// Lets whole block steps use up to so many thread blocks, all of which run at the same time. This changes no bit.
+    /// Sets the largest number of thread blocks of whole block steps; all of them run at the same time. It changes no bit.
     fn set_step_blocks(&mut self, blocks: usize) {
         if self.step_blocks != blocks {
             self.step_blocks = blocks;

@@ -106,7 +106,8 @@ impl SeveralBlocks {
     }
 }
 
-/// Lets the engines work in threads of their own until the queue is empty; `work` is told which is an engine's first.
+/// Lets the engines work in threads of their own until the queue is empty; the flag of `work` is true for the first
+/// system of an engine.
 fn in_turn<T: Send>(
     lanes: &mut [CudaEngine],
     queue: &Mutex<impl Iterator<Item = T> + Send>,

@@ -48,7 +48,7 @@ impl Store {
         })
     }
 
-    /// Returns true if there is room for so many words and systems.
+    /// Returns true if there is room for these numbers of words and systems.
     pub fn has_room(&self, words: usize, systems: usize) -> bool {
         words <= self.words && systems <= self.systems
     }

@@ -1,5 +1,5 @@
 //! Promise: a member of an ensemble has the bits of the same run alone, on any number of threads, and through a stop, a
-//! kill and a resume; a member that fails is told, and the others go on.
+//! kill and a resume; the failure of a member is reported, and the others continue.
 
 use crate::program::{Folder, signal, summary, wait_until};
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ fn threads_stops_and_kills_change_no_row() {
 }
 
 #[test]
-fn members_that_fail_are_told_and_the_others_go_on() {
+fn failures_of_members_are_reported_and_the_others_continue() {
     let folder = Folder::new(CONFIG);
     let vary = "ensemble.vary={ 'integrator.hermite4.dt_min' = [1e-7, 0.1, 1e-6], 'run.t_end' = [0.5, 0.3] }";
     let said = folder.tisane(&["run", "run.toml", "--set", vary, "--set", "ensemble.realisations=1"]);
@@ -151,6 +151,24 @@ fn members_that_fail_are_told_and_the_others_go_on() {
     let problems = texts(&found, "problem");
     assert!(problems[0].is_empty() && problems[1].contains("dt_min"), "{problems:?}");
     folder.tisane(&["why", "e"]).exits(0).says(&["1 failed, 2 finished", "in the way of member 1", "dt_min"]);
+}
+
+#[test]
+fn mistakes_are_reported_at_their_place() {
+    let folder = Folder::new(&CONFIG.replace("\"integrator.hermite4.nu\"", "\"softening.epsilno\""));
+    folder.tisane(&["run", "run.toml"]).exits(2).says(&["run.toml:", "softening.epsilno", "did you mean `epsilon`"]);
+    assert!(!folder.path("e").exists(), "nothing was written");
+    folder.write("run.toml", CONFIG);
+    folder.tisane(&["run", "run.toml"]).exits(0);
+    folder.write("e/in_progress.hdf5", "garbage");
+    folder.tisane(&["resume", "e"]).exits(2).says(&["in_progress.hdf5", "begin anew"]);
+    fs::remove_file(folder.path("e/in_progress.hdf5")).expect("a file");
+    // The end of the last row is missing: that member is integrated again.
+    let (path, before) = (folder.path("e/members.csv"), rows(&folder.path("e")));
+    let text = fs::read_to_string(&path).expect("a table");
+    fs::write(&path, &text[..text.len() - 9]).expect("a table");
+    folder.tisane(&["resume", "e"]).exits(0);
+    assert!(rows(&folder.path("e")) == before, "a damaged row");
 }
 
 #[test]

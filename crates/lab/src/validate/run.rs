@@ -14,7 +14,8 @@ use tempfile::TempDir;
 use tisane::error::{Error, Result};
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Loaded, Real};
-use tisane_run::ensemble::{Blueprint, Ending, Ensemble, Options};
+use tisane_run::ensemble::{Blueprint, Ensemble, Options};
+use tisane_run::simulation::ExitReason;
 
 /// Settings shared by all cases.
 #[derive(Clone, Debug)]
@@ -129,7 +130,7 @@ fn members(
     let (session, stop) = (around.session, around.stop);
     let options = Options { session, threads: rayon::current_num_threads(), wall_time: None, stop };
     let ending = ensemble.run(&options, &mut |status| progress(status.done / status.members.max(1) as f64))?;
-    Ok((ending == Ending::Finished).then(|| rows::from_table(ensemble.members())))
+    Ok((ending == ExitReason::Finished).then(|| rows::from_table(ensemble.members())))
 }
 
 /// Compares the number of a check with its reference value.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tisane_io::table::{Numbers, Table};
 
-/// Below so many members a band of some that are left says little.
+/// Smallest number of members in progress for which a band is drawn after some have ended.
 const FEWEST: usize = 5;
 /// Lagrangian radii, and what they are called.
 const RADII: [(&str, &str); 3] =

@@ -9,7 +9,7 @@ const FEWEST: usize = 2;
 
 /// Groups of the members of a table.
 pub(super) struct Groups {
-    /// Name of each group; one without a name where members are not told apart.
+    /// Name of each group; a single empty name where all members are one group.
     pub names: Vec<String>,
     /// Group of each row.
     pub of_row: Vec<usize>,
@@ -88,7 +88,7 @@ impl Groups {
         self.names.iter().enumerate().map(move |(group, name)| (group, name.as_str(), of(group)))
     }
 
-    /// Returns true if members are not told apart.
+    /// Returns true if all members are one group.
     pub fn are_one(&self) -> bool {
         self.names.len() < 2
     }

@@ -1,8 +1,8 @@
 //! Section `[ensemble]`: many runs of one configuration, in each of which some keys have other values.
 
-use super::Model;
 use super::error::Problem;
 use super::validate::{above, at_least};
+use super::{Config, Model, OnFull};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -238,7 +238,15 @@ impl Rule {
 
 impl Ensemble {
     /// Adds the mistakes in its values to `found`.
-    pub(super) fn validate(&self, model: &Model, found: &mut Vec<Problem>) {
+    pub(super) fn validate(&self, config: &Config, found: &mut Vec<Problem>) {
+        let model = &config.initial.model;
+        let of_one_run = [
+            ("limits.block_steps", config.limits.block_steps.is_some(), "limits.wall_time limits an ensemble"),
+            ("output.on_full", config.output.on_full == OnFull::Wait, "an ensemble stops, and is resumed"),
+        ];
+        for (key, _, help) in of_one_run.into_iter().filter(|(_, given, _)| *given) {
+            found.push(Problem::new(key, "this is for one run, not for an ensemble").with_help(help));
+        }
         if self.stop == StopAt::Escape && !matches!(model, Model::BinarySingle(_)) {
             let problem = Problem::new("ensemble.stop", "\"escape\" is for encounters of three bodies");
             found.push(problem.with_help("take [initial.binary-single], or another stop"));

@@ -35,7 +35,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         found.extend(mistakes.into_iter().map(problem));
     }
     if let Some(ensemble) = &config.ensemble {
-        ensemble.validate(&config.initial.model, &mut found);
+        ensemble.validate(config, &mut found);
     }
     if scheme(config, &mut found) {
         times(config, &mut found);

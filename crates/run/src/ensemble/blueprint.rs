@@ -1,7 +1,7 @@
 //! Configuration of an ensemble, and those of its members.
 
-use super::members::{Files, Members, as_text, find_files};
-use crate::config::{Config, Loaded};
+use super::members::{Files, Members, as_text, find_files, place};
+use crate::config::{Config, Loaded, Problem};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -52,9 +52,23 @@ impl Blueprint {
         };
         let blueprint = Self { config: loaded.config.clone(), members, written };
         for member in blueprint.members.probes() {
-            blueprint.member(member)?;
+            blueprint.member(member).map_err(|error| blueprint.at_its_key(loaded, member, error))?;
         }
         Ok(blueprint)
+    }
+
+    /// Returns the error of a member at the key of `[ensemble.vary]` that gives the wrong setting, if one does.
+    fn at_its_key(&self, loaded: &Loaded, member: u64, error: Error) -> Error {
+        let Error::Config(wrong) = &error else { return error };
+        let settings = self.members.settings(member);
+        let is_given = |key: &str| wrong.key == key || wrong.key.starts_with(&format!("{key}."));
+        let Some(setting) = settings.iter().find(|(key, _)| is_given(key)) else { return error };
+        let problem = format!("member {member}, {}: {}", as_text(setting), wrong.problem);
+        let problem = Problem::new(place(&setting.0), problem);
+        loaded.explain(match &wrong.help {
+            Some(help) => problem.with_help(help),
+            None => problem,
+        })
     }
 
     /// Reads a blueprint again from what was written.

@@ -77,7 +77,9 @@ impl Directory {
         };
         let mut members = read(MEMBERS, &tables.members)?;
         let path = dir.join(IN_PROGRESS);
-        let states = if path.is_file() { checkpoint::read_members(&path)? } else { Vec::new() };
+        let states = if path.is_file() { checkpoint::read_members(&path) } else { Ok(Vec::new()) };
+        let begin_anew = "without this file the members in progress begin anew, and those that have ended stay";
+        let states = states.map_err(|error| error.with_help(begin_anew))?;
         let mut states: BTreeMap<u64, MemberState> = states.into_iter().map(|state| (state.member, state)).collect();
         let series = match &tables.series {
             None => None,

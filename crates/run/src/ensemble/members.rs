@@ -316,6 +316,8 @@ mod tests {
             ("vary.\"run.name\" = [\"b\"]", "run.name is common to all members"),
             ("stop = \"disolution\"", "did you mean \"dissolution\""),
             ("stop = \"escape\"", "ensemble.stop: \"escape\" is for encounters"),
+            ("[limits]\nblock_steps = 9", "limits.block_steps: this is for one run"),
+            ("[output]\non_full = \"wait\"", "output.on_full: this is for one run"),
             ("bound_fraction = 1.5", "ensemble.bound_fraction: expected a share"),
         ] {
             let error = members(&format!("[ensemble]\n{ensemble}")).unwrap_err();

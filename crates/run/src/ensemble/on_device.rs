@@ -313,7 +313,7 @@ impl OnDevice<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Blueprint, Ending, Ensemble, Options};
+    use super::super::{Blueprint, Ensemble, ExitReason, Options};
     use super::*;
     use crate::assemble::{OnGpu, Session, force_engine};
     use crate::config::{Config, Engine};
@@ -400,9 +400,9 @@ mod tests {
         };
         let stepper = at_once.map(|_| (EngineKind::Cpu, &open as &Open<'_>));
         let mut shown = 0;
-        assert_eq!(ensemble.run_on(&options, stepper, &mut |_| shown += 1).unwrap(), Ending::Finished);
+        assert_eq!(ensemble.run_on(&options, stepper, &mut |_| shown += 1).unwrap(), ExitReason::Finished);
         assert!(shown > 0 && (ensemble.status().done - 15.0).abs() < 1e-6, "{:?}", ensemble.status());
-        let summary = ensemble.conclude(Ending::Finished).unwrap();
+        let summary = ensemble.conclude(ExitReason::Finished).unwrap();
         let some = |how: &str| summary.outcomes.get(how).is_some_and(|count| *count >= 2);
         assert!(some("finished") && some("failed"), "{:?}", summary.outcomes);
         let columns = |table: &Table| {

@@ -1,7 +1,8 @@
 //! Summary of an ensemble: `summary.json`.
 
+use super::Ensemble;
 use super::files::floats;
-use super::{Ending, Ensemble};
+use crate::simulation::ExitReason;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(ensemble: &Ensemble, ending: Ending, wall: Duration) -> Self {
+    pub(super) fn new(ensemble: &Ensemble, ending: ExitReason, wall: Duration) -> Self {
         let table = ensemble.members();
         let config = &ensemble.blueprint.config;
         let mut outcomes = BTreeMap::new();
