@@ -1,6 +1,6 @@
 // Particles whose state stands in shared memory while whole block steps are taken, and their corrector.
 #pragma once
-#include "corrector.cuh"
+#include "multipoint.cuh"
 
 /// Number of columns of the state of a particle.
 constexpr u32 COLUMNS = 13;
@@ -41,21 +41,51 @@ template <class C, u32 STRIDE = 1> struct Members {
     }
 };
 
+/// Returns true if a target needs no closer look of the host.
+template <class C>
+__device__ __forceinline__ bool is_usual(const C &call, const double (&pos)[3], const double (&vel)[3]) {
+    bool usual = true;
+#pragma unroll
+    for (int c = 0; c < 3; ++c) usual &= fabs(pos[c]) <= call.coordinate && fabs(vel[c]) <= call.speed;
+    return usual;
+}
+
+/// Returns true if the force on a target needs no closer look of the host.
+template <class C> __device__ __forceinline__ bool is_usual(const C &call, const double *force) {
+    bool usual = true, strong = false;
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        usual &= fabs(force[c]) <= call.most_acc;
+        strong |= fabs(force[c]) > call.least_acc;
+    }
+    return usual && strong;
+}
+
+/// Gives particle k its next step, of a wanted level. Returns false if there is none; counts steps clamped to the floor.
+template <class G>
+__device__ __forceinline__ bool give_step(const G &g, u32 k, u64 moment, u32 wanted, u32 &clamped) {
+    u32 level = g.level_of(k);
+    if (g.call.clamps && wanted > g.call.floor) {
+        // Of a NaN the sums of squares are NaN.
+        wanted = g.call.floor;
+        ++clamped;
+    }
+    g.level_of(k) = (unsigned char)max(max(min(wanted, DEEPEST), level - min(level, 1u)), shallowest_level(moment));
+    return wanted <= DEEPEST;
+}
+
 /// Corrects particle k with its force, and gives it its next step. Returns false if the host has to look at it; counts
 /// steps clamped to the floor.
 template <class G>
 __device__ __forceinline__ bool correct(const G &g, u32 k, u64 now, u64 moment, const double *force, u32 &clamped) {
     const auto &call = g.call;
-    u32 level = g.level_of(k);
     double dt = g.since(now, moment, k), pos[3], vel[3];
     g.predict(k, dt, pos, vel);
-    bool fine = true, strong = false;
+    bool fine = is_usual(call, pos, vel) && is_usual(call, force);
     Derivatives d = {0, 0, 0, 0, call.noise, 0};
     double pot = force[6];
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
-        fine &= fabs(pos[c]) <= call.coordinate && fabs(vel[c]) <= call.speed && fabs(force[c]) <= call.most_acc;
-        strong |= fabs(force[c]) > call.least_acc;
         double snap, crackle, acc = force[c], jerk = force[3 + c];
         correct_component(pos[c], vel[c], g.at(6 + c, k), g.at(9 + c, k), acc, jerk, dt, snap, crackle);
         d.acc2 += acc * acc;
@@ -69,13 +99,98 @@ __device__ __forceinline__ bool correct(const G &g, u32 k, u64 now, u64 moment, 
     }
     g.at(12, k) = pot;
     d.by_pot = pot * pot * call.per_mass;
-    u32 wanted = wanted_level(call.nu, dt, call.dt_max, level, d);
-    if (call.clamps && wanted > call.floor) {
-        // Of a NaN the sums of squares are NaN.
-        wanted = call.floor;
-        ++clamped;
+    u32 wanted = wanted_level(call.nu, dt, call.dt_max, g.level_of(k), d);
+    fine &= d.jerk2 + pot < __longlong_as_double(0x7ff0000000000000);
+    return give_step(g, k, moment, wanted, clamped) && fine;
+}
+
+/// Predicts particle k of a block by dt, with the derivatives that a multi-point scheme keeps.
+template <class G>
+__device__ __forceinline__ void predict_target(const G &g, const History &history, u32 k, double dt, double (&pos)[3],
+                                               double (&vel)[3]) {
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        pos[c] = g.at(c, k);
+        vel[c] = g.at(3 + c, k);
+        predict_with(history, c, k, pos[c], vel[c], g.at(6 + c, k), g.at(9 + c, k), dt);
     }
-    fine &= strong && d.jerk2 + pot < __longlong_as_double(0x7ff0000000000000) && wanted <= DEEPEST;
-    g.level_of(k) = (unsigned char)max(max(min(wanted, DEEPEST), level - min(level, 1u)), shallowest_level(moment));
-    return fine;
+}
+
+/// What `correct_multipoint` found: bits.
+constexpr u32 FINE = 1, CLAMPED = 2;
+
+/// The same as `correct` by a multi-point scheme (`MultipointScheme::correct`), whose parameters are `nu`, which is its
+/// eta, and `third`. Returns FINE unless the host has to look at the particle, and CLAMPED. One function for all kernels:
+/// it is long.
+template <class C>
+__device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u32 k, u64 now, u64 moment,
+                                               const double *force) {
+    const auto &call = g.call;
+    u32 level = g.level_of(k);
+    u64 start = time_of(now, level);
+    double dt = g.since(now, moment, k), pos[3], vel[3];
+    predict_target(g, history, k, dt, pos, vel);
+    bool fine = is_usual(call, pos, vel) && is_usual(call, force);
+    double step = (double)(moment - start);
+    u64 near = history.moment(0, k), far = history.points > 1 ? history.moment(1, k) : near;
+    bool has_near = near < start, has_far = has_near && far < near;
+    Stencil stencil(has_near ? __ddiv_rn((double)(start - near), step) : 1.0,
+                    has_far ? __ddiv_rn((double)(start - far), step) : 2.0, has_far);
+    double pot = force[6], square[6] = {0, 0, 0, 0, 0, 0}, per_dt = __ddiv_rn(1.0, dt), jerk_size = 0;
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        double acc = force[c], jerk = force[3 + c], old_acc = g.at(6 + c, k), old_jerk = g.at(9 + c, k);
+        double x = g.at(c, k), v = g.at(3 + c, k);
+        predict_component(x, v, old_acc, old_jerk, dt);
+        double difference = old_acc - acc;
+        double a2 = -6.0 * difference - dt * (4.0 * old_jerk + 2.0 * jerk);
+        double a3 = 12.0 * difference + 6.0 * dt * (old_jerk + jerk);
+        double for_pos = a2 * (1.0 / 24.0) + a3 * (1.0 / 120.0), for_vel = a2 * (1.0 / 6.0) + a3 * (1.0 / 24.0);
+        double derivative[4] = {a2 + a3, a3, 0.0, 0.0};
+        double near_acc = history.acc(0, c, k), near_jerk = history.jerk(0, c, k), far_acc = 0, far_jerk = 0;
+        if (history.points > 1) far_acc = history.acc(1, c, k), far_jerk = history.jerk(1, c, k);
+        if (has_near) {
+            Addition added = stencil.addition({far_acc, far_jerk * dt}, {near_acc, near_jerk * dt},
+                                              {old_acc, old_jerk * dt}, {acc, jerk * dt});
+            for_pos += added.pos;
+            for_vel += added.vel;
+#pragma unroll
+            for (int d = 0; d < 4; ++d) derivative[d] += added.derivatives[d];
+        }
+        g.at(c, k) = x + for_pos * (dt * dt);
+        g.at(3 + c, k) = v + for_vel * dt;
+        g.at(6 + c, k) = acc;
+        g.at(9 + c, k) = jerk;
+        double jerk_dt = jerk * dt, scale = per_dt;
+        jerk_size += jerk * jerk;
+        square[0] += acc * acc;
+        square[1] += jerk_dt * jerk_dt;
+#pragma unroll
+        for (int d = 0; d < 4; ++d) {
+            square[2 + d] += derivative[d] * derivative[d];
+            if (d >= (int)history.derivatives()) continue;
+            scale *= per_dt;
+            history.derivative(d, c, k) = derivative[d] * scale;
+        }
+        if (history.points > 1) history.acc(1, c, k) = near_acc, history.jerk(1, c, k) = near_jerk;
+        history.acc(0, c, k) = old_acc, history.jerk(0, c, k) = old_jerk;
+    }
+    if (history.points > 1) history.set_moment(1, k, near);
+    history.set_moment(0, k, start);
+    g.at(12, k) = pot;
+    double noise = call.noise * fmax(__dsqrt_rn(square[0]), pot * pot * call.per_mass);
+    if (noise > 0.0) {
+        double error[4];
+        amplification(stencil, has_near, error);
+#pragma unroll
+        for (int d = 0; d < 4; ++d) {
+            error[d] *= noise;
+            if (error[d] != 0.0) square[2 + d] = fmax(square[2 + d] - error[d] * error[d], 0.0);
+        }
+    }
+    u32 wanted = multipoint_level(call.nu, call.third, dt, call.dt_max, square, fine);
+    fine &= jerk_size + pot < __longlong_as_double(0x7ff0000000000000);
+    u32 clamped = 0;
+    fine &= give_step(g, k, moment, wanted, clamped);
+    return (fine ? FINE : 0) | (clamped ? CLAMPED : 0);
 }

@@ -246,7 +246,25 @@ template <class M> __device__ __forceinline__ typename M::Node gather(const Grou
     return plus(total, from_lane(total, 16));
 }
 
-template <class M> __device__ __forceinline__ void take_steps(const Steps &call) {
+/// Corrects particle k, number `place` of the group's due ones, for the next evaluation of the step, and posts it.
+/// Returns false if the host has to look at it.
+template <class M>
+__device__ __forceinline__ bool correct_target(Group<M> &g, u32 k, u32 place, u64 now, u64 moment, const double *force) {
+    double pos[3], vel[3], dt = g.since(now, moment, k);
+    g.predict(k, dt, pos, vel);
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        double snap, crackle;
+        correct_component(pos[c], vel[c], g.at(6 + c, k), g.at(9 + c, k), force[c], force[3 + c], dt, snap, crackle);
+    }
+    Body<M> body = g.place_at(k, pos, vel);
+    u32 next = g.exchange + 1;
+    if (g.replica == 0) Record<M>::store(g.record(next & 1, g.group, place), body, next);
+    return is_usual(g.call, pos, vel) && is_usual(g.call, force);
+}
+
+/// PLAIN: the 4th-order scheme with one evaluation a step, whose loop needs fewer registers.
+template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const Steps &call) {
     extern __shared__ float4 room[];
     __shared__ Agreed agreed;
     __shared__ double force[CORRECTED][8];
@@ -259,26 +277,29 @@ template <class M> __device__ __forceinline__ void take_steps(const Steps &call)
     u32 clamped = 0, reason;
     for (;;) {
         ++g.exchange;
-        u32 parity = g.exchange & 1, deepest = g.deepest();
+        u32 deepest = g.deepest(), found = 0, announced = 0;
         u64 next = next_moment(now, deepest);
-        u32 shallowest = shallowest_level(next), found = 0;
+        u32 shallowest = shallowest_level(next);
+        auto announce = [&] {
+            if (g.lane == 0)
+                store_header(call.headers + (g.exchange & 1) * MOST_BLOCKS + blockIdx.x,
+                             (u64)g.exchange << 32 | announced << 16 | refused_here << 8 | deepest);
+        };
         if (g.warp == STEP_WARPS - 1) {
             // Others wait for this.
-            for (u32 k = 0; k < g.own; k += 32) found += __popc(g.due_among(k, shallowest));
-            if (g.lane == 0)
-                store_header(call.headers + parity * MOST_BLOCKS + blockIdx.x,
-                             (u64)g.exchange << 32 | found << 16 | refused_here << 8 | deepest);
-            found = 0;
+            for (u32 k = 0; k < g.own; k += 32) announced += __popc(g.due_among(k, shallowest));
+            announce();
         }
         // The group's next moment is the common one if its particles are due at all.
         for (u32 k = 0; k < g.own; k += 32) {
             u32 due = g.due_among(k, shallowest);
             if (k / 32 % STEP_WARPS == g.warp) {
-                Body<M> body = g.place(k + g.lane, now, next);
-                if (due >> g.lane & 1) {
+                bool is_due = due >> g.lane & 1;
+                Body<M> body = g.place(k + g.lane, now, next, !PLAIN && is_due);
+                if (is_due) {
                     u32 place = found + __popc(due & ((1u << g.lane) - 1));
                     g.due[place] = (unsigned short)(k + g.lane);
-                    if (g.replica == 0) Record<M>::store(g.record(parity, g.group, place), body, g.exchange);
+                    if (g.replica == 0) Record<M>::store(g.record(g.exchange & 1, g.group, place), body, g.exchange);
                 }
             }
             found += __popc(due);
@@ -292,24 +313,43 @@ template <class M> __device__ __forceinline__ void take_steps(const Steps &call)
         ++steps;
         particle_steps += agreed.before[MOST_BLOCKS];
         if (moment != next) {
-            for (u32 k = g.thread; k < g.own; k += STEP_THREADS) g.place(k, now, moment);
+            for (u32 k = g.thread; k < g.own; k += STEP_THREADS) g.place(k, now, moment, false);
             __syncthreads();
             found = 0;
         }
-        sum_forces(g, agreed);
-        u32 first_target = agreed.before[g.group];
-        for (u32 first = 0; first < found; first += CORRECTED) {
-            u32 count = min(CORRECTED, found - first);
-            constexpr u32 TARGETS = M::ORDER == Order::InOrder ? 4 : 1;
-            for (u32 x = TARGETS * g.warp; x < count; x += TARGETS * STEP_WARPS) {
-                u32 mine = TARGETS == 1 ? 0 : min(g.lane / 8, count - 1 - x);
-                double sum = value(gather(g, first_target + first + x - (TARGETS == 1 ? 0 : g.lane / 8 - mine))) + 0.0;
-                if (g.lane < 8 * TARGETS && mine == (TARGETS == 1 ? 0 : g.lane / 8)) force[x + mine][g.lane % 8] = sum;
+        for (u32 iteration = 1;; ++iteration) {
+            bool last = PLAIN || iteration >= call.iterations;
+            sum_forces(g, agreed);
+            u32 first_target = agreed.before[g.group];
+            for (u32 first = 0; first < found; first += CORRECTED) {
+                u32 count = min(CORRECTED, found - first);
+                constexpr u32 TARGETS = M::ORDER == Order::InOrder ? 4 : 1;
+                for (u32 x = TARGETS * g.warp; x < count; x += TARGETS * STEP_WARPS) {
+                    u32 mine = TARGETS == 1 ? 0 : min(g.lane / 8, count - 1 - x);
+                    double sum = value(gather(g, first_target + first + x - (TARGETS == 1 ? 0 : g.lane / 8 - mine))) + 0.0;
+                    if (g.lane < 8 * TARGETS && mine == (TARGETS == 1 ? 0 : g.lane / 8)) force[x + mine][g.lane % 8] = sum;
+                }
+                __syncthreads();
+                if (g.thread < count) {
+                    u32 k = g.due[first + g.thread];
+                    bool fine;
+                    if (!last) fine = correct_target(g, k, first + g.thread, now, moment, force[g.thread]);
+                    else if (!PLAIN && call.points > 0) {
+                        u32 result = correct_multipoint<Steps>(g, g.history, k, now, moment, force[g.thread]);
+                        fine = result & FINE, clamped += result / CLAMPED;
+                    } else fine = correct(g, k, now, moment, force[g.thread], clamped);
+                    if (!fine) atomicOr(&refused_here, 1u);
+                }
+                if (first + CORRECTED < found) __syncthreads();
+            }
+            if (last) break;
+            __syncthreads();
+            ++g.exchange;
+            if (g.warp == STEP_WARPS - 1) {
+                announce();
+                agree(call, g.lane, g.exchange, now, agreed);
             }
             __syncthreads();
-            if (g.thread < count && !correct(g, g.due[first + g.thread], now, moment, force[g.thread], clamped))
-                atomicOr(&refused_here, 1u);
-            if (first + CORRECTED < found) __syncthreads();
         }
         now = moment;
         __syncthreads();
@@ -329,7 +369,10 @@ template <class M> __device__ __forceinline__ void take_steps(const Steps &call)
 
 #define TISANE_STEPS(name, M)                                                                                          \
     extern "C" __global__ void __launch_bounds__(STEP_THREADS, 1) steps_##name(const __grid_constant__ Steps call) {      \
-        take_steps<M>(call);                                                                                           \
+        take_steps<M, true>(call);                                                                                     \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(STEP_THREADS, 1) any_steps_##name(const __grid_constant__ Steps call) {  \
+        take_steps<M, false>(call);                                                                                    \
     }
 TISANE_EACH_MODE(TISANE_STEPS)
 #endif

@@ -1,5 +1,5 @@
-// Whole block steps of the 4th-order Hermite scheme by thread blocks that stay on the device: scheduler, prediction,
-// forces, corrector, step criterion. The bits are those of the same steps taken by the host (src/integrator/hermite.rs).
+// Whole block steps of the Hermite schemes by thread blocks that stay on the device: scheduler, prediction, forces,
+// corrector, step criterion. The bits are those of the same steps taken by the host (src/integrator/hermite.rs).
 //
 // The sources are divided into `groups` of whole bags. A thread block holds one group in shared memory, and sums the
 // forces of its sources on the targets k with k mod replicas = its replica. The replicas of a group correct its
@@ -7,7 +7,8 @@
 // level and the number of due particles of its group, which give all the same next moment) and, as the first replica,
 // the predicted targets of its group; it sums their forces over its bags, posts these nodes of the canonical tree, and
 // corrects its own due particles with the nodes of all groups. A header of the next step is posted only after all reads
-// of this one: thus two buffers for headers and targets suffice, and one for nodes.
+// of this one: thus two buffers for headers and targets suffice, and one for nodes. With several evaluations a step,
+// P(EC)^n, the headers and the corrected targets are posted anew before each.
 #pragma once
 #include "bag.cuh"
 #include "exchange.cuh"
@@ -41,6 +42,9 @@ struct Steps {
     uint4 *nodes;
     // Moment, steps, particle steps, reason, number of the last exchange; then the clamped steps of each group.
     u64 *report;
+    // What a multi-point scheme keeps: columns of `slots` numbers (see `History`), and of each thread block a copy of
+    // those of its group, with which it works.
+    double *history, *working_history;
     u64 now, until, most;
     double tick, dt_max, eps2, nu, noise, per_mass;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
@@ -48,6 +52,9 @@ struct Steps {
     u32 sources, slots;
     u32 bags, groups, replicas, tile;
     u32 exchange, floor, clamps, cooperates;
+    // Number of evaluations and corrections a step; number of earlier points of a multi-point scheme, whose eta is `nu`,
+    // and flag of its criterion.
+    u32 iterations, points, third, unused;
 };
 
 template <class M> __device__ __forceinline__ typename M::Real eps2_of(const Steps &call) {
@@ -127,6 +134,7 @@ template <class M> struct Group : Members<Steps> {
     unsigned short *due;  // [own]: places of the due particles
     // and the levels, of `Members`.
     u32 filled, group, replica, thread, lane, warp;
+    History history;
     // Number of the present exchange.
     u32 exchange;
 
@@ -146,6 +154,8 @@ template <class M> struct Group : Members<Steps> {
         target_own = reinterpret_cast<u32 *>(mass + own);
         due = reinterpret_cast<unsigned short *>(target_own + call.tile);
         level = reinterpret_cast<unsigned char *>(due + own);
+        history = {nullptr, own, call.points};
+        history.columns = call.working_history + (size_t)blockIdx.x * history.columns_in_all() * own;
     }
 
     /// Returns true if the thread block adds the nodes of its bags.
@@ -166,6 +176,8 @@ template <class M> struct Group : Members<Steps> {
             state[12 * own + k] = there ? call.pot[i] : 0.0;
             mass[k] = there ? (R)call.mass[i] : R(0);
             level[k] = k < filled ? call.level[i] : 0;
+            for (u32 c = 0; k < filled && c < history.columns_in_all(); ++c)
+                history.at(c, k) = call.history[(size_t)c * call.slots + i];
         }
     }
 
@@ -177,13 +189,21 @@ template <class M> struct Group : Members<Steps> {
             call.pot[i] = state[12 * own + k];
             call.level[i] = level[k];
             call.ticks[i] = time_of(now, level[k]);
+            for (u32 c = 0; c < history.columns_in_all(); ++c) call.history[(size_t)c * call.slots + i] = history.at(c, k);
         }
     }
 
-    /// Predicts particle k as a source, and returns it.
-    __device__ __forceinline__ Body<M> place(u32 k, u64 now, u64 moment) {
-        double pos[3], vel[3];
-        predict(k, since(now, moment, k), pos, vel);
+    /// Predicts particle k as a source, and returns it. Where it is `due`, it is a target too, which a multi-point scheme
+    /// predicts better.
+    __device__ __forceinline__ Body<M> place(u32 k, u64 now, u64 moment, bool due) {
+        double pos[3], vel[3], dt = since(now, moment, k);
+        if (due && call.points > 0) predict_target(*this, history, k, dt, pos, vel);
+        else predict(k, dt, pos, vel);
+        return place_at(k, pos, vel);
+    }
+
+    /// Places particle k as a source, and returns it.
+    __device__ __forceinline__ Body<M> place_at(u32 k, const double (&pos)[3], const double (&vel)[3]) {
         Body<M> body = Body<M>::of(pos, vel, 0.0);
         body.mass = mass[k];
         write_body(bodies + k * UNITS<M>, body);

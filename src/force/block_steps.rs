@@ -9,11 +9,43 @@ use crate::time::{Clock, Level, Time};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rules of the block steps of the 4th-order Hermite scheme with one evaluation a step, in internal units.
+/// Hermite scheme of block steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepScheme {
+    /// 4th order, see [`hermite4`](crate::integrator::hermite4).
+    Hermite4 {
+        /// Accuracy parameter ν of Aarseth's criterion.
+        nu: f64,
+        /// Number of evaluations and corrections a step: the n of P(EC)ⁿ.
+        iterations: u32,
+    },
+    /// Multi-point, see [`multipoint`](crate::integrator::multipoint).
+    Multipoint {
+        /// Number of earlier points, by each of which the order rises by two above 4.
+        points: u32,
+        /// Accuracy parameter η of the step criterion.
+        eta: f64,
+        /// Flag of the criterion that takes third derivatives of the acceleration, not fourth ones.
+        third: bool,
+    },
+}
+
+impl StepScheme {
+    /// Returns ν of the 4th-order scheme with one evaluation a step, which needs nothing but the particle's own state.
+    #[must_use]
+    pub fn plain_nu(self) -> Option<f64> {
+        match self {
+            Self::Hermite4 { nu, iterations: 1 } => Some(nu),
+            Self::Hermite4 { .. } | Self::Multipoint { .. } => None,
+        }
+    }
+}
+
+/// Rules of the block steps, in internal units.
 #[derive(Clone, Copy, Debug)]
 pub struct StepRules {
-    /// Accuracy parameter ν of Aarseth's criterion.
-    pub nu: f64,
+    /// Scheme with its accuracy parameter.
+    pub scheme: StepScheme,
     /// Longest step.
     pub dt_max: f64,
     /// Deepest level of a step.
@@ -118,7 +150,8 @@ pub trait SystemStepper: Send {
     ///
     /// A system with a force that needs the host's closer look keeps its state from before the launch, and
     /// [`Taken::refused`] says how many steps are the host's, while the others go on; likewise, with 1, one without
-    /// particles or whose particles are not on the schedule of block steps.
+    /// particles, whose particles are not on the schedule of block steps, or whose scheme has no
+    /// [`StepScheme::plain_nu`].
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) for a system larger than what this was made for; otherwise if the device

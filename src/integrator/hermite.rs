@@ -17,7 +17,7 @@ use super::scheduler::Scheduler;
 use super::timestep::next_level;
 use super::{Integrator, Progress, out_of_range};
 use crate::error::{Error, Result, StepBelowFloor};
-use crate::force::block_steps::{Pause, StepRules};
+use crate::force::block_steps::{Pause, StepRules, StepScheme};
 use crate::force::range::RangeGuard;
 use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::gravity::predict;
@@ -412,12 +412,12 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
         self.clock.start = start;
     }
 
-    fn lets_engine_step(&self) -> bool {
-        self.scheme.plain_nu().is_some()
+    fn step_scheme(&self) -> Option<StepScheme> {
+        Some(self.scheme.step_scheme())
     }
 
     fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
-        self.rules(p)
+        Some(self.rules(p))
     }
 
     fn set_pause(&mut self, pause: Pause) {

@@ -14,6 +14,7 @@ use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::particle_slices::ParticleSlices;
 use super::timestep::aarseth;
 use super::{Scheme, SchemeInfo};
+use crate::force::block_steps::StepScheme;
 use crate::force::precision::Precision;
 use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
@@ -73,8 +74,8 @@ impl HermiteScheme for FourthOrder {
         self.iterations
     }
 
-    fn plain_nu(&self) -> Option<f64> {
-        (self.iterations == 1).then_some(self.nu)
+    fn step_scheme(&self) -> StepScheme {
+        StepScheme::Hermite4 { nu: self.nu, iterations: self.iterations }
     }
 
     fn first_step(&self) -> FirstStep {

@@ -21,7 +21,7 @@ settings::schemes! {
 }
 
 use crate::error::{Error, Result};
-use crate::force::block_steps::{Pause, StepRules};
+use crate::force::block_steps::{Pause, StepRules, StepScheme};
 use crate::force::range::{OutOfRange, Range};
 use crate::force::{Evaluation, ForceEngine, Forces, Targets};
 use crate::particles::Particles;
@@ -77,9 +77,9 @@ pub trait Integrator: Send {
     /// Sets the time at tick 0, for a system that starts anew at another time.
     fn set_start(&mut self, start: f64);
 
-    /// Returns true if the scheme lets an engine that can (see [`ForceEngine::can_take_steps`]) take its steps.
-    fn lets_engine_step(&self) -> bool {
-        false
+    /// Returns the scheme if it lets an engine that can (see [`ForceEngine::can_take_steps`]) take its steps.
+    fn step_scheme(&self) -> Option<StepScheme> {
+        None
     }
 
     /// Returns the rules of the block steps of these particles, for whoever takes them instead of the integrator (see
@@ -148,8 +148,8 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
         (**self).set_start(start);
     }
 
-    fn lets_engine_step(&self) -> bool {
-        (**self).lets_engine_step()
+    fn step_scheme(&self) -> Option<StepScheme> {
+        (**self).step_scheme()
     }
 
     fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {

@@ -19,6 +19,7 @@ use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::hermite4::brackets;
 use super::particle_slices::ParticleSlices;
 use super::{Scheme, SchemeInfo};
+use crate::force::block_steps::StepScheme;
 use crate::force::precision::Precision;
 use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
@@ -215,6 +216,11 @@ impl HermiteScheme for MultipointScheme {
     #[inline(always)]
     fn history(&self) -> [usize; 2] {
         self.order.history()
+    }
+
+    fn step_scheme(&self) -> StepScheme {
+        let [points, _] = self.order.history();
+        StepScheme::Multipoint { points: points as u32, eta: self.eta, third: self.criterion == Criterion::Third }
     }
 
     fn first_step(&self) -> FirstStep {

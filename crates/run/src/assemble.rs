@@ -30,7 +30,7 @@ use crate::in_memory::external;
 use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
 use engine::Task;
-pub(crate) use engine::lets_device_step;
+pub(crate) use engine::scheme_on_device;
 use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;

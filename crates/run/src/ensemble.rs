@@ -32,6 +32,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
+use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
 use tisane::spin_pool::pool_of;
 use tisane_io::checkpoint::MemberState;
@@ -230,10 +231,11 @@ impl Ensemble {
             Engine::Auto => {}
             engine => return (engine, format!("{}, as asked for", engine.name())),
         }
+        let plain = assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_some();
         let small = config.initial.sampled().is_none_or(|(n, ..)| n.is_none_or(|n| n <= LARGEST_BY_CHOICE));
         let why = if config.force.precision() != Precision::F64 {
             "cpu and cuda have different bits in this mode"
-        } else if members < GPU_WINS_FROM || !small || !assemble::lets_device_step(config) {
+        } else if members < GPU_WINS_FROM || !small || !plain {
             "a GPU wins with many small members whose block steps it can take"
         } else if !assemble::system_stepper(Precision::F64, device, LARGEST_BY_CHOICE as usize)
             .is_ok_and(|it| it.is_some())

@@ -23,6 +23,7 @@ mod module;
 mod nvrtc;
 mod several_blocks;
 mod staging;
+mod step_history;
 mod step_shape;
 mod steps;
 mod system_call;

@@ -3,9 +3,10 @@
 use super::device::{Device, Memory, Pinned};
 use super::launch::Arrays;
 use super::module::{Kernel, Module};
+use super::step_history::StepHistory;
 use super::step_shape::{COLUMNS, MOST_BLOCKS, StepShape, THREADS};
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
+use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
 use crate::force::mode::Order;
 use crate::force::precision::Precision;
 use crate::particles::{Particles, Vec3};
@@ -40,6 +41,8 @@ pub struct StepsCall<'a> {
     targets: u64,
     nodes: u64,
     report: u64,
+    history: u64,
+    working_history: u64,
     now: u64,
     until: u64,
     most: u64,
@@ -63,6 +66,10 @@ pub struct StepsCall<'a> {
     floor: u32,
     clamps: u32,
     cooperates: u32,
+    iterations: u32,
+    points: u32,
+    third: u32,
+    unused: u32,
     arrays: PhantomData<&'a Memory>,
 }
 
@@ -70,7 +77,9 @@ pub struct StepsCall<'a> {
 pub struct DeviceSteps {
     // Keeps the kernel loaded.
     _module: Module,
-    kernel: Kernel<StepsCall<'static>>,
+    /// Kernels of the 4th-order scheme with one evaluation a step, and of all schemes.
+    plain: Kernel<StepsCall<'static>>,
+    any: Kernel<StepsCall<'static>>,
     shape: StepShape,
     shared_bytes: usize,
     pot: Memory,
@@ -83,6 +92,8 @@ pub struct DeviceSteps {
     up: [Pinned; 2],
     /// State on its way back: the columns of a particle, and levels.
     down: Pinned,
+    /// What a multi-point scheme keeps, once it was asked for.
+    history: Option<StepHistory>,
     exchange: u64,
     sources: usize,
     slots: usize,
@@ -104,9 +115,9 @@ impl DeviceSteps {
         blocks: usize,
     ) -> Result<Option<Self>> {
         let module = Module::load(device)?;
-        let Ok(kernel) = module.kernel(&format!("steps_{}", precision.name().replace('-', "_"))) else {
-            return Ok(None);
-        };
+        let mode = precision.name().replace('-', "_");
+        let Ok(plain) = module.kernel(&format!("steps_{mode}")) else { return Ok(None) };
+        let any = module.kernel(&format!("any_steps_{mode}"))?;
         let shared = device.most_shared_bytes()?;
         let Some(shape) = StepShape::choose(precision, sources, blocks, shared) else {
             return Ok(None);
@@ -133,11 +144,13 @@ impl DeviceSteps {
             return Ok(None);
         }
         let shared_bytes = shape.shared_bytes(precision);
-        kernel.allow_shared_bytes(shared_bytes)?;
+        plain.allow_shared_bytes(shared_bytes)?;
+        any.allow_shared_bytes(shared_bytes)?;
         let [pot, level, headers, targets, nodes] = sizes.map(|bytes| device.memory(bytes));
         Ok(Some(Self {
             _module: module,
-            kernel,
+            plain,
+            any,
             shape,
             shared_bytes,
             pot: pot?,
@@ -148,6 +161,7 @@ impl DeviceSteps {
             report: device.pinned(REPORT)?,
             up: [device.pinned(slots)?, device.pinned(slots.div_ceil(8))?],
             down: device.pinned(COLUMNS * slots + slots.div_ceil(8))?,
+            history: None,
             exchange: 0,
             sources,
             slots,
@@ -162,7 +176,7 @@ impl DeviceSteps {
     }
 
     /// Takes steps with the particles that `arrays` hold, and stores the new state in `p`; [`None`] if they are not on
-    /// schedule.
+    /// schedule, or there is too little memory for their history.
     ///
     /// # Errors
     /// If the device fails.
@@ -175,6 +189,9 @@ impl DeviceSteps {
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
+        if !self.prepare_history(device, rules.scheme)? {
+            return Ok(None);
+        }
         if !self.current {
             if !is_on_schedule(p, span.from) {
                 return Ok(None);
@@ -189,7 +206,8 @@ impl DeviceSteps {
             let call = self.call(arrays, (clock, eps2), rules, (taken.now, span.until, steps));
             let threads = (THREADS as u32, self.shared_bytes as u32);
             let blocks = (self.shape.groups * self.shape.replicas) as u32;
-            self.kernel.launch_together(device, blocks, threads.0, threads.1, &call)?;
+            let kernel = if rules.scheme.plain_nu().is_some() { &self.plain } else { &self.any };
+            kernel.launch_together(device, blocks, threads.0, threads.1, &call)?;
             device.wait()?;
             let [now, block_steps, particle_steps, reason, exchange] = self.report();
             self.exchange = exchange;
@@ -220,6 +238,23 @@ impl DeviceSteps {
         Ok(Some(taken))
     }
 
+    /// Allocates memory for what a scheme keeps. Returns false if there is too little.
+    fn prepare_history(&mut self, device: &Device, scheme: StepScheme) -> Result<bool> {
+        let points = match scheme {
+            StepScheme::Hermite4 { .. } => 0,
+            StepScheme::Multipoint { points, .. } => points as usize,
+        };
+        if self.history.as_ref().map_or(0, StepHistory::points) != points {
+            self.current = false;
+            self.history = None;
+            if points > 0 {
+                let working = self.shape.groups * self.shape.replicas * self.shape.own();
+                self.history = StepHistory::new(device, points, (self.sources, self.slots), working)?;
+            }
+        }
+        Ok(points == 0 || self.history.is_some())
+    }
+
     fn report(&self) -> [u64; 5] {
         std::array::from_fn(|k| self.report.words()[k])
     }
@@ -237,6 +272,11 @@ impl DeviceSteps {
         (now, until, most): (Time, Time, u64),
     ) -> StepsCall<'a> {
         let StepShape { bags, groups, replicas, tile, cooperates } = self.shape;
+        let (nu, iterations, third) = match rules.scheme {
+            StepScheme::Hermite4 { nu, iterations } => (nu, iterations, false),
+            StepScheme::Multipoint { eta, third, .. } => (eta, 1, third),
+        };
+        let [history, working_history] = self.history.as_ref().map_or([0; 2], StepHistory::addresses);
         StepsCall {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
@@ -247,13 +287,15 @@ impl DeviceSteps {
             targets: self.targets.address(),
             nodes: self.nodes.address(),
             report: self.report.address(),
+            history,
+            working_history,
             now: now.0,
             until: until.0,
             most,
             tick: clock.tick(),
             dt_max: rules.dt_max,
             eps2,
-            nu: rules.nu,
+            nu,
             noise: rules.noise,
             per_mass: rules.per_mass,
             coordinate: rules.thresholds.coordinate,
@@ -270,18 +312,23 @@ impl DeviceSteps {
             floor: u32::from(rules.floor.0),
             clamps: u32::from(rules.clamps),
             cooperates: cooperates as u32,
+            iterations,
+            points: self.history.as_ref().map_or(0, StepHistory::points) as u32,
+            third: u32::from(third),
+            unused: 0,
             arrays: PhantomData,
         }
     }
 
-    /// Sends potentials and levels.
+    /// Sends potentials, levels and history.
     fn send(&mut self, device: &Device, p: &Particles) -> Result<()> {
         let [pot, level] = &mut self.up;
         bytemuck::cast_slice_mut::<_, f64>(pot.words_mut())[..p.len()].copy_from_slice(&p.pot);
         let levels: &mut [u8] = bytemuck::cast_slice_mut(level.words_mut());
         levels.iter_mut().zip(&p.step).for_each(|(to, level)| *to = level.0);
         device.copy_up(pot, 0..self.slots, &self.pot)?;
-        device.copy_up(level, 0..self.slots / 8, &self.level)
+        device.copy_up(level, 0..self.slots / 8, &self.level)?;
+        self.history.as_mut().map_or(Ok(()), |history| history.send(device, &p.history))
     }
 
     /// Reads the state back after steps up to `now`.
@@ -290,6 +337,9 @@ impl DeviceSteps {
         device.copy_down(&arrays.held, &mut self.down, 0)?;
         device.copy_down(&self.pot, &mut self.down, 12 * slots)?;
         device.copy_down(&self.level, &mut self.down, COLUMNS * slots)?;
+        if let Some(history) = &mut self.history {
+            history.fetch(device)?;
+        }
         device.wait()?;
         let (columns, levels) = self.down.words().split_at(COLUMNS * slots);
         let (columns, levels): (&[f64], &[u8]) = (bytemuck::cast_slice(columns), bytemuck::cast_slice(levels));
@@ -304,6 +354,9 @@ impl DeviceSteps {
         for ((step, time), &level) in p.step.iter_mut().zip(&mut p.time).zip(levels) {
             *step = Level(level);
             *time = Time(now.0 / step.ticks() * step.ticks());
+        }
+        if let Some(history) = &self.history {
+            history.unpack(&mut p.history);
         }
         Ok(())
     }

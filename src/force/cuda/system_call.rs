@@ -43,13 +43,14 @@ impl SystemCall {
         Self { sources: sources as u32, eps2: epsilon * epsilon, ..Self::default() }
     }
 
-    /// Returns the call for steps of `sources` particles that do not pass `until`.
-    pub fn for_steps(sources: usize, epsilon: f64, clock: Clock, rules: &StepRules, until: Time) -> Self {
+    /// Returns the call for steps of `sources` particles that do not pass `until`, by the 4th-order scheme with the
+    /// parameter `nu`.
+    pub fn for_steps(sources: usize, epsilon: f64, clock: Clock, (rules, nu): (&StepRules, f64), until: Time) -> Self {
         Self {
             until: until.0,
             tick: clock.tick(),
             dt_max: rules.dt_max,
-            nu: rules.nu,
+            nu,
             noise: rules.noise,
             per_mass: rules.per_mass,
             coordinate: rules.thresholds.coordinate,

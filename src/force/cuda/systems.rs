@@ -93,7 +93,8 @@ impl SystemStepper for SystemsOnDevice {
         let began = Instant::now();
         let begin = |system: &SystemSteps<'_>| {
             let on_schedule = !system.particles.is_empty() && is_on_schedule(system.particles, system.span.from);
-            let (now, refused) = (system.span.from, u64::from(!on_schedule));
+            let takes = on_schedule && system.rules.scheme.plain_nu().is_some();
+            let (now, refused) = (system.span.from, u64::from(!takes));
             Taken { now, refused, ..Taken::default() }
         };
         let mut taken: Vec<Taken> = systems.par_iter().with_min_len(SHARE).map(begin).collect();
@@ -171,7 +172,9 @@ impl SystemsOnDevice {
         let all_words = self.send(&particles, State::Whole)?;
         let of_system = |&k: &usize| {
             let SystemSteps { particles, clock, epsilon, rules, span } = &systems[k];
-            SystemCall::for_steps(particles.len(), *epsilon, *clock, rules, span.until)
+            // The others are not among them.
+            let nu = rules.scheme.plain_nu().unwrap_or_default();
+            SystemCall::for_steps(particles.len(), *epsilon, *clock, (rules, nu), span.until)
         };
         let calls = placed(members.iter().map(of_system).collect(), sizes.iter().copied());
         // Places among the members of the systems that go on, and their calls.

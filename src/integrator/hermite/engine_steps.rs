@@ -73,7 +73,10 @@ impl<S: HermiteScheme> BlockHermite<S> {
         done: &mut Progress,
     ) -> Result<bool> {
         let most = most - done.block_steps;
-        let Some(rules) = self.present_rules().filter(|_| most >= LEAST) else { return Ok(false) };
+        if most < LEAST {
+            return Ok(false);
+        }
+        let rules = self.present_rules();
         let span = Span { from: self.scheduler.now(), until, most };
         let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
         if taken.block_steps > 0 {
@@ -90,22 +93,22 @@ impl<S: HermiteScheme> BlockHermite<S> {
     }
 
     /// Returns the rules of the block steps of these particles; see [`crate::integrator::Integrator::step_rules`].
-    pub(super) fn rules(&mut self, p: &Particles) -> Option<StepRules> {
+    pub(super) fn rules(&mut self, p: &Particles) -> StepRules {
         self.note(p);
         self.present_rules()
     }
 
     /// Returns the rules for the particles that were noted.
-    fn present_rules(&self) -> Option<StepRules> {
-        Some(StepRules {
-            nu: self.scheme.plain_nu()?,
+    fn present_rules(&self) -> StepRules {
+        StepRules {
+            scheme: self.scheme.step_scheme(),
             dt_max: self.clock.dt_max,
             floor: self.limits.floor,
             clamps: self.limits.on_floor == OnFloor::Clamp,
             noise: self.limits.noise,
             per_mass: self.per_mass,
             thresholds: self.guard.thresholds(),
-        })
+        }
     }
 
     /// Counts block steps, particle steps and clamped ones up to `now`.

@@ -1,6 +1,7 @@
 //! What makes a Hermite scheme: predictor, corrector, step criterion, and the parameters that all of them have.
 
 use super::OnFloor;
+use crate::force::block_steps::StepScheme;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
 use crate::integrator::SchemeInfo;
@@ -88,11 +89,9 @@ pub trait HermiteScheme: Clone + Debug + Send + Sync {
         1
     }
 
-    /// Returns the parameter ν of Aarseth's criterion if the scheme is that of 4th order with one evaluation a step,
-    /// which an engine may take by itself (see [`crate::force::ForceEngine::take_steps`]).
-    fn plain_nu(&self) -> Option<f64> {
-        None
-    }
+    /// Returns the scheme as an engine knows it that takes the steps by itself (see
+    /// [`crate::force::ForceEngine::take_steps`]).
+    fn step_scheme(&self) -> StepScheme;
 
     /// Returns the choice of the first step.
     fn first_step(&self) -> FirstStep;

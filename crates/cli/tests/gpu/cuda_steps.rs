@@ -13,8 +13,9 @@ use tisane::force::precision::Precision;
 use tisane::force::{Block, ForceEngine, Forces};
 use tisane::initial::plummer;
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
+use tisane::integrator::multipoint::{self, Multipoint, Order};
 use tisane::integrator::{Integrator, Progress};
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
@@ -30,8 +31,33 @@ fn hermite(precision: Precision, limits: impl FnOnce(Limits) -> Limits) -> Hermi
     Hermite4::new(Parameters { limits: limits(parameters.limits), ..parameters }, CLOCK)
 }
 
+/// Returns the other schemes for a mode: by several evaluations a step, and multi-point.
+fn other_schemes(precision: Precision) -> Vec<(&'static str, Box<dyn Integrator<Evaluation = Forces>>)> {
+    let iterated = |iterations| {
+        let parameters = Parameters { iterations, ..Parameters::new(precision) };
+        let limits = Limits { floor: Level::DEEPEST, ..parameters.limits };
+        Box::new(Hermite4::new(Parameters { limits, ..parameters }, CLOCK))
+    };
+    let multipoint = |order, eta| {
+        let parameters = multipoint::Parameters::new(precision);
+        let limits = Limits { floor: Level::DEEPEST, ..parameters.limits };
+        Box::new(Multipoint::new(multipoint::Parameters { order, eta, limits, ..parameters }, CLOCK))
+    };
+    let mut all: Vec<(_, Box<dyn Integrator<Evaluation = Forces>>)> =
+        vec![("P(EC)^2", iterated(2)), ("P(EC)^3", iterated(3)), ("order 6", multipoint(Order::Six, 0.35))];
+    if precision.in_f64() {
+        all.push(("order 8", multipoint(Order::Eight, 0.2)));
+    }
+    all
+}
+
 /// Integrates over two longest steps, up to `most` block steps a call.
-fn run(engine: &mut dyn ForceEngine, integrator: &mut Hermite4, start: &Particles, most: u64) -> (String, Progress) {
+fn run(
+    engine: &mut dyn ForceEngine,
+    integrator: &mut dyn Integrator<Evaluation = Forces>,
+    start: &Particles,
+    most: u64,
+) -> (String, Progress) {
     let mut p = start.clone();
     let mut all = integrator.start(&mut p, engine).unwrap();
     let until = Time::from_dt_max(2);
@@ -56,10 +82,21 @@ fn run(engine: &mut dyn ForceEngine, integrator: &mut Hermite4, start: &Particle
             p.state_sha256(&CLOCK),
             sums.iter().fold(0, |a, b| a ^ b),
             p.step.iter().max(),
-            p.pot.iter().map(|x| x.to_bits()).fold(0u64, |a, b| a.rotate_left(1) ^ b)
+            p.pot.iter().map(|x| x.to_bits()).fold(history_bits(&p), |a, b| a.rotate_left(1) ^ b)
         ),
         all,
     )
+}
+
+/// Returns a number that depends on all bits of the history.
+fn history_bits(p: &Particles) -> u64 {
+    let mut bits = 0u64;
+    let mut add = |word: u64| bits = bits.rotate_left(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word;
+    let mut add_all = |column: &[Vec3]| column.iter().flatten().for_each(|x| add(x.to_bits()));
+    p.history.derivatives.iter().for_each(|column| add_all(column));
+    p.history.points.iter().for_each(|point| [&point.acc, &point.jerk].into_iter().for_each(|column| add_all(column)));
+    p.history.points.iter().flat_map(|point| &point.time).for_each(|time| add(time.0));
+    bits
 }
 
 #[test]
@@ -83,6 +120,28 @@ fn every_mode_and_size_ends_in_the_hosts_state() {
 }
 
 #[test]
+fn every_other_scheme_ends_in_the_hosts_state() {
+    for precision in modes() {
+        for n in sizes() {
+            for epsilon in [0.0, 1.0 / 64.0] {
+                let start = plummer::sample(n, n as u64, 0.999);
+                let Some(mut host) = engine(precision, epsilon, false) else { return };
+                let Some(mut device) = engine(precision, epsilon, true) else { return };
+                let (host_s, device_s) = (other_schemes(precision), other_schemes(precision));
+                for ((name, mut on_host), (_, mut on_device)) in host_s.into_iter().zip(device_s) {
+                    let want = run(&mut host, &mut *on_host, &start, u64::MAX);
+                    for most in [u64::MAX, 19] {
+                        let got = run(&mut device, &mut *on_device, &start, most);
+                        let case = format!("{} {name} N = {n}, epsilon = {epsilon}", precision.name());
+                        assert_eq!(got, want, "{case}, {most} steps a call");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn f64_ends_in_the_cpus_state() {
     let start = plummer::sample(700, 3, 0.999);
     let Some(mut device) = engine(Precision::F64, 1.0 / 64.0, true) else { return };
@@ -90,6 +149,11 @@ fn f64_ends_in_the_cpus_state() {
     let of =
         |engine: &mut dyn ForceEngine| run(engine, &mut hermite(Precision::F64, |limits| limits), &start, u64::MAX);
     assert_eq!(of(&mut device), of(&mut *on_cpu));
+    let (for_device, for_cpu) = (other_schemes(Precision::F64), other_schemes(Precision::F64));
+    for ((name, mut on_device), (_, mut of_cpu)) in for_device.into_iter().zip(for_cpu) {
+        let want = run(&mut *on_cpu, &mut *of_cpu, &start, u64::MAX);
+        assert_eq!(run(&mut device, &mut *on_device, &start, u64::MAX), want, "{name}");
+    }
 }
 
 #[test]

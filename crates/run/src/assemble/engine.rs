@@ -8,6 +8,7 @@ use crate::system::Engines;
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
+use tisane::force::block_steps::StepScheme;
 use tisane::force::external::{ExternalField, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::profile::Profiler;
@@ -162,13 +163,13 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
             if session.device.is_some() { format!("--device {device}") } else { format!("force.device = {device}") };
         warnings.push(format!("{key} has no effect: the engine is {}", kind.name()));
     }
-    let steps_on_device = integrator.lets_engine_step() && engine.can_take_steps()?;
+    let steps_on_device = integrator.step_scheme().is_some() && engine.can_take_steps()?;
     if kind == EngineKind::Cuda {
         choice += if steps_on_device { "; whole block steps on the device" } else { "; block steps by the host" };
     }
     if stepping == Stepping::Device && !steps_on_device {
-        let for_these = "whole block steps are for the engine cuda with hermite4, one evaluation a step and no external \
-                         field, and for systems that fit the GPU's shared memory";
+        let for_these = "whole block steps are for the engine cuda with hermite4 or multipoint and no external field, and \
+                         for systems that fit the GPU's shared memory";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {
@@ -229,20 +230,20 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
     ))
 }
 
-/// Returns true if a device may take whole block steps of a configuration.
-pub(crate) fn lets_device_step(config: &Config) -> bool {
+/// Returns the scheme of a configuration if a device may take its whole block steps.
+pub(crate) fn scheme_on_device(config: &Config) -> Option<StepScheme> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let steps = match config.integrator.scheme().build(config.force.precision(), clock) {
-        AnyIntegrator::Forces(integrator) => integrator.lets_engine_step(),
-        AnyIntegrator::Accelerations(_) => false,
+    let scheme = match config.integrator.scheme().build(config.force.precision(), clock) {
+        AnyIntegrator::Forces(integrator) => integrator.step_scheme(),
+        AnyIntegrator::Accelerations(_) => None,
     };
-    steps && config.external.is_empty() && config.force.stepping != Stepping::Host
+    scheme.filter(|_| config.external.is_empty() && config.force.stepping != Stepping::Host)
 }
 
 /// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
 fn wins_from(config: &Config) -> usize {
     let precision = config.force.precision();
-    if lets_device_step(config) { precision.gpu_steps_win_from() } else { precision.gpu_wins_from() }
+    if scheme_on_device(config).is_some() { precision.gpu_steps_win_from() } else { precision.gpu_wins_from() }
 }
 
 /// Decides for `auto` in a new run, where a GPU wins `from` a number of particles: true for the GPU, and the reason.

@@ -5,6 +5,7 @@ use super::{OnGpu, Setup};
 use crate::system::Engines;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::Result;
+use tisane::force::block_steps::StepScheme;
 use tisane::force::{EngineKind, ForceEngine};
 use tisane::integrator::{AnyIntegrator, Integrator};
 use tisane::propagator::Propagator;
@@ -25,7 +26,8 @@ pub fn engines_stepped_elsewhere(
     let AnyIntegrator::Forces(integrator) = set.config.integrator.scheme().build(precision, set.clock) else {
         return Ok(None);
     };
-    if !integrator.lets_engine_step() || !set.config.external.is_empty() {
+    let is_plain = integrator.step_scheme().and_then(StepScheme::plain_nu).is_some();
+    if !is_plain || !set.config.external.is_empty() {
         return Ok(None);
     }
     let f64_engine = f64_engine(EngineKind::Cpu, task, OnGpu::default())?;
