@@ -103,14 +103,11 @@ impl DeviceSteps {
         (sources, slots): (usize, usize),
         blocks: usize,
     ) -> Result<Option<Self>> {
-        let module = Module::load(device)?;
-        let Ok(kernel) = module.kernel(&format!("steps_{}", precision.name().replace('-', "_"))) else {
-            return Ok(None);
-        };
         let shared = device.most_shared_bytes()?;
-        let Some(shape) = StepShape::choose(precision, sources, blocks, shared) else {
-            return Ok(None);
-        };
+        let Some(shape) = StepShape::choose(precision, sources, blocks, shared) else { return Ok(None) };
+        let Some(module) = Module::block_steps(device)? else { return Ok(None) };
+        let mode = precision.name().replace('-', "_");
+        let Some(kernel) = module.find(&format!("steps_{mode}"))? else { return Ok(None) };
         let parts = match precision.arithmetic().order {
             Order::InOrder => shape.bags * shape.groups,
             _ => shape.groups,
