@@ -1,9 +1,3 @@
-// All kernels in one file, for one fatbin.
-#include "predict.cu"
-#include "force_whole.cu"
-#include "force_tiles.cu"
-#include "reduce.cu"
-#include "acceleration.cu"
-#include "steps.cu"
-#include "systems.cu"
-#include "few_bodies.cu"
+// All kernels of the program in one file, for development: TISANE_KERNELS takes it, or what it is compiled to.
+#include "forces.cu"
+#include "block_steps.cu"

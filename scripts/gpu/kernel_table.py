@@ -2,36 +2,61 @@
 
 Columns: registers, stack, spilled bytes and, for kernels that sum pairs, machine instructions per pair. Ends with 1 if a pair
 loop touches local memory, that is, spills: ptxas says how many bytes a kernel spills but not where, and the stack that holds the
-nodes of the canonical tree belongs there, outside the pair loops. Ends with 1, too, if a kernel of block steps reads a word
-that another thread block writes by more than one load, which ptxas makes of loads whose bits are not all used.
+nodes of the canonical tree belongs there, outside the pair loops. Ends with 1, too, if loads of 16 bytes are divided, which
+ptxas does where not all bits are used: those of sources in a pair loop, and those of words that thread blocks exchange in
+kernels of block steps.
 """
 
+import os
 import re
 import subprocess
 import sys
+import tempfile
 
 ENTRY = re.compile(
     r"Compiling entry function '(\w+)' for '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
     r"(\d+) bytes spill loads.*?Used (\d+) registers",
     re.S,
 )
-# Least number of pair loops of a kernel, by the beginning of its name.
-PAIR_LOOPS = {"force_": 2, "accelerate_": 2, "paper_simple": 1, "paper_tiles": 1, "paper_grid": 1}
+# Least number of pair loops of a kernel, by the beginning of its name. Ours: one for bags that hold a target of the warp, one
+# for all the others; of a few bodies one for ordinary distances, one for any.
+PAIR_LOOPS = {
+    **dict.fromkeys(["force_", "accelerate_", "steps_", "systems_", "few_bodies_"], 2),
+    **dict.fromkeys(["paper_simple", "paper_tiles", "paper_grid"], 1),
+}
+# Kernels whose pair loops read sources in units of 16 bytes, the last of which may be read in part.
+READ_UNITS = ("force_", "accelerate_", "steps_", "systems_")
 INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 
 
 def machine_code(fatbin):
-    """{(kernel, architecture): [(address, instruction)]}"""
-    text = subprocess.run(["cuobjdump", "-sass", fatbin], check=True, stdout=subprocess.PIPE, text=True).stdout
-    kernels, arch, code = {}, None, None
-    for line in text.splitlines():
-        if match := re.match(r"\s*code for (sm_\w+)", line):
-            arch = match[1]
-        elif match := re.match(r"\s*Function : (\S+)", line):
-            code = kernels[match[1], arch] = []
-        elif match := INSTRUCTION.match(line):
-            code.append((int(match[1], 16), match[2]))
+    """{(kernel, architecture): [(address, instruction)]}, with the addresses that labels stand for"""
+    kernels = {}
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["cuobjdump", "-xelf", "all", os.path.abspath(fatbin)]
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        for cubin in os.listdir(folder):
+            arch = re.search(r"sm_\w+", cubin)[0]
+            command = ["nvdisasm", "-c", os.path.join(folder, cubin)]
+            text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+            for section in text.split("//--------------------- .text.")[1:]:
+                kernels[section.split(maxsplit=1)[0], arch] = instructions(section)
     return kernels
+
+
+def instructions(section):
+    """[(address, instruction)] of a kernel"""
+    code, labels, waiting = [], {}, []
+    for line in section.splitlines():
+        if match := re.match(r"([\w.$]+):", line):
+            waiting.append(match[1])
+        elif match := INSTRUCTION.match(line):
+            labels.update((label, f"0x{match[1]}") for label in waiting)
+            waiting = []
+            code.append((int(match[1], 16), match[2]))
+    placed = lambda match: labels.get(match[1], match[0])
+    # A jump's target stands as `(LABEL), those of a jump by a table as names alone.
+    return [(address, re.sub(r"(\.L_x_\w+)", placed, re.sub(r"`\(([\w.$]+)\)", placed, text))) for address, text in code]
 
 
 class Flow:
@@ -46,7 +71,9 @@ class Flow:
             bare = re.sub(r"^@!?U?P\w+ ", "", text)
             target = re.search(r"0x[0-9a-f]+$", bare.rstrip(") "))
             target = place.get(int(target[0], 16)) if target else None
-            if re.match(r"U?BRA|JMP|WARPSYNC\.COLLECTIVE", bare):
+            if "BRANCH_TARGETS" in bare:
+                then = [place[int(to, 16)] for to in re.findall(r"0x[0-9a-f]+", bare.split("BRANCH_TARGETS")[1])]
+            elif re.match(r"U?BRA|JMP|WARPSYNC\.COLLECTIVE", bare):
                 if target is None:
                     sys.exit(f"kernel_table: no target in {text!r}")
                 then = [target] if re.fullmatch(r"BRA 0x[0-9a-f]+", text) else [*then, target]
@@ -94,8 +121,11 @@ class Flow:
 
 
 def pair_loops(flow):
-    """Innermost loops with a 1/sqrt: their instructions, those of what they call, and how many 1/sqrt, or pairs, they hold."""
+    """Innermost loops with a 1/sqrt: their instructions, those of what they call, and how many 1/sqrt, or pairs, they hold.
+    Those that store in shared memory are not of pairs: they correct particles, and take the roots of their criterion."""
     for body in flow.loops():
+        if any(re.search(r"\bSTS\b", flow.text[k]) for k in body):
+            continue
         called = set().union(*(flow.reach(flow.calls[k]) for k in body if k in flow.calls))
         if pairs := sum("MUFU.RSQ" in flow.text[k] for k in body):
             yield body, called, pairs
@@ -112,7 +142,6 @@ def main(log, fatbin):
             divided = [text for text in words if ".128." not in text]
             if divided or not words:
                 bad.append(f"{name} {arch}: {len(divided)} of {len(words)} loads of words are not whole, {divided[:1]}")
-        # Ours: one for bags that hold a target of the warp, one for all the others.
         needed = next((count for kind, count in PAIR_LOOPS.items() if name.startswith(kind)), 0)
         for arch in row if needed else ():
             flow = Flow(code[name, arch])
@@ -122,6 +151,10 @@ def main(log, fatbin):
                 continue
             row[arch] += f"{min(len(body) / pairs for body, _, pairs in loops):6.1f}"
             for body, called, _ in loops:
+                loads = [flow.text[k] for k in sorted(body) if re.search(r"\bLDS\b", flow.text[k])]
+                divided = [text for text in loads if ".128" not in text]
+                if name.startswith(READ_UNITS) and 2 * len(divided) > len(loads) - len(divided):
+                    bad.append(f"{name} {arch}: {len(divided)} of {len(loads)} loads of sources are not whole, {divided[:1]}")
                 spilled = [flow.text[k] for k in sorted(body | called) if re.search(r"\b(LDL|STL)\b", flow.text[k])]
                 if spilled:
                     bad.append(f"{name} {arch}: a pair loop of {len(body)} instructions spills: {len(spilled)}, {spilled[0]} first")

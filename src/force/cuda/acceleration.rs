@@ -96,11 +96,11 @@ impl CudaAccelerations {
     /// [`Error::Input`] with advice if there is no driver or no such device, or if the kernels do not run on it.
     pub fn new(precision: Precision, epsilon: f64, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
-        let module = Module::load(&device)?;
+        let module = Module::forces(&device)?;
         let mode = precision.name().replace('-', "_");
         let kernels = Kernels {
             place: module.kernel(&format!("place_{mode}"))?,
-            accelerate: module.by_targets(&format!("accelerate_{mode}"), AccelerationShape::targets(precision)),
+            accelerate: module.by_targets(&format!("accelerate_{mode}"), AccelerationShape::targets(precision))?,
             reduce: module.kernel(&format!("reduce_accelerations_{mode}"))?,
             _module: module,
         };

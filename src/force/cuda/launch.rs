@@ -154,13 +154,13 @@ impl Kernels {
     /// # Errors
     /// [`Error::Input`] if they do not run on this device.
     pub fn load(device: &Device, precision: Precision) -> Result<Self> {
-        let module = Module::load(device)?;
+        let module = Module::forces(device)?;
         let mode = precision.name().replace('-', "_");
         Ok(Self {
             precision,
             predict: module.kernel(&format!("predict_{mode}"))?,
-            whole: module.by_targets(&format!("force_whole_{mode}"), LaunchShape::whole(precision)),
-            tiles: module.by_targets(&format!("force_tiles_{mode}"), LaunchShape::tiles(precision)),
+            whole: module.by_targets(&format!("force_whole_{mode}"), LaunchShape::whole(precision))?,
+            tiles: module.by_targets(&format!("force_tiles_{mode}"), LaunchShape::tiles(precision))?,
             reduce: module.kernel(&format!("reduce_{mode}"))?,
             _module: module,
         })

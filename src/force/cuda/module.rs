@@ -8,7 +8,7 @@ use super::steps::StepsCall;
 use super::system_call::SystemsCall;
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, module};
-use cudarc::driver::sys::{CUfunction, CUfunction_attribute_enum, CUmodule};
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute_enum, CUmodule, CUresult};
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -18,10 +18,15 @@ use std::sync::Arc;
 #[repr(C, align(16))]
 pub struct Image<T: ?Sized>(pub T);
 
-static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/tisane.fatbin"));
+static FORCES: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/forces.fatbin"));
+static BLOCK_STEPS: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/block_steps.fatbin"));
 
-/// Environment variable that names a file with other kernels, compiled or (`.cu`) in source, for development.
+/// Environment variable that names a file with other kernels, compiled or (`.cu`) in source, for development. It stands
+/// for all images.
 pub const VARIABLE: &str = "TISANE_KERNELS";
+
+/// Smallest compute capability, that of the A100, for which there are kernels of whole block steps.
+const BLOCK_STEPS_FROM: (i32, i32) = (8, 0);
 
 /// Argument of a kernel, passed by value.
 ///
@@ -80,11 +85,28 @@ impl<C> Copy for Kernel<C> {}
 unsafe impl<C> Send for Kernel<C> {}
 
 impl Module {
-    /// Loads the program's kernels, or those in the file that the environment variable `TISANE_KERNELS` names.
+    /// Loads the program's kernels of forces and accelerations, or those in the file that the environment variable
+    /// `TISANE_KERNELS` names.
     ///
     /// # Errors
     /// [`Error::Input`] if they do not run on this device.
-    pub fn load(device: &Device) -> Result<Self> {
+    pub fn forces(device: &Device) -> Result<Self> {
+        Self::load(device, FORCES)
+    }
+
+    /// Loads the program's kernels of whole block steps, or those in the file that the environment variable
+    /// `TISANE_KERNELS` names; [`None`] if there are none for this device.
+    ///
+    /// # Errors
+    /// As [`Self::forces`].
+    pub fn block_steps(device: &Device) -> Result<Option<Self>> {
+        if device.capability()? < BLOCK_STEPS_FROM {
+            return Ok(None);
+        }
+        Self::load(device, BLOCK_STEPS).map(Some)
+    }
+
+    fn load(device: &Device, image: &'static Image<[u8]>) -> Result<Self> {
         device.bind()?;
         let from_file = match std::env::var_os(VARIABLE).map(PathBuf::from) {
             None => None,
@@ -93,7 +115,7 @@ impl Module {
             }
             Some(path) => Some(Arc::new(std::fs::read(&path).map_err(|e| Error::input(&path, e))?)),
         };
-        Self::load_image(device, from_file.as_ref().map_or(&IMAGE.0, |file| file.as_slice()), from_file.is_some())
+        Self::load_image(device, from_file.as_ref().map_or(&image.0, |file| file.as_slice()), from_file.is_some())
     }
 
     /// Loads the kernels of `image` instead of the program's.
@@ -118,23 +140,37 @@ impl Module {
     ///
     /// # Errors
     /// If there is no such kernel.
-    #[allow(clippy::expect_used, reason = "names of kernels are made in this crate, without NUL")]
     pub fn kernel<C: KernelArgument>(&self, name: &str) -> Result<Kernel<C>> {
+        self.find(name)?.ok_or_else(|| {
+            let error = Error::input("CUDA", format!("there is no kernel {name}"));
+            error.with_help(format!("{VARIABLE} names a file without it: kernels/tisane.cu has all kernels"))
+        })
+    }
+
+    /// Returns the kernel of this name, whose parameter must be a `C`; [`None`] if there is no such kernel.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    #[allow(clippy::expect_used, reason = "names of kernels are made in this crate, without NUL")]
+    pub fn find<C: KernelArgument>(&self, name: &str) -> Result<Option<Kernel<C>>> {
         let name = CString::new(name).expect("a name without NUL");
         // SAFETY: the module is loaded, and unloaded only when it is dropped.
-        let function = unsafe { module::get_function(self.module, name) }.map_err(driver_error("finding a kernel"))?;
-        Ok(Kernel { function, takes: PhantomData })
+        match unsafe { module::get_function(self.module, name) } {
+            Ok(function) => Ok(Some(Kernel { function, takes: PhantomData })),
+            Err(e) if e.0 == CUresult::CUDA_ERROR_NOT_FOUND => Ok(None),
+            Err(e) => Err(driver_error("finding a kernel")(e)),
+        }
     }
 
     /// Returns those of the kernels `kind_T`, for these numbers T of targets, that exist, with their T.
-    pub fn by_targets<C: KernelArgument>(&self, kind: &str, choices: &[usize]) -> Vec<(usize, Kernel<C>)> {
-        let load = |t: usize| self.kernel(&format!("{kind}_{t}")).ok().map(|kernel| (t, kernel));
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn by_targets<C: KernelArgument>(&self, kind: &str, choices: &[usize]) -> Result<Vec<(usize, Kernel<C>)>> {
         // Another file may have more of them.
-        if self.from_file {
-            (1..=8).filter_map(load).collect()
-        } else {
-            choices.iter().copied().filter_map(load).collect()
-        }
+        let choices = if self.from_file { &[1, 2, 3, 4, 5, 6, 7, 8] } else { choices };
+        let find = |&t: &usize| Ok(self.find(&format!("{kind}_{t}"))?.map(|kernel| (t, kernel)));
+        choices.iter().filter_map(|t| find(t).transpose()).collect()
     }
 }
 

@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// In `Module::load` this is `TISANE_KERNELS=kernels/tisane.cu`.
+    /// When modules are loaded this is `TISANE_KERNELS=kernels/tisane.cu`.
     #[test]
     fn nvrtc_compiles_the_kernels() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/tisane.cu");
@@ -111,6 +111,7 @@ mod tests {
         let holds = |name: &[u8]| code.windows(name.len()).any(|text| text == name);
         assert!(code.starts_with(b"\x7fELF"));
         assert!(holds(b"force_whole_mixed_1") && holds(b"force_tiles_f64_1") && holds(b"reduce_double_float"));
+        assert!(holds(b"steps_mixed") && holds(b"systems_f32_kahan") && holds(b"few_bodies_f64"));
         // The second time it is there.
         assert!(Arc::ptr_eq(&code, &compile(&path, (9, 0)).unwrap()));
     }

@@ -114,14 +114,12 @@ impl DeviceSteps {
         (sources, slots): (usize, usize),
         blocks: usize,
     ) -> Result<Option<Self>> {
-        let module = Module::load(device)?;
-        let mode = precision.name().replace('-', "_");
-        let Ok(plain) = module.kernel(&format!("steps_{mode}")) else { return Ok(None) };
-        let any = module.kernel(&format!("any_steps_{mode}"))?;
         let shared = device.most_shared_bytes()?;
-        let Some(shape) = StepShape::choose(precision, sources, blocks, shared) else {
-            return Ok(None);
-        };
+        let Some(shape) = StepShape::choose(precision, sources, blocks, shared) else { return Ok(None) };
+        let Some(module) = Module::block_steps(device)? else { return Ok(None) };
+        let mode = precision.name().replace('-', "_");
+        let Some(plain) = module.find(&format!("steps_{mode}"))? else { return Ok(None) };
+        let any = module.kernel(&format!("any_steps_{mode}"))?;
         let parts = match precision.arithmetic().order {
             Order::InOrder => shape.bags * shape.groups,
             _ => shape.groups,

@@ -134,9 +134,9 @@ impl SystemsOnDevice {
     pub fn new(device: usize, precision: Precision, largest: usize) -> Result<Option<Self>> {
         let ordinal = device;
         let device = Device::open(ordinal)?;
-        let module = Module::load(&device)?;
+        let Some(module) = Module::block_steps(&device)? else { return Ok(None) };
         let mode = precision.name().replace('-', "_");
-        let Ok(kernel) = module.kernel(&format!("systems_{mode}")) else { return Ok(None) };
+        let Some(kernel) = module.find(&format!("systems_{mode}"))? else { return Ok(None) };
         let few = (precision == Precision::F64).then(|| module.kernel("few_bodies_f64")).transpose()?;
         let shared = device.most_shared_bytes()?;
         kernel.allow_shared_bytes(shared.saturating_sub(STATIC_BYTES))?;

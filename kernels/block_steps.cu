@@ -1,0 +1,4 @@
+// Kernels of whole block steps, for one fatbin.
+#include "steps.cu"
+#include "systems.cu"
+#include "few_bodies.cu"
