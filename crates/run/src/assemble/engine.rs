@@ -230,7 +230,8 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
 }
 
 /// Returns true if a device may take whole block steps of a configuration.
-pub(crate) fn lets_device_step(config: &Config) -> bool {
+#[must_use]
+pub fn lets_device_step(config: &Config) -> bool {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let steps = match config.integrator.scheme().build(config.force.precision(), clock) {
         AnyIntegrator::Forces(integrator) => integrator.lets_engine_step(),
