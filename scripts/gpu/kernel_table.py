@@ -21,11 +21,11 @@ ENTRY = re.compile(
 # Least number of pair loops of a kernel, by the beginning of its name. Ours: one for bags that hold a target of the warp, one
 # for all the others; of a few bodies one for ordinary distances, one for any.
 PAIR_LOOPS = {
-    **dict.fromkeys(["force_", "accelerate_", "steps_", "systems_", "few_bodies_"], 2),
+    **dict.fromkeys(["force_", "accelerate_", "steps_", "any_steps_", "systems_", "few_bodies_"], 2),
     **dict.fromkeys(["paper_simple", "paper_tiles", "paper_grid"], 1),
 }
 # Kernels whose pair loops read sources in units of 16 bytes, the last of which may be read in part.
-READ_UNITS = ("force_", "accelerate_", "steps_", "systems_")
+READ_UNITS = ("force_", "accelerate_", "steps_", "any_steps_", "systems_")
 INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 
 

@@ -203,7 +203,7 @@ impl Watch<'_> {
             for part in INTO_CONTACT {
                 // No block step is due before.
                 let time = begin + part * (closest - begin);
-                simulation.integrate(time.max(simulation.time()), |_| true)?;
+                simulation.integrate(time.max(simulation.time()), |_| u64::MAX)?;
                 let (pos, vel) = simulation.state()?;
                 if self.conditions.check_contacts(particles, (&pos, &vel)) {
                     return Ok((true, (pos, vel)));
@@ -232,15 +232,16 @@ impl Watch<'_> {
         }
         let mut contact = None;
         simulation.integrate(*until, |motion| {
-            *steps += 1;
             if !conditions.any_enabled() {
-                return true;
+                return u64::MAX;
             }
+            *steps += 1;
             if conditions.check(*began, *steps, particles, motion) {
-                return false;
+                return 0;
             }
             contact = foresee(conditions, motion, 0.0, false);
-            contact.is_none()
+            // Conditions are looked for at every block step.
+            u64::from(contact.is_none())
         })?;
         Ok(contact)
     }

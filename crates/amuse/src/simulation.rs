@@ -92,16 +92,17 @@ impl Simulation {
         Ok(())
     }
 
-    /// Integrates to the earlier of the time `until` and the end of the axis of time, or until `go_on`, which is
-    /// called after every block step, returns false. Returns true if no such call did.
+    /// Integrates to the earlier of the time `until` and the end of the axis of time, or until `go_on` returns 0: it returns
+    /// the number of block steps after which it is called again at the latest. Returns true if no such call did.
     ///
     /// # Errors
     /// If the integration cannot continue.
-    pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Motion<'_>) -> bool + Send) -> Outcome<bool> {
+    pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Motion<'_>) -> u64 + Send) -> Outcome<bool> {
         let mut done = true;
         self.engine.integrate(until.min(self.horizon), &mut |system| {
-            done = go_on(&Motion { system });
-            done
+            let most = go_on(&Motion { system });
+            done = most > 0;
+            most
         })?;
         Ok(done)
     }

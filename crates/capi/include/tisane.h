@@ -53,8 +53,11 @@ typedef struct tisane_vectors {
   size_t stride;
 } tisane_vectors;
 
-// Function that is called after every block step with the time and the number of block steps so far. It returns 0 to
-// stop the integration, anything else to go on. It must not use the simulation: that is TISANE_BUSY.
+// Function that is called after the first block step of an integration, and then from time to time, with the time and the
+// number of block steps so far. It returns 0 to stop the integration; otherwise the number of block steps after which it
+// is called again at the latest: 1 for every step, a negative number for any. Where a GPU takes whole block steps, it does
+// so between the calls, which then are some 25 ms apart if the number is large; elsewhere every step is followed by a call.
+// It must not use the simulation: that is TISANE_BUSY.
 typedef int (*tisane_go_on)(double time, uint64_t block_steps, void *data);
 
 // Energies, momenta and errors of a simulation at one time, in its units.
@@ -222,8 +225,8 @@ enum tisane_status tisane_simulation_change(uint64_t simulation,
                                             struct tisane_vectors vel);
 
 // Integrates to the time `t`, which may be any that is not before the present one; asking for more times changes no bit.
-// After every block step calls `go_on` with `data`, unless it is NULL, from a thread of the library while the caller
-// waits. TISANE_STOPPED if it ended the integration: the present time is then that of its last call, and a
+// Calls `go_on` with `data` after block steps, as often as it asks for, unless it is NULL, from a thread of the library while
+// the caller waits. TISANE_STOPPED if it ended the integration: the present time is then that of its last call, and a
 // further call of this function goes on from there.
 //
 // TISANE_INPUT for particles and settings that do not go together, such as two particles at one place without

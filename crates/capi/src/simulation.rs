@@ -46,8 +46,11 @@ pub struct TisaneMeasured {
     pub pairs: u64,
 }
 
-/// Function that is called after every block step with the time and the number of block steps so far. It returns 0 to
-/// stop the integration, anything else to go on. It must not use the simulation: that is TISANE_BUSY.
+/// Function that is called after the first block step of an integration, and then from time to time, with the time and the
+/// number of block steps so far. It returns 0 to stop the integration; otherwise the number of block steps after which it
+/// is called again at the latest: 1 for every step, a negative number for any. Where a GPU takes whole block steps, it does
+/// so between the calls, which then are some 25 ms apart if the number is large; elsewhere every step is followed by a call.
+/// It must not use the simulation: that is TISANE_BUSY.
 pub type TisaneGoOn = Option<unsafe extern "C" fn(time: f64, block_steps: u64, data: *mut c_void) -> c_int>;
 
 /// Keeps a simulation and writes its handle.
@@ -217,8 +220,8 @@ struct Data(*mut c_void);
 unsafe impl Send for Data {}
 
 /// Integrates to the time `t`, which may be any that is not before the present one; asking for more times changes no bit.
-/// After every block step calls `go_on` with `data`, unless it is NULL, from a thread of the library while the caller
-/// waits. TISANE_STOPPED if it ended the integration: the present time is then that of its last call, and a
+/// Calls `go_on` with `data` after block steps, as often as it asks for, unless it is NULL, from a thread of the library while
+/// the caller waits. TISANE_STOPPED if it ended the integration: the present time is then that of its last call, and a
 /// further call of this function goes on from there.
 ///
 /// TISANE_INPUT for particles and settings that do not go together, such as two particles at one place without
@@ -238,7 +241,8 @@ pub unsafe extern "C" fn tisane_simulation_integrate(
         let mut call = move |system: &System| {
             let (data, state) = (&data, &system.state);
             let time = state.clock.time(state.now) * state.scale.time;
-            go_on.is_none_or(|go_on| unsafe { go_on(time, state.counters.block_steps, data.0) } != 0)
+            let most = go_on.map(|go_on| unsafe { go_on(time, state.counters.block_steps, data.0) });
+            most.and_then(|most| u64::try_from(most).ok()).unwrap_or(u64::MAX)
         };
         let arrived = OPEN.with(simulation, |simulation| Ok(simulation.integrate(t, &mut call)?))?;
         Ok(if arrived { Status::TISANE_OK } else { Status::TISANE_STOPPED })

@@ -16,7 +16,7 @@ use tisane::initial::scaling;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
 use tisane_io::directory::{bytes, free_space};
-use tisane_lab::bench::model::forecast;
+use tisane_lab::bench::model::{forecast, forecast_members};
 use tisane_plot::Theme;
 use tisane_plot::initial::{Sample, figure};
 use tisane_run::assemble::{self, Setup};
@@ -47,14 +47,13 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let plot = plot.map(Path::to_owned);
     let base = args.file.parent().unwrap_or(Path::new("")).to_owned();
     on_threads(loaded.config.force.threads as usize, move || {
-        let (loaded, members) = match loaded.config.ensemble {
-            None => (loaded, String::new()),
-            Some(_) => {
-                let blueprint = Blueprint::new(&loaded, &base)?;
-                (blueprint.member(0)?, blueprint.describe())
-            }
+        let blueprint = loaded.config.ensemble.is_some().then(|| Blueprint::new(&loaded, &base)).transpose()?;
+        let loaded = match &blueprint {
+            None => loaded,
+            Some(blueprint) => blueprint.member(0)?,
         };
         let setup = assemble::prepare(loaded)?;
+        let members = blueprint.map_or(Ok(String::new()), |blueprint| describe_members(&blueprint, &setup))?;
         let found = setup.binaries()?;
         let system = found.system(&setup.particles);
         let potential = assemble::potential_energy(&system, setup.epsilon())?;
@@ -69,6 +68,15 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         }
         print(&text)
     })
+}
+
+/// Describes the members of an ensemble, with their engine and wall time; `setup` is member 0.
+fn describe_members(blueprint: &Blueprint, setup: &Setup) -> Result<String> {
+    let (_, engine) = blueprint.engine(None, setup.config.force.device);
+    let wall_time = forecast_members(blueprint, setup)?;
+    let lines = [("engine of all", Some(engine)), ("wall time of all", wall_time)];
+    let lines = lines.into_iter().filter_map(|(name, text)| Some(format!("  {name:<34} {}\n", text?)));
+    Ok(blueprint.describe() + &lines.collect::<String>())
 }
 
 /// Potential energy of the particles in the external field at the start, in internal units.

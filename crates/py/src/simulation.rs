@@ -282,7 +282,8 @@ impl Core {
         loop {
             let began = Instant::now();
             let (reached, time) = lease.run(py, |simulation| {
-                let reached = simulation.integrate(t, &mut |_: &System| began.elapsed() < REPORT)?;
+                let mut go_on = |_: &System| if began.elapsed() < REPORT { u64::MAX } else { 0 };
+                let reached = simulation.integrate(t, &mut go_on)?;
                 Ok((reached, simulation.time()))
             })?;
             py.check_signals()?;
@@ -305,10 +306,10 @@ impl Core {
                 simulation.start()?;
                 let Some(System { state, .. }) = simulation.system() else { return Ok(0) };
                 let furthest = simulation.time() + left as f64 * state.clock.dt_max * state.scale.time;
-                let mut done = 0;
-                simulation.integrate(furthest, &mut |_| {
-                    done += 1;
-                    done < left && began.elapsed() < REPORT
+                let (before, mut done) = (state.counters.block_steps, 0);
+                simulation.integrate(furthest, &mut |system: &System| {
+                    done = system.state.counters.block_steps - before;
+                    if began.elapsed() < REPORT { left.saturating_sub(done) } else { 0 }
                 })?;
                 Ok(done)
             })?;

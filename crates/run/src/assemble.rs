@@ -16,7 +16,9 @@ pub(crate) mod steps;
 
 pub(crate) use changes::differing_section;
 pub use cluster_plan::cluster_settings;
-pub use engine::{Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine};
+pub use engine::{
+    Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, scheme_on_device,
+};
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub use reproduce::{Reproduction, reproduction};
 pub use resumed::{Resumed, resumed_run};
@@ -30,7 +32,6 @@ use crate::in_memory::external;
 use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
 use engine::Task;
-pub(crate) use engine::scheme_on_device;
 use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;

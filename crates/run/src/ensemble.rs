@@ -23,7 +23,6 @@ pub use rows::{MemberRow, Tables};
 pub use summary::Summary;
 
 use crate::assemble::{self, Session};
-use crate::config::Engine;
 use crate::simulation::ExitReason;
 use on_device::Open;
 use std::collections::BTreeMap;
@@ -32,16 +31,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
-use tisane::force::block_steps::StepScheme;
-use tisane::force::precision::Precision;
 use tisane::spin_pool::pool_of;
 use tisane_io::checkpoint::MemberState;
 use work::{Message, Work};
 
-/// Number of members from which a GPU is chosen where the configuration leaves it to the program, and largest number of
-/// particles of a member: 1000 members of 256 took a tenth of the time of 16 cores, 16 of 1024 as long.
-const GPU_WINS_FROM: u64 = 256;
-const LARGEST_BY_CHOICE: u64 = 1024;
 /// Interval at which progress is shown and rows are written.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -143,7 +136,7 @@ impl Ensemble {
     pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<ExitReason> {
         let device = options.session.device.unwrap_or(self.blueprint.config.force.device);
         let open = |precision, largest| assemble::system_stepper(precision, device, largest);
-        let (engine, why) = self.engine(options.session.engine, device);
+        let (engine, why) = self.blueprint.engine(options.session.engine, device);
         tracing::info!("{why}; precision {}", self.blueprint.config.force.precision().name());
         self.engine_choice = why;
         let kind = engine.kind().unwrap_or(EngineKind::Cpu);
@@ -220,31 +213,6 @@ impl Ensemble {
         } else {
             ending().unwrap_or(ExitReason::Interrupted)
         })
-    }
-
-    /// Returns the engine of the members, and the reason for it. The program chooses by itself only where the bits do not
-    /// depend on it: in f64.
-    fn engine(&self, asked: Option<Engine>, device: u32) -> (Engine, String) {
-        let config = &self.blueprint.config;
-        let members = self.status.members;
-        match asked.unwrap_or(config.force.engine) {
-            Engine::Auto => {}
-            engine => return (engine, format!("{}, as asked for", engine.name())),
-        }
-        let plain = assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_some();
-        let small = config.initial.sampled().is_none_or(|(n, ..)| n.is_none_or(|n| n <= LARGEST_BY_CHOICE));
-        let why = if config.force.precision() != Precision::F64 {
-            "cpu and cuda have different bits in this mode"
-        } else if members < GPU_WINS_FROM || !small || !plain {
-            "a GPU wins with many small members whose block steps it can take"
-        } else if !assemble::system_stepper(Precision::F64, device, LARGEST_BY_CHOICE as usize)
-            .is_ok_and(|it| it.is_some())
-        {
-            "there is no GPU that takes block steps"
-        } else {
-            return (Engine::Cuda, format!("auto: cuda: {members} members whose block steps a GPU takes"));
-        };
-        (Engine::Cpu, format!("auto: cpu: {why}"))
     }
 
     /// Completes the tables on the disk, and writes the summary.

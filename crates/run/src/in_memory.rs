@@ -265,14 +265,16 @@ impl InMemory {
         }
     }
 
-    /// Advances the particles to the time `t`, which may be any. After every block step `go_on` is shown the system; where
-    /// it returns false the simulation stops at that time, from which it may go on later with the same bits. Returns true
-    /// if `t` was reached.
+    /// Advances the particles to the time `t`, which may be any. After the first block step, and then from time to time,
+    /// `go_on` is shown the system. It returns the number of block steps after which it is shown it again at the latest: with
+    /// 1 it sees every step, and with a large number a GPU that takes whole block steps takes many from call to call, for
+    /// some 25 ms. Without such a GPU it sees every step in any case. Where it returns 0 the simulation stops at that time,
+    /// from which it may go on later with the same bits. Returns true if `t` was reached.
     ///
     /// # Errors
     /// [`Error::Input`] for a time before the present one; otherwise if the integration fails: then no further step can
     /// be taken.
-    pub fn integrate(&mut self, t: f64, go_on: &mut (dyn FnMut(&System) -> bool + Send)) -> Result<bool> {
+    pub fn integrate(&mut self, t: f64, go_on: &mut (dyn FnMut(&System) -> u64 + Send)) -> Result<bool> {
         let (started, threads, loaded) = self.started()?;
         threads.run(|| started.integrate(t, &loaded.config, go_on))
     }

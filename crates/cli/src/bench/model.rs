@@ -70,6 +70,7 @@ const SHOWN: &[&str] = &[
     "engine",
     "mode",
     "integrator",
+    "steps_by",
     "threads",
     "host_step",
     "host_target",
@@ -94,9 +95,10 @@ fn predict(model: &Model, file: &Path) -> Result<u8> {
         let mut text = format!("{}: N = {}\n", set.config.run.name, set.particles.len());
         for (fit, it) in predictions(model, file, &set)? {
             text += &format!(
-                "  {:<24} {:<14} {} threads on {}: {}; {:.2e} block steps, {:.2e} particle steps{}\n",
+                "  {:<24} {:<14} steps by the {}, {} threads on {}: {}; {:.2e} block steps, {:.2e} particle steps{}\n",
                 fit.engine,
                 fit.mode.name(),
+                fit.steps_by.name(),
                 fit.threads,
                 fit.host,
                 it.describe(),

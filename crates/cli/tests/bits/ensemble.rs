@@ -181,7 +181,12 @@ fn files_are_taken_by_a_pattern_and_are_the_same_after_a_resume() {
     for (name, x) in [("a1.csv", 1), ("a2.csv", 2), ("b.csv", 3)] {
         folder.write(name, format!("m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n1,{x},0,0,0,0.1,0\n1,0,1,0,0,0,0.1\n"));
     }
-    folder.tisane(&["check", "run.toml"]).exits(0).says(&["an ensemble of 2 members", "a1.csv", "a2.csv"]);
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&[
+        "an ensemble of 2 members",
+        "engine of all ",
+        "a1.csv",
+        "a2.csv",
+    ]);
     folder.tisane(&["run", "run.toml", "--time-limit", "1ms"]).exits(3);
     folder.write("a0.csv", "m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n");
     folder.tisane(&["resume", "e"]).exits(0).says(&["2 of 2 have ended"]);

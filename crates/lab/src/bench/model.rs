@@ -4,16 +4,21 @@ use crate::study::config::{CostFile, StudyFile};
 use crate::study::cost;
 use crate::study::integrators::Integrator;
 use crate::study::journal::{Journal, Stamp};
-use crate::study::model::{Fit, Model};
+use crate::study::model::{Fit, Model, StepsBy};
 use crate::study::pace;
 use crate::study::points::{Progress, Work};
-use crate::study::predict::{Prediction, fit_for, natural_times, predict};
+use crate::study::predict::{Prediction, describe_range, fit_for, natural_times, predict};
 use crate::study::report::Rows;
 use std::path::Path;
 use tisane::error::{Error, Result};
+#[cfg(feature = "cuda")]
+use tisane::force::block_steps::StepScheme;
+use tisane::force::{EngineKind, cpu::Width};
 use tisane::integrator::{IntegratorSettings, SchemeInfo};
 use tisane_io::table::Table;
-use tisane_run::assemble::{self, Setup};
+use tisane_run::assemble::{self, Session, Setup};
+use tisane_run::config::Engine;
+use tisane_run::ensemble::Blueprint;
 
 /// Advice where there is no model.
 pub const HOW: &str = "`tisane bench model --fit` measures this machine";
@@ -23,11 +28,15 @@ const SHORT: [&str; 2] = ["cost.n=[256,512,1024,2048]", "cost.repeat=2"];
 /// Sweep of the short measurement on a GPU.
 const WITH_GPU: [&str; 2] = ["cost.n=[256,1024,4096,16384]", "cost.engines=[\"cuda\"]"];
 
-/// Fits the model to a short measurement of every engine of this machine. A study is begun for each of them on
-/// `progress`.
+/// Sizes of the systems of the short measurement of many at once.
+#[cfg(feature = "cuda")]
+const TOGETHER: [usize; 5] = [64, 128, 256, 512, 1024];
+
+/// Fits the model to a short measurement of every engine of this machine, and of many systems at once on a GPU. A study is
+/// begun for each engine on `progress`.
 ///
 /// # Errors
-/// As the study of the cost.
+/// As the study of the cost, and if the GPU fails.
 pub fn measure(progress: &dyn Progress) -> Result<Model> {
     let mut model = Model::default();
     let mut sweeps = vec![&SHORT[..]];
@@ -42,7 +51,38 @@ pub fn measure(progress: &dyn Progress) -> Result<Model> {
         let report = cost::study(&file, &mut journal, &Work { at_once: 1, progress })?;
         model.merge(report.model.unwrap_or_default());
     }
+    add_together(&mut model)?;
     Ok(model)
+}
+
+/// Adds the fits of many systems at once on a GPU, in the modes and with the threads of those of one.
+#[cfg(feature = "cuda")]
+fn add_together(model: &mut Model) -> Result<()> {
+    use super::systems::{Ensembles, SystemsRow, measure};
+
+    let alone: Vec<Fit> = model.fit.iter().filter(|fit| fit.steps_by == StepsBy::Device).cloned().collect();
+    for fit in alone {
+        let width = Width::choose_for(fit.mode).map_err(|problem| Error::input(Width::VARIABLE, problem))?;
+        let takes = |n| assemble::system_stepper(fit.mode, 0, n).is_ok_and(|stepper| stepper.is_some());
+        let n = TOGETHER.into_iter().filter(|&n| takes(n)).collect();
+        // From t = 0.25 to 0.75.
+        let span = [2, 6];
+        let ensembles = Ensembles { n, systems: None, epsilon: super::EPSILON, span, most: u64::MAX, shape: None };
+        let (threads, precision) = (fit.threads as usize, Some(fit.mode));
+        let options = super::Options { width, threads, engine: EngineKind::Cuda, device: 0, precision, repeat: 2 };
+        let size = |row: SystemsRow| (row.n as u32, row.mean_block, row.seconds / row.block_steps.max(1) as f64);
+        let sizes: Vec<_> = measure(&ensembles, &options)?.rows.into_iter().map(size).collect();
+        if !sizes.is_empty() {
+            model.merge(Model { fit: vec![Fit::together(&fit, &sizes)] });
+        }
+    }
+    Ok(())
+}
+
+/// Adds nothing: this build has no GPU engine.
+#[cfg(not(feature = "cuda"))]
+fn add_together(_: &mut Model) -> Result<()> {
+    Ok(())
 }
 
 /// Returns the fits of a model as a table.
@@ -53,6 +93,9 @@ pub fn table(model: &Model) -> Table {
         rows.text("engine", "engine and what it computes on", |fit| fit.engine.clone()),
         rows.text("mode", "precision mode", |fit| fit.mode.name().into()),
         rows.text("integrator", "integrator that took the steps", |fit| fit.integrator.name().into()),
+        rows.text("steps_by", "host, device, or together: a device, those of many systems at once", |fit| {
+            fit.steps_by.name().into()
+        }),
         rows.counts("threads", "1", "threads", |fit| u64::from(fit.threads)),
     ];
     for (k, (name, text)) in Fit::PARAMETERS.into_iter().enumerate() {
@@ -77,7 +120,8 @@ fn without_block_steps(integrator: &IntegratorSettings) -> Option<[String; 2]> {
     })
 }
 
-/// Predicts a run of `set`, with every fit of a model for its integrator. `file` is its configuration, for errors.
+/// Predicts a run of `set`, with every fit of a model for its integrator, and for whole steps on a device where its
+/// settings allow them. `file` is its configuration, for errors.
 ///
 /// # Errors
 /// [`Error::Input`] for a scheme without block steps; as the CPU engine.
@@ -87,7 +131,9 @@ pub fn predictions<'a>(model: &'a Model, file: &Path, set: &Setup) -> Result<Vec
     }
     let times = natural_times(set)?;
     let integrator = Integrator::from_settings(&set.config.integrator).unwrap_or_default();
-    let fits = model.fits_for(integrator).into_iter();
+    let whole = assemble::scheme_on_device(&set.config).is_some();
+    let by = [StepsBy::Host].into_iter().chain(whole.then_some(StepsBy::Device));
+    let fits = by.flat_map(|steps_by| model.fits_for(integrator, steps_by));
     Ok(fits.filter_map(|fit| Some((fit, predict(fit, set, &times)?))).collect())
 }
 
@@ -100,6 +146,12 @@ pub fn beyond(fit: &Fit, n: usize) -> String {
     format!("; less certain: N = {} to {} was measured", fit.n_least, fit.n_most)
 }
 
+/// Returns what takes the block steps of a run of `set` by an engine on this machine.
+fn steps_by(set: &Setup, engine: Engine) -> StepsBy {
+    let is_whole = || assemble::engines(set, Session::default()).is_ok_and(|(_, notes)| notes.steps_on_device);
+    if engine == Engine::Cuda && is_whole() { StepsBy::Device } else { StepsBy::Host }
+}
+
 /// Describes the wall time of a run on this machine in one line: from the fitted model, or measured on its own
 /// beginning where the model has no fit for it. Says so if it is not known.
 ///
@@ -107,12 +159,65 @@ pub fn beyond(fit: &Fit, n: usize) -> String {
 /// As the CPU engine.
 pub fn forecast(set: &Setup) -> Result<String> {
     let model = match Model::path().map_or(Ok(None), |path| Model::read(&path)) {
-        Ok(model) => model.unwrap_or_default(),
+        Ok(Some(model)) => model,
+        Ok(None) => return Ok(pace::forecast(set)),
         // A mistake in the file of the model is no fault of this configuration.
         Err(error) => return Ok(format!("{}; the performance model is not used: {error}", pace::forecast(set))),
     };
     let n = set.particles.len();
-    let Some(fit) = fit_for(&model, &set.config, n) else { return Ok(pace::forecast(set)) };
+    let engine = assemble::forecast_engine(&set.config, n);
+    let fit = fit_for(&model, &set.config, engine, steps_by(set, engine));
+    let Some(fit) = fit else { return Ok(pace::forecast(set)) };
     let wall_time = predict(fit, set, &natural_times(set)?).map_or_else(String::new, |it| it.describe());
     Ok(format!("{wall_time}, from the particles and the model of {}{}", &fit.created, beyond(fit, n)))
+}
+
+/// Describes the wall time of an ensemble on this machine in one line, if a GPU takes the block steps of its members and
+/// the model has a fit for that; `set` is its member 0, which stands for all.
+///
+/// # Errors
+/// As the CPU engine.
+pub fn forecast_members(blueprint: &Blueprint, set: &Setup) -> Result<Option<String>> {
+    let config = &set.config;
+    let (engine, _) = blueprint.engine(None, config.force.device);
+    let model = Model::path().and_then(|path| Model::read(&path).ok().flatten()).unwrap_or_default();
+    if engine != Engine::Cuda || assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_none() {
+        return Ok(None);
+    }
+    let Some(together) = fit_for(&model, config, engine, StepsBy::Together) else { return Ok(None) };
+    let alone = fit_for(&model, config, engine, StepsBy::Device);
+    let times = natural_times(set)?;
+    Ok(members_time(together, alone, set, &times, blueprint.members.count()).map(|it| {
+        let n = set.particles.len();
+        let range = describe_range(it.seconds, it.within);
+        format!("{range} if all are like member 0, without outputs{}", beyond(together, n))
+    }))
+}
+
+/// Predicts `members` systems like `set`, whose steps a GPU takes together: as many as fill it share its time, and fewer
+/// take at least as long as one of them alone.
+fn members_time(together: &Fit, alone: Option<&Fit>, set: &Setup, times: &[f64], members: u64) -> Option<Prediction> {
+    let all = predict(together, set, times)?;
+    let least = alone.and_then(|alone| predict(alone, set, times)).map_or(0.0, |one| one.seconds);
+    Some(Prediction { seconds: (all.seconds * members as f64).max(least), ..all })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane_run::config::Config;
+
+    #[test]
+    fn members_share_a_gpu_that_is_full_and_otherwise_take_the_time_of_one() {
+        let text = "run = { name = 'e', t_end = 1 }\ninitial.plummer.n = 64\nforce = { engine = 'cpu', threads = 1 }\n";
+        let set = assemble::prepare(Config::from_str("e", text, Path::new(""), &[]).unwrap()).unwrap();
+        let times = natural_times(&set).unwrap();
+        let alone = Fit { force_step: 5e-6, step_factor: 0.5, steps_by: StepsBy::Device, ..Fit::default() };
+        let together = Fit::together(&alone, &[(64, 8.0, 1e-8)]);
+        let of = |members| members_time(&together, Some(&alone), &set, &times, members).unwrap().seconds;
+        let one = predict(&alone, &set, &times).unwrap().seconds;
+        assert!(one > 0.0 && of(1) == one && of(100) == one);
+        assert!((of(100_000) / (200.0 * one) - 1.0).abs() < 1e-6, "{} of {one}", of(100_000));
+        assert!((of(200_000) / of(100_000) - 2.0).abs() < 1e-9);
+    }
 }

@@ -4,7 +4,7 @@ use super::config::{self, CostFile, CostSweep, TimeSpan};
 use super::fit::{self, Power};
 use super::integrators::{Integrator, accuracies};
 use super::journal::{Journal, Outcome};
-use super::model::{Fit, Model};
+use super::model::{Fit, Model, StepsBy};
 use super::points::{self, Work};
 use super::predict;
 use super::report::{Report, Rows, mode_names};
@@ -38,7 +38,7 @@ impl Row {
     }
 }
 
-/// An engine in a mode with an integrator: its rows and the laws through them.
+/// An engine in a mode with an integrator, and what took its steps: its rows and the laws through them.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// Engine.
@@ -115,27 +115,36 @@ pub fn lines(points: &[(Key, Outcome<Measured>)]) -> Result<Vec<Line>> {
                 targets_share: unknown,
             }));
         }
-        let Some(first) = rows.first() else { continue };
-        let (engine, mode, integrator) = (first.key.engine.clone(), first.key.mode, first.key.integrator);
-        let over_n = |of: fn(&Measured) -> f64| -> Vec<(f64, f64)> {
-            rows.iter().map(|row| (f64::from(row.key.n), of(&row.best))).collect()
-        };
-        let block_steps = fit::power(&over_n(Measured::block_steps_per_time_unit));
-        let mean_block = fit::power(&over_n(Measured::mean_block));
-        let mut fit = Fit::from_rows(&rows)?;
-        predict::calibrate(&mut fit, &rows)?;
-        for row in &mut rows {
-            let n = f64::from(row.key.n);
-            row.modelled = fit.seconds_of(n, &row.best.groups);
-            if let Some((steps, block)) = block_steps.zip(mean_block) {
-                let (steps, block) = (row.best.span * steps.at(n), block.at(n));
-                row.from_n = steps * fit.step(n, block);
-                row.targets_share = fit.force_target * block / fit.step(n, block);
-            }
+        // Large systems are stepped by the host even where a GPU takes the steps of smaller ones.
+        let (on_device, by_host): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.best.steps_on_device);
+        for rows in [by_host, on_device] {
+            lines.extend(fitted(rows)?);
         }
-        lines.push(Line { engine, mode, integrator, rows, block_steps, mean_block, fit });
     }
     Ok(lines)
+}
+
+/// Returns the line of the rows of an engine, integrator and mode, whose steps the same took; [`None`] if there are none.
+fn fitted(mut rows: Vec<Row>) -> Result<Option<Line>> {
+    let Some(first) = rows.first() else { return Ok(None) };
+    let (engine, mode, integrator) = (first.key.engine.clone(), first.key.mode, first.key.integrator);
+    let over_n = |of: fn(&Measured) -> f64| -> Vec<(f64, f64)> {
+        rows.iter().map(|row| (f64::from(row.key.n), of(&row.best))).collect()
+    };
+    let block_steps = fit::power(&over_n(Measured::block_steps_per_time_unit));
+    let mean_block = fit::power(&over_n(Measured::mean_block));
+    let mut fit = Fit::from_rows(&rows)?;
+    predict::calibrate(&mut fit, &rows)?;
+    for row in &mut rows {
+        let n = f64::from(row.key.n);
+        row.modelled = fit.seconds_of(n, &row.best.groups);
+        if let Some((steps, block)) = block_steps.zip(mean_block) {
+            let (steps, block) = (row.best.span * steps.at(n), block.at(n));
+            row.from_n = steps * fit.step(n, block);
+            row.targets_share = fit.force_target * block / fit.step(n, block);
+        }
+    }
+    Ok(Some(Line { engine, mode, integrator, rows, block_steps, mean_block, fit }))
 }
 
 /// True if the workload is that of PZ table 2.
@@ -222,6 +231,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
         engine: String,
         mode: String,
         integrator: &'static str,
+        steps_by: &'static str,
         laws: [f64; 6],
         model: [f64; 7],
         scatter: [f64; 2],
@@ -236,6 +246,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
         engine: line.engine.clone(),
         mode: line.mode.name().into(),
         integrator: line.integrator.name(),
+        steps_by: line.fit.steps_by.name(),
         laws: laws(line.block_steps, line.mean_block),
         model: line.fit.parameters(),
         scatter: [line.fit.scatter, scatter_from_n(&line.rows)],
@@ -246,6 +257,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
         engine: format!("{} (Portegies Zwart et al. 2007, table 3)", it.name),
         mode: "-".into(),
         integrator: Integrator::Hermite4.name(),
+        steps_by: StepsBy::Host.name(),
         laws: of_paper,
         model: [nan, nan, it.host, nan, nan, it.send.zip(it.receive).map_or(nan, |(a, b)| a + b), it.pair],
         scatter: [nan, pz_scatter(k)],
@@ -256,6 +268,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
         rows.text("engine", "engine and what it computes on", |it| it.engine.clone()),
         rows.text("mode", "precision mode", |it| it.mode.clone()),
         rows.text("integrator", "scheme with its order", |it| it.integrator.into()),
+        rows.text("steps_by", "what took the block steps", |it| it.steps_by.into()),
     ];
     let names = [
         ("block_steps_at_1", "1/time", "block steps in a time unit = this times N to the power (eq. 17)"),

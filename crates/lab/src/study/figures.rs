@@ -6,6 +6,7 @@ use super::energy::ModeLaw;
 use super::force::{Errors, Key};
 use super::integrators::Integrator;
 use super::laws;
+use super::model::StepsBy;
 use crate::literature::tables::{
     BLOCK_STEPS, HI_TABLE_2, MEAN_BLOCK, PZ_ENERGY_FLOOR, PZ_FIGURE_5, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3,
 };
@@ -285,9 +286,10 @@ pub fn cost(lines: &[Line], span: &TimeSpan, remarks: &[(String, String)]) -> Fi
     figures
 }
 
-/// Name of a line: mode, engine, and the integrator where there are several.
+/// Name of a line: mode, engine, whether a GPU took its steps, and the integrator where there are several.
 fn line_name(line: &Line, several: bool) -> String {
-    let name = format!("{}, {}", line.mode.name(), line.engine);
+    let whole = if line.fit.steps_by == StepsBy::Device { ", whole steps" } else { "" };
+    let name = format!("{}, {}{whole}", line.mode.name(), line.engine);
     if several { format!("{}, {name}", line.integrator.name()) } else { name }
 }
 

@@ -4,6 +4,9 @@
 //! (eqs 11, 12), t_force = t_pair N n (eq. 15) and t_comm proportional to the particles sent (eq. 13). Here the engine predicts its
 //! sources, so the term in N is measured inside it; and each part has a constant: what starting a step and an evaluation takes.
 //! Host and engine are timed apart, so the two terms in n, correction and communication, do not mix.
+//!
+//! Where a GPU takes whole block steps there is no part of the host, and the same terms have other values: a fit says
+//! what took its steps. The steps of many systems at once have the times of a GPU that is full of them.
 
 use super::cost::Row;
 use super::fit;
@@ -30,6 +33,31 @@ pub struct Model {
     pub fit: Vec<Fit>,
 }
 
+/// What takes the block steps that a fit is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StepsBy {
+    /// The host, with the engine's forces.
+    #[default]
+    Host,
+    /// A GPU by itself.
+    Device,
+    /// A GPU, those of many systems at once: the times are its time for a step of any of them.
+    Together,
+}
+
+impl StepsBy {
+    /// Returns the name in files and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Device => "device",
+            Self::Together => "together",
+        }
+    }
+}
+
 /// Fit of an engine in a mode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +69,9 @@ pub struct Fit {
     /// Integrator that took the steps.
     #[serde(default)]
     pub integrator: Integrator,
+    /// What took the steps.
+    #[serde(default)]
+    pub steps_by: StepsBy,
     /// Number of threads.
     pub threads: u32,
     /// Name of the machine.
@@ -132,7 +163,7 @@ impl Fit {
         groups.iter().map(of).sum()
     }
 
-    /// Fits the model to spheres of one engine and mode. Every group of block steps of like size counts by its share in the wall
+    /// Fits the model to spheres of one engine and mode, whose steps the same took. Every group of block steps of like size counts by its share in the wall
     /// time of its sphere.
     ///
     /// # Errors
@@ -159,6 +190,7 @@ impl Fit {
             engine: first.key.engine.clone(),
             mode: first.key.mode,
             integrator: first.key.integrator,
+            steps_by: if first.best.steps_on_device { StepsBy::Device } else { StepsBy::Host },
             threads: first.key.threads as u32,
             host: stamp.host,
             processor: stamp.processor,
@@ -178,6 +210,34 @@ impl Fit {
         let misfit = |row: &Row| (row.best.seconds / fit.seconds_of(f64::from(row.key.n), &row.best.groups)).ln();
         fit.scatter = (rows.iter().map(|row| misfit(row).powi(2)).sum::<f64>() / rows.len() as f64).sqrt();
         Ok(fit)
+    }
+
+    /// Fits the model to systems whose steps a GPU takes together: for each size N the mean block, and the time of the
+    /// GPU for a step of any system, in s. All else is that of `alone`, the fit of a single system on the GPU.
+    #[must_use]
+    pub fn together(alone: &Self, sizes: &[(u32, f64, f64)]) -> Self {
+        let row = |&(n, block, seconds): &(u32, f64, f64)| {
+            let n = f64::from(n);
+            ([1.0, n, block, n * block].map(|x| x / seconds), 1.0)
+        };
+        let rows: Vec<_> = sizes.iter().map(row).collect();
+        let [force_step, force_source, force_target, force_pair] = fit::nonnegative(&rows);
+        let mut fit = Self {
+            steps_by: StepsBy::Together,
+            n_least: sizes.iter().map(|(n, ..)| *n).min().unwrap_or_default(),
+            n_most: sizes.iter().map(|(n, ..)| *n).max().unwrap_or_default(),
+            host_step: 0.0,
+            host_source: 0.0,
+            host_target: 0.0,
+            force_step,
+            force_source,
+            force_target,
+            force_pair,
+            ..alone.clone()
+        };
+        let misfit = |(n, block, seconds): &(u32, f64, f64)| (seconds / fit.step(f64::from(*n), *block)).ln().powi(2);
+        fit.scatter = (sizes.iter().map(misfit).sum::<f64>() / sizes.len() as f64).sqrt();
+        fit
     }
 }
 
@@ -220,13 +280,15 @@ impl Model {
         self.fit.iter().filter_map(wrong).collect()
     }
 
-    /// Returns the fits for runs with an integrator: those that were measured with it, and elsewhere those of the
-    /// Hermite scheme, whose forces are the same.
+    /// Returns the fits for runs with an integrator whose steps something takes: those that were measured with it, and
+    /// elsewhere those of the Hermite scheme, whose forces are the same.
     #[must_use]
-    pub fn fits_for(&self, integrator: Integrator) -> Vec<&Fit> {
-        let measured: Vec<&Fit> = self.fit.iter().filter(|fit| fit.integrator == integrator).collect();
+    pub fn fits_for(&self, integrator: Integrator, steps_by: StepsBy) -> Vec<&Fit> {
+        let of =
+            |integrator| self.fit.iter().filter(move |fit| (fit.integrator, fit.steps_by) == (integrator, steps_by));
+        let measured: Vec<&Fit> = of(integrator).collect();
         let without = |fit: &&Fit| !measured.iter().any(|it| it.is_of_place(fit));
-        let others = self.fit.iter().filter(|fit| fit.integrator == Integrator::default());
+        let others = of(Integrator::default());
         let others: Vec<&Fit> = others.filter(without).collect();
         measured.into_iter().chain(others).collect()
     }
@@ -243,11 +305,99 @@ impl Model {
         write_atomically(path, |path| std::fs::write(path, &text).map_err(|e| Error::storage(path, e)))
     }
 
-    /// Adds other fits, and replaces those of the same engine, mode, integrator, threads and machine.
+    /// Adds other fits, and replaces those of the same engine, mode, integrator, threads and machine with steps by the
+    /// same.
     pub fn merge(&mut self, newer: Self) {
         for fit in newer.fit {
-            self.fit.retain(|old| !(old.is_of_place(&fit) && old.integrator == fit.integrator));
+            let kind = |it: &Fit| (it.integrator, it.steps_by);
+            self.fit.retain(|old| !(old.is_of_place(&fit) && kind(old) == kind(&fit)));
             self.fit.push(fit);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::trial::Measured;
+    use crate::study::trials::Key;
+
+    /// Rows of a table in the folder of the GPU's measurements, the first after the text `after`: the first `K` numbers.
+    fn rows<const K: usize>(file: &str, after: &str) -> Vec<[f64; K]> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/performance/cuda").join(file);
+        let text = std::fs::read_to_string(path).unwrap();
+        let numbers = |line: &str| -> Option<[f64; K]> {
+            let numbers = line.split_whitespace().map_while(|word| word.parse().ok()).take(K);
+            numbers.collect::<Vec<_>>().try_into().ok()
+        };
+        let lines = text.lines().skip_while(|line| !line.contains(after));
+        let found: Vec<_> = lines.map(numbers).skip_while(Option::is_none).map_while(|row| row).collect();
+        assert!(found.len() >= 5, "{file}: {after}");
+        found
+    }
+
+    /// The sphere of a line of `tisane bench run`, with whole block steps on the device: N, ν, seconds, block steps in a
+    /// time unit, their law, mean block.
+    fn row([n, nu, seconds, steps, _, block]: [f64; 6]) -> Row {
+        let key = Key {
+            n: n as u32,
+            seed: 1,
+            engine: "cuda".into(),
+            mode: Precision::Mixed,
+            integrator: Integrator::Hermite4,
+            accuracy: nu,
+            epsilon: 1.0 / 256.0,
+            dt_max: 0.125,
+            dt_min: 0.5f64.powi(26),
+            span: [0.25, 0.5],
+            threads: 16,
+            repetition: Some(0),
+        };
+        let block_steps = (0.25 * steps) as u64;
+        let particle_steps = (block * block_steps as f64) as u64;
+        let group = Group { block_steps, particle_steps, host: 0.0, force: seconds };
+        let groups = vec![group];
+        let best = Measured { seconds, span: 0.25, block_steps, particle_steps, groups, ..Measured::default() };
+        let best = Measured { steps_on_device: true, ..best };
+        Row { key, best, modelled: f64::NAN, from_n: f64::NAN, targets_share: f64::NAN }
+    }
+
+    /// A step of one H200 takes microseconds, and a pair what the kernel's loop needs.
+    #[test]
+    fn the_model_is_that_of_steps_on_a_device() {
+        for (mode, pair) in [("mixed, 16", 1.55e-12), ("f64, 16", 2.9e-12)] {
+            let rows: Vec<Row> = rows("steps.txt", &format!("device 0), {mode}")).into_iter().map(row).collect();
+            let fit = Fit::from_rows(&rows).unwrap();
+            assert_eq!((fit.steps_by, fit.host_step), (StepsBy::Device, 0.0));
+            assert!((2e-6..6e-6).contains(&fit.force_step), "{mode}: {:e}", fit.force_step);
+            assert!((fit.force_pair / pair).ln().abs() < 0.5, "{mode}: {:e}", fit.force_pair);
+            assert!(fit.scatter < 0.1, "{mode}: {:?}, {}", fit.parameters(), fit.scatter);
+        }
+    }
+
+    #[test]
+    fn the_model_is_that_of_many_systems_at_once() {
+        let alone = Fit { engine: "cuda".into(), step_factor: 0.5, host_step: 1.0, ..Fit::default() };
+        for (mode, pair) in [("--precision mixed", 2.7e-12), ("--precision f64", 4.0e-12)] {
+            let size = |[n, _, steps, block, _, seconds]: [f64; 6]| (n as u32, block, seconds / steps);
+            let sizes: Vec<_> = rows("systems.txt", mode).into_iter().map(size).collect();
+            let fit = Fit::together(&alone, &sizes);
+            assert_eq!((fit.steps_by, fit.n_least, fit.n_most), (StepsBy::Together, 64, 1024));
+            assert!((fit.force_pair / pair).ln().abs() < 0.5, "{mode}: {:e}", fit.force_pair);
+            assert!(fit.scatter < 0.15 && fit.host_step == 0.0, "{mode}: {:?}, {}", fit.parameters(), fit.scatter);
+        }
+    }
+
+    /// The multi-point scheme has the forces of the Hermite scheme, but its steps are the host's.
+    #[test]
+    fn whole_steps_on_a_device_say_nothing_of_those_of_the_host() {
+        let by = |steps_by| Fit { steps_by, threads: 1, ..Fit::default() };
+        let mut model = Model { fit: vec![by(StepsBy::Device), by(StepsBy::Together)] };
+        assert!(model.fits_for(Integrator::Multipoint6, StepsBy::Host).is_empty());
+        assert!(model.fits_for(Integrator::Hermite4, StepsBy::Host).is_empty());
+        assert_eq!(model.fits_for(Integrator::Hermite4, StepsBy::Device), [&by(StepsBy::Device)]);
+        model.merge(Model { fit: vec![by(StepsBy::Host), by(StepsBy::Device)] });
+        assert_eq!(model.fit.len(), 3);
+        assert_eq!(model.fits_for(Integrator::Multipoint6, StepsBy::Host), [&by(StepsBy::Host)]);
     }
 }

@@ -10,7 +10,7 @@
 
 use super::cost::Row;
 use super::integrators::Integrator;
-use super::model::{Fit, Model};
+use super::model::{Fit, Model, StepsBy};
 use super::plummer::{self, Sphere};
 use tisane::error::Result;
 use tisane::force::precision::Precision;
@@ -170,11 +170,10 @@ pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
     })
 }
 
-/// Returns the fit for a configuration of `n` particles: that of the engine it would take on this machine, its mode,
-/// integrator and threads.
+/// Returns the fit for a configuration with an engine of this machine and steps by the same: that of its mode, integrator
+/// and threads.
 #[must_use]
-pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fit> {
-    let engine = assemble::forecast_engine(config, n);
+pub fn fit_for<'a>(model: &'a Model, config: &Config, engine: Engine, steps_by: StepsBy) -> Option<&'a Fit> {
     let described = assemble::describe_engine(engine, config.force.device).ok()?;
     let threads = super::trials::threads(config.force.threads) as u32;
     let asked = config.force.precision();
@@ -182,7 +181,7 @@ pub fn fit_for<'a>(model: &'a Model, config: &Config, n: usize) -> Option<&'a Fi
     let host = machine::host();
     let fits = |fit: &&Fit| (&fit.engine, fit.mode, fit.threads, &fit.host) == (&described, mode, threads, &host);
     let integrator = Integrator::from_settings(&config.integrator)?;
-    model.fits_for(integrator).into_iter().find(fits)
+    model.fits_for(integrator, steps_by).into_iter().find(fits)
 }
 
 #[cfg(test)]

@@ -36,6 +36,9 @@ pub struct Measured {
     pub errors: Vec<f64>,
     /// Block steps by size: group k has those of 2^k to 2^(k+1) − 1 particles.
     pub groups: Vec<Group>,
+    /// True if a GPU took whole block steps.
+    #[serde(default)]
+    pub steps_on_device: bool,
     /// Time of each phase of the block steps, if it was measured.
     #[serde(skip)]
     pub profile: Option<Profile>,
@@ -123,12 +126,15 @@ struct Trial {
     particles: Particles,
     propagator: Propagator,
     profiler: Profiler,
+    /// True if the device takes whole block steps.
+    steps_on_device: bool,
     now: Time,
 }
 
 impl Trial {
     fn of(set: &Setup, session: Session) -> Result<Self> {
         let (engines, notes) = assemble::engines(set, session)?;
+        let steps_on_device = notes.steps_on_device;
         // Without a profile the engine is timed too, but not its phases.
         let (propagator, profiler) = match notes.profiler {
             Some(profiler) => (engines.propagator, profiler),
@@ -137,7 +143,8 @@ impl Trial {
                 (engines.propagator.timed(&profiler), profiler)
             }
         };
-        Ok(Self { kind: engines.kind, particles: set.particles.clone(), propagator, profiler, now: Time::default() })
+        let (kind, particles, now) = (engines.kind, set.particles.clone(), Time::default());
+        Ok(Self { kind, particles, propagator, profiler, steps_on_device, now })
     }
 
     /// Does some work on the threads of a run; errors are in the user's units.
@@ -163,7 +170,7 @@ impl Trial {
             }
         }
         let before = self.energy()?;
-        let mut it = Measured::default();
+        let mut it = Measured { steps_on_device: self.steps_on_device, ..Measured::default() };
         while self.now < to {
             self.step(&mut it, to)?;
             let late = is_late();
@@ -225,9 +232,10 @@ impl Trial {
         due.filter(|due| Some(*due) == first).count()
     }
 
-    /// Returns the number of block steps to take at once: an engine on a GPU may take many by itself.
+    /// Returns the number of block steps to take at once: many where a GPU takes them by itself, and otherwise one, whose
+    /// size and time are then known.
     fn at_once(&self) -> u64 {
-        if self.kind == EngineKind::Cuda { u64::MAX } else { 1 }
+        if self.steps_on_device { u64::MAX } else { 1 }
     }
 
     /// Takes the next block steps, at most up to the next multiple of dt_max, and adds their counts and times.

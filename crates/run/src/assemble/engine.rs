@@ -231,7 +231,8 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
 }
 
 /// Returns the scheme of a configuration if a device may take its whole block steps.
-pub(crate) fn scheme_on_device(config: &Config) -> Option<StepScheme> {
+#[must_use]
+pub fn scheme_on_device(config: &Config) -> Option<StepScheme> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
     let scheme = match config.integrator.scheme().build(config.force.precision(), clock) {
         AnyIntegrator::Forces(integrator) => integrator.step_scheme(),

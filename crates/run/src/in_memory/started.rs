@@ -1,5 +1,7 @@
 //! Simulation in memory after its start: the system with its engines, and the state at the time that was asked for.
 
+mod turns;
+
 use super::State;
 use crate::assemble;
 use crate::config::{Config, Loaded, Real};
@@ -155,37 +157,6 @@ impl Started {
         let whole = periods.floor().max(0.0);
         let rest = ((periods - whole) * f64::from(LOG2_TICKS_PER_DT_MAX).exp2()).round();
         Ok(Time(Time::from_dt_max(whole as u64).0.saturating_add_signed(rest as i64)))
-    }
-
-    /// Advances the system by the settings of `config`; see [`super::InMemory::integrate`].
-    pub(super) fn integrate(
-        &mut self,
-        t: f64,
-        config: &Config,
-        go_on: &mut (dyn FnMut(&System) -> bool + Send),
-    ) -> Result<bool> {
-        let until = self.moment(t)?;
-        if t < self.time || until < self.until {
-            let problem = format!("{t} is before the present time, {}: the integration goes forward only", self.time);
-            return Err(Error::input("time", problem));
-        }
-        self.check_whole()?;
-        loop {
-            let done = match self.system.advance(until, 1) {
-                Ok(done) => done,
-                Err(error) => return Err(self.fail(error, config)),
-            };
-            if done.block_steps == 0 {
-                self.arrive(until, t);
-                return Ok(true);
-            }
-            let reached = done.now == until;
-            if !go_on(&self.system) && !reached {
-                let state = &self.system.state;
-                self.arrive(done.now, state.clock.time(done.now) * state.scale.time);
-                return Ok(false);
-            }
-        }
     }
 
     /// Returns an error if the integration has failed.
