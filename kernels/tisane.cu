@@ -7,3 +7,4 @@
 #include "steps.cu"
 #include "systems.cu"
 #include "few_bodies.cu"
+#include "launched_steps.cu"

@@ -1,4 +1,5 @@
-//! Whole block steps on the device (kernels/steps.cu): the host launches some hundred at a time.
+//! Whole block steps on the device by a kernel that keeps the particles in shared memory (kernels/steps.cu): the host
+//! launches some hundred at a time.
 
 use super::device::{Device, Memory, Pinned};
 use super::launch::Arrays;
@@ -67,7 +68,7 @@ pub struct StepsCall<'a> {
 }
 
 /// Kernel of block steps with its memory, for a number of sources.
-pub struct DeviceSteps {
+pub struct ResidentSteps {
     // Keeps the kernel loaded.
     _module: Module,
     kernel: Kernel<StepsCall<'static>>,
@@ -92,7 +93,7 @@ pub struct DeviceSteps {
     current: bool,
 }
 
-impl DeviceSteps {
+impl ResidentSteps {
     /// Prepares the steps of `sources` sources by up to `blocks` thread blocks; [`None`] if there is no kernel for this device, or too little memory.
     ///
     /// # Errors
