@@ -2,3 +2,4 @@
 #include "steps.cu"
 #include "systems.cu"
 #include "few_bodies.cu"
+#include "launched_steps.cu"

@@ -31,6 +31,38 @@ pub enum StepScheme {
 }
 
 impl StepScheme {
+    /// Returns ν, or η of a multi-point scheme.
+    #[must_use]
+    pub const fn accuracy(self) -> f64 {
+        match self {
+            Self::Hermite4 { nu: accuracy, .. } | Self::Multipoint { eta: accuracy, .. } => accuracy,
+        }
+    }
+
+    /// Returns the number of evaluations and corrections a step.
+    #[must_use]
+    pub const fn iterations(self) -> u32 {
+        match self {
+            Self::Hermite4 { iterations, .. } => iterations,
+            Self::Multipoint { .. } => 1,
+        }
+    }
+
+    /// Returns the number of earlier points.
+    #[must_use]
+    pub const fn points(self) -> u32 {
+        match self {
+            Self::Hermite4 { .. } => 0,
+            Self::Multipoint { points, .. } => points,
+        }
+    }
+
+    /// Returns true for the criterion of a multi-point scheme that takes third derivatives.
+    #[must_use]
+    pub const fn is_third(self) -> bool {
+        matches!(self, Self::Multipoint { third: true, .. })
+    }
+
     /// Returns ν of the 4th-order scheme with one evaluation a step, which needs nothing but the particle's own state.
     #[must_use]
     pub fn plain_nu(self) -> Option<f64> {

@@ -5,6 +5,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Advice to a user without a usable GPU.
 const ADVICE: &str =
@@ -12,6 +13,9 @@ const ADVICE: &str =
 
 /// Oldest CUDA version that a driver must support: older drivers lack functions that this program calls.
 const MIN_CUDA: i32 = 13_000;
+
+/// Number of looks at a word, some microseconds, before the driver is asked whether the device still works.
+const SPINS: usize = 1 << 12;
 
 /// Properties of a GPU of this machine, as reported by its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -314,6 +318,36 @@ impl Device {
     pub fn mark<const PHASES: usize>(&self, watch: Option<&Stopwatch<PHASES>>, mark: usize) -> Result<()> {
         watch
             .map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(driver_error("recording an event")))
+    }
+
+    /// Waits until a kernel on the stream writes `value` to a word of `pinned`, and with it what it wrote before. This is
+    /// quicker than to wait for the stream, and other work on it goes on.
+    ///
+    /// # Errors
+    /// If work on the stream failed, or ended without writing the value.
+    pub fn wait_for(&self, pinned: &Pinned, word: usize, value: u64) -> Result<()> {
+        assert!(word < pinned.words, "a word beyond the end of pinned memory");
+        // SAFETY: an initialised, aligned word, which is only read here, and by the device only written as a whole.
+        let word = unsafe { AtomicU64::from_ptr(pinned.address.add(word)) };
+        loop {
+            for _ in 0..SPINS {
+                if word.load(Ordering::Acquire) == value {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+            // SAFETY: the stream of this device, which lives as long.
+            match unsafe { sys::cuStreamQuery(self.stream()) } {
+                sys::CUresult::CUDA_ERROR_NOT_READY => (),
+                result => {
+                    result.result().map_err(driver_error("computing"))?;
+                    if word.load(Ordering::Acquire) != value {
+                        let problem = "the GPU ended its work without a report".into();
+                        return Err(Error::Integration { problem, help: None });
+                    }
+                }
+            }
+        }
     }
 
     /// Waits until all work on the stream is done.

@@ -121,6 +121,13 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Returns the call for the moment `now`, in ticks.
+    #[must_use]
+    pub fn at(mut self, now: u64) -> Self {
+        self.now = now;
+        self
+    }
+
     /// Returns the call for a batch of targets, with the bags divided into spans.
     #[must_use]
     pub fn batch(mut self, (first, batch): (usize, usize), (span_bags, spans): (usize, usize)) -> Self {

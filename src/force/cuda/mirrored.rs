@@ -4,7 +4,7 @@ use super::acceleration::{COMPONENTS, THREADS};
 use super::acceleration_shape::{AccelerationShape, MAX_THREADS};
 use super::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
 use super::staging::{FORCE, STATE, TARGET};
-use super::{step_shape, steps, system_call, system_shape};
+use super::{launched_steps, step_shape, steps, system_call, system_shape};
 use crate::force::canonical::BAG;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS, with_mode};
 use crate::force::precision::Precision;
@@ -17,6 +17,7 @@ const CALL: &str = include_str!("../../../kernels/call.cuh");
 const WHOLE: &str = include_str!("../../../kernels/force_whole.cu");
 const ACCELERATION: &str = include_str!("../../../kernels/acceleration.cu");
 const STEPS: &str = include_str!("../../../kernels/steps.cuh");
+const LAUNCHED: &str = include_str!("../../../kernels/launched_steps.cuh");
 const MEMBERS: &str = include_str!("../../../kernels/members.cuh");
 const SYSTEMS: &str = include_str!("../../../kernels/systems.cuh");
 const FEW_BODIES: &str = include_str!("../../../kernels/few_bodies.cu");
@@ -133,6 +134,8 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(MEMBERS, "COLUMNS"), step_shape::COLUMNS),
         (number(STEPS, "ROWS") * (number(CANONICAL, "BAG") + 4), step_shape::SCRATCH),
         (number(MEMBERS, "REFUSED"), steps::REFUSED as usize),
+        (number(LAUNCHED, "STEP_CHUNK"), launched_steps::CHUNK),
+        (number(LAUNCHED, "CORRECT_THREADS"), launched_steps::CORRECT_THREADS),
         (number(SYSTEMS, "SYSTEM_THREADS"), system_shape::MOST_THREADS),
         (number(SYSTEMS, "SYSTEM_BAGS"), system_shape::MOST_BAGS),
         (number(SYSTEMS, "REPORTED"), system_call::REPORTED),

@@ -12,8 +12,11 @@ mod acceleration_shape;
 mod candidates;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device;
+mod device_steps;
 mod launch;
 mod launch_shape;
+mod launched_call;
+mod launched_steps;
 mod memory_plan;
 #[cfg(test)]
 mod mirrored;
@@ -25,6 +28,7 @@ mod several_blocks;
 mod staging;
 mod step_history;
 mod step_shape;
+mod step_state;
 mod steps;
 mod system_call;
 mod system_shape;
@@ -36,6 +40,7 @@ pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
 pub use candidates::candidates;
 pub use device::{DeviceInfo, find, list};
+pub use device_steps::StepKernels;
 pub use launch_shape::{Compiled, LaunchShape, compiled};
 pub use memory_plan::MemoryPlan;
 pub use step_shape::StepShape;
@@ -57,9 +62,10 @@ use crate::error::{Error, Result};
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use device::{Device, Stopwatch};
+use device_steps::DeviceSteps;
 use launch::{Arrays, Call, Kernels, Scalars};
+use launched_steps::Launcher;
 use staging::Staging;
-use steps::DeviceSteps;
 
 /// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
@@ -81,7 +87,9 @@ pub struct CudaEngine {
     shapes: TuningTable,
     shape: Option<LaunchShape>,
     stepping: bool,
-    /// Largest number of thread blocks that take whole block steps.
+    /// Kernels that take whole block steps, if they were asked for.
+    step_kernels: Option<StepKernels>,
+    /// Largest number of thread blocks of the resident one.
     step_blocks: usize,
 }
 
@@ -118,6 +126,7 @@ impl CudaEngine {
             shapes,
             shape: None,
             stepping: true,
+            step_kernels: None,
             step_blocks,
         })
     }
@@ -137,6 +146,15 @@ impl CudaEngine {
     /// Allows or forbids that the device takes whole block steps. This changes no bit.
     pub fn set_stepping(&mut self, on: bool) {
         self.stepping = on;
+    }
+
+    /// Sets the kernels that take whole block steps, or with [`None`] leaves the choice to the engine: for tests that they
+    /// change no bit.
+    pub fn set_step_kernels(&mut self, kernels: Option<StepKernels>) {
+        if self.step_kernels != kernels {
+            self.step_kernels = kernels;
+            self.held = None;
+        }
     }
 
     /// Sets the largest number of thread blocks of whole block steps; all of them run at the same time. It changes no bit.
@@ -331,7 +349,8 @@ impl ForceEngine for CudaEngine {
         self.device.bind()?;
         if held.steps.is_none() {
             let sizes = (held.sources, held.slots);
-            held.steps = Some(DeviceSteps::new(&self.device, self.precision, sizes, self.step_blocks)?);
+            let by = (self.step_kernels, self.step_blocks);
+            held.steps = Some(DeviceSteps::new(&self.device, self.precision, sizes, by)?);
         }
         Ok(matches!(held.steps, Some(Some(_))))
     }
@@ -349,8 +368,13 @@ impl ForceEngine for CudaEngine {
         if self.held.as_ref().is_some_and(|held| held.staging.changed() > 0) {
             self.flush()?;
         }
-        let Some(Buffers { arrays, steps: Some(Some(steps)), .. }) = &mut self.held else { return Ok(None) };
-        steps.take(&self.device, arrays, (p, self.clock, self.eps2), rules, span, pause)
+        let Some(Buffers { arrays, staging, steps: Some(Some(steps)), sources, .. }) = &mut self.held else {
+            return Ok(None);
+        };
+        let shape = |targets| self.shape.unwrap_or_else(|| self.shapes.choose(*sources, targets));
+        let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
+        let system = (p, self.clock, self.eps2);
+        steps.take(launcher, system, rules, span, (pause, staging.free_words()))
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {

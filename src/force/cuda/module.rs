@@ -3,6 +3,7 @@
 use super::acceleration::AccelerationCall;
 use super::device::{Device, driver_error};
 use super::launch::Call;
+use super::launched_call::LaunchedCall;
 use super::nvrtc;
 use super::steps::StepsCall;
 use super::system_call::SystemsCall;
@@ -46,6 +47,11 @@ unsafe impl KernelArgument for Call<'static> {
 // SAFETY: has the layout of `Steps` in kernels/steps.cuh; the engine checks what it points to.
 unsafe impl KernelArgument for StepsCall<'static> {
     type For<'a> = StepsCall<'a>;
+}
+
+// SAFETY: has the layout of `Launched` in kernels/launched_steps.cuh; whoever launches checks what it points to.
+unsafe impl KernelArgument for LaunchedCall<'static> {
+    type For<'a> = LaunchedCall<'a>;
 }
 
 // SAFETY: has the layout of `Systems` in kernels/systems.cuh; whoever launches checks what it points to.

@@ -26,7 +26,7 @@ pub struct Staging {
 }
 
 /// Returns the number of words of a column of `n` u32.
-const fn index_words(n: usize) -> usize {
+pub const fn index_words(n: usize) -> usize {
     n.div_ceil(2)
 }
 
@@ -126,6 +126,12 @@ impl Staging {
         device.copy_up(&self.up, 0..self.words(targets), upload)?;
         self.changed = 0;
         Ok(())
+    }
+
+    /// Returns the pinned memory of the upload, which others may use while no particle is staged and nothing is copied.
+    pub fn free_words(&mut self) -> &mut Pinned {
+        debug_assert_eq!(self.changed, 0, "a staged particle would be lost");
+        &mut self.up
     }
 
     /// Returns the address at which the device writes the forces.

@@ -2,6 +2,7 @@
 
 use super::device::{Device, Memory, Pinned};
 use crate::error::Result;
+use crate::force::block_steps::StepScheme;
 use crate::particles::{History, Vec3};
 use crate::time::Time;
 use rayon::prelude::*;
@@ -17,23 +18,35 @@ pub struct StepHistory {
     sources: usize,
     slots: usize,
     columns: Memory,
-    /// Copies of the thread blocks, with which they work.
+    /// Columns of other lengths: copies of the thread blocks, with which they work, or what the targets get.
     working: Memory,
     pinned: Pinned,
 }
 
 impl StepHistory {
-    /// Allocates memory for schemes with `points` earlier points, where thread blocks work with `working` particles in
-    /// all; [`None`] if there is too little.
+    /// Makes `history` what a scheme keeps, with room for `working` particles besides `slots`. Returns true if there is
+    /// memory for it, and true if it is empty yet.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn new(
+    pub fn prepare(
+        history: &mut Option<Self>,
         device: &Device,
-        points: usize,
-        (sources, slots): (usize, usize),
-        working: usize,
-    ) -> Result<Option<Self>> {
+        scheme: StepScheme,
+        sizes: (usize, usize, usize),
+    ) -> Result<(bool, bool)> {
+        let points = scheme.points() as usize;
+        if history.as_ref().map_or(0, |history| history.points) == points {
+            return Ok((true, false));
+        }
+        *history = None;
+        if points > 0 {
+            *history = Self::new(device, points, sizes)?;
+        }
+        Ok((points == 0 || history.is_some(), true))
+    }
+
+    fn new(device: &Device, points: usize, (sources, slots, working): (usize, usize, usize)) -> Result<Option<Self>> {
         let columns = (3 * DERIVATIVES + POINT_COLUMNS) * points;
         if 8 * columns * (slots + working) > device.free_bytes()? {
             return Ok(None);
@@ -43,12 +56,7 @@ impl StepHistory {
         Ok(Some(Self { points, sources, slots, columns: memory(slots)?, working: memory(working)?, pinned }))
     }
 
-    /// Returns the number of earlier points.
-    pub fn points(&self) -> usize {
-        self.points
-    }
-
-    /// Returns the addresses of the columns, and of the copies with which thread blocks work.
+    /// Returns the addresses of the columns, and of the others.
     pub fn addresses(&self) -> [u64; 2] {
         [self.columns.address(), self.working.address()]
     }

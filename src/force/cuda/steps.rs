@@ -1,4 +1,5 @@
-//! Whole block steps on the device (kernels/steps.cu): the host launches some hundred at a time.
+//! Whole block steps on the device by a kernel that keeps the particles in shared memory (kernels/steps.cu): the host
+//! launches some hundred at a time.
 
 use super::device::{Device, Memory, Pinned};
 use super::launch::Arrays;
@@ -74,7 +75,7 @@ pub struct StepsCall<'a> {
 }
 
 /// Kernel of block steps with its memory, for a number of sources.
-pub struct DeviceSteps {
+pub struct ResidentSteps {
     // Keeps the kernel loaded.
     _module: Module,
     /// Kernels of the 4th-order scheme with one evaluation a step, and of all schemes.
@@ -103,7 +104,7 @@ pub struct DeviceSteps {
     current: bool,
 }
 
-impl DeviceSteps {
+impl ResidentSteps {
     /// Prepares the steps of `sources` sources by up to `blocks` thread blocks; [`None`] if there is no kernel for this device, or too little memory.
     ///
     /// # Errors
@@ -238,19 +239,11 @@ impl DeviceSteps {
 
     /// Allocates memory for what a scheme keeps. Returns false if there is too little.
     fn prepare_history(&mut self, device: &Device, scheme: StepScheme) -> Result<bool> {
-        let points = match scheme {
-            StepScheme::Hermite4 { .. } => 0,
-            StepScheme::Multipoint { points, .. } => points as usize,
-        };
-        if self.history.as_ref().map_or(0, StepHistory::points) != points {
-            self.current = false;
-            self.history = None;
-            if points > 0 {
-                let working = self.shape.groups * self.shape.replicas * self.shape.own();
-                self.history = StepHistory::new(device, points, (self.sources, self.slots), working)?;
-            }
-        }
-        Ok(points == 0 || self.history.is_some())
+        let working = self.shape.groups * self.shape.replicas * self.shape.own();
+        let sizes = (self.sources, self.slots, working);
+        let (ready, anew) = StepHistory::prepare(&mut self.history, device, scheme, sizes)?;
+        self.current &= !anew;
+        Ok(ready)
     }
 
     fn report(&self) -> [u64; 5] {
@@ -270,10 +263,6 @@ impl DeviceSteps {
         (now, until, most): (Time, Time, u64),
     ) -> StepsCall<'a> {
         let StepShape { bags, groups, replicas, tile, cooperates } = self.shape;
-        let (nu, iterations, third) = match rules.scheme {
-            StepScheme::Hermite4 { nu, iterations } => (nu, iterations, false),
-            StepScheme::Multipoint { eta, third, .. } => (eta, 1, third),
-        };
         let [history, working_history] = self.history.as_ref().map_or([0; 2], StepHistory::addresses);
         StepsCall {
             held: arrays.held.address(),
@@ -293,7 +282,7 @@ impl DeviceSteps {
             tick: clock.tick(),
             dt_max: rules.dt_max,
             eps2,
-            nu,
+            nu: rules.scheme.accuracy(),
             noise: rules.noise,
             per_mass: rules.per_mass,
             coordinate: rules.thresholds.coordinate,
@@ -310,9 +299,9 @@ impl DeviceSteps {
             floor: u32::from(rules.floor.0),
             clamps: u32::from(rules.clamps),
             cooperates: cooperates as u32,
-            iterations,
-            points: self.history.as_ref().map_or(0, StepHistory::points) as u32,
-            third: u32::from(third),
+            iterations: rules.scheme.iterations(),
+            points: rules.scheme.points(),
+            third: u32::from(rules.scheme.is_third()),
             unused: 0,
             arrays: PhantomData,
         }

@@ -1,14 +1,14 @@
-//! Promise: block steps that the GPU takes by itself have the bits of those that the host takes, in every mode, however
-//! they are divided among calls, also where the GPU leaves steps to the host. Without a GPU each test reports that it is
+//! Promise: block steps that the GPU takes by itself, with either of its kernels for them, have the bits of those that the
+//! host takes, in every mode, however they are divided among calls, also where the GPU leaves steps to the host. Without a GPU each test reports that it is
 //! skipped. `TISANE_MODES` and `TISANE_SIZES` reduce the tests for a sanitizer.
 #![cfg(feature = "cuda")]
 
 use crate::gpu;
-use gpu::{modes, needed, sizes};
+use gpu::{modes, needed, shapes, sizes};
 use std::time::Duration;
 use tisane::force::block_steps::Pause;
 use tisane::force::cpu::{self, Width};
-use tisane::force::cuda::CudaEngine;
+use tisane::force::cuda::{CudaEngine, LaunchShape, StepKernels};
 use tisane::force::precision::Precision;
 use tisane::force::{Block, ForceEngine, Forces};
 use tisane::initial::plummer;
@@ -20,9 +20,14 @@ use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
 
-fn engine(precision: Precision, epsilon: f64, stepping: bool) -> Option<CudaEngine> {
+/// Kernels that take whole block steps.
+const KERNELS: [StepKernels; 2] = [StepKernels::Resident, StepKernels::Launched];
+
+/// Engine that takes whole block steps by these kernels, or leaves them to the host.
+fn engine(precision: Precision, epsilon: f64, kernels: Option<StepKernels>) -> Option<CudaEngine> {
     let mut engine = needed(CudaEngine::new(precision, epsilon, CLOCK, 0))?;
-    engine.set_stepping(stepping);
+    engine.set_stepping(kernels.is_some());
+    engine.set_step_kernels(kernels);
     Some(engine)
 }
 
@@ -106,12 +111,15 @@ fn every_mode_and_size_ends_in_the_hosts_state() {
             for epsilon in [0.0, 1.0 / 64.0] {
                 let start = plummer::sample(n, n as u64, 0.999);
                 let limits = |limits| Limits { floor: Level::DEEPEST, ..limits };
-                let Some(mut host) = engine(precision, epsilon, false) else { return };
-                let Some(mut device) = engine(precision, epsilon, true) else { return };
+                let Some(mut host) = engine(precision, epsilon, None) else { return };
                 let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
-                for most in [u64::MAX, 100, 17] {
-                    let got = run(&mut device, &mut hermite(precision, limits), &start, most);
-                    assert_eq!(got, want, "{} N = {n}, epsilon = {epsilon}, {most} steps a call", precision.name());
+                for kernels in KERNELS {
+                    let Some(mut device) = engine(precision, epsilon, Some(kernels)) else { return };
+                    for most in [u64::MAX, 100, 17] {
+                        let got = run(&mut device, &mut hermite(precision, limits), &start, most);
+                        let what = format!("{} N = {n}, epsilon = {epsilon}", precision.name());
+                        assert_eq!(got, want, "{what}, {kernels:?}, {most} steps a call");
+                    }
                 }
                 println!("{} N = {n}, epsilon = {epsilon}: {:?}", precision.name(), want.1);
             }
@@ -125,15 +133,18 @@ fn every_other_scheme_ends_in_the_hosts_state() {
         for n in sizes() {
             for epsilon in [0.0, 1.0 / 64.0] {
                 let start = plummer::sample(n, n as u64, 0.999);
-                let Some(mut host) = engine(precision, epsilon, false) else { return };
-                let Some(mut device) = engine(precision, epsilon, true) else { return };
-                let (host_s, device_s) = (other_schemes(precision), other_schemes(precision));
-                for ((name, mut on_host), (_, mut on_device)) in host_s.into_iter().zip(device_s) {
-                    let want = run(&mut host, &mut *on_host, &start, u64::MAX);
+                let Some(mut host) = engine(precision, epsilon, None) else { return };
+                let of_host = other_schemes(precision).into_iter();
+                let want: Vec<_> =
+                    of_host.map(|(_, mut scheme)| run(&mut host, &mut *scheme, &start, u64::MAX)).collect();
+                for kernels in KERNELS {
+                    let Some(mut device) = engine(precision, epsilon, Some(kernels)) else { return };
                     for most in [u64::MAX, 19] {
-                        let got = run(&mut device, &mut *on_device, &start, most);
-                        let case = format!("{} {name} N = {n}, epsilon = {epsilon}", precision.name());
-                        assert_eq!(got, want, "{case}, {most} steps a call");
+                        for ((name, mut scheme), want) in other_schemes(precision).into_iter().zip(&want) {
+                            let got = run(&mut device, &mut *scheme, &start, most);
+                            let case = format!("{} {name} N = {n}, epsilon = {epsilon}", precision.name());
+                            assert_eq!(&got, want, "{case}, {kernels:?}, {most} steps a call");
+                        }
                     }
                 }
             }
@@ -144,16 +155,50 @@ fn every_other_scheme_ends_in_the_hosts_state() {
 #[test]
 fn f64_ends_in_the_cpus_state() {
     let start = plummer::sample(700, 3, 0.999);
-    let Some(mut device) = engine(Precision::F64, 1.0 / 64.0, true) else { return };
     let mut on_cpu = cpu::engine(Precision::F64, 1.0 / 64.0, CLOCK, Width::choose().unwrap());
     let of =
         |engine: &mut dyn ForceEngine| run(engine, &mut hermite(Precision::F64, |limits| limits), &start, u64::MAX);
-    assert_eq!(of(&mut device), of(&mut *on_cpu));
-    let (for_device, for_cpu) = (other_schemes(Precision::F64), other_schemes(Precision::F64));
-    for ((name, mut on_device), (_, mut of_cpu)) in for_device.into_iter().zip(for_cpu) {
-        let want = run(&mut *on_cpu, &mut *of_cpu, &start, u64::MAX);
-        assert_eq!(run(&mut device, &mut *on_device, &start, u64::MAX), want, "{name}");
+    let want = of(&mut *on_cpu);
+    for kernels in KERNELS {
+        let Some(mut device) = engine(Precision::F64, 1.0 / 64.0, Some(kernels)) else { return };
+        assert_eq!(of(&mut device), want, "{kernels:?}");
+        let (for_device, for_cpu) = (other_schemes(Precision::F64), other_schemes(Precision::F64));
+        for ((name, mut on_device), (_, mut of_cpu)) in for_device.into_iter().zip(for_cpu) {
+            let want = run(&mut *on_cpu, &mut *of_cpu, &start, u64::MAX);
+            assert_eq!(run(&mut device, &mut *on_device, &start, u64::MAX), want, "{name}, {kernels:?}");
+        }
     }
+}
+
+/// The shape of the forces changes no bit of launched steps, nor does their division into batches.
+#[test]
+fn launched_steps_take_every_shape() {
+    let of = |engine: &mut CudaEngine, precision: Precision, n: usize, steps: u64| {
+        let mut p = plummer::sample(n, 11, 0.999);
+        let mut integrator = hermite(precision, |limits| limits);
+        integrator.start(&mut p, engine).unwrap();
+        let done = integrator.advance(&mut p, engine, Time::from_dt_max(1), steps).unwrap();
+        (p.state_sha256(&CLOCK), done)
+    };
+    for precision in modes() {
+        let n = *sizes().iter().filter(|n| **n <= 1000).max().unwrap_or(&1000);
+        let Some(mut host) = engine(precision, 1.0 / 64.0, None) else { return };
+        let Some(mut device) = engine(precision, 1.0 / 64.0, Some(StepKernels::Launched)) else { return };
+        let want = of(&mut host, precision, n, 200);
+        for shape in shapes(&device) {
+            device.set_shape(Some(shape));
+            assert_eq!(of(&mut device, precision, n, 200), want, "{} {shape:?}", precision.name());
+        }
+    }
+    if gpu::few_shapes() {
+        return;
+    }
+    // 313 spans, of fewer targets at a time than there are particles.
+    let Some(mut host) = engine(Precision::Mixed, 1.0 / 64.0, None) else { return };
+    let Some(mut device) = engine(Precision::Mixed, 1.0 / 64.0, Some(StepKernels::Launched)) else { return };
+    device.set_shape(Some(LaunchShape::Tiles { targets: 2, threads: 64, span_bags: 1 }));
+    let all = |engine: &mut CudaEngine| of(engine, Precision::Mixed, 20_000, u64::MAX);
+    assert_eq!(all(&mut device), all(&mut host));
 }
 
 #[test]
@@ -161,11 +206,14 @@ fn steps_at_the_floor_are_clamped_and_counted() {
     for precision in modes() {
         let start = plummer::sample(300, 5, 0.999);
         let limits = |limits| Limits { floor: Level(7), on_floor: OnFloor::Clamp, ..limits };
-        let Some(mut host) = engine(precision, 0.0, false) else { return };
-        let Some(mut device) = engine(precision, 0.0, true) else { return };
+        let Some(mut host) = engine(precision, 0.0, None) else { return };
         let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
         assert!(want.1.clamped > 100, "{:?}", want.1);
-        assert_eq!(run(&mut device, &mut hermite(precision, limits), &start, u64::MAX), want, "{}", precision.name());
+        for kernels in KERNELS {
+            let Some(mut device) = engine(precision, 0.0, Some(kernels)) else { return };
+            let got = run(&mut device, &mut hermite(precision, limits), &start, u64::MAX);
+            assert_eq!(got, want, "{} {kernels:?}", precision.name());
+        }
     }
 }
 
@@ -173,8 +221,8 @@ fn steps_at_the_floor_are_clamped_and_counted() {
 #[test]
 fn steps_below_the_floor_end_in_the_same_error() {
     let start = plummer::sample(300, 6, 0.999);
-    let end = |stepping: bool| {
-        let mut engine = engine(Precision::Mixed, 0.0, stepping)?;
+    let end = |kernels: Option<StepKernels>| {
+        let mut engine = engine(Precision::Mixed, 0.0, kernels)?;
         let mut integrator = hermite(Precision::Mixed, |limits| Limits { floor: Level(15), ..limits });
         let mut p = start.clone();
         integrator.start(&mut p, &mut engine).unwrap();
@@ -188,10 +236,12 @@ fn steps_below_the_floor_end_in_the_same_error() {
             }
         }
     };
-    let Some(want) = end(false) else { return };
+    let Some(want) = end(None) else { return };
     println!("{want:?}");
     assert!(want.0 > 100 && want.1.contains("time step"), "the sphere needs other steps for this test: {want:?}");
-    assert_eq!(end(true).unwrap(), want);
+    for kernels in KERNELS {
+        assert_eq!(end(Some(kernels)).unwrap(), want, "{kernels:?}");
+    }
 }
 
 /// A star on which no force acts needs the host's closer look whenever it moves: its companions have no mass.
@@ -200,20 +250,23 @@ fn forces_that_need_a_closer_look_change_nothing() {
     for precision in [Precision::Mixed, Precision::F64] {
         let mut start = plummer::sample(40, 7, 0.999);
         start.mass.iter_mut().skip(1).for_each(|mass| *mass = 0.0);
-        let Some(mut host) = engine(precision, 1.0 / 64.0, false) else { return };
-        let Some(mut device) = engine(precision, 1.0 / 64.0, true) else { return };
         let of = |engine: &mut CudaEngine| run(engine, &mut hermite(precision, |limits| limits), &start, u64::MAX);
-        assert_eq!(of(&mut device), of(&mut host), "{}", precision.name());
+        let Some(mut host) = engine(precision, 1.0 / 64.0, None) else { return };
+        let want = of(&mut host);
+        for kernels in KERNELS {
+            let Some(mut device) = engine(precision, 1.0 / 64.0, Some(kernels)) else { return };
+            assert_eq!(of(&mut device), want, "{} {kernels:?}", precision.name());
+        }
     }
 }
 
 /// An escaper so far away that f32 loses the forces on it ends the run with the message of the host.
 #[test]
 fn a_number_out_of_range_is_told_by_the_host() {
-    let end = |stepping: bool| {
+    let end = |kernels: Option<StepKernels>| {
         let mut start = plummer::sample(100, 8, 0.999);
         (start.pos[5][0], start.vel[5][0]) = (1e10, 1e11);
-        let mut engine = engine(Precision::Mixed, 1.0 / 64.0, stepping)?;
+        let mut engine = engine(Precision::Mixed, 1.0 / 64.0, kernels)?;
         let mut integrator = hermite(Precision::Mixed, |limits| Limits { floor: Level::DEEPEST, ..limits });
         integrator.start(&mut start, &mut engine).unwrap();
         loop {
@@ -224,18 +277,22 @@ fn a_number_out_of_range_is_told_by_the_host() {
             }
         }
     };
-    let Some(want) = end(false) else { return };
+    let Some(want) = end(None) else { return };
     println!("{want}");
     assert!(want.contains("particle 5"), "{want}");
-    assert_eq!(end(true).unwrap(), want);
+    for kernels in KERNELS {
+        assert_eq!(end(Some(kernels)).unwrap(), want, "{kernels:?}");
+    }
 }
 
 #[test]
 fn a_pause_comes_between_steps_and_changes_no_bit() {
     let start = plummer::sample(500, 9, 0.999);
-    let Some(mut device) = engine(Precision::Mixed, 1.0 / 64.0, true) else { return };
-    let whole = run(&mut device, &mut hermite(Precision::Mixed, |limits| limits), &start, u64::MAX);
-    let mut paused = hermite(Precision::Mixed, |limits| limits);
-    paused.set_pause(Pause::new(|| true, Duration::ZERO));
-    assert_eq!(run(&mut device, &mut paused, &start, u64::MAX), whole);
+    for kernels in KERNELS {
+        let Some(mut device) = engine(Precision::Mixed, 1.0 / 64.0, Some(kernels)) else { return };
+        let whole = run(&mut device, &mut hermite(Precision::Mixed, |limits| limits), &start, u64::MAX);
+        let mut paused = hermite(Precision::Mixed, |limits| limits);
+        paused.set_pause(Pause::new(|| true, Duration::ZERO));
+        assert_eq!(run(&mut device, &mut paused, &start, u64::MAX), whole, "{kernels:?}");
+    }
 }

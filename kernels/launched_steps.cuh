@@ -1,0 +1,141 @@
+// Whole block steps of the Hermite schemes by kernels that the host launches one after the other, for systems
+// that are too large for the shared memory of `steps.cuh`. The bits are those of the same steps taken by the host
+// (src/integrator/hermite.rs) and by the kernels of steps.cuh.
+//
+// A step is
+//   advance   stores what the last step gave its particles, predicts all sources to the next moment, and lists those
+//             that are due, in ascending order, as the targets;
+//   force     the kernels of force_tiles.cu or force_whole.cu on these targets;
+//   correct   adds up the spans, corrects the targets, chooses their next steps, and reports the next moment.
+// With several evaluations a step, P(EC)^n, each but the last is followed by
+//   correct   which corrects the positions and velocities of the targets alone, and
+//   place     which puts the targets, and the sources that they are, there.
+// Nothing that a step computes is stored with the particles before all of it is known to be good: `correct` writes to
+// arrays with one entry a target, and `advance` drops them where a target was refused. `advance` takes the moment from
+// the device and is launched before the host knows it; only the forces wait for the host, which chooses their launch
+// shape by the number of targets.
+#pragma once
+#include "call.cuh"
+#include "members.cuh"
+
+/// Number of particles, and of threads, of a thread block of `advance`: a chunk.
+constexpr u32 STEP_CHUNK = 512;
+/// Number of threads of a thread block of `correct`, and the largest number of its targets.
+constexpr u32 CORRECT_THREADS = 256, CORRECT_TARGETS = CORRECT_THREADS / 8;
+/// Number of levels.
+constexpr u32 LEVELS = DEEPEST + 1;
+
+/// Schedule of the block steps, on the device.
+struct Schedule {
+    /// Moment of the last block step, and of the next.
+    u64 now, moment;
+    /// Shallowest level that was due at `now`, above all levels before the first step; and that is due at `moment`.
+    u32 last_due, due;
+    /// Number of steps since the host's last word, of targets at `moment`, and of those corrected so far.
+    u32 step, targets, corrected;
+    /// Flag that a target of the last step was refused; number of steps clamped to the floor.
+    u32 refused, clamped;
+    /// Number of particles at each level or a deeper one.
+    u32 at_least[LEVELS];
+};
+
+/// Argument of the kernels. Mirrored by `LaunchedCall` in src/force/cuda/launched_call.rs; both must be changed together.
+struct Launched : Call {
+    // Potentials and levels of the particles, as the last step of each left them.
+    double *pot;
+    unsigned char *level;
+    // State of the targets after their step, in columns of `slots` as those of `Members`; their levels.
+    double *corrected;
+    unsigned char *new_level;
+    // Number of particles of a chunk at each level or a deeper one: [level][chunk].
+    u32 *chunk_at_least;
+    // Place of the first target of each chunk in the list.
+    u32 *first_of_chunk;
+    Schedule *schedule;
+    // What a multi-point scheme keeps: columns of `slots` numbers (see `History`), of the particles, and of the targets
+    // after their step.
+    double *history, *new_history;
+    // In the host's memory: step, moment, targets, deepest level, whether a target was refused, clamped steps.
+    u64 *report;
+    double dt_max, nu, noise, per_mass;
+    // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
+    double coordinate, speed, least_acc, most_acc;
+    u32 chunks, floor, clamps;
+    // Number of threads that share the spans of a sum, a power of two up to 32; 0 where `out` has the sums.
+    u32 parts;
+    // Number of earlier points of a multi-point scheme, whose eta is `nu`, and flag of its criterion.
+    u32 points, third;
+    // Flag of the last evaluation of a step.
+    u32 last;
+};
+
+/// Returns true in the last thread block to get here, which then sees what the others wrote: `done` of `all` are counted
+/// in `counter`.
+__device__ __forceinline__ bool is_last_of(u32 *counter, u32 done, u32 all) {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(counter, done) + done == all;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
+/// Finds the next moment after `now`, and reports it, with one warp after all thread blocks have counted. `last_due` is
+/// the shallowest level of the targets at `now`.
+__device__ __forceinline__ void schedule_next(const Launched &call, u64 now, u32 last_due, u32 step) {
+    Schedule *schedule = call.schedule;
+    u32 lane = threadIdx.x, deepest = 0;
+#pragma unroll
+    for (u32 level = 0; level < LEVELS; level += 32)
+        if (level + lane < LEVELS && __ldcg(schedule->at_least + level + lane) > 0) deepest = level + lane;
+    deepest = __reduce_max_sync(~0u, deepest);
+    if (lane > 0) return;
+    u64 moment = next_moment(now, deepest);
+    u32 due = shallowest_level(moment), targets = __ldcg(schedule->at_least + due);
+    schedule->now = now, schedule->moment = moment;
+    schedule->last_due = last_due, schedule->due = due;
+    schedule->step = step, schedule->targets = targets, schedule->corrected = 0;
+    volatile u64 *report = call.report;
+    report[1] = moment;
+    report[2] = targets;
+    report[3] = deepest;
+    report[4] = __ldcg(&schedule->refused);
+    report[5] = __ldcg(&schedule->clamped);
+    // The host waits for the number of the step.
+    __threadfence_system();
+    report[0] = step;
+}
+
+/// Returns the number of set flags of the threads before this one, and in `all` that of the whole thread block of
+/// STEP_CHUNK threads.
+__device__ __forceinline__ u32 rank(bool flag, u32 &all) {
+    __shared__ u32 of_warp[STEP_CHUNK / 32];
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    u32 mask = __ballot_sync(~0u, flag), before = 0;
+    __syncthreads();
+    if (lane == 0) of_warp[warp] = __popc(mask);
+    __syncthreads();
+    all = 0;
+#pragma unroll
+    for (u32 w = 0; w < STEP_CHUNK / 32; ++w) {
+        if (w == warp) before = all;
+        all += of_warp[w];
+    }
+    return before + __popc(mask & ((1u << lane) - 1));
+}
+
+/// Returns the sum of the numbers of the threads of a thread block of STEP_CHUNK threads.
+__device__ __forceinline__ u32 sum_over_block(u32 number) {
+    __shared__ u32 of_warp[STEP_CHUNK / 32];
+    number = __reduce_add_sync(~0u, number);
+    __syncthreads();
+    if ((threadIdx.x & 31) == 0) of_warp[threadIdx.x >> 5] = number;
+    __syncthreads();
+    u32 sum = 0;
+#pragma unroll
+    for (u32 w = 0; w < STEP_CHUNK / 32; ++w) sum += of_warp[w];
+    return sum;
+}

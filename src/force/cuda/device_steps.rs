@@ -1,0 +1,104 @@
+//! Whole block steps on the device: which kernels take them.
+
+use super::device::{Device, Pinned};
+use super::launched_steps::{LaunchedSteps, Launcher};
+use super::steps::ResidentSteps;
+use crate::error::Result;
+use crate::force::block_steps::{Pause, Span, StepRules, Taken};
+use crate::force::precision::Precision;
+use crate::particles::Particles;
+use crate::time::Clock;
+
+/// Kernels that take whole block steps. The choice changes no bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKernels {
+    /// Kernel that takes some hundred steps while the particles stay in shared memory (kernels/steps.cu).
+    Resident,
+    /// Several kernels a step (kernels/launched_steps.cu).
+    Launched,
+}
+
+/// Largest number of sources for the resident kernel: beyond it forces by kernels of their own, on all multiprocessors,
+/// save more than the launches cost.
+const MOST_RESIDENT: usize = 1 << 16;
+const MOST_RESIDENT_IN_F64: usize = 1 << 15;
+
+impl StepKernels {
+    /// Returns the quicker kernels for a mode and a number of sources.
+    #[must_use]
+    pub const fn choose(precision: Precision, sources: usize) -> Self {
+        let most = if precision.in_f64() { MOST_RESIDENT_IN_F64 } else { MOST_RESIDENT };
+        if sources <= most { Self::Resident } else { Self::Launched }
+    }
+}
+
+/// Block steps on the device for a number of sources.
+pub enum DeviceSteps {
+    /// By the resident kernel.
+    Resident(Box<ResidentSteps>),
+    /// By launched kernels.
+    Launched(Box<LaunchedSteps>),
+}
+
+impl DeviceSteps {
+    /// Prepares the steps by the kernels that were asked for, or else by the quicker ones that the device has room for;
+    /// [`None`] if there are none. The resident kernel has up to `blocks` thread blocks.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn new(
+        device: &Device,
+        precision: Precision,
+        sizes: (usize, usize),
+        (kernels, blocks): (Option<StepKernels>, usize),
+    ) -> Result<Option<Self>> {
+        let make = |kernels| -> Result<Option<Self>> {
+            Ok(match kernels {
+                StepKernels::Resident => {
+                    ResidentSteps::new(device, precision, sizes, blocks)?.map(|steps| Self::Resident(Box::new(steps)))
+                }
+                StepKernels::Launched => {
+                    LaunchedSteps::new(device, precision, sizes)?.map(|steps| Self::Launched(Box::new(steps)))
+                }
+            })
+        };
+        if let Some(kernels) = kernels {
+            return make(kernels);
+        }
+        let (first, second) = match StepKernels::choose(precision, sizes.0) {
+            StepKernels::Resident => (StepKernels::Resident, StepKernels::Launched),
+            StepKernels::Launched => (StepKernels::Launched, StepKernels::Resident),
+        };
+        Ok(match make(first)? {
+            None => make(second)?,
+            steps => steps,
+        })
+    }
+
+    /// Notes that the host changed particles.
+    pub fn outdate(&mut self) {
+        match self {
+            Self::Resident(steps) => steps.outdate(),
+            Self::Launched(steps) => steps.outdate(),
+        }
+    }
+
+    /// Takes steps with the particles that the arrays of `launcher` hold, and stores the new state in `p`; [`None`] if
+    /// they are not on schedule. `through` is pinned memory for the upload of all particles.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn take(
+        &mut self,
+        launcher: Launcher<'_>,
+        system: (&mut Particles, Clock, f64),
+        rules: &StepRules,
+        span: Span,
+        (pause, through): (Option<&Pause>, &mut Pinned),
+    ) -> Result<Option<Taken>> {
+        match self {
+            Self::Resident(steps) => steps.take(launcher.device, launcher.arrays, system, rules, span, pause),
+            Self::Launched(steps) => steps.take(launcher, system, rules, span, (pause, through)),
+        }
+    }
+}

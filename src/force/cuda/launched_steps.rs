@@ -1,0 +1,305 @@
+//! Whole block steps on the device by kernels that the host launches one after the other (kernels/launched_steps.cu), for
+//! systems that are too large for the kernel of [`super::steps`], or quicker so. The state stays on the device; the host
+//! learns the next moment and the number of its targets, and launches the forces in the shape for them.
+
+use super::device::{Device, Memory, Pinned};
+use super::launch::{Arrays, Call, Columns, Kernels, Scalars};
+use super::launch_shape::{LaunchShape, in_order};
+use super::launched_call::{LaunchedArrays, LaunchedCall};
+use super::module::{Kernel, Module};
+use super::staging::{FORCE, STATE, index_words};
+use super::step_history::StepHistory;
+use super::step_state::StepState;
+use crate::error::Result;
+use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
+use crate::force::canonical::bags;
+use crate::force::precision::Precision;
+use crate::particles::Particles;
+use crate::time::{Clock, LEVELS, Time};
+use std::time::{Duration, Instant};
+
+/// Number of particles, and of threads, of a thread block of `advance` (`STEP_CHUNK` of kernels/launched_steps.cuh).
+pub const CHUNK: usize = 512;
+/// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
+pub const CORRECT_THREADS: usize = 256;
+/// Number of spans that a thread adds up, as long as there are threads for the others (`CHUNK` of kernels/reduce.cuh).
+const SPANS: usize = 32;
+/// Words of a report: step, moment, targets, deepest level, whether a target was refused, clamped steps.
+const REPORT: usize = 6;
+/// Bytes of the schedule on the device (`Schedule`).
+const SCHEDULE_BYTES: usize = 16 + 4 * (7 + LEVELS);
+/// Time after which the host looks again whether it has to pause.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Kernels of block steps with their memory, for a number of sources.
+pub struct LaunchedSteps {
+    // Keeps the kernels loaded.
+    _module: Module,
+    count: Kernel<LaunchedCall<'static>>,
+    advance: Kernel<LaunchedCall<'static>>,
+    correct: Kernel<LaunchedCall<'static>>,
+    place: Kernel<LaunchedCall<'static>>,
+    precision: Precision,
+    state: StepState,
+    /// What a multi-point scheme keeps, once it was asked for.
+    history: Option<StepHistory>,
+    new_level: Memory,
+    chunk_at_least: Memory,
+    first_of_chunk: Memory,
+    schedule: Memory,
+    /// Forces, where the force kernels complete them.
+    out: Memory,
+    report: Pinned,
+    sources: usize,
+    slots: usize,
+}
+
+/// What the device reports after a step.
+#[derive(Clone, Copy)]
+struct Report {
+    /// Next moment, and the number of its targets.
+    moment: Time,
+    targets: u64,
+    /// Deepest level of all particles.
+    deepest: u64,
+    refused: bool,
+    /// Number of clamped steps so far.
+    clamped: u64,
+}
+
+/// What a call of [`LaunchedSteps::take`] works with.
+#[derive(Clone, Copy)]
+pub struct Launcher<'a> {
+    /// Device, and its arrays.
+    pub device: &'a Device,
+    /// Arrays of the forces.
+    pub arrays: &'a Arrays,
+    /// Kernels of the forces.
+    pub kernels: &'a Kernels,
+    /// Shape of the launch for a number of targets.
+    pub shape: &'a dyn Fn(usize) -> LaunchShape,
+}
+
+impl LaunchedSteps {
+    /// Prepares the steps of `sources` sources; [`None`] if there are no kernels for this device, or too little memory.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn new(device: &Device, precision: Precision, (sources, slots): (usize, usize)) -> Result<Option<Self>> {
+        let Some(module) = Module::block_steps(device)? else { return Ok(None) };
+        let mode = precision.name().replace('-', "_");
+        let kernel = |name: &str| module.kernel(&format!("{name}_{mode}"));
+        let Some(count) = module.find("count_levels")? else { return Ok(None) };
+        let (advance, correct, place) = (kernel("advance")?, kernel("correct")?, kernel("place")?);
+        let chunks = slots.div_ceil(CHUNK);
+        let sizes = [slots, 4 * LEVELS * chunks, 4 * chunks, SCHEDULE_BYTES, 8 * FORCE * slots];
+        if sizes.iter().sum::<usize>() + StepState::bytes(slots) > device.free_bytes()? {
+            return Ok(None);
+        }
+        let [new_level, chunk_at_least, first_of_chunk, schedule, out] = sizes.map(|bytes| device.memory(bytes));
+        Ok(Some(Self {
+            count,
+            advance,
+            correct,
+            place,
+            _module: module,
+            precision,
+            state: StepState::new(device, slots)?,
+            history: None,
+            new_level: new_level?,
+            chunk_at_least: chunk_at_least?,
+            first_of_chunk: first_of_chunk?,
+            schedule: schedule?,
+            out: out?,
+            report: device.pinned(REPORT)?,
+            sources,
+            slots,
+        }))
+    }
+
+    /// Notes that the host changed particles.
+    pub fn outdate(&mut self) {
+        self.state.current = false;
+    }
+
+    /// Takes steps with the particles that the arrays of `launcher` hold, and stores the new state in `p`, which passes
+    /// `through` pinned memory; [`None`] if they are not on schedule, or there is too little memory for their history.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn take(
+        &mut self,
+        launcher: Launcher<'_>,
+        (p, clock, eps2): (&mut Particles, Clock, f64),
+        rules: &StepRules,
+        span: Span,
+        (pause, through): (Option<&Pause>, &mut Pinned),
+    ) -> Result<Option<Taken>> {
+        let Launcher { device, arrays, .. } = launcher;
+        let sizes = (self.sources, self.slots, self.slots);
+        let (ready, anew) = StepHistory::prepare(&mut self.history, device, rules.scheme, sizes)?;
+        self.state.current &= !anew;
+        if !ready {
+            return Ok(None);
+        }
+        if !self.state.current {
+            if !is_on_schedule(p, span.from) {
+                return Ok(None);
+            }
+            self.state.send(device, p, through)?;
+            if let Some(history) = &mut self.history {
+                history.send(device, &p.history)?;
+            }
+        }
+        let taken = self.take_up_to(launcher, (clock, eps2), rules, span, pause)?;
+        if taken.block_steps > 0 {
+            if let Some(history) = &mut self.history {
+                history.fetch(device)?;
+            }
+            self.state.read(device, arrays, (&mut *p, taken.now), through)?;
+            if let Some(history) = &self.history {
+                history.unpack(&mut p.history);
+            }
+        } else {
+            device.wait()?;
+        }
+        Ok(Some(taken))
+    }
+
+    /// Takes steps with the particles on the device.
+    fn take_up_to(
+        &mut self,
+        launcher: Launcher<'_>,
+        (clock, eps2): (Clock, f64),
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Taken> {
+        let device = launcher.device;
+        let began = Instant::now();
+        let (mut looked, mut number) = (began, 0);
+        let mut taken = Taken { now: span.from, ..Taken::default() };
+        // No step has this number.
+        self.report.words_mut()[0] = u64::MAX;
+        device.clear(&self.schedule)?;
+        let call = self.call(launcher.arrays, (clock, eps2), rules);
+        let chunks = (call.chunks, 1);
+        self.count.launch(device, chunks, (CHUNK as u32, 1), 0, &call.at(span.from))?;
+        let mut in_progress: Option<Report> = None;
+        loop {
+            // It is at work, with the moment from the device, while the host hears of it.
+            self.advance.launch(device, chunks, (CHUNK as u32, 1), 0, &call)?;
+            let report = self.wait_for(device, number)?;
+            if let Some(step) = in_progress {
+                if report.refused {
+                    taken.refused = 1;
+                    break;
+                }
+                taken.now = step.moment;
+                taken.block_steps += 1;
+                taken.particle_steps += step.targets;
+                taken.clamped = report.clamped;
+            }
+            let below_floor = !rules.clamps && report.deepest > u64::from(rules.floor.0);
+            if report.moment > span.until || taken.block_steps == span.most || below_floor {
+                break;
+            }
+            if taken.block_steps > 0 && looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                if pause.is_some_and(|pause| pause.is_due(began)) {
+                    break;
+                }
+            }
+            let (call, targets) = (call.at(report.moment), report.targets as usize);
+            for _ in 1..rules.scheme.iterations() {
+                self.evaluate_and_correct(launcher, &LaunchedCall { last: 0, ..call }, targets)?;
+                let blocks = targets.div_ceil(CORRECT_THREADS) as u32;
+                self.place.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
+            }
+            self.evaluate_and_correct(launcher, &call, targets)?;
+            in_progress = Some(report);
+            number += 1;
+        }
+        Ok(taken)
+    }
+
+    /// Launches the forces on the targets of a step, and their correction.
+    fn evaluate_and_correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
+        let Launcher { device, kernels, .. } = launcher;
+        let all_bags = bags(self.sources);
+        let shape = (launcher.shape)(targets);
+        let (span_bags, spans) = shape.spans(self.precision, all_bags);
+        let parts = match shape {
+            LaunchShape::Whole { .. } => 0,
+            LaunchShape::Tiles { .. } if in_order(self.precision) => 1,
+            LaunchShape::Tiles { .. } => spans.div_ceil(SPANS).next_power_of_two().min(32),
+        };
+        let of_block = CORRECT_THREADS / 8 / parts.max(1);
+        let most = shape.batch(self.precision, all_bags);
+        for first in (0..targets).step_by(most) {
+            let batch = most.min(targets - first);
+            let force = call.force.batch((first, batch), (span_bags, spans));
+            kernels.force(device, &force, shape)?;
+            let call = LaunchedCall { force, parts: parts as u32, ..*call };
+            let blocks = batch.div_ceil(of_block) as u32;
+            self.correct.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the report after step `number` of a call.
+    fn wait_for(&self, device: &Device, number: u64) -> Result<Report> {
+        device.wait_for(&self.report, 0, number)?;
+        let words = self.report.words();
+        Ok(Report {
+            moment: Time(words[1]),
+            targets: words[2],
+            deepest: words[3],
+            refused: words[4] != 0,
+            clamped: words[5],
+        })
+    }
+
+    /// Returns the call of the kernels, without a moment.
+    fn call<'a>(&'a self, arrays: &'a Arrays, (clock, eps2): (Clock, f64), rules: &StepRules) -> LaunchedCall<'a> {
+        let slots = self.slots;
+        // The upload is free while the device takes steps: the corrected state, and the targets behind it.
+        let index = index_words(slots);
+        let targets = index + STATE * slots;
+        let scalars = Scalars {
+            now: 0,
+            tick: clock.tick(),
+            eps2,
+            sources: self.sources as u32,
+            slots: slots as u32,
+            changed: 0,
+            targets: 0,
+            columns: Columns { changed: [0, index], targets: [targets, targets + index] },
+            out: self.out.address(),
+        };
+        let thresholds = rules.thresholds;
+        LaunchedCall {
+            force: Call::new(arrays, &scalars),
+            arrays: LaunchedArrays {
+                pot: self.state.pot.address(),
+                level: self.state.level.address(),
+                corrected: arrays.upload.address() + 8 * index as u64,
+                new_level: self.new_level.address(),
+                chunk_at_least: self.chunk_at_least.address(),
+                first_of_chunk: self.first_of_chunk.address(),
+                schedule: self.schedule.address(),
+                history: self.history.as_ref().map_or([0; 2], StepHistory::addresses),
+                report: self.report.address(),
+            },
+            rules: [rules.dt_max, rules.scheme.accuracy(), rules.noise, rules.per_mass],
+            limits: [thresholds.coordinate, thresholds.speed, thresholds.least_acc, thresholds.most_acc],
+            chunks: slots.div_ceil(CHUNK) as u32,
+            floor: u32::from(rules.floor.0),
+            clamps: u32::from(rules.clamps),
+            parts: 0,
+            points: rules.scheme.points(),
+            third: u32::from(rules.scheme.is_third()),
+            last: 1,
+        }
+    }
+}
