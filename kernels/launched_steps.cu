@@ -165,7 +165,7 @@ __device__ __forceinline__ bool correct_place(const Launched &call, u32 k, const
 }
 
 /// Puts the targets, and the sources that they are, to the corrected positions. A thread a target.
-template <class M> __device__ __forceinline__ void place(const Launched &call) {
+template <class M> __device__ __forceinline__ void put(const Launched &call) {
     u32 k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= call.schedule->targets) return;
     u32 i = call.target_index[k];
@@ -217,8 +217,8 @@ template <class M> __device__ __forceinline__ void correct_targets(const Launche
         correct_##name(const __grid_constant__ Launched call) {                                                        \
         correct_targets<M>(call);                                                                                      \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(CORRECT_THREADS) place_##name(const __grid_constant__ Launched call) {   \
-        place<M>(call);                                                                                                \
+    extern "C" __global__ void __launch_bounds__(CORRECT_THREADS) put_##name(const __grid_constant__ Launched call) {   \
+        put<M>(call);                                                                                                  \
     }
 TISANE_EACH_MODE(TISANE_LAUNCHED_STEPS)
 #endif

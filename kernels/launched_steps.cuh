@@ -9,7 +9,7 @@
 //   correct   adds up the spans, corrects the targets, chooses their next steps, and reports the next moment.
 // With several evaluations a step, P(EC)^n, each but the last is followed by
 //   correct   which corrects the positions and velocities of the targets alone, and
-//   place     which puts the targets, and the sources that they are, there.
+//   put       which puts the targets, and the sources that they are, there.
 // Nothing that a step computes is stored with the particles before all of it is known to be good: `correct` writes to
 // arrays with one entry a target, and `advance` drops them where a target was refused. `advance` takes the moment from
 // the device and is launched before the host knows it; only the forces wait for the host, which chooses their launch

@@ -38,7 +38,7 @@ pub struct LaunchedSteps {
     count: Kernel<LaunchedCall<'static>>,
     advance: Kernel<LaunchedCall<'static>>,
     correct: Kernel<LaunchedCall<'static>>,
-    place: Kernel<LaunchedCall<'static>>,
+    put: Kernel<LaunchedCall<'static>>,
     precision: Precision,
     state: StepState,
     /// What a multi-point scheme keeps, once it was asked for.
@@ -90,7 +90,7 @@ impl LaunchedSteps {
         let mode = precision.name().replace('-', "_");
         let kernel = |name: &str| module.kernel(&format!("{name}_{mode}"));
         let Some(count) = module.find("count_levels")? else { return Ok(None) };
-        let (advance, correct, place) = (kernel("advance")?, kernel("correct")?, kernel("place")?);
+        let (advance, correct, put) = (kernel("advance")?, kernel("correct")?, kernel("put")?);
         let chunks = slots.div_ceil(CHUNK);
         let sizes = [slots, 4 * LEVELS * chunks, 4 * chunks, SCHEDULE_BYTES, 8 * FORCE * slots];
         if sizes.iter().sum::<usize>() + StepState::bytes(slots) > device.free_bytes()? {
@@ -101,7 +101,7 @@ impl LaunchedSteps {
             count,
             advance,
             correct,
-            place,
+            put,
             _module: module,
             precision,
             state: StepState::new(device, slots)?,
@@ -214,7 +214,7 @@ impl LaunchedSteps {
             for _ in 1..rules.scheme.iterations() {
                 self.evaluate_and_correct(launcher, &LaunchedCall { last: 0, ..call }, targets)?;
                 let blocks = targets.div_ceil(CORRECT_THREADS) as u32;
-                self.place.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
+                self.put.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
             }
             self.evaluate_and_correct(launcher, &call, targets)?;
             in_progress = Some(report);
