@@ -27,22 +27,22 @@ extern "C" __global__ void __launch_bounds__(STEP_CHUNK) count_levels(const __gr
 /// targets. A thread a particle, a thread block a chunk.
 template <class M> __device__ __forceinline__ void advance(const Launched &call) {
     const Schedule &schedule = *call.schedule;
-    if (schedule.refused) return;
     u32 chunk = blockIdx.x, i = chunk * STEP_CHUNK + threadIdx.x;
     bool there = i < call.slots, filled = i < call.sources;
     double state[12], mass = 0.0;
     u64 ticks = 0;
     // Requested before it is known whether there is a newer state: no thread waits twice for memory.
+    u32 level = filled ? call.level[i] : 0, before = 0, moved_in_all, due_in_all;
     if (there) {
         ticks = call.ticks[i];
         mass = call.mass[i];
 #pragma unroll
         for (int c = 0; c < 12; ++c) state[c] = call.held[(size_t)c * call.slots + i];
     }
-    u32 level = filled ? call.level[i] : 0, before = 0, moved_in_all, due_in_all;
     for (u32 c = threadIdx.x; c < chunk; c += STEP_CHUNK)
         before += call.chunk_at_least[(size_t)schedule.due * call.chunks + c];
     u32 old_first = call.first_of_chunk[chunk];
+    if (schedule.refused) return;
     bool moved = filled && level >= schedule.last_due;
     u32 place = old_first + rank(moved, moved_in_all);
     if (moved) {
@@ -132,7 +132,7 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
     return fine;
 }
 
-/// Corrects the targets of a batch. A thread block takes 8 × its threads / `parts`.
+/// Corrects the targets of a batch: CORRECT_TARGETS / `parts` a thread block.
 template <class M> __device__ __forceinline__ void correct_targets(const Launched &call) {
     __shared__ double force[CORRECT_TARGETS][8];
     __shared__ int change[LEVELS];

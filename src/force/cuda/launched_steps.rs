@@ -21,8 +21,10 @@ use std::time::{Duration, Instant};
 pub const CHUNK: usize = 512;
 /// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
 pub const CORRECT_THREADS: usize = 256;
-/// Number of spans that a thread adds up, as long as there are threads for the others (`CHUNK` of kernels/reduce.cuh).
+/// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
 const SPANS: usize = 32;
+/// Largest number of threads that share the spans of a sum: then a thread block has one target.
+const MOST_PARTS: usize = CORRECT_THREADS / 8;
 /// Words of a report: step, moment, targets, deepest level, whether a target was refused, clamped steps.
 const REPORT: usize = 6;
 /// Bytes of the schedule on the device (`Schedule`).
@@ -48,6 +50,14 @@ pub struct LaunchedSteps {
     report: Pinned,
     sources: usize,
     slots: usize,
+}
+
+/// Returns the number of threads that share the spans of a sum: as many as there are spans to read at a time, as long as
+/// all thread blocks run at once.
+fn parts_for(targets: usize, spans: usize, multiprocessors: usize) -> usize {
+    let most = 2 * multiprocessors * (CORRECT_THREADS / 8) / targets.max(1);
+    let at_once = 1 << most.checked_ilog2().unwrap_or_default();
+    spans.div_ceil(SPANS).next_power_of_two().min(at_once).min(MOST_PARTS)
 }
 
 /// What the device reports after a step.
@@ -205,7 +215,7 @@ impl LaunchedSteps {
         let parts = match shape {
             LaunchShape::Whole { .. } => 0,
             LaunchShape::Tiles { .. } if in_order(self.precision) => 1,
-            LaunchShape::Tiles { .. } => spans.div_ceil(SPANS).next_power_of_two().min(32),
+            LaunchShape::Tiles { .. } => parts_for(targets, spans, device.multiprocessors()),
         };
         let of_block = CORRECT_THREADS / 8 / parts.max(1);
         let most = shape.batch(self.precision, all_bags);
@@ -270,5 +280,17 @@ impl LaunchedSteps {
             clamps: u32::from(rules.clamps),
             parts: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_targets_have_more_threads_for_their_spans() {
+        let of = |targets, spans| parts_for(targets, spans, 132);
+        assert_eq!([of(1, 1), of(1, 32), of(1, 33), of(1, 512), of(1, 1 << 20)], [1, 1, 2, 16, 32]);
+        assert_eq!([of(968, 512), of(3904, 256), of(9000, 512), of(1 << 20, 512)], [8, 2, 1, 1]);
     }
 }

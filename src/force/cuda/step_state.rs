@@ -11,7 +11,8 @@ use rayon::prelude::*;
 /// Minimum number of particles that a thread copies.
 const SHARE: usize = 4096;
 
-/// Potentials and levels on the device.
+/// Potentials and levels on the device. They and the state of the particles pass pinned memory of [`COLUMNS`] words and a
+/// byte for each slot, or more: that of the upload.
 pub struct StepState {
     /// Potentials: `slots` f64.
     pub pot: Memory,
@@ -29,12 +30,6 @@ impl StepState {
         9 * slots
     }
 
-    /// Returns the words of pinned memory through which the state of `slots` particles passes.
-    #[must_use]
-    pub const fn words(slots: usize) -> usize {
-        COLUMNS * slots + slots.div_ceil(8)
-    }
-
     /// Allocates memory for `slots` particles.
     ///
     /// # Errors
@@ -43,7 +38,7 @@ impl StepState {
         Ok(Self { pot: device.memory(8 * slots)?, level: device.memory(slots)?, slots, current: false })
     }
 
-    /// Starts the copy of potentials and levels to the device, through pinned memory of [`Self::words`] words.
+    /// Starts the copy of potentials and levels to the device, `through` pinned memory.
     ///
     /// # Errors
     /// If the device fails.
@@ -58,7 +53,7 @@ impl StepState {
         Ok(())
     }
 
-    /// Reads the state of the particles back after steps up to `now`, through pinned memory of [`Self::words`] words.
+    /// Reads the state of the particles back after steps up to `now`, `through` pinned memory.
     ///
     /// # Errors
     /// If the device fails.
