@@ -2,7 +2,7 @@
 #include "launched_steps.cuh"
 #include "reduce.cuh"
 
-// Reductions over a warp came with the A100.
+// As in launched_steps.cuh.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Counts the particles of each chunk at each level or a deeper one, before the first step of a call, and finds the
@@ -78,10 +78,11 @@ template <class M> __device__ __forceinline__ void advance(const Launched &call)
     for (int c = 0; c < 3; ++c) target[c] = pos[c], target[3 + c] = vel[c];
 }
 
-/// Adds up the spans of the forces on the thread block's targets, from number `first` of the batch on: `force` has a row
-/// for each. Every -0 becomes +0, as in `Force::from_sums`.
+/// Adds up the spans of the forces on the thread block's targets, from number `first` of the batch on: `force` has a
+/// row for each. Every -0 becomes +0, as in `Force::from_sums`.
 template <class M>
-__device__ __forceinline__ void add_up(const Launched &call, u32 first, u32 targets, double (&force)[CORRECT_TARGETS][8]) {
+__device__ __forceinline__ void add_up(const Launched &call, u32 first, u32 targets,
+                                       double (&force)[CORRECT_TARGETS][8]) {
     using Node = typename M::Node;
     __shared__ Node sums[CORRECT_THREADS];
     u32 thread = threadIdx.x, s = thread % 8;
@@ -159,7 +160,8 @@ template <class M> __device__ __forceinline__ void correct_targets(const Launche
 }
 
 #define TISANE_LAUNCHED_STEPS(name, M)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(STEP_CHUNK, 2) advance_##name(const __grid_constant__ Launched call) { \
+    extern "C" __global__ void __launch_bounds__(STEP_CHUNK, 2)                                                        \
+        advance_##name(const __grid_constant__ Launched call) {                                                        \
         advance<M>(call);                                                                                              \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(CORRECT_THREADS)                                                      \
