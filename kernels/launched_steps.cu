@@ -2,7 +2,7 @@
 #include "launched_steps.cuh"
 #include "reduce.cuh"
 
-// Reductions over a warp came with the A100.
+// As in launched_steps.cuh.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Counts the particles of each chunk at each level or a deeper one, before the first step of a call, and finds the
@@ -27,22 +27,22 @@ extern "C" __global__ void __launch_bounds__(STEP_CHUNK) count_levels(const __gr
 /// targets. A thread a particle, a thread block a chunk.
 template <class M> __device__ __forceinline__ void advance(const Launched &call) {
     const Schedule &schedule = *call.schedule;
-    if (schedule.refused) return;
     u32 chunk = blockIdx.x, i = chunk * STEP_CHUNK + threadIdx.x;
     bool there = i < call.slots, filled = i < call.sources;
     double state[12], mass = 0.0;
     u64 ticks = 0;
     // Requested before it is known whether there is a newer state: no thread waits twice for memory.
+    u32 level = filled ? call.level[i] : 0, before = 0, moved_in_all, due_in_all;
     if (there) {
         ticks = call.ticks[i];
         mass = call.mass[i];
 #pragma unroll
         for (int c = 0; c < 12; ++c) state[c] = call.held[(size_t)c * call.slots + i];
     }
-    u32 level = filled ? call.level[i] : 0, before = 0, moved_in_all, due_in_all;
     for (u32 c = threadIdx.x; c < chunk; c += STEP_CHUNK)
         before += call.chunk_at_least[(size_t)schedule.due * call.chunks + c];
     u32 old_first = call.first_of_chunk[chunk];
+    if (schedule.refused) return;
     bool moved = filled && level >= schedule.last_due;
     u32 place = old_first + rank(moved, moved_in_all);
     if (moved) {
@@ -82,10 +82,11 @@ template <class M> __device__ __forceinline__ void advance(const Launched &call)
     for (int c = 0; c < 3; ++c) target[c] = pos[c], target[3 + c] = vel[c];
 }
 
-/// Adds up the spans of the forces on the thread block's targets, from number `first` of the batch on: `force` has a row
-/// for each. Every -0 becomes +0, as in `Force::from_sums`.
+/// Adds up the spans of the forces on the thread block's targets, from number `first` of the batch on: `force` has a
+/// row for each. Every -0 becomes +0, as in `Force::from_sums`.
 template <class M>
-__device__ __forceinline__ void add_up(const Launched &call, u32 first, u32 targets, double (&force)[CORRECT_TARGETS][8]) {
+__device__ __forceinline__ void add_up(const Launched &call, u32 first, u32 targets,
+                                       double (&force)[CORRECT_TARGETS][8]) {
     using Node = typename M::Node;
     __shared__ Node sums[CORRECT_THREADS];
     u32 thread = threadIdx.x, s = thread % 8;
@@ -178,7 +179,7 @@ template <class M> __device__ __forceinline__ void put(const Launched &call) {
     write_body(call.predicted + (size_t)i * UNITS<M>, Body<M>::of(pos, vel, call.mass[i]));
 }
 
-/// Corrects the targets of a batch. A thread block takes 8 × its threads / `parts`.
+/// Corrects the targets of a batch: CORRECT_TARGETS / `parts` a thread block.
 template <class M> __device__ __forceinline__ void correct_targets(const Launched &call) {
     __shared__ double force[CORRECT_TARGETS][8];
     __shared__ int change[LEVELS];
@@ -210,7 +211,8 @@ template <class M> __device__ __forceinline__ void correct_targets(const Launche
 }
 
 #define TISANE_LAUNCHED_STEPS(name, M)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(STEP_CHUNK, 2) advance_##name(const __grid_constant__ Launched call) { \
+    extern "C" __global__ void __launch_bounds__(STEP_CHUNK, 2)                                                        \
+        advance_##name(const __grid_constant__ Launched call) {                                                        \
         advance<M>(call);                                                                                              \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(CORRECT_THREADS)                                                      \

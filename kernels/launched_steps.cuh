@@ -39,7 +39,8 @@ struct Schedule {
     u32 at_least[LEVELS];
 };
 
-/// Argument of the kernels. Mirrored by `LaunchedCall` in src/force/cuda/launched_call.rs; both must be changed together.
+/// Argument of the kernels. Mirrored by `LaunchedCall` in src/force/cuda/launched_call.rs; both must be changed
+/// together.
 struct Launched : Call {
     // Potentials and levels of the particles, as the last step of each left them.
     double *pot;
@@ -69,8 +70,11 @@ struct Launched : Call {
     u32 last;
 };
 
-/// Returns true in the last thread block to get here, which then sees what the others wrote: `done` of `all` are counted
-/// in `counter`.
+// Reductions over a warp came with the A100.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Returns true in the last thread block to get here, which then sees what the others wrote: `done` of `all` are
+/// counted in `counter`.
 __device__ __forceinline__ bool is_last_of(u32 *counter, u32 done, u32 all) {
     __shared__ bool last;
     __threadfence();
@@ -139,3 +143,4 @@ __device__ __forceinline__ u32 sum_over_block(u32 number) {
     for (u32 w = 0; w < STEP_CHUNK / 32; ++w) sum += of_warp[w];
     return sum;
 }
+#endif

@@ -18,16 +18,17 @@ pub enum StepKernels {
     Launched,
 }
 
-/// Largest number of sources for the resident kernel: beyond it forces by kernels of their own, on all multiprocessors,
-/// save more than the launches cost.
-const MOST_RESIDENT: usize = 1 << 16;
-const MOST_RESIDENT_IN_F64: usize = 1 << 15;
-
 impl StepKernels {
     /// Returns the quicker kernels for a mode and a number of sources.
     #[must_use]
     pub const fn choose(precision: Precision, sources: usize) -> Self {
-        let most = if precision.in_f64() { MOST_RESIDENT_IN_F64 } else { MOST_RESIDENT };
+        // Beyond it forces by kernels of their own, on all multiprocessors, save more than the launches cost: measured on an
+        // H200. The blocks of f32-kahan are smaller: noise shortens its steps.
+        let most = match precision {
+            Precision::F64 | Precision::F64Fast => 1 << 14,
+            Precision::F32Kahan => 1 << 16,
+            _ => 1 << 15,
+        };
         if sources <= most { Self::Resident } else { Self::Launched }
     }
 }
@@ -84,7 +85,7 @@ impl DeviceSteps {
     }
 
     /// Takes steps with the particles that the arrays of `launcher` hold, and stores the new state in `p`; [`None`] if
-    /// they are not on schedule. `through` is pinned memory for the upload of all particles.
+    /// they are not on schedule. The pinned memory is for the way of the state: as large as the upload of all particles.
     ///
     /// # Errors
     /// If the device fails.
@@ -94,11 +95,11 @@ impl DeviceSteps {
         system: (&mut Particles, Clock, f64),
         rules: &StepRules,
         span: Span,
-        (pause, through): (Option<&Pause>, &mut Pinned),
+        way: (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
         match self {
-            Self::Resident(steps) => steps.take(launcher.device, launcher.arrays, system, rules, span, pause),
-            Self::Launched(steps) => steps.take(launcher, system, rules, span, (pause, through)),
+            Self::Resident(steps) => steps.take(launcher.device, launcher.arrays, system, rules, span, way),
+            Self::Launched(steps) => steps.take(launcher, system, rules, span, way),
         }
     }
 }

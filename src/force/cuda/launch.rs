@@ -121,10 +121,11 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns the call for the moment `now`, in ticks.
+    /// Returns the call for the moment `now`, in ticks, where the sources that are one of `placed` targets stand at its
+    /// position.
     #[must_use]
-    pub fn at(mut self, now: u64) -> Self {
-        self.now = now;
+    pub fn at(mut self, now: u64, placed: u32) -> Self {
+        (self.now, self.targets) = (now, placed);
         self
     }
 

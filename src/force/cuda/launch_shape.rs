@@ -2,7 +2,7 @@
 
 use super::PARTIAL_BYTES;
 use super::staging::FORCE;
-use crate::force::canonical::BAG;
+use crate::force::canonical::{BAG, bags};
 use crate::force::mode::Arithmetic;
 use crate::force::precision::Precision;
 
@@ -14,6 +14,15 @@ pub const MAX_WARP_BAGS: usize = 1 << 7;
 pub const MAX_WARPS: usize = 8;
 /// Bytes of shared memory that a thread block has without a special request.
 const MAX_SHARED_BYTES: usize = 48 << 10;
+
+/// Constants of [`LaunchShape::of_predicted`], the quickest on an H200: the block above which it gives a shape, and the
+/// number of thread blocks for each multiprocessor, both for one target a thread; the block from which on threads have
+/// most targets; the largest number of spans, whose sums have to be added up, and the smallest number of bags in a span.
+const FEW_TARGETS: usize = 16;
+const MANY_TARGETS: usize = 12_288;
+const BLOCKS: usize = 45;
+const MOST_SPANS: usize = 512;
+const LEAST_SPAN_BAGS: usize = 2;
 
 /// Shape of a force evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +150,24 @@ impl LaunchShape {
         }
     }
 
+    /// Returns the shape for a block of `targets` among sources that are predicted already, on a device with this number
+    /// of multiprocessors; [`None`] where a shape that predicts them itself may be quicker: for some targets, and in modes
+    /// that add bags in order.
+    #[must_use]
+    pub fn of_predicted(precision: Precision, sources: usize, targets: usize, multiprocessors: usize) -> Option<Self> {
+        let choices = Self::tiles(precision);
+        let of_thread = *if targets < MANY_TARGETS { choices.first() } else { choices.last() }?;
+        if in_order(precision) || targets <= FEW_TARGETS * of_thread {
+            return None;
+        }
+        let threads = targets.div_ceil(of_thread).next_power_of_two().clamp(32, 128);
+        let tiles = targets.div_ceil(of_thread * threads);
+        let blocks = multiprocessors * BLOCKS / of_thread;
+        let spans = blocks.div_ceil(tiles).next_power_of_two().min(MOST_SPANS);
+        let span_bags = (bags(sources).next_power_of_two() / spans).clamp(LEAST_SPAN_BAGS, MAX_SPAN_BAGS);
+        Some(Self::Tiles { targets: of_thread, threads, span_bags })
+    }
+
     /// Returns the number of targets whose partial sums fit the memory for them; larger blocks are evaluated in
     /// batches.
     #[must_use]
@@ -195,6 +222,29 @@ mod tests {
         // 4 targets a lane: 8 warps have 56 KiB of nodes of 8 bytes, 28 KiB of nodes of 4.
         assert!(!whole(4, 8, 1).is_valid(Precision::Mixed) && whole(4, 4, 1).is_valid(Precision::Mixed));
         assert!(whole(4, 8, 1).is_valid(Precision::F32Chamomile));
+    }
+
+    #[test]
+    fn shapes_of_predicted_sources_can_be_launched() {
+        for precision in Precision::ALL {
+            for n in [1, 100, 1000, 65_536, 100_000, 131_072, 1 << 20, 10_000_000] {
+                for targets in [1, 33, 100, 1000, 4000, 100_000, n].into_iter().filter(|targets| *targets <= n) {
+                    for multiprocessors in [1, 20, 108, 132] {
+                        let Some(shape) = LaunchShape::of_predicted(precision, n, targets, multiprocessors) else {
+                            assert!(in_order(precision) || targets < 64);
+                            continue;
+                        };
+                        assert!(shape.is_valid(precision) && shape.batch(precision, bags(n)) >= 1000, "{shape:?}");
+                        let LaunchShape::Tiles { targets, .. } = shape else { panic!("{shape:?}") };
+                        assert!(LaunchShape::tiles(precision).contains(&targets));
+                    }
+                }
+            }
+        }
+        let shape = |n, targets| LaunchShape::of_predicted(Precision::Mixed, n, targets, 132);
+        let tiles = |targets, threads, span_bags| Some(LaunchShape::Tiles { targets, threads, span_bags });
+        assert_eq!([shape(131_072, 40), shape(131_072, 4096)], [tiles(2, 32, 4), tiles(2, 128, 8)]);
+        assert_eq!([shape(65_536, 32), shape(65_536, 65_536)], [None, tiles(3, 128, 64)]);
     }
 
     #[test]

@@ -58,10 +58,10 @@ pub struct LaunchedArrays {
 }
 
 impl LaunchedCall<'_> {
-    /// Returns the call for the moment `now`.
+    /// Returns the call for the moment `now`, where the sources that are one of `placed` targets stand at its position.
     #[must_use]
-    pub fn at(mut self, now: Time) -> Self {
-        self.force = self.force.at(now.0);
+    pub fn at(mut self, now: Time, placed: usize) -> Self {
+        self.force = self.force.at(now.0, placed as u32);
         self
     }
 }

@@ -8,7 +8,6 @@ use super::launch_shape::{LaunchShape, in_order};
 use super::launched_call::{LaunchedArrays, LaunchedCall};
 use super::module::{Kernel, Module};
 use super::staging::{FORCE, STATE, index_words};
-use super::step_history::StepHistory;
 use super::step_state::StepState;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
@@ -22,8 +21,10 @@ use std::time::{Duration, Instant};
 pub const CHUNK: usize = 512;
 /// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
 pub const CORRECT_THREADS: usize = 256;
-/// Number of spans that a thread adds up, as long as there are threads for the others (`CHUNK` of kernels/reduce.cuh).
+/// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
 const SPANS: usize = 32;
+/// Largest number of threads that share the spans of a sum: then a thread block has one target.
+const MOST_PARTS: usize = CORRECT_THREADS / 8;
 /// Words of a report: step, moment, targets, deepest level, whether a target was refused, clamped steps.
 const REPORT: usize = 6;
 /// Bytes of the schedule on the device (`Schedule`).
@@ -41,8 +42,6 @@ pub struct LaunchedSteps {
     put: Kernel<LaunchedCall<'static>>,
     precision: Precision,
     state: StepState,
-    /// What a multi-point scheme keeps, once it was asked for.
-    history: Option<StepHistory>,
     new_level: Memory,
     chunk_at_least: Memory,
     first_of_chunk: Memory,
@@ -52,6 +51,14 @@ pub struct LaunchedSteps {
     report: Pinned,
     sources: usize,
     slots: usize,
+}
+
+/// Returns the number of threads that share the spans of a sum: as many as there are spans to read at a time, as long as
+/// all thread blocks run at once.
+fn parts_for(targets: usize, spans: usize, multiprocessors: usize) -> usize {
+    let most = 2 * multiprocessors * (CORRECT_THREADS / 8) / targets.max(1);
+    let at_once = 1 << most.checked_ilog2().unwrap_or_default();
+    spans.div_ceil(SPANS).next_power_of_two().min(at_once).min(MOST_PARTS)
 }
 
 /// What the device reports after a step.
@@ -105,7 +112,6 @@ impl LaunchedSteps {
             _module: module,
             precision,
             state: StepState::new(device, slots)?,
-            history: None,
             new_level: new_level?,
             chunk_at_least: chunk_at_least?,
             first_of_chunk: first_of_chunk?,
@@ -136,10 +142,7 @@ impl LaunchedSteps {
         (pause, through): (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
         let Launcher { device, arrays, .. } = launcher;
-        let sizes = (self.sources, self.slots, self.slots);
-        let (ready, anew) = StepHistory::prepare(&mut self.history, device, rules.scheme, sizes)?;
-        self.state.current &= !anew;
-        if !ready {
+        if !self.state.prepare(device, rules.scheme, (self.sources, self.slots))? {
             return Ok(None);
         }
         if !self.state.current {
@@ -147,19 +150,10 @@ impl LaunchedSteps {
                 return Ok(None);
             }
             self.state.send(device, p, through)?;
-            if let Some(history) = &mut self.history {
-                history.send(device, &p.history)?;
-            }
         }
         let taken = self.take_up_to(launcher, (clock, eps2), rules, span, pause)?;
         if taken.block_steps > 0 {
-            if let Some(history) = &mut self.history {
-                history.fetch(device)?;
-            }
-            self.state.read(device, arrays, (&mut *p, taken.now), through)?;
-            if let Some(history) = &self.history {
-                history.unpack(&mut p.history);
-            }
+            self.state.read(device, arrays, (p, taken.now), through)?;
         } else {
             device.wait()?;
         }
@@ -184,7 +178,7 @@ impl LaunchedSteps {
         device.clear(&self.schedule)?;
         let call = self.call(launcher.arrays, (clock, eps2), rules);
         let chunks = (call.chunks, 1);
-        self.count.launch(device, chunks, (CHUNK as u32, 1), 0, &call.at(span.from))?;
+        self.count.launch(device, chunks, (CHUNK as u32, 1), 0, &call.at(span.from, 0))?;
         let mut in_progress: Option<Report> = None;
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
@@ -210,7 +204,10 @@ impl LaunchedSteps {
                     break;
                 }
             }
-            let (call, targets) = (call.at(report.moment), report.targets as usize);
+            let targets = report.targets as usize;
+            // Of other schemes the targets do not stand where kernels that predict sources by themselves would put them.
+            let placed = if rules.scheme.plain_nu().is_some() { 0 } else { targets };
+            let call = call.at(report.moment, placed);
             for _ in 1..rules.scheme.iterations() {
                 self.evaluate_and_correct(launcher, &LaunchedCall { last: 0, ..call }, targets)?;
                 let blocks = targets.div_ceil(CORRECT_THREADS) as u32;
@@ -232,7 +229,7 @@ impl LaunchedSteps {
         let parts = match shape {
             LaunchShape::Whole { .. } => 0,
             LaunchShape::Tiles { .. } if in_order(self.precision) => 1,
-            LaunchShape::Tiles { .. } => spans.div_ceil(SPANS).next_power_of_two().min(32),
+            LaunchShape::Tiles { .. } => parts_for(targets, spans, device.multiprocessors()),
         };
         let of_block = CORRECT_THREADS / 8 / parts.max(1);
         let most = shape.batch(self.precision, all_bags);
@@ -288,7 +285,7 @@ impl LaunchedSteps {
                 chunk_at_least: self.chunk_at_least.address(),
                 first_of_chunk: self.first_of_chunk.address(),
                 schedule: self.schedule.address(),
-                history: self.history.as_ref().map_or([0; 2], StepHistory::addresses),
+                history: self.state.history_addresses(),
                 report: self.report.address(),
             },
             rules: [rules.dt_max, rules.scheme.accuracy(), rules.noise, rules.per_mass],
@@ -301,5 +298,17 @@ impl LaunchedSteps {
             third: u32::from(rules.scheme.is_third()),
             last: 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_targets_have_more_threads_for_their_spans() {
+        let of = |targets, spans| parts_for(targets, spans, 132);
+        assert_eq!([of(1, 1), of(1, 32), of(1, 33), of(1, 512), of(1, 1 << 20)], [1, 1, 2, 16, 32]);
+        assert_eq!([of(968, 512), of(3904, 256), of(9000, 512), of(1 << 20, 512)], [8, 2, 1, 1]);
     }
 }

@@ -371,7 +371,11 @@ impl ForceEngine for CudaEngine {
         let Some(Buffers { arrays, staging, steps: Some(Some(steps)), sources, .. }) = &mut self.held else {
             return Ok(None);
         };
-        let shape = |targets| self.shape.unwrap_or_else(|| self.shapes.choose(*sources, targets));
+        let (n, multiprocessors) = (*sources, self.device.multiprocessors());
+        let shape = |targets| {
+            let shape = self.shape.or_else(|| LaunchShape::of_predicted(self.precision, n, targets, multiprocessors));
+            shape.unwrap_or_else(|| self.shapes.choose(n, targets))
+        };
         let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
         let system = (p, self.clock, self.eps2);
         steps.take(launcher, system, rules, span, (pause, staging.free_words()))

@@ -2,7 +2,6 @@
 
 use super::device::{Device, Memory, Pinned};
 use crate::error::Result;
-use crate::force::block_steps::StepScheme;
 use crate::particles::{History, Vec3};
 use crate::time::Time;
 use rayon::prelude::*;
@@ -24,29 +23,17 @@ pub struct StepHistory {
 }
 
 impl StepHistory {
-    /// Makes `history` what a scheme keeps, with room for `working` particles besides `slots`. Returns true if there is
-    /// memory for it, and true if it is empty yet.
+    /// Allocates memory for schemes with `points` earlier points, for `slots` particles and for `working` besides;
+    /// [`None`] if there is too little.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn prepare(
-        history: &mut Option<Self>,
+    pub fn new(
         device: &Device,
-        scheme: StepScheme,
-        sizes: (usize, usize, usize),
-    ) -> Result<(bool, bool)> {
-        let points = scheme.points() as usize;
-        if history.as_ref().map_or(0, |history| history.points) == points {
-            return Ok((true, false));
-        }
-        *history = None;
-        if points > 0 {
-            *history = Self::new(device, points, sizes)?;
-        }
-        Ok((points == 0 || history.is_some(), true))
-    }
-
-    fn new(device: &Device, points: usize, (sources, slots, working): (usize, usize, usize)) -> Result<Option<Self>> {
+        points: usize,
+        (sources, slots): (usize, usize),
+        working: usize,
+    ) -> Result<Option<Self>> {
         let columns = (3 * DERIVATIVES + POINT_COLUMNS) * points;
         if 8 * columns * (slots + working) > device.free_bytes()? {
             return Ok(None);
@@ -54,6 +41,11 @@ impl StepHistory {
         let memory = |particles: usize| device.memory(8 * columns * particles);
         let pinned = device.pinned(columns * slots)?;
         Ok(Some(Self { points, sources, slots, columns: memory(slots)?, working: memory(working)?, pinned }))
+    }
+
+    /// Returns the number of earlier points.
+    pub const fn points(&self) -> usize {
+        self.points
     }
 
     /// Returns the addresses of the columns, and of the others.

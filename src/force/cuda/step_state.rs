@@ -2,8 +2,10 @@
 
 use super::device::{Device, Memory, Pinned};
 use super::launch::Arrays;
+use super::step_history::StepHistory;
 use super::step_shape::COLUMNS;
 use crate::error::Result;
+use crate::force::block_steps::StepScheme;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Level, Time};
 use rayon::prelude::*;
@@ -11,12 +13,15 @@ use rayon::prelude::*;
 /// Minimum number of particles that a thread copies.
 const SHARE: usize = 4096;
 
-/// Potentials and levels on the device.
+/// Potentials and levels on the device. They and the state of the particles pass pinned memory of [`COLUMNS`] words and a
+/// byte for each slot, or more: that of the upload.
 pub struct StepState {
     /// Potentials: `slots` f64.
     pub pot: Memory,
     /// Levels: `slots` u8.
     pub level: Memory,
+    /// What a multi-point scheme keeps, once it was asked for.
+    history: Option<StepHistory>,
     slots: usize,
     /// Flag that they are those of the host.
     pub current: bool,
@@ -29,21 +34,36 @@ impl StepState {
         9 * slots
     }
 
-    /// Returns the words of pinned memory through which the state of `slots` particles passes.
-    #[must_use]
-    pub const fn words(slots: usize) -> usize {
-        COLUMNS * slots + slots.div_ceil(8)
-    }
-
     /// Allocates memory for `slots` particles.
     ///
     /// # Errors
     /// If there is too little.
     pub fn new(device: &Device, slots: usize) -> Result<Self> {
-        Ok(Self { pot: device.memory(8 * slots)?, level: device.memory(slots)?, slots, current: false })
+        Ok(Self { pot: device.memory(8 * slots)?, level: device.memory(slots)?, slots, history: None, current: false })
     }
 
-    /// Starts the copy of potentials and levels to the device, through pinned memory of [`Self::words`] words.
+    /// Makes room for what a scheme keeps of `sources` particles, and of `working` particles besides. Returns false if there
+    /// is too little memory.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn prepare(&mut self, device: &Device, scheme: StepScheme, (sources, working): (usize, usize)) -> Result<bool> {
+        let points = scheme.points() as usize;
+        if self.history.as_ref().map_or(0, StepHistory::points) != points {
+            (self.history, self.current) = (None, false);
+            if points > 0 {
+                self.history = StepHistory::new(device, points, (sources, self.slots), working)?;
+            }
+        }
+        Ok(points == 0 || self.history.is_some())
+    }
+
+    /// Returns the addresses of the histories: of the particles, and of those besides.
+    pub fn history_addresses(&self) -> [u64; 2] {
+        self.history.as_ref().map_or([0; 2], StepHistory::addresses)
+    }
+
+    /// Starts the copy of potentials, levels and histories to the device, `through` pinned memory.
     ///
     /// # Errors
     /// If the device fails.
@@ -54,16 +74,19 @@ impl StepState {
         levels.iter_mut().zip(&p.step).for_each(|(to, level)| *to = level.0);
         device.copy_up(through, 0..slots, &self.pot)?;
         device.copy_up(through, slots..slots + slots.div_ceil(8), &self.level)?;
+        if let Some(history) = &mut self.history {
+            history.send(device, &p.history)?;
+        }
         self.current = true;
         Ok(())
     }
 
-    /// Reads the state of the particles back after steps up to `now`, through pinned memory of [`Self::words`] words.
+    /// Reads the state of the particles back after steps up to `now`, `through` pinned memory.
     ///
     /// # Errors
     /// If the device fails.
     pub fn read(
-        &self,
+        &mut self,
         device: &Device,
         arrays: &Arrays,
         (p, now): (&mut Particles, Time),
@@ -73,6 +96,9 @@ impl StepState {
         device.copy_down(&arrays.held, through, 0)?;
         device.copy_down(&self.pot, through, 12 * slots)?;
         device.copy_down(&self.level, through, COLUMNS * slots)?;
+        if let Some(history) = &mut self.history {
+            history.fetch(device)?;
+        }
         device.wait()?;
         let (columns, levels) = through.words().split_at(COLUMNS * slots);
         let (columns, levels): (&[f64], &[u8]) = (bytemuck::cast_slice(columns), bytemuck::cast_slice(levels));
@@ -88,6 +114,9 @@ impl StepState {
         for ((step, time), &level) in p.step.iter_mut().zip(&mut p.time).zip(levels) {
             *step = Level(level);
             *time = Time(now.0 / step.ticks() * step.ticks());
+        }
+        if let Some(history) = &self.history {
+            history.unpack(&mut p.history);
         }
         Ok(())
     }

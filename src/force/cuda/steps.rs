@@ -4,15 +4,14 @@
 use super::device::{Device, Memory, Pinned};
 use super::launch::Arrays;
 use super::module::{Kernel, Module};
-use super::step_history::StepHistory;
-use super::step_shape::{COLUMNS, MOST_BLOCKS, StepShape, THREADS};
+use super::step_shape::{MOST_BLOCKS, StepShape, THREADS};
+use super::step_state::StepState;
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
+use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
 use crate::force::mode::Order;
 use crate::force::precision::Precision;
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Level, Time};
-use rayon::prelude::*;
+use crate::particles::Particles;
+use crate::time::{Clock, Time};
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
@@ -25,8 +24,6 @@ const FIRST_STEPS: u64 = 64;
 const LAUNCH: Duration = Duration::from_millis(10);
 /// Number of the last exchange before the buffers are cleared and the numbers begin anew.
 const MOST_EXCHANGES: u64 = 1 << 31;
-/// Minimum number of particles that a thread copies.
-const SHARE: usize = 4096;
 
 /// Argument of the kernels, with the layout of `Steps` in kernels/steps.cuh, which describes the arrays. Both must be
 /// changed together. The arrays are borrowed for the lifetime of the call.
@@ -83,25 +80,16 @@ pub struct ResidentSteps {
     any: Kernel<StepsCall<'static>>,
     shape: StepShape,
     shared_bytes: usize,
-    pot: Memory,
-    level: Memory,
+    state: StepState,
     headers: Memory,
     targets: Memory,
     nodes: Memory,
-    /// Report, and potentials and levels on their way.
     report: Pinned,
-    up: [Pinned; 2],
-    /// State on its way back: the columns of a particle, and levels.
-    down: Pinned,
-    /// What a multi-point scheme keeps, once it was asked for.
-    history: Option<StepHistory>,
     exchange: u64,
     sources: usize,
     slots: usize,
     /// Number of steps of the next launch.
     steps: u64,
-    /// Flag that potentials and levels on the device are those of the host.
-    current: bool,
 }
 
 impl ResidentSteps {
@@ -132,50 +120,39 @@ impl ResidentSteps {
         } else {
             2
         };
-        let sizes = [
-            8 * slots,
-            slots,
-            2 * 8 * MOST_BLOCKS,
-            2 * shape.groups * shape.own() * words * 16,
-            parts * slots * 7 * 16,
-        ];
-        if sizes.iter().sum::<usize>() > device.free_bytes()? {
+        let sizes = [2 * 8 * MOST_BLOCKS, 2 * shape.groups * shape.own() * words * 16, parts * slots * 7 * 16];
+        if sizes.iter().sum::<usize>() + StepState::bytes(slots) > device.free_bytes()? {
             return Ok(None);
         }
         let shared_bytes = shape.shared_bytes(precision);
         plain.allow_shared_bytes(shared_bytes)?;
         any.allow_shared_bytes(shared_bytes)?;
-        let [pot, level, headers, targets, nodes] = sizes.map(|bytes| device.memory(bytes));
+        let [headers, targets, nodes] = sizes.map(|bytes| device.memory(bytes));
         Ok(Some(Self {
             _module: module,
             plain,
             any,
             shape,
             shared_bytes,
-            pot: pot?,
-            level: level?,
+            state: StepState::new(device, slots)?,
             headers: headers?,
             targets: targets?,
             nodes: nodes?,
             report: device.pinned(REPORT)?,
-            up: [device.pinned(slots)?, device.pinned(slots.div_ceil(8))?],
-            down: device.pinned(COLUMNS * slots + slots.div_ceil(8))?,
-            history: None,
             exchange: 0,
             sources,
             slots,
             steps: FIRST_STEPS,
-            current: false,
         }))
     }
 
     /// Notes that the host changed particles.
     pub fn outdate(&mut self) {
-        self.current = false;
+        self.state.current = false;
     }
 
-    /// Takes steps with the particles that `arrays` hold, and stores the new state in `p`; [`None`] if they are not on
-    /// schedule, or there is too little memory for their history.
+    /// Takes steps with the particles that `arrays` hold, and stores the new state in `p`, which passes `through` pinned
+    /// memory; [`None`] if they are not on schedule, or there is too little memory for their history.
     ///
     /// # Errors
     /// If the device fails.
@@ -186,16 +163,17 @@ impl ResidentSteps {
         (p, clock, eps2): (&mut Particles, Clock, f64),
         rules: &StepRules,
         span: Span,
-        pause: Option<&Pause>,
+        (pause, through): (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
-        if !self.prepare_history(device, rules.scheme)? {
+        let working = self.shape.groups * self.shape.replicas * self.shape.own();
+        if !self.state.prepare(device, rules.scheme, (self.sources, working))? {
             return Ok(None);
         }
-        if !self.current {
+        if !self.state.current {
             if !is_on_schedule(p, span.from) {
                 return Ok(None);
             }
-            self.send(device, p)?;
+            self.state.send(device, p, through)?;
         }
         let began = Instant::now();
         let mut taken = Taken { now: span.from, ..Taken::default() };
@@ -231,19 +209,9 @@ impl ResidentSteps {
             }
         }
         if taken.block_steps > 0 {
-            self.read(device, arrays, p, taken.now)?;
+            self.state.read(device, arrays, (p, taken.now), through)?;
         }
-        self.current = true;
         Ok(Some(taken))
-    }
-
-    /// Allocates memory for what a scheme keeps. Returns false if there is too little.
-    fn prepare_history(&mut self, device: &Device, scheme: StepScheme) -> Result<bool> {
-        let working = self.shape.groups * self.shape.replicas * self.shape.own();
-        let sizes = (self.sources, self.slots, working);
-        let (ready, anew) = StepHistory::prepare(&mut self.history, device, scheme, sizes)?;
-        self.current &= !anew;
-        Ok(ready)
     }
 
     fn report(&self) -> [u64; 5] {
@@ -263,13 +231,13 @@ impl ResidentSteps {
         (now, until, most): (Time, Time, u64),
     ) -> StepsCall<'a> {
         let StepShape { bags, groups, replicas, tile, cooperates } = self.shape;
-        let [history, working_history] = self.history.as_ref().map_or([0; 2], StepHistory::addresses);
+        let [history, working_history] = self.state.history_addresses();
         StepsCall {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
             mass: arrays.mass.address(),
-            pot: self.pot.address(),
-            level: self.level.address(),
+            pot: self.state.pot.address(),
+            level: self.state.level.address(),
             headers: self.headers.address(),
             targets: self.targets.address(),
             nodes: self.nodes.address(),
@@ -305,46 +273,5 @@ impl ResidentSteps {
             unused: 0,
             arrays: PhantomData,
         }
-    }
-
-    /// Sends potentials, levels and history.
-    fn send(&mut self, device: &Device, p: &Particles) -> Result<()> {
-        let [pot, level] = &mut self.up;
-        bytemuck::cast_slice_mut::<_, f64>(pot.words_mut())[..p.len()].copy_from_slice(&p.pot);
-        let levels: &mut [u8] = bytemuck::cast_slice_mut(level.words_mut());
-        levels.iter_mut().zip(&p.step).for_each(|(to, level)| *to = level.0);
-        device.copy_up(pot, 0..self.slots, &self.pot)?;
-        device.copy_up(level, 0..self.slots / 8, &self.level)?;
-        self.history.as_mut().map_or(Ok(()), |history| history.send(device, &p.history))
-    }
-
-    /// Reads the state back after steps up to `now`.
-    fn read(&mut self, device: &Device, arrays: &Arrays, p: &mut Particles, now: Time) -> Result<()> {
-        let slots = self.slots;
-        device.copy_down(&arrays.held, &mut self.down, 0)?;
-        device.copy_down(&self.pot, &mut self.down, 12 * slots)?;
-        device.copy_down(&self.level, &mut self.down, COLUMNS * slots)?;
-        if let Some(history) = &mut self.history {
-            history.fetch(device)?;
-        }
-        device.wait()?;
-        let (columns, levels) = self.down.words().split_at(COLUMNS * slots);
-        let (columns, levels): (&[f64], &[u8]) = (bytemuck::cast_slice(columns), bytemuck::cast_slice(levels));
-        let vector = |first: usize, i: usize| {
-            Vec3::new(columns[first * slots + i], columns[(first + 1) * slots + i], columns[(first + 2) * slots + i])
-        };
-        let vectors = [(&mut p.pos, 0), (&mut p.vel, 3), (&mut p.acc, 6), (&mut p.jerk, 9)];
-        for (to, first) in vectors {
-            to.par_iter_mut().with_min_len(SHARE).enumerate().for_each(|(i, to)| *to = vector(first, i));
-        }
-        p.pot.copy_from_slice(&columns[12 * slots..12 * slots + self.sources]);
-        for ((step, time), &level) in p.step.iter_mut().zip(&mut p.time).zip(levels) {
-            *step = Level(level);
-            *time = Time(now.0 / step.ticks() * step.ticks());
-        }
-        if let Some(history) = &self.history {
-            history.unpack(&mut p.history);
-        }
-        Ok(())
     }
 }

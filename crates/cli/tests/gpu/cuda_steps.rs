@@ -20,8 +20,18 @@ use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
 
-/// Kernels that take whole block steps.
-const KERNELS: [StepKernels; 2] = [StepKernels::Resident, StepKernels::Launched];
+/// Kernels that take whole block steps. `TISANE_STEP_KERNELS` names those to test, for a sanitizer.
+fn kernels() -> Vec<StepKernels> {
+    let Some(names) = gpu::listed::<String>("TISANE_STEP_KERNELS") else {
+        return vec![StepKernels::Resident, StepKernels::Launched];
+    };
+    let named = |name: &String| match &**name {
+        "resident" => StepKernels::Resident,
+        "launched" => StepKernels::Launched,
+        _ => panic!("TISANE_STEP_KERNELS: {name}?"),
+    };
+    names.iter().map(named).collect()
+}
 
 /// Engine that takes whole block steps by these kernels, or leaves them to the host.
 fn engine(precision: Precision, epsilon: f64, kernels: Option<StepKernels>) -> Option<CudaEngine> {
@@ -113,7 +123,7 @@ fn every_mode_and_size_ends_in_the_hosts_state() {
                 let limits = |limits| Limits { floor: Level::DEEPEST, ..limits };
                 let Some(mut host) = engine(precision, epsilon, None) else { return };
                 let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
-                for kernels in KERNELS {
+                for kernels in kernels() {
                     let Some(mut device) = engine(precision, epsilon, Some(kernels)) else { return };
                     for most in [u64::MAX, 100, 17] {
                         let got = run(&mut device, &mut hermite(precision, limits), &start, most);
@@ -159,7 +169,7 @@ fn f64_ends_in_the_cpus_state() {
     let of =
         |engine: &mut dyn ForceEngine| run(engine, &mut hermite(Precision::F64, |limits| limits), &start, u64::MAX);
     let want = of(&mut *on_cpu);
-    for kernels in KERNELS {
+    for kernels in kernels() {
         let Some(mut device) = engine(Precision::F64, 1.0 / 64.0, Some(kernels)) else { return };
         assert_eq!(of(&mut device), want, "{kernels:?}");
         let (for_device, for_cpu) = (other_schemes(Precision::F64), other_schemes(Precision::F64));
@@ -181,13 +191,15 @@ fn launched_steps_take_every_shape() {
         (p.state_sha256(&CLOCK), done)
     };
     for precision in modes() {
-        let n = *sizes().iter().filter(|n| **n <= 1000).max().unwrap_or(&1000);
         let Some(mut host) = engine(precision, 1.0 / 64.0, None) else { return };
         let Some(mut device) = engine(precision, 1.0 / 64.0, Some(StepKernels::Launched)) else { return };
-        let want = of(&mut host, precision, n, 200);
-        for shape in shapes(&device) {
-            device.set_shape(Some(shape));
-            assert_eq!(of(&mut device, precision, n, 200), want, "{} {shape:?}", precision.name());
+        let steps = if gpu::few_shapes() { 20 } else { 200 };
+        for n in sizes().into_iter().filter(|n| *n <= 1000) {
+            let want = of(&mut host, precision, n, steps);
+            for shape in shapes(&device).into_iter().map(Some).chain([None]) {
+                device.set_shape(shape);
+                assert_eq!(of(&mut device, precision, n, steps), want, "{} N = {n} {shape:?}", precision.name());
+            }
         }
     }
     if gpu::few_shapes() {
@@ -209,7 +221,7 @@ fn steps_at_the_floor_are_clamped_and_counted() {
         let Some(mut host) = engine(precision, 0.0, None) else { return };
         let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
         assert!(want.1.clamped > 100, "{:?}", want.1);
-        for kernels in KERNELS {
+        for kernels in kernels() {
             let Some(mut device) = engine(precision, 0.0, Some(kernels)) else { return };
             let got = run(&mut device, &mut hermite(precision, limits), &start, u64::MAX);
             assert_eq!(got, want, "{} {kernels:?}", precision.name());
@@ -239,7 +251,7 @@ fn steps_below_the_floor_end_in_the_same_error() {
     let Some(want) = end(None) else { return };
     println!("{want:?}");
     assert!(want.0 > 100 && want.1.contains("time step"), "the sphere needs other steps for this test: {want:?}");
-    for kernels in KERNELS {
+    for kernels in kernels() {
         assert_eq!(end(Some(kernels)).unwrap(), want, "{kernels:?}");
     }
 }
@@ -253,7 +265,7 @@ fn forces_that_need_a_closer_look_change_nothing() {
         let of = |engine: &mut CudaEngine| run(engine, &mut hermite(precision, |limits| limits), &start, u64::MAX);
         let Some(mut host) = engine(precision, 1.0 / 64.0, None) else { return };
         let want = of(&mut host);
-        for kernels in KERNELS {
+        for kernels in kernels() {
             let Some(mut device) = engine(precision, 1.0 / 64.0, Some(kernels)) else { return };
             assert_eq!(of(&mut device), want, "{} {kernels:?}", precision.name());
         }
@@ -280,7 +292,7 @@ fn a_number_out_of_range_is_told_by_the_host() {
     let Some(want) = end(None) else { return };
     println!("{want}");
     assert!(want.contains("particle 5"), "{want}");
-    for kernels in KERNELS {
+    for kernels in kernels() {
         assert_eq!(end(Some(kernels)).unwrap(), want, "{kernels:?}");
     }
 }
@@ -288,7 +300,7 @@ fn a_number_out_of_range_is_told_by_the_host() {
 #[test]
 fn a_pause_comes_between_steps_and_changes_no_bit() {
     let start = plummer::sample(500, 9, 0.999);
-    for kernels in KERNELS {
+    for kernels in kernels() {
         let Some(mut device) = engine(Precision::Mixed, 1.0 / 64.0, Some(kernels)) else { return };
         let whole = run(&mut device, &mut hermite(Precision::Mixed, |limits| limits), &start, u64::MAX);
         let mut paused = hermite(Precision::Mixed, |limits| limits);
