@@ -147,7 +147,7 @@ fn every_other_scheme_ends_in_the_hosts_state() {
                 let of_host = other_schemes(precision).into_iter();
                 let want: Vec<_> =
                     of_host.map(|(_, mut scheme)| run(&mut host, &mut *scheme, &start, u64::MAX)).collect();
-                for kernels in KERNELS {
+                for kernels in kernels() {
                     let Some(mut device) = engine(precision, epsilon, Some(kernels)) else { return };
                     for most in [u64::MAX, 19] {
                         for ((name, mut scheme), want) in other_schemes(precision).into_iter().zip(&want) {

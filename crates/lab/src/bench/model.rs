@@ -11,8 +11,8 @@ use crate::study::predict::{Prediction, describe_range, fit_for, natural_times, 
 use crate::study::report::Rows;
 use std::path::Path;
 use tisane::error::{Error, Result};
-#[cfg(feature = "cuda")]
 use tisane::force::block_steps::StepScheme;
+#[cfg(feature = "cuda")]
 use tisane::force::{EngineKind, cpu::Width};
 use tisane::integrator::{IntegratorSettings, SchemeInfo};
 use tisane_io::table::Table;
@@ -181,7 +181,8 @@ pub fn forecast_members(blueprint: &Blueprint, set: &Setup) -> Result<Option<Str
     let config = &set.config;
     let (engine, _) = blueprint.engine(None, config.force.device);
     let model = Model::path().and_then(|path| Model::read(&path).ok().flatten()).unwrap_or_default();
-    if engine != Engine::Cuda || assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_none() {
+    let plain = assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_some();
+    if engine != Engine::Cuda || !plain {
         return Ok(None);
     }
     let Some(together) = fit_for(&model, config, engine, StepsBy::Together) else { return Ok(None) };

@@ -168,8 +168,8 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         choice += if steps_on_device { "; whole block steps on the device" } else { "; block steps by the host" };
     }
     if stepping == Stepping::Device && !steps_on_device {
-        let for_these = "whole block steps are for the engine cuda with hermite4 or multipoint and no external field, and \
-                         for systems that fit the GPU's shared memory";
+        let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4 or multipoint \
+                         and no external field";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {
