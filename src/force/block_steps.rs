@@ -164,6 +164,9 @@ pub struct SystemSteps<'a> {
     pub rules: StepRules,
     /// Moments and number of steps.
     pub span: Span,
+    /// Number of steps that brought the system from time zero to the beginning of the span, 0 if that is not known. It
+    /// tells how many are to come, so that all systems can end together; no bit depends on it.
+    pub before: u64,
 }
 
 /// Device that takes the block steps of many independent systems at a time. Each system's bits are those of the same

@@ -20,6 +20,7 @@ pub use engine::{
     Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, scheme_on_device,
 };
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
+pub(crate) use gpu::{OpenAhead, open_ahead};
 pub use reproduce::{Reproduction, reproduction};
 pub use resumed::{Resumed, resumed_run};
 pub use stepped_elsewhere::engines_stepped_elsewhere;

@@ -22,7 +22,7 @@ pub use members::Members;
 pub use rows::{MemberRow, Tables};
 pub use summary::Summary;
 
-use crate::assemble::{self, Session};
+use crate::assemble::{self, OpenAhead, Session};
 use crate::simulation::ExitReason;
 use on_device::Open;
 use std::collections::BTreeMap;
@@ -78,6 +78,8 @@ pub struct Ensemble {
     status: Status,
     /// Engine of this session, and the reason for it.
     engine_choice: String,
+    /// GPU of this session: its members come and go, and it is opened once.
+    gpu: Option<OpenAhead>,
     began: Instant,
 }
 
@@ -107,7 +109,7 @@ impl Ensemble {
         let mut status = Status { members: blueprint.members.count(), ..Status::default() };
         directory.count(&mut status);
         let engine_choice = String::new();
-        Self { blueprint, tables, directory, states, status, engine_choice, began: Instant::now() }
+        Self { blueprint, tables, directory, states, status, engine_choice, gpu: None, began: Instant::now() }
     }
 
     /// Returns the configuration and the members.
@@ -142,6 +144,7 @@ impl Ensemble {
         let kind = engine.kind().unwrap_or(EngineKind::Cpu);
         let options = Options { session: Session { engine: Some(engine), ..options.session }, ..*options };
         let on_device = kind == EngineKind::Cuda;
+        self.gpu = on_device.then(|| assemble::open_ahead(device));
         self.run_on(&options, on_device.then_some((kind, &open as &Open<'_>)), observe)
     }
 
@@ -169,11 +172,7 @@ impl Ensemble {
         let snapshots = self.directory.snapshots();
         let common = (&self.blueprint, &self.tables);
         let states = (todo, self.states.clone());
-        let mut work = Work::new(common, &snapshots, (session, options.stop), states, &stops);
-        if stepper.is_some() {
-            let device = session.device.unwrap_or(self.blueprint.config.force.device) as usize;
-            work.gpu = assemble::gpus().ok().and_then(|gpus| Some(gpus.get(device)?.about.clone())).unwrap_or_default();
-        }
+        let work = Work::new(common, &snapshots, (session, options.stop), states, &stops);
         let (sender, receiver) = mpsc::channel();
         let outcome = std::thread::scope(|scope| {
             let workers = match stepper {

@@ -156,7 +156,8 @@ pub(crate) fn take_turn(
     let systems = turns.iter_mut().zip(&rules).map(|(turn, (rules, _))| {
         let System { particles, state, .. } = &mut *turn.system;
         let span = Span { from: state.now, until: turn.until, most: u64::MAX };
-        SystemSteps { particles, clock: state.clock, epsilon: turn.epsilon, rules: *rules, span }
+        let before = state.counters.block_steps;
+        SystemSteps { particles, clock: state.clock, epsilon: turn.epsilon, rules: *rules, span, before }
     });
     let taken = stepper.take(&mut systems.collect::<Vec<_>>(), pause)?;
     let after = |((turn, rules), taken): ((&mut Turn<'_>, &(StepRules, bool)), Taken)| {

@@ -17,6 +17,7 @@ use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use rayon::prelude::*;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Number of sums in an acceleration.
 pub const COMPONENTS: usize = 3;
@@ -61,7 +62,7 @@ struct Kernels {
     accelerate: Vec<(usize, Kernel<AccelerationCall<'static>>)>,
     reduce: Kernel<AccelerationCall<'static>>,
     // Keeps the kernels above loaded.
-    _module: Module,
+    _module: Arc<Module>,
 }
 
 /// Memory for a number of particles.

@@ -34,9 +34,9 @@ pub struct DeviceInfo {
 
 /// GPU with one stream of work.
 pub struct Device {
-    context: Arc<CudaContext>,
+    pub(super) context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    ordinal: usize,
+    pub(super) ordinal: usize,
     multiprocessors: usize,
 }
 

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Argument of the kernels, with the layout of `Call` in kernels/call.cuh, which describes the arrays. Both must be
 /// changed together. The arrays are borrowed for the lifetime of the call.
@@ -141,7 +142,7 @@ impl<'a> Call<'a> {
 /// Kernels of a precision mode, loaded on a device.
 pub struct Kernels {
     // Keeps the kernels below loaded.
-    _module: Module,
+    _module: Arc<Module>,
     precision: Precision,
     predict: Kernel<Call<'static>>,
     /// Kernels of [`LaunchShape::Whole`] by number of targets a lane.

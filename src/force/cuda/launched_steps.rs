@@ -15,6 +15,7 @@ use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 use crate::particles::Particles;
 use crate::time::{Clock, LEVELS, Time};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Number of particles, and of threads, of a thread block of `advance` (`STEP_CHUNK` of kernels/launched_steps.cuh).
@@ -35,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Kernels of block steps with their memory, for a number of sources.
 pub struct LaunchedSteps {
     // Keeps the kernels loaded.
-    _module: Module,
+    _module: Arc<Module>,
     count: Kernel<LaunchedCall<'static>>,
     advance: Kernel<LaunchedCall<'static>>,
     correct: Kernel<LaunchedCall<'static>>,

@@ -9,6 +9,7 @@
 
 mod acceleration;
 mod acceleration_shape;
+mod ahead;
 mod candidates;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device;
@@ -25,6 +26,7 @@ mod module;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
 mod several_blocks;
+mod shares;
 mod staging;
 mod step_history;
 mod step_shape;
@@ -38,6 +40,7 @@ mod tuning_table;
 
 pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
+pub use ahead::OpenAhead;
 pub use candidates::candidates;
 pub use device::{DeviceInfo, find, list};
 pub use device_steps::StepKernels;

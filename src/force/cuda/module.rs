@@ -8,12 +8,13 @@ use super::nvrtc;
 use super::steps::StepsCall;
 use super::system_call::SystemsCall;
 use crate::error::{Error, Result};
+use cudarc::driver::CudaContext;
 use cudarc::driver::result::{self, module};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute_enum, CUmodule, CUresult};
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Compiled kernels (a fatbin or cubin), aligned as the driver wants them.
 #[repr(C, align(16))]
@@ -68,10 +69,24 @@ unsafe impl KernelArgument for AccelerationCall<'static> {
 pub struct Module {
     module: CUmodule,
     from_file: bool,
+    context: Arc<CudaContext>,
 }
 
-// SAFETY: a handle into the context, valid in every thread that is bound to it.
+/// Image of the program that is in use on a device, by its number.
+struct Loaded {
+    device: usize,
+    image: &'static Image<[u8]>,
+    module: Weak<Module>,
+}
+
+/// Images in use: the engines of a device share them.
+static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
+
+// SAFETY: a handle into the context, valid in every thread that is bound to it; the driver may be called by several
+// threads at a time.
 unsafe impl Send for Module {}
+// SAFETY: likewise.
+unsafe impl Sync for Module {}
 
 /// Kernel that takes one `C`, valid as long as its [`Module`] exists.
 pub struct Kernel<C> {
@@ -96,7 +111,7 @@ impl Module {
     ///
     /// # Errors
     /// [`Error::Input`] if they do not run on this device.
-    pub fn forces(device: &Device) -> Result<Self> {
+    pub fn forces(device: &Device) -> Result<Arc<Self>> {
         Self::load(device, FORCES)
     }
 
@@ -105,23 +120,36 @@ impl Module {
     ///
     /// # Errors
     /// As [`Self::forces`].
-    pub fn block_steps(device: &Device) -> Result<Option<Self>> {
+    pub fn block_steps(device: &Device) -> Result<Option<Arc<Self>>> {
         if device.capability()? < BLOCK_STEPS_FROM {
             return Ok(None);
         }
         Self::load(device, BLOCK_STEPS).map(Some)
     }
 
-    fn load(device: &Device, image: &'static Image<[u8]>) -> Result<Self> {
+    fn load(device: &Device, image: &'static Image<[u8]>) -> Result<Arc<Self>> {
         device.bind()?;
         let from_file = match std::env::var_os(VARIABLE).map(PathBuf::from) {
-            None => None,
+            None => return Self::shared(device, image),
             Some(path) if path.extension().is_some_and(|kind| kind == "cu") => {
-                Some(nvrtc::compile(&path, device.capability()?)?)
+                nvrtc::compile(&path, device.capability()?)?
             }
-            Some(path) => Some(Arc::new(std::fs::read(&path).map_err(|e| Error::input(&path, e))?)),
+            Some(path) => Arc::new(std::fs::read(&path).map_err(|e| Error::input(&path, e))?),
         };
-        Self::load_image(device, from_file.as_ref().map_or(&image.0, |file| file.as_slice()), from_file.is_some())
+        Self::load_image(device, &from_file, true).map(Arc::new)
+    }
+
+    /// Returns the module of an image of the program that another engine of the device has loaded, or loads it.
+    fn shared(device: &Device, image: &'static Image<[u8]>) -> Result<Arc<Self>> {
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.retain(|there| there.module.strong_count() > 0);
+        let mut same = loaded.iter().filter(|it| it.device == device.ordinal && std::ptr::eq(it.image, image));
+        if let Some(module) = same.next().and_then(|it| it.module.upgrade()) {
+            return Ok(module);
+        }
+        let module = Arc::new(Self::load_image(device, &image.0, false)?);
+        loaded.push(Loaded { device: device.ordinal, image, module: Arc::downgrade(&module) });
+        Ok(module)
     }
 
     /// Loads the kernels of `image` instead of the program's.
@@ -139,7 +167,7 @@ impl Module {
             let help = r#"use force.engine = "cpu"; the kernels need compute capability 7.5 and driver 580 or later"#;
             Error::input("CUDA", format!("the kernels do not load on {}: {e}", device.name())).with_help(help)
         })?;
-        Ok(Self { module, from_file })
+        Ok(Self { module, from_file, context: Arc::clone(&device.context) })
     }
 
     /// Returns the kernel of this name, whose parameter must be a `C`.
@@ -182,21 +210,27 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
+        let _ = self.context.bind_to_thread();
         // SAFETY: loaded once, unloaded once; no function of it is launched after this. An error means a lost device.
         let _ = unsafe { module::unload(self.module) };
     }
 }
 
 impl<C: KernelArgument> Kernel<C> {
-    /// Lets the kernel ask for up to this many bytes of shared memory.
+    /// Lets the kernel ask for all the shared memory that a thread block may have: engines that need different amounts
+    /// share the kernel, and the limit with it.
     ///
     /// # Errors
-    /// If the device has less.
-    pub fn allow_shared_bytes(self, bytes: usize) -> Result<()> {
-        let attribute = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    /// If the driver fails.
+    pub fn allow_shared_memory(self, device: &Device) -> Result<()> {
+        let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let own = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+        let reserved = driver_error("reserving shared memory");
         // SAFETY: a function of a loaded module.
-        unsafe { result::function::set_function_attribute(self.function, attribute, bytes as i32) }
-            .map_err(driver_error("reserving shared memory"))
+        let own = unsafe { result::function::get_function_attribute(self.function, own) }.map_err(&reserved)?;
+        let bytes = device.most_shared_bytes()? as i32 - own;
+        // SAFETY: likewise.
+        unsafe { result::function::set_function_attribute(self.function, most, bytes) }.map_err(reserved)
     }
 
     /// Launches the kernel on a grid of `blocks` thread blocks of `threads` threads, all of which run at the same time,

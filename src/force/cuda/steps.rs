@@ -13,6 +13,7 @@ use crate::force::precision::Precision;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Words of a report: moment, steps, particle steps, reason, exchange, and the clamped steps of each group.
@@ -74,7 +75,7 @@ pub struct StepsCall<'a> {
 /// Kernel of block steps with its memory, for a number of sources.
 pub struct ResidentSteps {
     // Keeps the kernel loaded.
-    _module: Module,
+    _module: Arc<Module>,
     /// Kernels of the 4th-order scheme with one evaluation a step, and of all schemes.
     plain: Kernel<StepsCall<'static>>,
     any: Kernel<StepsCall<'static>>,
@@ -125,8 +126,8 @@ impl ResidentSteps {
             return Ok(None);
         }
         let shared_bytes = shape.shared_bytes(precision);
-        plain.allow_shared_bytes(shared_bytes)?;
-        any.allow_shared_bytes(shared_bytes)?;
+        plain.allow_shared_memory(device)?;
+        any.allow_shared_memory(device)?;
         let [headers, targets, nodes] = sizes.map(|bytes| device.memory(bytes));
         Ok(Some(Self {
             _module: module,

@@ -4,9 +4,10 @@
 use super::device::Device;
 use super::module::{Kernel, Module};
 use super::several_blocks::SeveralBlocks;
+use super::shares::{expected_steps, shares};
 use super::steps::REFUSED;
 use super::system_call::{SystemCall, SystemReport, SystemsCall};
-use super::system_shape::{FEW, FEW_THREADS, STATIC_BYTES, SystemShape, shared_bytes_of_few};
+use super::system_shape::{FEW, FEW_THREADS, SystemShape, shared_bytes_of_few};
 use super::system_store::{State, Store, forces, unpack, words};
 use crate::error::{Error, Result};
 use crate::force::Forces;
@@ -15,12 +16,15 @@ use crate::force::precision::Precision;
 use crate::particles::Particles;
 use crate::time::Time;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Number of steps of a first launch, and time that later ones are to take: a signal is seen between them.
+/// Smallest number of steps of a launch, and time that one is to take: a signal is seen between two, and some
+/// multiprocessors wait for the last system of each.
 const FIRST_STEPS: u64 = 64;
-const LAUNCH: Duration = Duration::from_millis(20);
+const LAUNCH: Duration = Duration::from_millis(50);
 /// Largest number of steps of a launch.
 const MOST_STEPS: u64 = 1 << 20;
 /// Minimum number of systems that a thread reads back.
@@ -34,7 +38,7 @@ const LEAST_BLOCKS: usize = 4;
 /// alone: in f64 those of every engine, in other modes those of [`CudaEngine`](super::CudaEngine).
 pub struct SystemsOnDevice {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
-    _module: Module,
+    _module: Arc<Module>,
     kernel: Kernel<SystemsCall<'static>>,
     /// Kernel for a few bodies, in f64.
     few: Option<Kernel<SystemsCall<'static>>>,
@@ -45,6 +49,8 @@ pub struct SystemsOnDevice {
     shared: usize,
     largest: usize,
     shape: Option<SystemShape>,
+    /// Steps of a launch of the wanted time, and the number of particles that it was of.
+    paced: Option<(u64, usize)>,
 }
 
 /// How systems are stepped together.
@@ -139,13 +145,25 @@ impl SystemsOnDevice {
         let Some(kernel) = module.find(&format!("systems_{mode}"))? else { return Ok(None) };
         let few = (precision == Precision::F64).then(|| module.kernel("few_bodies_f64")).transpose()?;
         let shared = device.most_shared_bytes()?;
-        kernel.allow_shared_bytes(shared.saturating_sub(STATIC_BYTES))?;
+        kernel.allow_shared_memory(&device)?;
         let several = SeveralBlocks::new(ordinal, precision, device.multiprocessors(), shared);
         if largest > 0 && SystemShape::choose(precision, largest, shared).is_none() && !several.takes(largest) {
             return Ok(None);
         }
         let store = Store::new(&device, 0, 0)?;
-        Ok(Some(Self { _module: module, kernel, few, store, several, device, precision, shared, largest, shape: None }))
+        Ok(Some(Self {
+            _module: module,
+            kernel,
+            few,
+            store,
+            several,
+            device,
+            precision,
+            shared,
+            largest,
+            shape: None,
+            paced: None,
+        }))
     }
 
     /// Forces a shape on the systems that fit in it, or with [`None`] leaves the choice to the program: for tuning, and
@@ -171,7 +189,7 @@ impl SystemsOnDevice {
         let sizes: Vec<usize> = particles.iter().map(|p| p.len()).collect();
         let all_words = self.send(&particles, State::Whole)?;
         let of_system = |&k: &usize| {
-            let SystemSteps { particles, clock, epsilon, rules, span } = &systems[k];
+            let SystemSteps { particles, clock, epsilon, rules, span, .. } = &systems[k];
             // The others are not among them.
             let nu = rules.scheme.plain_nu().unwrap_or_default();
             SystemCall::for_steps(particles.len(), *epsilon, *clock, (rules, nu), span.until)
@@ -179,23 +197,37 @@ impl SystemsOnDevice {
         let calls = placed(members.iter().map(of_system).collect(), sizes.iter().copied());
         // Places among the members of the systems that go on, and their calls.
         let mut going: Vec<(usize, SystemCall)> = calls.into_iter().enumerate().collect();
-        let mut steps = FIRST_STEPS;
+        // As the last launch: for more particles as many times fewer steps.
+        let particles: usize = sizes.iter().sum();
+        let (steps, of) = self.paced.unwrap_or((FIRST_STEPS, particles));
+        let mut steps = (steps * of.min(particles) as u64 / particles as u64).max(FIRST_STEPS);
         while !going.is_empty() {
-            for (m, call) in &mut going {
+            let expected = going.iter().map(|(m, _)| expected_steps(&systems[members[*m]], &taken[members[*m]]));
+            let shares = match crew {
+                // The threads of a warp wait for each other.
+                Crew::Thread => vec![steps; going.len()],
+                _ => shares(&expected.collect::<Vec<_>>(), steps),
+            };
+            for ((m, call), share) in going.iter_mut().zip(shares) {
                 let (span, taken) = (systems[members[*m]].span, &taken[members[*m]]);
-                (call.now, call.most) = (taken.now.0, steps.min(span.most - taken.block_steps));
+                (call.now, call.most) = (taken.now.0, share.min(span.most - taken.block_steps));
             }
+            // The longest first, so that none of them is left alone at the end.
+            going.sort_by_key(|(m, call)| Reverse(call.most.saturating_mul(sizes[*m] as u64)));
             let launched = Instant::now();
             let of_going: Vec<usize> = going.iter().map(|(m, _)| sizes[*m]).collect();
             let calls: Vec<SystemCall> = going.iter().map(|(_, call)| *call).collect();
             self.launch(crew, &calls, &of_going, false)?;
-            let mut reports = self.store.reports(going.len()).iter();
+            let reports = self.store.reports(going.len());
+            let mean = reports.iter().map(|report| report.block_steps).sum::<u64>() / going.len() as u64;
+            let mut reports = reports.iter();
             going.retain(|(m, call)| {
                 let (Some(report), k) = (reports.next(), members[*m]) else { return false };
                 note(&mut taken[k], report, call.most) && taken[k].block_steps < systems[k].span.most
             });
             let ratio = LAUNCH.as_secs_f64() / launched.elapsed().as_secs_f64().max(1e-6);
-            steps = ((steps as f64 * ratio.min(4.0)) as u64).clamp(1, MOST_STEPS);
+            steps = ((mean as f64 * ratio.min(4.0)) as u64).clamp(FIRST_STEPS, MOST_STEPS);
+            self.paced = Some((steps, of_going.iter().sum()));
             if pause.is_some_and(|pause| pause.is_due(began)) {
                 break;
             }

@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(p, want);
         // Steps of someone else, by the rules; then of an integrator that only knows where they ended.
         let (mut other, mut integrator) = (hermite(), hermite());
-        let rules = integrator.rules(&p).unwrap();
-        assert_eq!((rules.nu, rules.dt_max, rules.clamps), (0.01, CLOCK.dt_max, false));
+        let rules = integrator.rules(&p);
+        assert_eq!((rules.scheme.plain_nu(), rules.dt_max, rules.clamps), (Some(0.01), CLOCK.dt_max, false));
         assert_eq!(rules.per_mass, 1.0);
         other.resume(&p, Time::default(), &mut *f).unwrap();
         let done = other.advance(&mut p, &mut *f, Time::from_dt_max(1), 20).unwrap();
@@ -236,7 +236,7 @@ mod tests {
         let late = GivenForces::new(given).evaluate(Time(1), Targets::all(&p, &index), &mut Forces::default());
         assert!(late.unwrap_err().to_string().contains("at the start alone"));
         let twice = Parameters { iterations: 2, ..Parameters::new(Precision::F64) };
-        assert!(Hermite4::new(twice, CLOCK).rules(&p).is_none());
+        assert!(Hermite4::new(twice, CLOCK).rules(&p).scheme.plain_nu().is_none());
     }
 
     /// For a few steps the state would have to be brought back as often.

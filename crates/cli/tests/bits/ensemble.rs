@@ -91,7 +91,7 @@ fn members_have_the_bits_of_the_same_runs_alone() {
 fn threads_stops_and_kills_change_no_row() {
     let folder = Folder::new(CONFIG);
     // A member takes longer than the limits and pauses below.
-    let more = ["--set", "ensemble.realisations=12", "--set", "initial.plummer.n=600"];
+    let more = ["--set", "ensemble.realisations=12", "--set", "initial.plummer.n=1200"];
     let run = |output: &str, options: &[&str]| {
         folder.tisane(&[&["run", "run.toml", "--output", output], &more[..], options].concat())
     };

@@ -92,7 +92,8 @@ fn rate(n: usize, ensembles: &Ensembles, options: &Options) -> Result<SystemsRow
         let mut systems = Vec::with_capacity(particles.len());
         for particles in particles {
             let rules = integrator.step_rules(particles).ok_or_else(|| Error::input("systems", problem()))?;
-            systems.push(SystemSteps { particles, clock: CLOCK, epsilon: ensembles.epsilon, rules, span });
+            let (clock, epsilon) = (CLOCK, ensembles.epsilon);
+            systems.push(SystemSteps { particles, clock, epsilon, rules, span, before: 0 });
         }
         let began = Instant::now();
         let taken = device.take(&mut systems, None)?;

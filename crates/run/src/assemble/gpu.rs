@@ -194,6 +194,28 @@ pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn For
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
+/// GPU that is opened while the program does something else, and stays open as long as this exists.
+#[cfg(feature = "cuda")]
+pub type OpenAhead = tisane::force::cuda::OpenAhead;
+
+/// Nothing, in a build without the GPU engine.
+#[cfg(not(feature = "cuda"))]
+pub struct OpenAhead;
+
+/// Begins to open a GPU, if there is one of this number.
+#[cfg(feature = "cuda")]
+#[must_use]
+pub fn open_ahead(device: u32) -> OpenAhead {
+    OpenAhead::new(device as usize)
+}
+
+/// Does nothing, in a build without the GPU engine.
+#[cfg(not(feature = "cuda"))]
+#[must_use]
+pub fn open_ahead(_: u32) -> OpenAhead {
+    OpenAhead
+}
+
 /// Returns what takes the block steps of many systems of up to `largest` particles on a GPU at a time; [`None`] if that
 /// device cannot.
 ///

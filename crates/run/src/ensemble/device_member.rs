@@ -54,7 +54,7 @@ pub(super) fn build(work: &Work<'_>, kind: EngineKind, number: u64, state: Optio
     let Some((engines, given)) = together::engines(&setup, kind, device)? else {
         return Ok(Built::Left(number, state));
     };
-    let info = SessionInfo { gpu: work.gpu.clone(), ..SessionInfo::default() };
+    let info = SessionInfo { gpu: work.gpu().to_owned(), ..SessionInfo::default() };
     let member = Box::new(Member::with_engines(work.blueprint, number, setup, (engines, &info))?);
     Ok(Built::Running(Box::new(Running { member, given, precision, share: 0.0, rules: None }), state))
 }

@@ -2,11 +2,12 @@
 
 use super::blueprint::Blueprint;
 use super::rows::{MemberRow, Tables};
-use crate::assemble::Session;
+use crate::assemble::{self, Session};
+use crate::config::Kept;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tisane::error::Error;
 use tisane_io::checkpoint::MemberState;
@@ -35,12 +36,11 @@ pub(super) struct Work<'a> {
     pub checkpoint_interval: Duration,
     /// Flag that requests a stop.
     pub stop: &'static AtomicBool,
-    /// Name of the GPU and version of its driver; empty without a GPU.
-    pub gpu: String,
     todo: Vec<u64>,
     next: AtomicUsize,
     states: Mutex<BTreeMap<u64, MemberState>>,
     stops: &'a (dyn Fn() -> bool + Sync),
+    gpu: OnceLock<String>,
     block_steps: AtomicU64,
     /// Shares of the members in progress, in 2⁻³².
     shares: AtomicU64,
@@ -66,15 +66,27 @@ impl<'a> Work<'a> {
             snapshots,
             session,
             stop,
-            gpu: String::new(),
             checkpoint_interval: blueprint.config.checkpoint.interval.get(),
             todo,
             next: AtomicUsize::new(0),
             states: Mutex::new(states),
             stops,
+            gpu: OnceLock::new(),
             block_steps: AtomicU64::new(0),
             shares: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the name of the GPU and the version of its driver for the provenance of snapshots; nothing where none are
+    /// kept, as it takes a while to find.
+    pub fn gpu(&self) -> &str {
+        let config = &self.blueprint.config;
+        if config.ensemble.as_ref().is_none_or(|ensemble| ensemble.snapshots == Kept::None) {
+            return "";
+        }
+        let device = self.session.device.unwrap_or(config.force.device) as usize;
+        let find = || assemble::gpus().ok().and_then(|gpus| Some(gpus.get(device)?.about.clone())).unwrap_or_default();
+        self.gpu.get_or_init(find)
     }
 
     /// Takes the next member, with the state to go on from, if there is one.
