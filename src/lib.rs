@@ -62,6 +62,7 @@
 pub mod compensated_sum;
 pub mod diagnostics;
 pub mod error;
+pub mod few_body;
 pub mod force;
 pub mod gravity;
 pub mod initial;

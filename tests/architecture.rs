@@ -30,6 +30,7 @@ const BELOW: &[(&str, &[&str])] = &[
     ("gravity", &["error", "force", "integrator", "diagnostics", "initial"]),
     ("error", &["force", "integrator", "diagnostics", "initial"]),
     ("force", &["integrator", "diagnostics", "initial"]),
+    ("few_body", &["force", "integrator", "diagnostics", "initial"]),
     ("integrator", &["diagnostics", "initial", "force::cpu", "force::cuda", "force::reference"]),
     ("diagnostics", &["integrator", "force::cpu", "force::cuda", "force::reference"]),
     ("initial", &["force", "integrator"]),

@@ -1,0 +1,395 @@
+//! Few bodies without softening, through any encounter: a time-transformed leapfrog in chain coordinates with
+//! extrapolation, and the motion of two bodies in closed form.
+//!
+//! The logarithmic Hamiltonian (Mikkola & Tanikawa 1999, MNRAS 310, 745; Preto & Tremaine 1999, AJ 118, 2532) has a fictitious
+//! time s in which a leapfrog follows a Kepler orbit exactly but for its phase, however eccentric: with the kinetic energy
+//! T, U = Σ mᵢ mⱼ / rᵢⱼ and the binding energy B = U − T, positions move for dt = h/(T + B) and velocities for
+//! dt = h/U. Extrapolation to h → 0 (Gragg, Bulirsch & Stoer; Deuflhard 1983, Numerische Mathematik 41, 399) makes it as accurate
+//! as f64 allows. Only + − × ÷ and √ are used, in a fixed order: the same bits on every machine.
+//!
+//! G = 1. The bodies are alone: for those in a cluster see the integrators.
+//! ```
+//! use tisane::few_body::FewBody;
+//! use tisane::particles::Vec3;
+//!
+//! # fn main() -> tisane::Result<()> {
+//! // Burrau's problem: three bodies at rest.
+//! let pos = [[1.0, 3.0, 0.0], [-2.0, -1.0, 0.0], [1.0, -1.0, 0.0]].map(Vec3::from);
+//! let mut bodies = FewBody::new(&[3.0, 4.0, 5.0], &pos, &[Vec3::zeros(); 3])?;
+//! bodies.advance(70.0)?;
+//! let error = bodies.present_binding_energy() / bodies.binding_energy() - 1.0;
+//! println!("dE/E = {error:.1e} after {} evaluations", bodies.evaluations());
+//! # assert!(error.abs() < 1e-10);
+//! # Ok(())
+//! # }
+//! ```
+
+mod chain;
+pub mod kepler;
+
+use crate::error::{Error, Result};
+use crate::particles::Vec3;
+use chain::Chain;
+
+/// Numbers of parts of a step in the columns of the extrapolation.
+const PARTS: [u32; 9] = [2, 4, 6, 8, 10, 12, 14, 16, 18];
+/// Column below which the next step is longer, and the last, after which it is shorter.
+const EASY: usize = 6;
+/// Shortest part of the first length of a step to which it is shortened before the integration is given up.
+const SHORTEST: f64 = 1e-9;
+/// First step, in units of U times the shortest time r³ᐟ² / √(m₁ + m₂) of a pair.
+const FIRST: f64 = 0.1;
+/// Largest product of a rest of time and the fastest rate of a pair that is moved over by the first terms of a series.
+const REST: f64 = 1e-8;
+
+/// System of two or more bodies in isolation.
+#[derive(Clone, Debug)]
+pub struct FewBody {
+    chain: Chain,
+    /// Position and velocity of the centre of mass at time 0.
+    centre: [Vec3; 2],
+    time: f64,
+    /// Binding energy, U − T at the start.
+    binding: f64,
+    /// Length of the next step, and of the first, in the fictitious time.
+    step: f64,
+    first: f64,
+    tolerance: f64,
+    evaluations: u64,
+}
+
+/// Vectors of positions and velocities along a chain, and time, or changes of them.
+#[derive(Clone, Debug, Default)]
+struct Point {
+    pos: Vec<Vec3>,
+    vel: Vec<Vec3>,
+    time: f64,
+}
+
+impl Point {
+    /// Adds a change.
+    fn plus(&self, change: &Self) -> Self {
+        let sum = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a + b).collect();
+        Self { pos: sum(&self.pos, &change.pos), vel: sum(&self.vel, &change.vel), time: self.time + change.time }
+    }
+
+    /// Moves each number by `part` of its difference from that of `coarse`: one step of Aitken's and Neville's scheme.
+    fn extrapolate(&mut self, coarse: &Self, part: f64) {
+        let refine = |fine: &mut [Vec3], coarse: &[Vec3]| {
+            fine.iter_mut().zip(coarse).for_each(|(fine, coarse)| *fine += (*fine - coarse) * part);
+        };
+        refine(&mut self.pos, &coarse.pos);
+        refine(&mut self.vel, &coarse.vel);
+        self.time += (self.time - coarse.time) * part;
+    }
+}
+
+impl FewBody {
+    /// Creates the system of bodies with these masses, positions and velocities at time 0. The relative tolerance of a step
+    /// is 1e-13; see [`Self::set_tolerance`].
+    ///
+    /// # Errors
+    /// [`Error::Input`] for fewer than two bodies, columns of different lengths, numbers that are not finite, masses that
+    /// are not positive, or two bodies at one place.
+    pub fn new(mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Result<Self> {
+        let wrong = |problem: String| Err(Error::input("few bodies", problem));
+        if mass.len() < 2 || pos.len() != mass.len() || vel.len() != mass.len() {
+            let [n, p, v] = [mass.len(), pos.len(), vel.len()];
+            return wrong(format!("{n} masses, {p} positions and {v} velocities: expected two or more of each"));
+        }
+        if let Some(i) = (0..mass.len()).find(|&i| !(mass[i] > 0.0 && mass[i].is_finite())) {
+            return wrong(format!("body {i} has the mass {}: expected a positive number", mass[i]));
+        }
+        if let Some(i) = (0..mass.len()).find(|&i| !pos[i].iter().chain(&vel[i]).all(|x| x.is_finite())) {
+            return wrong(format!("body {i} has a position or velocity that is not a finite number"));
+        }
+        let same = (0..mass.len()).flat_map(|i| (0..i).map(move |j| (j, i))).find(|&(j, i)| pos[i] == pos[j]);
+        if let Some((j, i)) = same {
+            return wrong(format!("bodies {j} and {i} are at one place"));
+        }
+        let total: f64 = mass.iter().sum();
+        let mean = |of: &[Vec3]| of.iter().zip(mass).fold(Vec3::zeros(), |sum, (x, m)| sum + x * *m) / total;
+        let chain = Chain::new(mass, pos, vel);
+        let potential = chain.accelerations(&chain.pos, &mut Vec::new());
+        let binding = potential - chain.kinetic(&chain.vel);
+        let step = FIRST * potential / chain.fastest();
+        let centre = [mean(pos), mean(vel)];
+        Ok(Self { chain, centre, time: 0.0, binding, step, first: step, tolerance: 1e-13, evaluations: 0 })
+    }
+
+    /// Sets the relative tolerance of a step, above 0: the largest change by the last column of the extrapolation.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.tolerance = tolerance;
+    }
+
+    /// Returns the time.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Returns the binding energy, −E in the frame of the centre of mass, which is constant.
+    #[must_use]
+    pub fn binding_energy(&self) -> f64 {
+        self.binding
+    }
+
+    /// Returns the binding energy of the present positions and velocities: its difference from
+    /// [`Self::binding_energy`] is the error of the integration.
+    #[must_use]
+    pub fn present_binding_energy(&self) -> f64 {
+        let Chain { pos, vel, .. } = &self.chain;
+        self.chain.accelerations(pos, &mut Vec::new()) - self.chain.kinetic(vel)
+    }
+
+    /// Returns the number of evaluations of the forces so far.
+    #[must_use]
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    /// Returns positions and velocities of the bodies.
+    #[must_use]
+    pub fn state(&self) -> (Vec<Vec3>, Vec<Vec3>) {
+        let [centre, drift] = self.centre;
+        let here = centre + drift * self.time;
+        let mut pos = self.chain.offsets(&self.chain.pos);
+        let mut vel = self.chain.offsets(&self.chain.vel);
+        pos.iter_mut().for_each(|x| *x += here);
+        vel.iter_mut().for_each(|v| *v += drift);
+        (pos, vel)
+    }
+
+    /// Advances the bodies to the time `until`, not before the present one.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for an earlier time; [`Error::Integration`] where no step is short enough for the tolerance, as in a
+    /// collision of two bodies head-on.
+    pub fn advance(&mut self, until: f64) -> Result<()> {
+        if !(until >= self.time && until.is_finite()) {
+            let problem = format!("{until} is not a time from the present one, {}, on", self.time);
+            return Err(Error::input("few bodies", problem));
+        }
+        let mut acc = Vec::new();
+        loop {
+            let potential = self.chain.accelerations(&self.chain.pos, &mut acc);
+            let rest = until - self.time;
+            if (rest * self.chain.fastest()).abs() <= REST {
+                self.move_on(rest, &acc);
+                self.time = until;
+                return Ok(());
+            }
+            // Of Newton's method: ds/dt = U. A step may pass the moment, and the next go back.
+            let wanted = potential * rest;
+            let step = if wanted.abs() < self.step { wanted } else { self.step.copysign(rest) };
+            self.take_step(step, step == wanted)?;
+        }
+    }
+
+    /// Moves the bodies over a time so short that the first terms of a series have all digits.
+    fn move_on(&mut self, rest: f64, acc: &[Vec3]) {
+        let Chain { pos, vel, .. } = &mut self.chain;
+        for ((x, v), a) in pos.iter_mut().zip(vel).zip(acc) {
+            *x += (*v + a * (0.5 * rest)) * rest;
+            *v += a * rest;
+        }
+    }
+
+    /// Takes a step of length `step` in the fictitious time, or less where the extrapolation needs it. Its length is that of
+    /// an approach to a moment, or that of a whole step, which the next ones learn from.
+    fn take_step(&mut self, step: f64, approaches: bool) -> Result<()> {
+        let mut length = step;
+        let mut acc = Vec::new();
+        let from = Point { pos: self.chain.pos.clone(), vel: self.chain.vel.clone(), time: self.time };
+        loop {
+            if let Some((change, column)) = self.extrapolated(&from, length, &mut acc) {
+                let Point { pos, vel, time } = from.plus(&change);
+                (self.chain.pos, self.chain.vel, self.time) = (pos, vel, time);
+                self.chain.renew();
+                if length != step {
+                    self.step = length.abs();
+                } else if !approaches && column < EASY {
+                    self.step *= 1.25;
+                } else if !approaches && column == PARTS.len() {
+                    self.step *= 0.75;
+                }
+                return Ok(());
+            }
+            length *= 0.5;
+            if length.abs() < SHORTEST * step.abs().min(self.first) {
+                let problem = format!("no step of the few bodies at time {} is short enough", self.time);
+                let help = "two of them collide; or the tolerance is too small".into();
+                return Err(Error::Integration { problem, help: Some(help) });
+            }
+        }
+    }
+
+    /// Returns the changes over a step by extrapolation, and the number of columns that they took; [`None`] if they do not
+    /// converge.
+    fn extrapolated(&mut self, from: &Point, length: f64, acc: &mut Vec<Vec3>) -> Option<(Point, usize)> {
+        let mut row: Vec<Point> = Vec::new();
+        for (k, &parts) in PARTS.iter().enumerate() {
+            let mut next = Vec::with_capacity(k + 1);
+            let mut refined = self.leapfrog(from, length, parts, acc);
+            // The errors are series in (1/parts)².
+            for (coarse, &fewer) in row.iter().zip(PARTS[..k].iter().rev()) {
+                next.push(refined.clone());
+                let ratio = f64::from(parts) / f64::from(fewer);
+                refined.extrapolate(coarse, 1.0 / (ratio * ratio - 1.0));
+            }
+            if !refined.time.is_finite() {
+                return None;
+            }
+            if next.last().is_some_and(|before| k > 1 && self.is_converged(from, before, &refined)) {
+                return Some((refined, k + 1));
+            }
+            next.push(refined);
+            row = next;
+        }
+        None
+    }
+
+    /// Returns true if the last extrapolation changed no number by more than the tolerance.
+    fn is_converged(&self, from: &Point, before: &Point, last: &Point) -> bool {
+        let near = |last: &[Vec3], before: &[Vec3], from: &[Vec3]| {
+            last.iter().zip(before).zip(from).all(|((last, before), from)| {
+                let size = (from + last).norm().max(from.norm());
+                (last - before).norm() <= self.tolerance * size
+            })
+        };
+        near(&last.pos, &before.pos, &from.pos)
+            && near(&last.vel, &before.vel, &from.vel)
+            && (last.time - before.time).abs() <= self.tolerance * last.time.abs()
+    }
+
+    /// Returns the changes by a leapfrog of `parts` steps.
+    fn leapfrog(&mut self, from: &Point, length: f64, parts: u32, acc: &mut Vec<Vec3>) -> Point {
+        let h = length / f64::from(parts);
+        let n = from.pos.len();
+        let mut change = Point { pos: vec![Vec3::zeros(); n], vel: vec![Vec3::zeros(); n], time: 0.0 };
+        let mut at = from.clone();
+        let drift = |at: &mut Point, change: &mut Point, h: f64, chain: &Chain, binding: f64| {
+            let dt = h / (chain.kinetic(&at.vel) + binding);
+            for k in 0..n {
+                change.pos[k] += at.vel[k] * dt;
+                at.pos[k] = from.pos[k] + change.pos[k];
+            }
+            change.time += dt;
+        };
+        drift(&mut at, &mut change, 0.5 * h, &self.chain, self.binding);
+        for part in 1..=parts {
+            let dt = h / self.chain.accelerations(&at.pos, acc);
+            self.evaluations += 1;
+            for ((change, at), (from, acc)) in
+                change.vel.iter_mut().zip(&mut at.vel).zip(from.vel.iter().zip(acc.iter()))
+            {
+                *change += acc * dt;
+                *at = from + *change;
+            }
+            drift(&mut at, &mut change, if part == parts { 0.5 * h } else { h }, &self.chain, self.binding);
+        }
+        change
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::orbit::Orbit;
+    use std::f64::consts::TAU;
+
+    /// Pair of masses 0.75 and 0.25 with semi-major axis 1, at its apocentre, whose centre of mass moves.
+    fn pair(e: f64) -> FewBody {
+        let (x, v) = (Vec3::new(1.0 + e, 0.0, 0.0), Vec3::new(0.0, ((1.0 - e) / (1.0 + e)).sqrt(), 0.0));
+        let drift = Vec3::new(0.5, -0.25, 0.125);
+        FewBody::new(&[0.75, 0.25], &[x * -0.25, x * 0.75], &[drift + v * -0.25, drift + v * 0.75]).unwrap()
+    }
+
+    fn error(system: &FewBody) -> f64 {
+        (system.present_binding_energy() / system.binding_energy() - 1.0).abs()
+    }
+
+    #[test]
+    fn verify_a_pair_follows_keplers_orbit() {
+        for e in [0.0, 0.5, 0.9, 0.999] {
+            let mut system = pair(e);
+            let (pos, vel) = system.state();
+            let (x, v) = (pos[1] - pos[0], vel[1] - vel[0]);
+            for time in [0.01, 0.5, 3.0, TAU / 2.0, 8.0, 100.0] {
+                system.advance(time).unwrap();
+                let (pos, vel) = system.state();
+                let (y, w) = kepler::step(x, v, 1.0, time);
+                let bound = 1e-11 / (1.0 - e).powf(1.5);
+                assert!((pos[1] - pos[0] - y).norm() < bound && error(&system) < 1e-11, "e = {e}, t = {time}");
+                assert!((vel[1] - vel[0] - w).norm() < bound / (1.0 - e), "e = {e}, t = {time}");
+                let centre = pos[0] * 0.75 + pos[1] * 0.25;
+                assert!((centre - Vec3::new(0.5, -0.25, 0.125) * time).norm() < 1e-13 * (1.0 + time));
+            }
+        }
+    }
+
+    #[test]
+    fn verify_a_thousand_orbits_of_a_very_eccentric_pair() {
+        let mut system = pair(0.999_999);
+        system.advance(1000.0 * TAU).unwrap();
+        let (pos, vel) = system.state();
+        let orbit = Orbit::from_state(pos[1] - pos[0], vel[1] - vel[0], 1.0);
+        // As in Pythagoras' problem the error grows with the number of orbits, by some 1e-13 each.
+        assert!(error(&system) < 1e-9 && (orbit.semi_major_axis - 1.0).abs() < 1e-9, "{orbit:?}");
+        assert!((orbit.eccentricity - 0.999_999).abs() < 1e-12, "{orbit:?}");
+        assert!((pos[1] - pos[0] - Vec3::new(1.999_999, 0.0, 0.0)).norm() < 1e-5, "{pos:?}");
+    }
+
+    /// Burrau's problem of masses 3, 4, 5 at rest at the corners of the triangle 3, 4, 5 (Szebehely & Peters 1967, AJ 72,
+    /// 876): after t = 60 bodies 4 and 5 are a pair and 3 escapes.
+    #[test]
+    fn verify_the_pythagorean_problem() {
+        let pos = [[1.0, 3.0, 0.0], [-2.0, -1.0, 0.0], [1.0, -1.0, 0.0]].map(Vec3::from);
+        let mut system = FewBody::new(&[3.0, 4.0, 5.0], &pos, &[Vec3::zeros(); 3]).unwrap();
+        system.advance(100.0).unwrap();
+        let (pos, vel) = system.state();
+        let orbit = Orbit::from_state(pos[2] - pos[1], vel[2] - vel[1], 9.0);
+        assert!(error(&system) < 1e-11);
+        assert!(
+            (orbit.semi_major_axis - 0.55249).abs() < 2e-5 && (orbit.eccentricity - 0.98871).abs() < 2e-5,
+            "{orbit:?}"
+        );
+        assert!((pos[0].norm() - 72.34).abs() < 0.01, "{pos:?}");
+    }
+
+    #[test]
+    fn times_that_are_asked_for_change_little() {
+        let mut at_once = pair(0.7);
+        let mut often = at_once.clone();
+        at_once.advance(20.0).unwrap();
+        (1..=400).for_each(|k| often.advance(f64::from(k) * 0.05).unwrap());
+        let ((x, _), (y, _)) = (at_once.state(), often.state());
+        assert!((x[0] - y[0]).norm() < 1e-10 && error(&often) < 1e-11, "{}", (x[0] - y[0]).norm());
+        assert!(often.advance(10.0).is_err() && often.advance(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn wrong_bodies_are_errors() {
+        let (x, v) = ([Vec3::zeros(), Vec3::x(), Vec3::zeros()], [Vec3::zeros(); 3]);
+        for (mass, pos, vel, problem) in [
+            (&[1.0][..], &x[..1], &v[..1], "two or more"),
+            (&[1.0, 1.0], &x[..2], &v[..1], "1 velocities"),
+            (&[1.0, 0.0], &x[..2], &v[..2], "body 1 has the mass 0"),
+            (&[1.0, f64::NAN], &x[..2], &v[..2], "body 1 has the mass NaN"),
+            (&[1.0; 3], &x, &v, "bodies 0 and 2 are at one place"),
+            (&[1.0; 2], &[Vec3::x(), Vec3::repeat(f64::INFINITY)], &v[..2], "body 1 has a position"),
+        ] {
+            let found = FewBody::new(mass, pos, vel).unwrap_err().to_string();
+            assert!(found.contains(problem), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_collision_head_on_ends_in_an_error_or_is_passed() {
+        let mut system = FewBody::new(&[1.0, 1.0], &[Vec3::zeros(), Vec3::x()], &[Vec3::zeros(); 2]).unwrap();
+        match system.advance(10.0) {
+            Ok(()) => assert!(error(&system) < 1e-6, "{}", error(&system)),
+            Err(e) => assert!(e.to_string().contains("short enough"), "{e}"),
+        }
+    }
+}
