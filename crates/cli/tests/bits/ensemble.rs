@@ -90,8 +90,8 @@ fn members_have_the_bits_of_the_same_runs_alone() {
 #[test]
 fn threads_stops_and_kills_change_no_row() {
     let folder = Folder::new(CONFIG);
-    // A member takes longer than the limits and pauses below.
-    let more = ["--set", "ensemble.realisations=12", "--set", "initial.plummer.n=1200"];
+    // Together they take longer than the limits and pauses below.
+    let more = ["--set", "ensemble.realisations=48", "--set", "initial.plummer.n=600"];
     let run = |output: &str, options: &[&str]| {
         folder.tisane(&[&["run", "run.toml", "--output", output], &more[..], options].concat())
     };
@@ -102,11 +102,9 @@ fn threads_stops_and_kills_change_no_row() {
     run("limited", &["--time-limit", "200ms", "--threads", "2"]).exits(3).says(&["stopped (time-limit)", "resume"]);
     folder.tisane(&["inspect", "limited"]).exits(0).says(&[
         "not finished",
-        "of 24 have ended",
+        "of 96 have ended",
         "tisane resume limited",
     ]);
-    assert!(folder.path("limited").join("in_progress.hdf5").is_file(), "members in progress are kept");
-    folder.tisane(&["inspect", "limited/in_progress.hdf5"]).exits(0).says(&["in progress"]);
     folder.tisane(&["resume", "limited", "--time-limit", "10ms"]).exits(3);
     folder.tisane(&["resume", "limited", "--threads", "2"]).exits(0);
     assert!(rows(&folder.path("limited")) == want, "stopped twice");
@@ -134,6 +132,19 @@ fn threads_stops_and_kills_change_no_row() {
     // A resume of what has ended writes the same again.
     folder.tisane(&["resume", "whole"]).exits(0);
     assert!(rows(&folder.path("whole")) == want, "resumed after the end");
+}
+
+#[test]
+fn members_in_progress_are_kept() {
+    let folder = Folder::new(CONFIG);
+    // Members that take much longer than this test.
+    let more = ["--set", "run.t_end=1000", "--set", "initial.plummer.n=600", "--set", "checkpoint.interval=20ms"];
+    let mut child = folder.start(&[&["run", "run.toml", "--output", "stopped"], &more[..]].concat());
+    let kept = folder.path("stopped").join("in_progress.hdf5");
+    wait_until("members in progress", || kept.is_file());
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().expect("an end").code(), Some(3));
+    folder.tisane(&["inspect", "stopped/in_progress.hdf5"]).exits(0).says(&["in progress"]);
 }
 
 #[test]
