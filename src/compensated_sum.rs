@@ -21,9 +21,24 @@ pub fn sum3(terms: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
     Vec3::from([0, 1, 2].map(|k| sum(terms.clone().map(|v| v[k]))))
 }
 
+/// Returns a sum and what its rounding has cut off, exactly (Knuth 1969, The Art of Computer Programming, vol. 2, 4.2.2).
+#[inline]
+#[must_use]
+pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_and_its_rest_are_exact() {
+        assert_eq!(two_sum(1.0, 1e-30), (1.0, 1e-30));
+        assert_eq!(two_sum(1e-30, -1.0), (-1.0, 1e-30));
+    }
 
     #[test]
     fn keeps_what_a_plain_sum_loses() {

@@ -28,67 +28,32 @@
 //! ```
 
 mod chain;
+mod extrapolation;
 pub mod kepler;
+mod logarithmic;
+mod motion;
+mod regular;
+
+pub use motion::{Motion, Parts};
 
 use crate::error::{Error, Result};
 use crate::particles::Vec3;
-use chain::Chain;
 
-/// Numbers of parts of a step in the columns of the extrapolation.
-const PARTS: [u32; 9] = [2, 4, 6, 8, 10, 12, 14, 16, 18];
-/// Number of columns below which the next step is longer; after all of them it is shorter.
-const EASY: usize = 6;
-/// Shortest part of its length to which a step is shortened before the integration is given up.
-const SHORTEST: f64 = 1e-9;
-/// First step, in units of U times the shortest time r³ᐟ² / √(m₁ + m₂) of a pair.
-const FIRST: f64 = 0.1;
-/// Smallest tolerance.
-const LEAST_TOLERANCE: f64 = 1e-14;
-/// Rounding error of T + B in units of T.
-const ROUNDING: f64 = 16.0 * f64::EPSILON;
-/// Largest product of a rest of time and the fastest rate of a pair that is moved over by the first terms of a series.
-const REST: f64 = 1e-8;
+/// Acceleration of the bodies by others.
+pub trait Tide: Sync {
+    /// Stores in `acc` the accelerations of the bodies at `offsets` from their centre of mass, in the order in which the
+    /// bodies were given, at `time` after the begin of the call of [`Motion::advance`]. A common acceleration does not count:
+    /// the motion is that about the centre of mass.
+    fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]);
+}
 
 /// System of two or more bodies in isolation.
 #[derive(Clone, Debug)]
 pub struct FewBody {
-    chain: Chain,
+    motion: Motion,
     /// Position and velocity of the centre of mass at time 0.
     centre: [Vec3; 2],
     time: f64,
-    /// Binding energy, U − T at the start.
-    binding: f64,
-    /// Length of the next step, and of the first, in the fictitious time.
-    step: f64,
-    first: f64,
-    tolerance: f64,
-    evaluations: u64,
-}
-
-/// Vectors of positions and velocities along a chain, and time, or changes of them.
-#[derive(Clone, Debug, Default)]
-struct Point {
-    pos: Vec<Vec3>,
-    vel: Vec<Vec3>,
-    time: f64,
-}
-
-impl Point {
-    /// Adds a change.
-    fn plus(&self, change: &Self) -> Self {
-        let sum = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a + b).collect();
-        Self { pos: sum(&self.pos, &change.pos), vel: sum(&self.vel, &change.vel), time: self.time + change.time }
-    }
-
-    /// Moves each number by `part` of its difference from that of `coarse`: one step of Aitken's and Neville's scheme.
-    fn extrapolate(&mut self, coarse: &Self, part: f64) {
-        let refine = |fine: &mut [Vec3], coarse: &[Vec3]| {
-            fine.iter_mut().zip(coarse).for_each(|(fine, coarse)| *fine += (*fine - coarse) * part);
-        };
-        refine(&mut self.pos, &coarse.pos);
-        refine(&mut self.vel, &coarse.vel);
-        self.time += (self.time - coarse.time) * part;
-    }
 }
 
 impl FewBody {
@@ -96,16 +61,16 @@ impl FewBody {
     /// is 1e-13; see [`Self::set_tolerance`].
     ///
     /// # Errors
-    /// [`Error::Input`] for fewer than two bodies, columns of different lengths, numbers that are not finite, masses that
-    /// are not positive, or two bodies at one place.
+    /// [`Error::Input`] for fewer than two bodies, columns of different lengths, numbers that are not finite, negative
+    /// masses, no mass at all, or two bodies at one place.
     pub fn new(mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Result<Self> {
         let wrong = |problem: String| Err(Error::input("few bodies", problem));
         if mass.len() < 2 || pos.len() != mass.len() || vel.len() != mass.len() {
             let [n, p, v] = [mass.len(), pos.len(), vel.len()];
             return wrong(format!("{n} masses, {p} positions and {v} velocities: expected two or more of each"));
         }
-        if let Some(i) = (0..mass.len()).find(|&i| !(mass[i] > 0.0 && mass[i].is_finite())) {
-            return wrong(format!("body {i} has the mass {}: expected a positive number", mass[i]));
+        if let Some(i) = (0..mass.len()).find(|&i| !(mass[i] >= 0.0 && mass[i].is_finite())) {
+            return wrong(format!("body {i} has the mass {}: expected 0 or a positive number", mass[i]));
         }
         if let Some(i) = (0..mass.len()).find(|&i| !pos[i].iter().chain(&vel[i]).all(|x| x.is_finite())) {
             return wrong(format!("body {i} has a position or velocity that is not a finite number"));
@@ -115,19 +80,17 @@ impl FewBody {
             return wrong(format!("bodies {j} and {i} are at one place"));
         }
         let total: f64 = mass.iter().sum();
+        if total == 0.0 {
+            return wrong("no body has a mass".into());
+        }
         let mean = |of: &[Vec3]| of.iter().zip(mass).fold(Vec3::zeros(), |sum, (x, m)| sum + x * *m) / total;
-        let chain = Chain::new(mass, pos, vel);
-        let potential = chain.accelerations(&chain.pos, &mut Vec::new());
-        let binding = potential - chain.kinetic(&chain.vel);
-        let step = FIRST * potential / chain.fastest();
-        let centre = [mean(pos), mean(vel)];
-        Ok(Self { chain, centre, time: 0.0, binding, step, first: step, tolerance: 1e-13, evaluations: 0 })
+        Ok(Self { motion: Motion::new(mass, pos, vel), centre: [mean(pos), mean(vel)], time: 0.0 })
     }
 
     /// Sets the relative tolerance of a step, the largest change by the last column of the extrapolation. Less than 1e-14,
     /// which f64 does not reach, counts as that.
     pub fn set_tolerance(&mut self, tolerance: f64) {
-        self.tolerance = tolerance.max(LEAST_TOLERANCE);
+        self.motion.set_tolerance(tolerance);
     }
 
     /// Returns the time.
@@ -139,21 +102,20 @@ impl FewBody {
     /// Returns the binding energy, −E in the frame of the centre of mass, which is constant.
     #[must_use]
     pub fn binding_energy(&self) -> f64 {
-        self.binding
+        self.motion.binding()
     }
 
     /// Returns the binding energy of the present positions and velocities: its difference from
     /// [`Self::binding_energy`] is the error of the integration.
     #[must_use]
     pub fn present_binding_energy(&self) -> f64 {
-        let Chain { pos, vel, .. } = &self.chain;
-        self.chain.accelerations(pos, &mut Vec::new()) - self.chain.kinetic(vel)
+        self.motion.present_binding()
     }
 
     /// Returns the number of evaluations of the forces so far.
     #[must_use]
     pub fn evaluations(&self) -> u64 {
-        self.evaluations
+        self.motion.evaluations()
     }
 
     /// Returns positions and velocities of the bodies.
@@ -161,8 +123,7 @@ impl FewBody {
     pub fn state(&self) -> (Vec<Vec3>, Vec<Vec3>) {
         let [centre, drift] = self.centre;
         let here = centre + drift * self.time;
-        let mut pos = self.chain.offsets(&self.chain.pos);
-        let mut vel = self.chain.offsets(&self.chain.vel);
+        let (mut pos, mut vel) = (self.motion.offsets(), self.motion.speeds());
         pos.iter_mut().for_each(|x| *x += here);
         vel.iter_mut().for_each(|v| *v += drift);
         (pos, vel)
@@ -173,143 +134,16 @@ impl FewBody {
     ///
     /// # Errors
     /// [`Error::Input`] for an earlier time; [`Error::Integration`] where no step is short enough for the tolerance, as in a
-    /// collision of two bodies head-on.
+    /// collision of more than two bodies.
     pub fn advance(&mut self, until: f64) -> Result<()> {
         if !(until >= self.time && until.is_finite()) {
             let problem = format!("{until} is not a time from the present one, {}, on", self.time);
             return Err(Error::input("few bodies", problem));
         }
-        let mut acc = Vec::new();
-        loop {
-            let potential = self.chain.accelerations(&self.chain.pos, &mut acc);
-            let rest = until - self.time;
-            let is_short = (rest * self.chain.fastest()).abs() <= REST;
-            if is_short || rest.abs() <= f64::EPSILON * until.abs() {
-                if is_short {
-                    self.move_on(rest, &acc);
-                }
-                self.time = until;
-                return Ok(());
-            }
-            // Of Newton's method: ds/dt = U. A step may pass the moment, and the next go back.
-            let wanted = potential * rest;
-            let step = if wanted.abs() < self.step { wanted } else { self.step.copysign(rest) };
-            self.take_step(step, step == wanted)?;
-        }
+        self.motion.advance(until - self.time, None)?;
+        self.time = until;
+        Ok(())
     }
-
-    /// Moves the bodies over a time so short that the first terms of a series have all digits.
-    fn move_on(&mut self, rest: f64, acc: &[Vec3]) {
-        let Chain { pos, vel, .. } = &mut self.chain;
-        for ((x, v), a) in pos.iter_mut().zip(vel).zip(acc) {
-            *x += (*v + a * (0.5 * rest)) * rest;
-            *v += a * rest;
-        }
-    }
-
-    /// Takes a step of length `step` in the fictitious time, or less where the extrapolation needs it. Its length is that of
-    /// an approach to a moment, or that of a whole step, which the next ones learn from.
-    fn take_step(&mut self, step: f64, approaches: bool) -> Result<()> {
-        let mut length = step;
-        let mut acc = Vec::new();
-        let from = Point { pos: self.chain.pos.clone(), vel: self.chain.vel.clone(), time: self.time };
-        let potential = self.chain.accelerations(&from.pos, &mut acc);
-        let tolerance = self.tolerance.max(ROUNDING * self.chain.kinetic(&from.vel) / potential);
-        loop {
-            if let Some((change, column)) = self.extrapolated(&from, length, tolerance, &mut acc) {
-                let Point { pos, vel, time } = from.plus(&change);
-                (self.chain.pos, self.chain.vel, self.time) = (pos, vel, time);
-                self.chain.renew();
-                if length != step {
-                    self.step = length.abs();
-                } else if !approaches && column < EASY {
-                    self.step *= 1.25;
-                } else if !approaches && column == PARTS.len() {
-                    self.step *= 0.75;
-                }
-                return Ok(());
-            }
-            length *= 0.5;
-            if length.abs() < SHORTEST * step.abs().min(self.first) {
-                let problem = format!("no step of the few bodies at time {} is short enough", self.time);
-                let help = "two of them collide; or the tolerance is too small".into();
-                return Err(Error::Integration { problem, help: Some(help) });
-            }
-        }
-    }
-
-    /// Returns the changes over a step by extrapolation, and the number of columns that they took; [`None`] if they do not
-    /// converge.
-    fn extrapolated(
-        &mut self,
-        from: &Point,
-        length: f64,
-        tolerance: f64,
-        acc: &mut Vec<Vec3>,
-    ) -> Option<(Point, usize)> {
-        let mut row: Vec<Point> = Vec::new();
-        for (k, &parts) in PARTS.iter().enumerate() {
-            let mut next = Vec::with_capacity(k + 1);
-            let mut refined = self.leapfrog(from, length, parts, acc);
-            // The errors are series in (1/parts)².
-            for (coarse, &fewer) in row.iter().zip(PARTS[..k].iter().rev()) {
-                next.push(refined.clone());
-                let ratio = f64::from(parts) / f64::from(fewer);
-                refined.extrapolate(coarse, 1.0 / (ratio * ratio - 1.0));
-            }
-            if !refined.time.is_finite() {
-                return None;
-            }
-            if next.last().is_some_and(|before| k > 1 && is_converged(from, before, &refined, tolerance)) {
-                return Some((refined, k + 1));
-            }
-            next.push(refined);
-            row = next;
-        }
-        None
-    }
-
-    /// Returns the changes by a leapfrog of `parts` steps.
-    fn leapfrog(&mut self, from: &Point, length: f64, parts: u32, acc: &mut Vec<Vec3>) -> Point {
-        let h = length / f64::from(parts);
-        let n = from.pos.len();
-        let mut change = Point { pos: vec![Vec3::zeros(); n], vel: vec![Vec3::zeros(); n], time: 0.0 };
-        let mut at = from.clone();
-        let drift = |at: &mut Point, change: &mut Point, h: f64, chain: &Chain, binding: f64| {
-            let dt = h / (chain.kinetic(&at.vel) + binding);
-            for k in 0..n {
-                change.pos[k] += at.vel[k] * dt;
-                at.pos[k] = from.pos[k] + change.pos[k];
-            }
-            change.time += dt;
-        };
-        drift(&mut at, &mut change, 0.5 * h, &self.chain, self.binding);
-        for part in 1..=parts {
-            let dt = h / self.chain.accelerations(&at.pos, acc);
-            self.evaluations += 1;
-            for ((change, at), (from, acc)) in
-                change.vel.iter_mut().zip(&mut at.vel).zip(from.vel.iter().zip(acc.iter()))
-            {
-                *change += acc * dt;
-                *at = from + *change;
-            }
-            drift(&mut at, &mut change, if part == parts { 0.5 * h } else { h }, &self.chain, self.binding);
-        }
-        change
-    }
-}
-
-/// Returns true if the last extrapolation changed no number by more than the tolerance.
-fn is_converged(from: &Point, before: &Point, last: &Point, tolerance: f64) -> bool {
-    let near = |last: &[Vec3], before: &[Vec3], from: &[Vec3]| {
-        last.iter().zip(before).zip(from).all(|((last, before), from)| {
-            // Relative to what comes out: a step to a pericentre from far away must not lose its digits.
-            (last - before).norm() <= tolerance * (from + last).norm()
-        })
-    };
-    near(&last.pos, &before.pos, &from.pos)
-        && near(&last.vel, &before.vel, &from.vel)
-        && (last.time - before.time).abs() <= tolerance * last.time.abs()
 }
 
 #[cfg(test)]
@@ -387,7 +221,8 @@ mod tests {
             system.advance(until).unwrap();
             // What the scheme keeps is (T + B) / U: an error of the energy is one of its share of U.
             let wrong = (system.present_binding_energy() - system.binding_energy()).abs();
-            let size = system.chain.kinetic(&system.chain.vel) + system.binding_energy();
+            let size =
+                system.binding_energy() + 0.375 * (system.state().1[1] - system.state().1[0]).norm_squared() / 4.0;
             assert!(system.time() == until && wrong < 1e-11 * size, "t = {until}: {:e}", wrong / size);
         }
     }
@@ -398,10 +233,10 @@ mod tests {
         let pos = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [6.0, 0.3, 0.0]].map(Vec3::from);
         let vel = [Vec3::zeros(), Vec3::zeros(), Vec3::new(-10.0, 0.0, 0.0)];
         let mut system = FewBody::new(&[1e-3; 3], &pos, &vel).unwrap();
-        assert_eq!(system.chain.body, [0, 1, 2]);
+        assert_eq!(system.motion.order(), [0, 1, 2]);
         system.advance(0.63).unwrap();
-        let place = |body: usize| system.chain.body.iter().position(|b| *b == body).unwrap();
-        assert_eq!(place(0).abs_diff(place(2)), 1, "{:?}", system.chain.body);
+        let place = |body: usize| system.motion.order().iter().position(|b| *b == body).unwrap();
+        assert_eq!(place(0).abs_diff(place(2)), 1, "{:?}", system.motion.order());
     }
 
     #[test]
@@ -421,7 +256,8 @@ mod tests {
         for (mass, pos, vel, problem) in [
             (&[1.0][..], &x[..1], &v[..1], "two or more"),
             (&[1.0, 1.0], &x[..2], &v[..1], "1 velocities"),
-            (&[1.0, 0.0], &x[..2], &v[..2], "body 1 has the mass 0"),
+            (&[1.0, -1.0], &x[..2], &v[..2], "body 1 has the mass -1"),
+            (&[0.0, 0.0], &x[..2], &v[..2], "no body has a mass"),
             (&[1.0, f64::NAN], &x[..2], &v[..2], "body 1 has the mass NaN"),
             (&[1.0; 3], &x, &v, "bodies 0 and 2 are at one place"),
             (&[1.0; 2], &[Vec3::x(), Vec3::repeat(f64::INFINITY)], &v[..2], "body 1 has a position"),

@@ -1,19 +1,26 @@
 //! Chain of bodies, the vectors between neighbours: differences of close bodies lose no digits (Mikkola & Aarseth 1993,
 //! Celestial Mechanics and Dynamical Astronomy 57, 439).
 
+use crate::compensated_sum::two_sum;
 use crate::particles::Vec3;
+use std::cmp::Ordering;
 
 /// Bodies in the order of a chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
-    /// Masses along the chain.
+    /// Masses along the chain, and their sum.
     pub mass: Vec<f64>,
+    pub total: f64,
     /// Number of each body along the chain.
     pub body: Vec<usize>,
     /// Vectors from each body to the next: of positions.
     pub pos: Vec<Vec3>,
     /// And of velocities.
     pub vel: Vec<Vec3>,
+    /// What rounding has cut off the positions.
+    pub low_pos: Vec<Vec3>,
+    /// And the velocities.
+    pub low_vel: Vec<Vec3>,
 }
 
 /// Returns the order of a chain: it begins with the closest two bodies, and the body closest to one of its ends comes
@@ -54,7 +61,23 @@ impl Chain {
     pub fn new(mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Self {
         let body = order(pos);
         let between = |at: &[Vec3]| body.windows(2).map(|two| at[two[1]] - at[two[0]]).collect();
-        Self { mass: body.iter().map(|&i| mass[i]).collect(), pos: between(pos), vel: between(vel), body }
+        let (pos, vel) = (between(pos), between(vel));
+        Self::along(body, mass, pos, vel)
+    }
+
+    /// Creates the chain of bodies with these vectors from each to the next.
+    #[must_use]
+    pub fn from_vectors(mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Self {
+        let mut chain = Self::along((0..mass.len()).collect(), mass, pos.to_vec(), vel.to_vec());
+        chain.renew();
+        chain
+    }
+
+    /// Creates a chain of bodies in this order.
+    fn along(body: Vec<usize>, mass: &[f64], pos: Vec<Vec3>, vel: Vec<Vec3>) -> Self {
+        let low = vec![Vec3::zeros(); pos.len()];
+        let mass: Vec<f64> = body.iter().map(|&i| mass[i]).collect();
+        Self { total: mass.iter().sum(), mass, body, pos, vel, low_pos: low.clone(), low_vel: low }
     }
 
     /// Returns the number of bodies.
@@ -63,32 +86,53 @@ impl Chain {
         self.mass.len()
     }
 
-    /// Returns the vector from body `i` to body `j` > `i` of the chain.
-    fn between(vectors: &[Vec3], i: usize, j: usize) -> Vec3 {
-        vectors[i + 1..j].iter().fold(vectors[i], |sum, next| sum + next)
+    /// Returns the sum of the vectors from body `from` to body `to` of the chain.
+    #[must_use]
+    pub fn between(vectors: &[Vec3], from: usize, to: usize) -> Vec3 {
+        let sum = |from: usize, to: usize| vectors[from + 1..to].iter().fold(vectors[from], |sum, next| sum + next);
+        match from.cmp(&to) {
+            Ordering::Less => sum(from, to),
+            Ordering::Equal => Vec3::zeros(),
+            Ordering::Greater => -sum(to, from),
+        }
     }
 
-    /// Returns the offsets of the bodies, by their numbers, from the centre of mass, for vectors along the chain.
+    /// Stores the offsets of the bodies, by their numbers, from the centre of mass, for vectors along the chain.
+    pub fn store_offsets(&self, vectors: &[Vec3], found: &mut [Vec3]) {
+        let (mut along, mut moment) = (Vec3::zeros(), Vec3::zeros());
+        found[self.body[0]] = along;
+        for ((vector, mass), &body) in vectors.iter().zip(&self.mass[1..]).zip(&self.body[1..]) {
+            along += vector;
+            moment += along * *mass;
+            found[body] = along;
+        }
+        let centre = moment / self.total;
+        found.iter_mut().for_each(|x| *x -= centre);
+    }
+
+    /// Returns what [`Self::store_offsets`] stores.
     #[must_use]
     pub fn offsets(&self, vectors: &[Vec3]) -> Vec<Vec3> {
-        let mut along = vec![Vec3::zeros(); self.len()];
-        for k in 1..along.len() {
-            along[k] = along[k - 1] + vectors[k - 1];
-        }
-        let total: f64 = self.mass.iter().sum();
-        let moment = along.iter().zip(&self.mass).fold(Vec3::zeros(), |sum, (x, m)| sum + x * *m);
-        let centre = moment / total;
-        let mut found = vec![Vec3::zeros(); along.len()];
-        self.body.iter().zip(along).for_each(|(&body, x)| found[body] = x - centre);
+        let mut found = vec![Vec3::zeros(); self.len()];
+        self.store_offsets(vectors, &mut found);
         found
+    }
+
+    /// Adds changes of positions and velocities along the chain, three numbers each.
+    pub fn add(&mut self, change: &[f64]) {
+        let (pos, vel) = change.split_at(3 * self.pos.len());
+        add_all((&mut self.pos, &mut self.low_pos), pos);
+        add_all((&mut self.vel, &mut self.low_vel), vel);
     }
 
     /// Brings the bodies into the order of the chain that they would have now. Vectors between neighbours that stay
     /// neighbours keep their bits.
     pub fn renew(&mut self) {
-        let n = self.len();
-        let mut along = vec![Vec3::zeros(); n];
-        for k in 1..n {
+        if self.is_in_order() {
+            return;
+        }
+        let mut along = vec![Vec3::zeros(); self.len()];
+        for k in 1..along.len() {
             along[k] = along[k - 1] + self.pos[k - 1];
         }
         let order = order(&along);
@@ -97,74 +141,110 @@ impl Chain {
         if is_same {
             return;
         }
-        let step = |vectors: &[Vec3], from: usize, to: usize| {
-            if from < to { Self::between(vectors, from, to) } else { -Self::between(vectors, to, from) }
-        };
-        let renewed = |vectors: &[Vec3]| order.windows(2).map(|two| step(vectors, two[0], two[1])).collect();
+        let renewed = |vectors: &[Vec3]| order.windows(2).map(|two| Self::between(vectors, two[0], two[1])).collect();
         (self.pos, self.vel) = (renewed(&self.pos), renewed(&self.vel));
+        (self.low_pos, self.low_vel) = (renewed(&self.low_pos), renewed(&self.low_vel));
         self.mass = order.iter().map(|&k| self.mass[k]).collect();
         self.body = order.iter().map(|&k| self.body[k]).collect();
     }
 
-    /// Computes the accelerations of the vectors at the positions `pos`, and returns U = Σ mᵢ mⱼ / rᵢⱼ.
-    pub fn accelerations(&self, pos: &[Vec3], acc: &mut Vec<Vec3>) -> f64 {
-        let n = self.len();
-        let mut potential = 0.0;
-        acc.clear();
-        acc.resize(n - 1, Vec3::zeros());
-        for i in 0..n {
-            let mut distance = Vec3::zeros();
-            for j in i + 1..n {
-                distance += pos[j - 1];
-                let r2 = distance.norm_squared();
-                let inverse = 1.0 / r2.sqrt();
-                potential += self.mass[i] * self.mass[j] * inverse;
-                let pull = distance * (inverse / r2);
-                // Of body i towards j, and of j towards i: body k has +1 in vector k − 1 and −1 in vector k.
-                let (of_i, of_j) = (pull * self.mass[j], pull * -self.mass[i]);
-                if i > 0 {
-                    acc[i - 1] += of_i;
-                }
-                acc[i] -= of_i;
-                acc[j - 1] += of_j;
-                if j < n - 1 {
-                    acc[j] -= of_j;
-                }
-            }
+    /// Returns true if a chain of up to three bodies is in order; of more, this does not tell.
+    fn is_in_order(&self) -> bool {
+        match self.pos[..] {
+            [_] => true,
+            [first, second] => (first + second).norm_squared() > first.norm_squared().max(second.norm_squared()),
+            _ => false,
         }
-        potential
     }
 
-    /// Returns the fastest rate of a pair: the largest of √((mᵢ + mⱼ) / r³) and v / r.
+    /// Computes the accelerations of the vectors at the positions `pos`, and returns U = Σ mᵢ mⱼ / rᵢⱼ.
+    #[inline]
+    pub fn accelerations(&self, pos: &[Vec3], acc: &mut [Vec3]) -> f64 {
+        // Three bodies as a case of its own, for the compiler.
+        if self.len() == 3 {
+            accelerations(3, &self.mass, pos, acc)
+        } else {
+            accelerations(self.len(), &self.mass, pos, acc)
+        }
+    }
+
+    /// Returns the fastest rate of a pair, the largest of √((mᵢ + mⱼ) / r³) and v / r, and dU/dt.
     #[must_use]
-    pub fn fastest(&self) -> f64 {
-        let (n, mut most) = (self.len(), 0.0f64);
+    pub fn rates(&self) -> (f64, f64) {
+        let (n, mut most, mut slope) = (self.len(), 0.0f64, 0.0);
         for i in 0..n {
             let (mut distance, mut speed) = (Vec3::zeros(), Vec3::zeros());
             for j in i + 1..n {
                 distance += self.pos[j - 1];
                 speed += self.vel[j - 1];
                 let r2 = distance.norm_squared();
-                most = most.max((self.mass[i] + self.mass[j]) / (r2 * r2.sqrt())).max(speed.norm_squared() / r2);
+                let r3 = r2 * r2.sqrt();
+                most = most.max((self.mass[i] + self.mass[j]) / r3).max(speed.norm_squared() / r2);
+                slope -= self.mass[i] * self.mass[j] * distance.dot(&speed) / r3;
             }
         }
-        most.sqrt()
+        (most.sqrt(), slope)
     }
 
     /// Returns the kinetic energy relative to the centre of mass for velocities `vel` of the vectors.
     #[must_use]
     pub fn kinetic(&self, vel: &[Vec3]) -> f64 {
-        let (n, total) = (self.len(), self.mass.iter().sum::<f64>());
-        let mut sum = 0.0;
-        for i in 0..n {
-            let mut speed = Vec3::zeros();
-            for j in i + 1..n {
-                speed += vel[j - 1];
-                sum += self.mass[i] * self.mass[j] * speed.norm_squared();
+        let sum = if self.len() == 3 { weighted(3, &self.mass, vel) } else { weighted(self.len(), &self.mass, vel) };
+        0.5 * sum / self.total
+    }
+}
+
+/// Adds changes to vectors, whose lower digits are apart.
+fn add_all((high, low): (&mut [Vec3], &mut [Vec3]), change: &[f64]) {
+    for ((high, low), change) in high.iter_mut().zip(low).zip(change.chunks_exact(3)) {
+        for c in 0..3 {
+            (high[c], low[c]) = two_sum(high[c], low[c] + change[c]);
+        }
+    }
+}
+
+/// Returns Σ mᵢ mⱼ vᵢⱼ² for velocities along a chain of `n`.
+#[inline(always)]
+fn weighted(n: usize, mass: &[f64], vel: &[Vec3]) -> f64 {
+    let (mass, vel) = (&mass[..n], &vel[..n - 1]);
+    let mut sum = 0.0;
+    for i in 0..n {
+        let mut speed = Vec3::zeros();
+        for j in i + 1..n {
+            speed += vel[j - 1];
+            sum += mass[i] * mass[j] * speed.norm_squared();
+        }
+    }
+    sum
+}
+
+/// Computes the accelerations of the vectors of a chain of `n`, and returns U.
+#[inline(always)]
+fn accelerations(n: usize, mass: &[f64], pos: &[Vec3], acc: &mut [Vec3]) -> f64 {
+    let (mass, pos, acc) = (&mass[..n], &pos[..n - 1], &mut acc[..n - 1]);
+    let mut potential = 0.0;
+    acc.fill(Vec3::zeros());
+    for i in 0..n {
+        let mut distance = Vec3::zeros();
+        for j in i + 1..n {
+            distance += pos[j - 1];
+            let r2 = distance.norm_squared();
+            let inverse = 1.0 / r2.sqrt();
+            potential += mass[i] * mass[j] * inverse;
+            let pull = distance * (inverse / r2);
+            // Of body i towards j, and of j towards i: body k has +1 in vector k − 1 and −1 in vector k.
+            let (of_i, of_j) = (pull * mass[j], pull * -mass[i]);
+            if i > 0 {
+                acc[i - 1] += of_i;
+            }
+            acc[i] -= of_i;
+            acc[j - 1] += of_j;
+            if j < n - 1 {
+                acc[j] -= of_j;
             }
         }
-        0.5 * sum / total
     }
+    potential
 }
 
 #[cfg(test)]
@@ -194,7 +274,7 @@ mod tests {
     fn forces_and_energies_are_those_of_the_bodies() {
         let (mass, pos, vel) = bodies();
         let chain = Chain::new(&mass, &pos, &vel);
-        let mut acc = Vec::new();
+        let mut acc = [Vec3::zeros(); 4];
         let potential = chain.accelerations(&chain.pos, &mut acc);
         let (mut direct, mut expected) = (vec![Vec3::zeros(); 5], 0.0);
         for i in 0..5 {

@@ -7,20 +7,38 @@ use std::f64::consts::TAU;
 
 /// Argument β s² up to which the series are evaluated; larger ones are halved.
 const SERIES: f64 = 0.5;
+const SIXTH: f64 = 1.0 / 6.0;
 /// Largest number of iterations. Bisection alone ends after some 1100, Newton's method after a few.
 const ITERATIONS: usize = 1200;
 
-/// Functions G₁, G₂ and G₃ of the universal anomaly s: for β = 1 sin s, 1 − cos s and s − sin s.
+/// Functions G₀ to G₃ of the universal anomaly s: for β = 1 cos s, sin s, 1 − cos s and s − sin s.
 #[derive(Clone, Copy, Debug)]
-struct Universal {
-    g0: f64,
-    g1: f64,
-    g2: f64,
-    g3: f64,
+pub(super) struct Universal {
+    pub g0: f64,
+    pub g1: f64,
+    pub g2: f64,
+    pub g3: f64,
+    beta: f64,
+}
+
+/// Ratios of the terms of the series: those of G₂, 1 / ((2k+1)(2k+2)), and of G₃, 1 / ((2k+2)(2k+3)).
+const RATIOS: [[f64; 2]; TERMS] = ratios();
+const TERMS: usize = 8;
+
+const fn ratios() -> [[f64; 2]; TERMS] {
+    let mut found = [[0.0; 2]; TERMS];
+    let mut k = 0;
+    while k < TERMS {
+        let twice = 2.0 * (k + 1) as f64;
+        found[k] = [1.0 / ((twice + 1.0) * (twice + 2.0)), 1.0 / ((twice + 2.0) * (twice + 3.0))];
+        k += 1;
+    }
+    found
 }
 
 impl Universal {
-    fn new(beta: f64, s: f64) -> Self {
+    #[inline]
+    pub fn new(beta: f64, s: f64) -> Self {
         let (mut h, mut halvings) = (s, 0);
         while (beta * h * h).abs() > SERIES {
             h *= 0.5;
@@ -29,18 +47,103 @@ impl Universal {
         let z = beta * h * h;
         // Horner's scheme: the terms of G₂ are h² (−z)ᵏ / (2k+2)!, of G₃ h³ (−z)ᵏ / (2k+3)!.
         let (mut even, mut odd) = (1.0, 1.0);
-        for k in (1..=9).rev() {
-            let k = f64::from(2 * k);
-            even = 1.0 - z / ((k + 1.0) * (k + 2.0)) * even;
-            odd = 1.0 - z / ((k + 2.0) * (k + 3.0)) * odd;
+        for [of_even, of_odd] in RATIOS.iter().rev() {
+            even = 1.0 - z * of_even * even;
+            odd = 1.0 - z * of_odd * odd;
         }
-        let (mut g2, mut g3) = (0.5 * h * h * even, h * h * h / 6.0 * odd);
-        let (mut g1, mut g0) = (h - beta * g3, 1.0 - beta * g2);
+        let (g2, g3) = (0.5 * h * h * even, h * h * h * SIXTH * odd);
+        let mut found = Self { g0: 1.0 - beta * g2, g1: h - beta * g3, g2, g3, beta };
         for _ in 0..halvings {
-            (g3, g2, g1) = (2.0 * (g3 + g1 * g2), 2.0 * g1 * g1, 2.0 * g0 * g1);
-            g0 = 1.0 - beta * g2;
+            found = found.doubled();
         }
-        Self { g0, g1, g2, g3 }
+        found
+    }
+
+    /// Returns the functions of 2 s.
+    #[inline]
+    pub fn doubled(self) -> Self {
+        let Self { g0, g1, g2, g3, beta } = self;
+        let twice = 2.0 * g1 * g1;
+        Self { g0: 1.0 - beta * twice, g1: 2.0 * g0 * g1, g2: twice, g3: 2.0 * (g3 + g1 * g2), beta }
+    }
+}
+
+/// Numbers of a Kepler orbit that its motion along the orbit depends on, at one point of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Along {
+    /// Distance r, r dr/dt = x·v, β = 2μ/r − v² and μ.
+    pub r: f64,
+    pub eta: f64,
+    pub beta: f64,
+    pub mu: f64,
+}
+
+impl Along {
+    /// Returns the numbers for a position and velocity.
+    pub fn new(pos: Vec3, vel: Vec3, mu: f64) -> Self {
+        let r = pos.norm();
+        Self { r, eta: pos.dot(&vel), beta: 2.0 * mu / r - vel.norm_squared(), mu }
+    }
+
+    /// Returns period and range of the universal anomaly of a revolution, 2π/√β, of an ellipse.
+    pub fn turn(&self) -> Option<(f64, f64)> {
+        (self.beta > 0.0).then(|| {
+            let root = self.beta.sqrt();
+            (TAU * self.mu / (self.beta * root), TAU / root)
+        })
+    }
+
+    /// Returns `dt` without whole revolutions.
+    pub fn within_a_turn(&self, dt: f64) -> f64 {
+        self.turn().map_or(dt, |(period, _)| dt - period * (dt / period).round())
+    }
+
+    /// Returns the time and its slope, the distance, at an anomaly.
+    pub fn time_and_distance(&self, s: f64) -> (f64, f64) {
+        let u = Universal::new(self.beta, s);
+        (self.r * u.g1 + self.eta * u.g2 + self.mu * u.g3, self.r * u.g0 + self.eta * u.g1 + self.mu * u.g2)
+    }
+
+    /// Solves Kepler's equation r G₁ + η G₂ + μ G₃ = dt for the universal anomaly; `dt` is not longer than a period. The left
+    /// side rises monotonically with slope r: Newton's method within a bracket.
+    pub fn anomaly(&self, dt: f64) -> f64 {
+        let mut far = self.turn().map_or_else(|| dt.abs() / self.r, |(_, turn)| turn);
+        if self.beta <= 0.0 {
+            while self.time_and_distance(far.copysign(dt)).0.abs() < dt.abs() {
+                far *= 2.0;
+            }
+        }
+        let (mut low, mut high) = if dt > 0.0 { (0.0, far) } else { (-far, 0.0) };
+        let mut s = (dt / self.r).clamp(low, high);
+        for _ in 0..ITERATIONS {
+            let (time, slope) = self.time_and_distance(s);
+            let off = time - dt;
+            let newton = s - off / slope;
+            if (newton - s).abs() <= f64::EPSILON * s.abs() {
+                return newton;
+            }
+            if off > 0.0 {
+                high = s;
+            } else {
+                low = s;
+            }
+            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+            if next == s {
+                return s;
+            }
+            s = next;
+        }
+        s
+    }
+
+    /// Returns position and velocity after the time `dt`, which belongs to the anomaly `s`, from those here.
+    fn moved(&self, pos: Vec3, vel: Vec3, dt: f64, s: f64) -> (Vec3, Vec3) {
+        let u = Universal::new(self.beta, s);
+        let Self { r: r0, eta, mu, .. } = *self;
+        let r = r0 * u.g0 + eta * u.g1 + mu * u.g2;
+        let (f, g) = (1.0 - mu * u.g2 / r0, dt - mu * u.g3);
+        let (f_dot, g_dot) = (-mu * u.g1 / (r * r0), 1.0 - mu * u.g2 / r);
+        (f * pos + g * vel, f_dot * pos + g_dot * vel)
     }
 }
 
@@ -48,63 +151,12 @@ impl Universal {
 /// revolutions of an ellipse cost nothing.
 ///
 /// Rounding errors grow when steps follow each other, most on eccentric orbits: a position that is wanted again and again
-/// is best computed from one and the same epoch.
+/// is best computed from one and the same [`Epoch`].
 #[must_use]
 pub fn step(pos: Vec3, vel: Vec3, mu: f64, dt: f64) -> (Vec3, Vec3) {
-    let r0 = pos.norm();
-    let (eta, beta) = (pos.dot(&vel), 2.0 * mu / r0 - vel.norm_squared());
-    let (dt, turn) = if beta > 0.0 {
-        // In the universal anomaly a revolution is 2π/√β.
-        let root = beta.sqrt();
-        let period = TAU * mu / (beta * root);
-        (dt - period * (dt / period).round(), Some(TAU / root))
-    } else {
-        (dt, None)
-    };
-    if dt == 0.0 {
-        return (pos, vel);
-    }
-    let u = Universal::new(beta, anomaly((r0, eta, beta, mu), dt, turn));
-    let r = r0 * u.g0 + eta * u.g1 + mu * u.g2;
-    let (f, g) = (1.0 - mu * u.g2 / r0, dt - mu * u.g3);
-    let (f_dot, g_dot) = (-mu * u.g1 / (r * r0), 1.0 - mu * u.g2 / r);
-    (f * pos + g * vel, f_dot * pos + g_dot * vel)
-}
-
-/// Solves Kepler's equation r₀ G₁ + η G₂ + μ G₃ = dt for the universal anomaly, which lies within a `turn` if there is
-/// one. The left side rises monotonically with slope r: Newton's method within a bracket.
-fn anomaly((r0, eta, beta, mu): (f64, f64, f64, f64), dt: f64, turn: Option<f64>) -> f64 {
-    let time_and_slope = |s: f64| {
-        let u = Universal::new(beta, s);
-        (r0 * u.g1 + eta * u.g2 + mu * u.g3, r0 * u.g0 + eta * u.g1 + mu * u.g2)
-    };
-    let mut far = turn.unwrap_or_else(|| dt.abs() / r0);
-    if turn.is_none() {
-        while time_and_slope(far.copysign(dt)).0.abs() < dt.abs() {
-            far *= 2.0;
-        }
-    }
-    let (mut low, mut high) = if dt > 0.0 { (0.0, far) } else { (-far, 0.0) };
-    let mut s = (dt / r0).clamp(low, high);
-    for _ in 0..ITERATIONS {
-        let (time, slope) = time_and_slope(s);
-        let off = time - dt;
-        let newton = s - off / slope;
-        if (newton - s).abs() <= f64::EPSILON * s.abs() {
-            return newton;
-        }
-        if off > 0.0 {
-            high = s;
-        } else {
-            low = s;
-        }
-        let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-        if next == s {
-            return s;
-        }
-        s = next;
-    }
-    s
+    let along = Along::new(pos, vel, mu);
+    let dt = along.within_a_turn(dt);
+    if dt == 0.0 { (pos, vel) } else { along.moved(pos, vel, dt, along.anomaly(dt)) }
 }
 
 #[cfg(test)]

@@ -1,0 +1,395 @@
+//! Motion of a few bodies about their centre of mass, alone or under a tide.
+
+use super::Tide;
+use super::chain::Chain;
+use super::extrapolation::{COLUMNS, Leapfrog, extrapolate};
+use super::kepler::Along;
+use super::logarithmic::{self, Logarithmic, Room};
+use super::regular::{self, Pair};
+use crate::compensated_sum::two_sum;
+use crate::error::{Error, Result};
+use crate::particles::Vec3;
+
+/// Number of columns up to which the next step is longer, and from which on it is shorter.
+const EASY: usize = 7;
+const HARD: usize = 10;
+/// Shortest part of its length to which a step is shortened before the integration is given up.
+const SHORTEST: f64 = 1e-9;
+/// First step of three or more bodies, in units of U times the shortest time r³ᐟ² / √(m₁ + m₂) of a pair.
+const FIRST: f64 = 0.1;
+/// Largest argument β s² of a step of a pair: a third of a revolution.
+const LARGEST: f64 = 4.0;
+/// Tolerance of a new motion, and the smallest one.
+const TOLERANCE: f64 = 1e-13;
+const LEAST_TOLERANCE: f64 = 1e-14;
+/// Largest product of a rest of time and the fastest rate of a pair that one leapfrog moves over; of a perturbed pair, whose
+/// leapfrog has the error of the tide alone.
+const REST: f64 = 5e-6;
+const REST_OF_PAIR: f64 = 1e-4;
+/// Mass, in units of the sum, as which a smaller one counts among three or more bodies.
+const LEAST_MASS: f64 = 1e-30;
+
+/// Two or more bodies about their centre of mass, in f64, with G = 1.
+///
+/// Two bodies move in regular coordinates, three or more in a chain by the logarithmic Hamiltonian. What rounding cuts off
+/// the numbers of a chain is kept apart. The binding energy is a variable, which the work of a tide alone changes: energies
+/// of close pairs keep the digits that positions and velocities near a pericentre do not have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motion {
+    chain: Chain,
+    /// Of two bodies β = 2μ/r − v², of more the binding energy; and what rounding has cut off.
+    energy: (f64, f64),
+    /// Length of the next step, and of the first, in the fictitious time.
+    step: f64,
+    first: f64,
+    tolerance: f64,
+    evaluations: u64,
+}
+
+/// Numbers of a [`Motion`], from which it is made again to the same bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parts {
+    /// Number of each body along the chain.
+    pub order: Vec<u64>,
+    /// Evaluations of the forces so far.
+    pub evaluations: u64,
+    /// Masses, positions, velocities, and all else.
+    pub numbers: Vec<f64>,
+}
+
+impl Motion {
+    /// Creates the motion of bodies with these masses, positions and velocities, each column of two or more: finite numbers,
+    /// masses not negative and one of them positive, no two bodies at one place. Those at rest with each other fall.
+    #[must_use]
+    pub fn new(mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Self {
+        Self::of(Chain::new(&weights(mass), pos, vel))
+    }
+
+    /// Creates the motion of bodies from the vectors of position and velocity from each to the next, one fewer than masses,
+    /// so that no digits of close bodies are lost; else as [`Self::new`].
+    #[must_use]
+    pub fn from_vectors(mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Self {
+        Self::of(Chain::from_vectors(&weights(mass), pos, vel))
+    }
+
+    fn of(chain: Chain) -> Self {
+        let (energy, first) = if chain.len() == 2 {
+            let (r, mu) = (chain.pos[0].norm(), chain.total);
+            let along = Along::new(chain.pos[0], chain.vel[0], mu);
+            (along.beta, 1.0 / (chain.vel[0].norm_squared() + mu / r).sqrt())
+        } else {
+            let potential = potential(&chain);
+            (potential - chain.kinetic(&chain.vel), FIRST * potential / chain.rates().0)
+        };
+        Self { chain, energy: (energy, 0.0), step: first, first, tolerance: TOLERANCE, evaluations: 0 }
+    }
+
+    /// Sets the relative tolerance of a step, the largest change by the last column of the extrapolation: 1e-13 unless set.
+    /// Less than 1e-14, which f64 does not reach, counts as that.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.tolerance = tolerance.max(LEAST_TOLERANCE);
+    }
+
+    /// Returns the number of bodies.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.chain.len()
+    }
+
+    /// Returns the masses. Of three or more bodies each has 1e-30 of their sum at least.
+    #[must_use]
+    pub fn masses(&self) -> Vec<f64> {
+        let mut found = vec![0.0; self.len()];
+        self.chain.body.iter().zip(&self.chain.mass).for_each(|(&body, &mass)| found[body] = mass);
+        found
+    }
+
+    /// Returns the number of each body along the chain.
+    #[must_use]
+    pub fn order(&self) -> &[usize] {
+        &self.chain.body
+    }
+
+    /// Returns the positions relative to the centre of mass.
+    #[must_use]
+    pub fn offsets(&self) -> Vec<Vec3> {
+        self.chain.offsets(&self.chain.pos)
+    }
+
+    /// Returns the velocities relative to that of the centre of mass.
+    #[must_use]
+    pub fn speeds(&self) -> Vec<Vec3> {
+        self.chain.offsets(&self.chain.vel)
+    }
+
+    /// Returns position and velocity of body `j` relative to body `i`: sums along the chain.
+    ///
+    /// # Panics
+    /// If there are no such bodies: a programming error.
+    #[must_use]
+    pub fn vectors(&self, i: usize, j: usize) -> (Vec3, Vec3) {
+        let place = |body: usize| self.chain.body.iter().position(|b| *b == body).expect("a number of a body");
+        let (i, j) = (place(i), place(j));
+        (Chain::between(&self.chain.pos, i, j), Chain::between(&self.chain.vel, i, j))
+    }
+
+    /// Returns position and velocity of body 1 relative to body 0.
+    #[must_use]
+    pub fn pair(&self) -> (Vec3, Vec3) {
+        self.vectors(0, 1)
+    }
+
+    /// Returns the binding energy U − T, the variable.
+    #[must_use]
+    pub fn binding(&self) -> f64 {
+        match self.chain.mass[..] {
+            [a, b] => 0.5 * (a * b / self.chain.total) * self.energy.0,
+            _ => self.energy.0,
+        }
+    }
+
+    /// Returns the binding energy of the present positions and velocities: its difference from [`Self::binding`] is the
+    /// error of the integration.
+    #[must_use]
+    pub fn present_binding(&self) -> f64 {
+        potential(&self.chain) - self.chain.kinetic(&self.chain.vel)
+    }
+
+    /// Returns the number of evaluations of the forces so far.
+    #[must_use]
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    /// Returns all numbers, for a checkpoint.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        let Chain { mass, pos, vel, low_pos, low_vel, .. } = &self.chain;
+        let vectors = [pos, vel, low_pos, low_vel].into_iter().flatten().flat_map(|v| [v[0], v[1], v[2]]);
+        let rest = [self.energy.0, self.energy.1, self.step, self.first, self.tolerance];
+        Parts {
+            order: self.chain.body.iter().map(|&body| body as u64).collect(),
+            evaluations: self.evaluations,
+            numbers: mass.iter().copied().chain(vectors).chain(rest).collect(),
+        }
+    }
+
+    /// Returns the motion with these numbers.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for numbers of another count, and for an order that is none.
+    pub fn from_parts(parts: &Parts) -> Result<Self> {
+        let Parts { order, evaluations, numbers } = parts;
+        let n = order.len();
+        let is_order = (0..n as u64).all(|body| order.contains(&body));
+        if n < 2 || !is_order || numbers.len() != n + 12 * (n - 1) + 5 {
+            return Err(Error::input("few bodies", format!("{} numbers of {n} bodies are no motion", numbers.len())));
+        }
+        let (mass, rest) = numbers.split_at(n);
+        let (vectors, rest) = rest.split_at(12 * (n - 1));
+        let column = |k: usize| {
+            let numbers = &vectors[3 * k * (n - 1)..][..3 * (n - 1)];
+            numbers.chunks_exact(3).map(Vec3::from_column_slice).collect()
+        };
+        let chain = Chain {
+            mass: mass.to_vec(),
+            total: mass.iter().sum(),
+            body: order.iter().map(|&body| body as usize).collect(),
+            pos: column(0),
+            vel: column(1),
+            low_pos: column(2),
+            low_vel: column(3),
+        };
+        let [energy, low, step, first, tolerance] = [0, 1, 2, 3, 4].map(|k| rest[k]);
+        Ok(Self { chain, energy: (energy, low), step, first, tolerance, evaluations: *evaluations })
+    }
+
+    /// Advances the bodies by the time `dt`.
+    ///
+    /// # Errors
+    /// [`Error::Integration`] where no step is short enough for the tolerance, as in a collision of more than two bodies.
+    pub fn advance(&mut self, dt: f64, tide: Option<&dyn Tide>) -> Result<()> {
+        if self.len() > 2 {
+            self.advance_chain(dt, tide)
+        } else if let Some(tide) = tide {
+            self.advance_pair(dt, tide)
+        } else {
+            self.advance_alone(dt)
+        }
+    }
+
+    /// Advances a pair without a tide: to its place on the orbit.
+    fn advance_alone(&mut self, dt: f64) -> Result<()> {
+        let rest = self.along().within_a_turn(dt);
+        if rest == 0.0 {
+            return Ok(());
+        }
+        let mut change = [0.0; regular::WIDTH];
+        let mut pair = self.pair_at(0.0, None);
+        pair.leap(self.along().anomaly(rest), 1, &mut change);
+        let after = pair.after(&change);
+        self.set_pair(after, 1, dt)
+    }
+
+    fn advance_pair(&mut self, dt: f64, tide: &dyn Tide) -> Result<()> {
+        let mut rows = [0.0; COLUMNS * regular::WIDTH];
+        let mut clock = Clock::default();
+        loop {
+            let along = self.along();
+            let rest = clock.rest(dt);
+            if rest == 0.0 {
+                return Ok(());
+            }
+            let (r2, v2) = (along.r * along.r, self.chain.vel[0].norm_squared());
+            let is_short = rest * rest * (along.mu / along.r + v2) <= REST_OF_PAIR * REST_OF_PAIR * r2;
+            let mut pair = self.pair_at(clock.high, Some(tide));
+            if is_short || rest.abs() <= f64::EPSILON * dt.abs() {
+                pair.leap(along.anomaly(rest), 1, &mut rows[..regular::WIDTH]);
+                let after = pair.after(&rows);
+                return self.set_pair(after, pair.evaluations, dt);
+            }
+            let whole = self.step.min((LARGEST / along.beta.abs()).sqrt()).copysign(rest);
+            let passes = along.time_and_distance(whole).0.abs() >= rest.abs();
+            let length = if passes { along.anomaly(rest) } else { whole };
+            let taken = self.take(&mut pair, (length, clock.high), regular::WIDTH, &mut rows)?;
+            self.learn(taken, passes);
+            clock.add(rows[8]);
+            let after = pair.after(&rows);
+            self.set_pair(after, pair.evaluations, clock.high)?;
+        }
+    }
+
+    fn along(&self) -> Along {
+        let (pos, vel) = (self.chain.pos[0], self.chain.vel[0]);
+        Along { r: pos.norm(), eta: pos.dot(&vel), beta: self.energy.0, mu: self.chain.total }
+    }
+
+    fn pair_at<'a>(&self, time: f64, tide: Option<&'a dyn Tide>) -> Pair<'a> {
+        let mass = [self.chain.mass[0], self.chain.mass[1]];
+        Pair::new(mass, (self.chain.pos[0], self.chain.vel[0], self.energy.0), tide).at(time, self.tolerance)
+    }
+
+    /// Sets position, velocity and β of a pair.
+    fn set_pair(&mut self, (pos, vel, beta): (Vec3, Vec3, f64), evaluations: u64, time: f64) -> Result<()> {
+        self.evaluations += evaluations;
+        if !pos.iter().chain(&vel).all(|x| x.is_finite()) || pos.norm_squared() == 0.0 {
+            return Err(Error::Integration {
+                problem: format!("two bodies are at one place at time {time}"),
+                help: None,
+            });
+        }
+        (self.chain.pos[0], self.chain.vel[0], self.energy.0) = (pos, vel, beta);
+        Ok(())
+    }
+
+    fn advance_chain(&mut self, dt: f64, tide: Option<&dyn Tide>) -> Result<()> {
+        let width = logarithmic::width(self.len());
+        let (mut rows, mut room) = (vec![0.0; COLUMNS * width], Room::new(self.len()));
+        let mut clock = Clock::default();
+        loop {
+            let rest = clock.rest(dt);
+            let (rate, slope) = self.chain.rates();
+            let is_short = (rest * rate).abs() <= REST;
+            if rest == 0.0 || (rest.abs() <= f64::EPSILON * dt.abs() && !is_short) {
+                return Ok(());
+            }
+            let begin = (clock.high, self.tolerance);
+            let mut system = Logarithmic::new((&self.chain, self.energy.0), tide, begin, &mut room);
+            if is_short {
+                system.leap_in_time(rest, &mut rows[..width]);
+                self.evaluations += system.evaluations;
+                self.add(&rows[..width]);
+                return Ok(());
+            }
+            // ds/dt = U. A step may pass the moment, and the next go back.
+            let potential = system.potential;
+            let curved = (slope * rest).abs() < potential;
+            let wanted = (potential + if curved { 0.5 * slope * rest } else { 0.0 }) * rest;
+            let approaches = wanted.abs() < self.step;
+            let length = if approaches { wanted } else { self.step.copysign(rest) };
+            let taken = self.take(&mut system, (length, clock.high), width, &mut rows)?;
+            self.evaluations += system.evaluations;
+            self.learn(taken, approaches);
+            clock.add(rows[width - 2]);
+            self.add(&rows[..width]);
+        }
+    }
+
+    /// Adds the changes of a step to the numbers of a chain.
+    fn add(&mut self, change: &[f64]) {
+        let (vectors, scalars) = change.split_at(change.len() - 2);
+        self.chain.add(vectors);
+        self.energy = two_sum(self.energy.0, self.energy.1 + scalars[1]);
+        self.chain.renew();
+    }
+
+    /// Stores in `rows` the changes over a step of this length, or a shorter one where the extrapolation needs it. Returns
+    /// the part of the length that was taken, and the number of columns.
+    fn take(
+        &self,
+        system: &mut impl Leapfrog,
+        (length, time): (f64, f64),
+        width: usize,
+        rows: &mut [f64],
+    ) -> Result<Taken> {
+        let mut part = length;
+        loop {
+            if let Some(columns) = extrapolate(system, part, width, rows) {
+                return Ok(Taken { length: part, is_whole: part == length, columns });
+            }
+            part *= 0.5;
+            if part.abs() < SHORTEST * length.abs().min(self.first) {
+                let problem = format!("no step of the few bodies at time {time} is short enough");
+                let help = "two of them collide; or the tolerance is too small".into();
+                return Err(Error::Integration { problem, help: Some(help) });
+            }
+        }
+    }
+
+    /// Learns the length of the next step from one that was taken. That of an approach to a moment tells little.
+    fn learn(&mut self, taken: Taken, approaches: bool) {
+        if !taken.is_whole {
+            self.step = taken.length.abs();
+        } else if !approaches && taken.columns <= EASY {
+            self.step *= 1.25;
+        } else if !approaches && taken.columns >= HARD {
+            self.step *= 0.75;
+        }
+    }
+}
+
+/// Step that was taken.
+struct Taken {
+    length: f64,
+    is_whole: bool,
+    columns: usize,
+}
+
+/// Time since the begin, with what rounding has cut off.
+#[derive(Default)]
+struct Clock {
+    high: f64,
+    low: f64,
+}
+
+impl Clock {
+    fn add(&mut self, change: f64) {
+        (self.high, self.low) = two_sum(self.high, self.low + change);
+    }
+
+    fn rest(&self, until: f64) -> f64 {
+        (until - self.high) - self.low
+    }
+}
+
+/// Returns U of a chain.
+fn potential(chain: &Chain) -> f64 {
+    chain.accelerations(&chain.pos, &mut vec![Vec3::zeros(); chain.pos.len()])
+}
+
+/// Returns the masses as three or more bodies count them.
+fn weights(mass: &[f64]) -> Vec<f64> {
+    let least = if mass.len() > 2 { LEAST_MASS * mass.iter().sum::<f64>() } else { 0.0 };
+    mass.iter().map(|m| m.max(least)).collect()
+}
