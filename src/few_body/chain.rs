@@ -125,6 +125,18 @@ impl Chain {
         add_all((&mut self.vel, &mut self.low_vel), vel);
     }
 
+    /// Makes the positions longer by `of_pos` of them, and the velocities by `of_vel`.
+    pub fn stretch(&mut self, of_pos: f64, of_vel: f64) {
+        for (high, low, by) in [(&mut self.pos, &mut self.low_pos, of_pos), (&mut self.vel, &mut self.low_vel, of_vel)]
+        {
+            for (high, low) in high.iter_mut().zip(low) {
+                for c in 0..3 {
+                    (high[c], low[c]) = two_sum(high[c], low[c] + high[c] * by);
+                }
+            }
+        }
+    }
+
     /// Brings the bodies into the order of the chain that they would have now. Vectors between neighbours that stay
     /// neighbours keep their bits.
     pub fn renew(&mut self) {
@@ -231,7 +243,7 @@ fn accelerations(n: usize, mass: &[f64], pos: &[Vec3], acc: &mut [Vec3]) -> f64 
             let r2 = distance.norm_squared();
             let inverse = 1.0 / r2.sqrt();
             potential += mass[i] * mass[j] * inverse;
-            let pull = distance * (inverse / r2);
+            let pull = distance * (inverse * inverse * inverse);
             // Of body i towards j, and of j towards i: body k has +1 in vector k − 1 and −1 in vector k.
             let (of_i, of_j) = (pull * mass[j], pull * -mass[i]);
             if i > 0 {

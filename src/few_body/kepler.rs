@@ -2,11 +2,15 @@
 //! of Astrodynamics, section 4.5), for ellipses, parabolas, hyperbolas and straight lines alike. Only + − × ÷ and √ are
 //! used: the same bits on every machine.
 
+mod epoch;
+
+pub use epoch::Epoch;
+
 use crate::particles::Vec3;
 use std::f64::consts::TAU;
 
 /// Argument β s² up to which the series are evaluated; larger ones are halved.
-const SERIES: f64 = 0.5;
+const SMALL: f64 = 0.5;
 const SIXTH: f64 = 1.0 / 6.0;
 /// Largest number of iterations. Bisection alone ends after some 1100, Newton's method after a few.
 const ITERATIONS: usize = 1200;
@@ -21,36 +25,39 @@ pub(super) struct Universal {
     beta: f64,
 }
 
-/// Ratios of the terms of the series: those of G₂, 1 / ((2k+1)(2k+2)), and of G₃, 1 / ((2k+2)(2k+3)).
-const RATIOS: [[f64; 2]; TERMS] = ratios();
+/// Coefficients after the first of the series: those of G₂, 2 (−1)ᵏ / (2k+2)!, and of G₃, 6 (−1)ᵏ / (2k+3)!.
+const SERIES: [[f64; TERMS]; 2] = [series(2), series(3)];
 const TERMS: usize = 8;
 
-const fn ratios() -> [[f64; 2]; TERMS] {
-    let mut found = [[0.0; 2]; TERMS];
-    let mut k = 0;
+const fn series(first: usize) -> [f64; TERMS] {
+    let (mut found, mut product, mut k) = ([0.0; TERMS], 1.0, 0);
     while k < TERMS {
-        let twice = 2.0 * (k + 1) as f64;
-        found[k] = [1.0 / ((twice + 1.0) * (twice + 2.0)), 1.0 / ((twice + 2.0) * (twice + 3.0))];
+        let number = first + 2 * k;
+        product *= -(((number + 1) * (number + 2)) as f64);
+        found[k] = 1.0 / product;
         k += 1;
     }
     found
+}
+
+/// Returns 1 + c₀ z + c₁ z² + …, in an order in which most of it is independent.
+#[inline]
+fn sum(c: &[f64; TERMS], z: f64, z2: f64, z4: f64) -> f64 {
+    let (low, high) = ((c[0] + c[1] * z) + (c[2] + c[3] * z) * z2, (c[4] + c[5] * z) + (c[6] + c[7] * z) * z2);
+    1.0 + z * (low + high * z4)
 }
 
 impl Universal {
     #[inline]
     pub fn new(beta: f64, s: f64) -> Self {
         let (mut h, mut halvings) = (s, 0);
-        while (beta * h * h).abs() > SERIES {
+        while (beta * h * h).abs() > SMALL {
             h *= 0.5;
             halvings += 1;
         }
         let z = beta * h * h;
-        // Horner's scheme: the terms of G₂ are h² (−z)ᵏ / (2k+2)!, of G₃ h³ (−z)ᵏ / (2k+3)!.
-        let (mut even, mut odd) = (1.0, 1.0);
-        for [of_even, of_odd] in RATIOS.iter().rev() {
-            even = 1.0 - z * of_even * even;
-            odd = 1.0 - z * of_odd * odd;
-        }
+        let (z2, z4) = (z * z, (z * z) * (z * z));
+        let (even, odd) = (sum(&SERIES[0], z, z2, z4), sum(&SERIES[1], z, z2, z4));
         let (g2, g3) = (0.5 * h * h * even, h * h * h * SIXTH * odd);
         let mut found = Self { g0: 1.0 - beta * g2, g1: h - beta * g3, g2, g3, beta };
         for _ in 0..halvings {
@@ -107,14 +114,19 @@ impl Along {
     /// Solves Kepler's equation r G₁ + η G₂ + μ G₃ = dt for the universal anomaly; `dt` is not longer than a period. The left
     /// side rises monotonically with slope r: Newton's method within a bracket.
     pub fn anomaly(&self, dt: f64) -> f64 {
-        let mut far = self.turn().map_or_else(|| dt.abs() / self.r, |(_, turn)| turn);
+        // Not closer on the way than this, but by the factor of a few: r, or the way of a fall.
+        let mut way = self.r;
+        while way * way * way < self.mu * dt * dt {
+            way *= 2.0;
+        }
+        let mut far = self.turn().map_or(dt.abs() / way, |(_, turn)| turn);
         if self.beta <= 0.0 {
             while self.time_and_distance(far.copysign(dt)).0.abs() < dt.abs() {
                 far *= 2.0;
             }
         }
         let (mut low, mut high) = if dt > 0.0 { (0.0, far) } else { (-far, 0.0) };
-        let mut s = (dt / self.r).clamp(low, high);
+        let mut s = (dt / way).clamp(low, high);
         for _ in 0..ITERATIONS {
             let (time, slope) = self.time_and_distance(s);
             let off = time - dt;
@@ -136,13 +148,13 @@ impl Along {
         s
     }
 
-    /// Returns position and velocity after the time `dt`, which belongs to the anomaly `s`, from those here.
-    fn moved(&self, pos: Vec3, vel: Vec3, dt: f64, s: f64) -> (Vec3, Vec3) {
+    /// Returns position and velocity at the anomaly `s` from those here.
+    fn moved(&self, pos: Vec3, vel: Vec3, s: f64) -> (Vec3, Vec3) {
         let u = Universal::new(self.beta, s);
         let Self { r: r0, eta, mu, .. } = *self;
         let r = r0 * u.g0 + eta * u.g1 + mu * u.g2;
-        let (f, g) = (1.0 - mu * u.g2 / r0, dt - mu * u.g3);
-        let (f_dot, g_dot) = (-mu * u.g1 / (r * r0), 1.0 - mu * u.g2 / r);
+        let (f, g) = (1.0 - mu * u.g2 / r0, r0 * u.g1 + eta * u.g2);
+        let (f_dot, g_dot) = (-mu * u.g1 / (r * r0), (r0 * u.g0 + eta * u.g1) / r);
         (f * pos + g * vel, f_dot * pos + g_dot * vel)
     }
 }
@@ -156,7 +168,7 @@ impl Along {
 pub fn step(pos: Vec3, vel: Vec3, mu: f64, dt: f64) -> (Vec3, Vec3) {
     let along = Along::new(pos, vel, mu);
     let dt = along.within_a_turn(dt);
-    if dt == 0.0 { (pos, vel) } else { along.moved(pos, vel, dt, along.anomaly(dt)) }
+    if dt == 0.0 { (pos, vel) } else { along.moved(pos, vel, along.anomaly(dt)) }
 }
 
 #[cfg(test)]

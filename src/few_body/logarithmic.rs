@@ -2,7 +2,7 @@
 
 use super::Tide;
 use super::chain::Chain;
-use super::extrapolation::Leapfrog;
+use super::extrapolation::{Leapfrog, SHARE};
 use crate::particles::Vec3;
 
 /// Rounding error of T + B in units of T.
@@ -32,7 +32,7 @@ pub struct Logarithmic<'a> {
 pub struct Room {
     pos: Vec<Vec3>,
     vel: Vec<Vec3>,
-    acc: Vec<Vec3>,
+    pub acc: Vec<Vec3>,
     offsets: Vec<Vec3>,
     tidal: Vec<Vec3>,
 }
@@ -152,7 +152,7 @@ impl Leapfrog for Logarithmic<'_> {
             (last - before).norm_squared() <= limit * (from + last).norm_squared()
         });
         let t = last.len() - 2;
-        let size = self.binding.abs() + self.chain.kinetic(vel);
+        let size = self.binding.abs() + SHARE * self.potential;
         are_near
             && (last[t] - before[t]).abs() <= self.tolerance * last[t].abs()
             && (last[t + 1] - before[t + 1]).abs() <= self.tolerance * size

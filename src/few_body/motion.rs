@@ -2,7 +2,7 @@
 
 use super::Tide;
 use super::chain::Chain;
-use super::extrapolation::{COLUMNS, Leapfrog, extrapolate};
+use super::extrapolation::{COLUMNS, Leapfrog, extrapolate, projection};
 use super::kepler::Along;
 use super::logarithmic::{self, Logarithmic, Room};
 use super::regular::{self, Pair};
@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::particles::Vec3;
 
 /// Number of columns up to which the next step is longer, and from which on it is shorter.
-const EASY: usize = 7;
-const HARD: usize = 10;
+const EASY: usize = 6;
+const HARD: usize = 9;
 /// Shortest part of its length to which a step is shortened before the integration is given up.
 const SHORTEST: f64 = 1e-9;
 /// First step of three or more bodies, in units of U times the shortest time r³ᐟ² / √(m₁ + m₂) of a pair.
@@ -299,7 +299,7 @@ impl Motion {
             if is_short {
                 system.leap_in_time(rest, &mut rows[..width]);
                 self.evaluations += system.evaluations;
-                self.add(&rows[..width]);
+                self.add(&rows[..width], &mut room);
                 return Ok(());
             }
             // ds/dt = U. A step may pass the moment, and the next go back.
@@ -312,15 +312,18 @@ impl Motion {
             self.evaluations += system.evaluations;
             self.learn(taken, approaches);
             clock.add(rows[width - 2]);
-            self.add(&rows[..width]);
+            self.add(&rows[..width], &mut room);
         }
     }
 
-    /// Adds the changes of a step to the numbers of a chain.
-    fn add(&mut self, change: &[f64]) {
+    /// Adds the changes of a step to the numbers of a chain, and moves these to their binding energy.
+    fn add(&mut self, change: &[f64], room: &mut Room) {
         let (vectors, scalars) = change.split_at(change.len() - 2);
         self.chain.add(vectors);
         self.energy = two_sum(self.energy.0, self.energy.1 + scalars[1]);
+        let potential = self.chain.accelerations(&self.chain.pos, &mut room.acc);
+        let (of_pos, of_vel) = projection(self.chain.kinetic(&self.chain.vel), potential, self.energy.0);
+        self.chain.stretch(of_pos, of_vel);
         self.chain.renew();
     }
 

@@ -5,7 +5,7 @@
 //! tide f, exact for any step; its kick is that of f alone. So its errors are of the order of f, and vanish with it.
 
 use super::Tide;
-use super::extrapolation::Leapfrog;
+use super::extrapolation::{Leapfrog, SHARE, projection};
 use super::kepler::Universal;
 use crate::particles::Vec3;
 
@@ -79,14 +79,14 @@ impl<'a> Pair<'a> {
         self
     }
 
-    /// Returns relative position and velocity and β after changes. The position has the length that belongs to v and β:
-    /// rounding errors of the energy do not add up.
+    /// Returns relative position and velocity and β after changes.
     pub fn after(&self, change: &[f64]) -> (Vec3, Vec3, f64) {
         let plus = |from: &Four, at: usize| [0, 1, 2, 3].map(|k| from[k] + change[at + k]);
         let (u, w, beta) = (plus(&self.u, 0), plus(&self.w, 4), self.beta + change[9]);
         let r = norm_squared(&u);
-        let mu = 2.0 * norm_squared(&w) + 0.5 * beta * r;
-        (forward(&u, &u) * (self.mu / mu), forward(&u, &w) * (2.0 / r), beta)
+        let (more_pos, more_vel) = projection(2.0 * norm_squared(&w) / r, self.mu / r, 0.5 * beta);
+        let (pos, vel) = (forward(&u, &u), forward(&u, &w) * (2.0 / r));
+        (pos + pos * more_pos, vel + vel * more_vel, beta)
     }
 
     /// Moves by the fictitious time `h` without a tide.
@@ -152,7 +152,7 @@ impl Leapfrog for Pair<'_> {
             norm_squared(&off) <= self.tolerance * self.tolerance * (norm_squared(from) + norm_squared(&new))
         };
         let new = [0, 1, 2, 3].map(|k| self.u[k] + last[k]);
-        let size = self.beta.abs() + self.mu / (norm_squared(&self.u) + norm_squared(&new));
+        let size = self.beta.abs() + SHARE * self.mu / (norm_squared(&self.u) + norm_squared(&new));
         near(&self.u, 0)
             && near(&self.w, 4)
             && (last[8] - before[8]).abs() <= self.tolerance * last[8].abs()
