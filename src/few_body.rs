@@ -1,16 +1,21 @@
 //! Few bodies without softening, through any encounter: a time-transformed leapfrog in chain coordinates with
-//! extrapolation, and the motion of two bodies in closed form.
+//! extrapolation, a pair in regular coordinates, and the motion of two bodies in closed form.
 //!
-//! The logarithmic Hamiltonian (Mikkola & Tanikawa 1999, MNRAS 310, 745; Preto & Tremaine 1999, AJ 118, 2532) has a fictitious
-//! time s in which a leapfrog follows a Kepler orbit exactly but for its phase, however eccentric: with the kinetic energy
-//! T, U = Σ mᵢ mⱼ / rᵢⱼ and the binding energy B = U − T, positions move for dt = h/(T + B) and velocities for
-//! dt = h/U. Extrapolation to h → 0 (Gragg, Bulirsch & Stoer; Deuflhard 1983, Numerische Mathematik 41, 399) makes it as accurate
-//! as f64 allows. Only + − × ÷ and √ are used, in a fixed order: the same bits on every machine.
+//! Three or more bodies: the logarithmic Hamiltonian (Mikkola & Tanikawa 1999, MNRAS 310, 745; Preto & Tremaine 1999, AJ 118,
+//! 2532) has a fictitious time s in which a leapfrog follows a Kepler orbit exactly but for its phase, however eccentric:
+//! with the kinetic energy T, U = Σ mᵢ mⱼ / rᵢⱼ and the binding energy B = U − T, positions move for dt = h/(T + B) and
+//! velocities for dt = h/U. Two bodies: the harmonic oscillation of Kustaanheimo & Stiefel, exact without a tide, whose
+//! leapfrog has the error of the tide alone. Extrapolation to h → 0 (Gragg, Bulirsch & Stoer; Deuflhard 1983, Numerische
+//! Mathematik 41, 399) makes both as accurate as f64 allows. Only + − × ÷ and √ are used, in a fixed order: the same bits on
+//! every machine.
 //!
-//! T + B is U only to the rounding error of T. So bodies that pass each other much faster than their mutual escape velocity lose
-//! digits, T/U of them: the tolerance of a step is then not asked for.
+//! Each step moves positions and velocities to the binding energy, a variable: the error of the energy does not grow, and is no
+//! measure of the accuracy of the orbits. T + B is U only to the rounding error of T, so that three bodies that pass each other
+//! much faster than their mutual escape velocity lose digits, T/U of them: the tolerance of a step is then not asked for. The
+//! fictitious time sees the pairs by the products of their masses: close passages of bodies of almost no mass are right, but
+//! take several times as many evaluations as those of heavy ones.
 //!
-//! G = 1. The bodies are alone: for those in a cluster see the integrators.
+//! G = 1. [`FewBody`] is alone in space; a [`Motion`] may be under a [`Tide`].
 //! ```
 //! use tisane::few_body::FewBody;
 //! use tisane::particles::Vec3;
@@ -105,8 +110,7 @@ impl FewBody {
         self.motion.binding()
     }
 
-    /// Returns the binding energy of the present positions and velocities: its difference from
-    /// [`Self::binding_energy`] is the error of the integration.
+    /// Returns the binding energy of the present positions and velocities: see [`Motion::present_binding`].
     #[must_use]
     pub fn present_binding_energy(&self) -> f64 {
         self.motion.present_binding()

@@ -129,7 +129,7 @@ impl Motion {
     /// If there are no such bodies: a programming error.
     #[must_use]
     pub fn vectors(&self, i: usize, j: usize) -> (Vec3, Vec3) {
-        let place = |body: usize| self.chain.body.iter().position(|b| *b == body).expect("a number of a body");
+        let place = |body: usize| self.chain.body.iter().position(|b| *b == body).unwrap_or(self.len());
         let (i, j) = (place(i), place(j));
         (Chain::between(&self.chain.pos, i, j), Chain::between(&self.chain.vel, i, j))
     }
@@ -149,8 +149,8 @@ impl Motion {
         }
     }
 
-    /// Returns the binding energy of the present positions and velocities: its difference from [`Self::binding`] is the
-    /// error of the integration.
+    /// Returns the binding energy of the present positions and velocities. Each step moves them to [`Self::binding`], so that
+    /// the difference is a rounding error and tells nothing of the accuracy of the orbits.
     #[must_use]
     pub fn present_binding(&self) -> f64 {
         potential(&self.chain) - self.chain.kinetic(&self.chain.vel)

@@ -127,19 +127,22 @@ fn validate_kozai_cycles() {
     }
 }
 
-/// Octupole: on an eccentric outer orbit the pair turns over again and again, when the averaged motion does. At the largest
-/// eccentricities the orbit stands across and trembles with each revolution of the outer one, which that has not.
+/// Octupole: on an eccentric outer orbit the pair turns over and back, when the averaged motion does. Averages over the outer
+/// revolution leave out terms of its part of the secular time, which move j_z by about 0.02: moments agree to a tenth or so.
 #[test]
 fn validate_flips_of_an_orbit() {
-    let mut triple = Triple::new([0.3, 20.0, 0.6], 0.3, directions(87.0, 1.0, 1.0));
-    let (found, expected) = (triple.run(0.02, 500), triple.averaged(0.02, 500));
-    let calm = |k: &usize| found[*k][0] < 0.8 && expected[*k][0] < 0.8;
-    let is_prograde = |of: &[[f64; 2]]| (0..500).filter(calm).map(|k| of[k][1] > 0.0).collect::<Vec<_>>();
-    let (found, expected) = (is_prograde(&found), is_prograde(&expected));
-    let flips = |of: &[bool]| of.windows(2).filter(|two| two[0] != two[1]).count();
-    let same = found.iter().zip(&expected).filter(|(a, b)| a == b).count();
-    println!("{} flips, averaged {}; {same} of {} alike", flips(&found), flips(&expected), found.len());
-    assert!(flips(&expected) >= 3 && flips(&found) == flips(&expected) && same * 100 > found.len() * 97);
+    let mut triple = Triple::new([0.05, 12.0, 0.6], 0.3, directions(87.0, 1.0, 1.0));
+    let (found, expected) = (triple.run(0.005, 1000), triple.averaged(0.005, 1000));
+    // Means of j_z over times of an outer revolution and longer.
+    let along = |v: &[f64; 2]| (1.0 - v[0] * v[0]).sqrt() * v[1];
+    let means = |of: &[[f64; 2]]| of.chunks(20).map(|c| c.iter().map(along).sum::<f64>() / 20.0).collect::<Vec<_>>();
+    let (found, expected) = (means(&found), means(&expected));
+    let flips = |of: &[f64]| (1..of.len()).filter(|&k| of[k] * of[k - 1] < 0.0).collect::<Vec<_>>();
+    println!("flips {:?}, averaged {:?}", flips(&found), flips(&expected));
+    assert_eq!((flips(&found).len(), flips(&expected).len()), (2, 2));
+    assert!(flips(&found).iter().zip(flips(&expected)).all(|(a, b)| a.abs_diff(b) <= 4));
+    let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(off < 0.045, "{off}");
 }
 
 /// As many cycles as a day allows: how far the semi-major axis and the cycles drift.
