@@ -51,6 +51,18 @@ pub struct Particles {
     pub step: Vec<Level>,
     /// Derivatives and earlier points that multi-point schemes keep.
     pub history: History,
+    /// Subsystems of few bodies, if the scheme has them.
+    pub subsystems: SubsystemState,
+}
+
+/// State of the subsystems of an integration as plain numbers, which only their scheme reads: without it the particles
+/// alone do not say how the integration goes on. Empty where there are none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SubsystemState {
+    /// Whole numbers: members, moments, levels, counts.
+    pub words: Vec<u64>,
+    /// All others.
+    pub numbers: Vec<f64>,
 }
 
 /// Largest number of earlier points in a [`History`].
@@ -122,6 +134,7 @@ impl Particles {
             time: vec![Time::default(); n],
             step: vec![Level::default(); n],
             history: History::default(),
+            subsystems: SubsystemState::default(),
         }
     }
 

@@ -97,11 +97,7 @@ impl Propagator {
     /// # Errors
     /// If the engine fails.
     pub fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
-        let (engine, loaded) = self.0.f64_engine();
-        if !loaded {
-            engine.load(p)?;
-        }
-        Field::from_engine(p, engine, now)
+        self.0.field(p, now)
     }
 
     /// Returns the engine that measures in f64.
@@ -121,6 +117,7 @@ trait Coupled: Send {
     fn set_pause(&mut self, pause: Pause);
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
+    fn field(&mut self, p: &Particles, now: Time) -> Result<Field>;
     /// Returns the f64 engine, and true if it holds the system already because it is the integrator's own.
     fn f64_engine(&mut self) -> (&mut dyn ForceEngine, bool);
 }
@@ -169,6 +166,11 @@ impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for
 
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces> {
         self.integrator.forces(p, now, targets, &mut *self.engine)
+    }
+
+    fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
+        let (engine, is_own) = self.f64_engine.select(&mut *self.engine);
+        self.integrator.field(p, now, engine, is_own)
     }
 
     fn f64_engine(&mut self) -> (&mut dyn ForceEngine, bool) {

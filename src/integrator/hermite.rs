@@ -5,6 +5,7 @@
 mod engine_steps;
 pub mod limits;
 mod scheme;
+mod singly;
 mod start;
 mod synchronised;
 

@@ -1,5 +1,6 @@
 //! Integrators: schemes that move the particles, given an engine for the forces.
 
+pub mod encounters;
 pub mod hermite;
 pub mod hermite4;
 pub mod leapfrog;
@@ -23,7 +24,7 @@ settings::schemes! {
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, StepRules, StepScheme};
 use crate::force::range::{OutOfRange, Range};
-use crate::force::{Evaluation, ForceEngine, Forces, Targets};
+use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
 use crate::particles::Particles;
 use crate::time::Time;
 use crate::units::Scale;
@@ -109,6 +110,18 @@ pub trait Integrator: Send {
         most: u64,
     ) -> Result<Progress>;
 
+    /// Measures the field of a system that is synchronised at `now` by an engine that computes in f64, and that holds the
+    /// system already if it is the integrator's own.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn field(&mut self, p: &Particles, now: Time, engine: &mut dyn ForceEngine, is_own: bool) -> Result<Field> {
+        if !is_own {
+            engine.load(p)?;
+        }
+        Field::from_engine(p, engine, now)
+    }
+
     /// Returns the forces that the scheme uses, on some particles of a system that is synchronised at `now`, for an
     /// audit. Columns that the scheme does not use are empty.
     ///
@@ -168,6 +181,10 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
         most: u64,
     ) -> Result<Progress> {
         (**self).advance(p, f, until, most)
+    }
+
+    fn field(&mut self, p: &Particles, now: Time, engine: &mut dyn ForceEngine, is_own: bool) -> Result<Field> {
+        (**self).field(p, now, engine, is_own)
     }
 
     fn forces(

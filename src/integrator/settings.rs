@@ -5,6 +5,7 @@
 //! [`IntegratorKind`](super::IntegratorKind).
 
 use super::Integrator;
+use super::encounters::EncounterSettings;
 use crate::force::precision::Precision;
 use crate::force::{Accelerations, Forces};
 use crate::time::{Clock, TICKS_PER_DT_MAX};
@@ -112,6 +113,17 @@ pub trait Scheme {
 
     /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;
+
+    /// Builds the integrator with subsystems of few bodies, for forces without softening; [`None`] if the scheme cannot
+    /// have them.
+    fn build_with_encounters(&self, _: Precision, _: Clock, _: &EncounterSettings) -> Option<AnyIntegrator> {
+        None
+    }
+
+    /// Returns true if the scheme can have subsystems of few bodies.
+    fn has_encounters(&self) -> bool {
+        false
+    }
 }
 
 /// Adds an invalid setting for a value that is not above zero.

@@ -307,7 +307,7 @@ fn choose_engines(
     of_run: Option<EngineKind>,
     task: Task<'_>,
 ) -> Result<(Engines, SessionInfo)> {
-    match config.integrator.scheme().build(task.precision, task.clock) {
+    match config.integrator(task.precision, task.clock) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
         AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
     }
@@ -327,6 +327,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         wait_for_space: config.output.on_full == config::OnFull::Wait,
         external_field: !config.external.is_empty(),
         epsilon: config.softening.epsilon.get() / scale.length,
+        keeps_state: config.encounters.is_some(),
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Terms {
     pub span: f64,
     scheme: SchemeInfo,
     steps: Steps,
+    /// Flag that close pairs are subsystems, which take no short steps.
+    encounters: bool,
 }
 
 /// Steps of the scheme; lengths in the user's unit of time.
@@ -73,6 +75,7 @@ impl Terms {
             span: (config.t_end() - start) / scale.time,
             scheme: config.integrator.info(),
             steps: scheme.block_steps().map_or_else(|| Steps::One(scheme.dt_max()), Steps::Blocks),
+            encounters: config.encounters.is_some(),
         }
     }
 }
@@ -263,6 +266,9 @@ impl Terms {
     /// unbound have no pericentre.
     fn step(&self, pair: &Pair, bound: bool) -> f64 {
         // At distances below the softening length the natural time is that of its core.
+        if self.encounters {
+            return f64::INFINITY;
+        }
         let core = (self.epsilon.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt();
         match self.steps {
             Steps::Blocks(BlockSteps { nu, first, .. }) => {

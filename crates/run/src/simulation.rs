@@ -238,7 +238,7 @@ impl Simulation {
 
     /// Steps, writes outputs and checkpoints until there is a reason to stop.
     fn advance(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<ExitReason> {
-        if self.info.steps_on_device {
+        if self.takes_many_steps() {
             let stop = self.session.stop;
             self.system.engines.propagator.set_pause(Pause::new(move || stop.load(Ordering::Relaxed), PAUSE));
         }
@@ -263,11 +263,16 @@ impl Simulation {
         }
     }
 
+    /// Returns true if a call of the integrator takes many steps.
+    fn takes_many_steps(&self) -> bool {
+        self.info.steps_on_device || self.plan.keeps_state
+    }
+
     /// Returns the moment and the number of block steps up to which to advance at once: by one step, so that a profile
     /// times each of them, or, where a device takes them, up to the next moment that may have outputs.
     fn stretch(&self) -> (Time, u64) {
         let Plan { end, block_steps, .. } = self.plan;
-        if !self.info.steps_on_device {
+        if !self.takes_many_steps() {
             return (end, 1);
         }
         let state = &self.system.state;

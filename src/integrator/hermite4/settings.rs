@@ -2,6 +2,7 @@
 
 use super::{Hermite4, OnFloor, Parameters};
 use crate::force::precision::Precision;
+use crate::integrator::encounters::{EncounterSettings, Encounters};
 use crate::integrator::hermite::Limits;
 use crate::integrator::hermite::limits::StepRange;
 use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive};
@@ -55,6 +56,15 @@ const NU_START_PARTS: NonZeroU32 = NonZeroU32::new(16).unwrap();
 impl Hermite4Settings {
     fn nu_start(&self) -> Real {
         self.nu_start.unwrap_or(self.nu.divided_by(NU_START_PARTS))
+    }
+
+    fn parameters(&self, precision: Precision) -> Parameters {
+        Parameters {
+            nu: self.nu.get(),
+            nu_start: self.nu_start().get(),
+            iterations: self.iterations,
+            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
+        }
     }
 
     fn steps(&self) -> StepRange {
@@ -119,12 +129,20 @@ impl Scheme for Hermite4Settings {
     }
 
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
-        let parameters = Parameters {
-            nu: self.nu.get(),
-            nu_start: self.nu_start().get(),
-            iterations: self.iterations,
-            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
-        };
-        AnyIntegrator::Forces(Box::new(Hermite4::new(parameters, clock)))
+        AnyIntegrator::Forces(Box::new(Hermite4::new(self.parameters(precision), clock)))
+    }
+
+    fn build_with_encounters(
+        &self,
+        precision: Precision,
+        clock: Clock,
+        settings: &EncounterSettings,
+    ) -> Option<AnyIntegrator> {
+        let perturbation = settings.perturbation.get();
+        Some(AnyIntegrator::Forces(Box::new(Encounters::new(self.parameters(precision), perturbation, clock))))
+    }
+
+    fn has_encounters(&self) -> bool {
+        true
     }
 }

@@ -3,6 +3,7 @@
 mod changed_settings;
 mod cluster_runs;
 mod determinism;
+mod encounters;
 mod energy;
 mod engine_choice;
 mod ensemble;

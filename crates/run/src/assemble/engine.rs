@@ -205,7 +205,8 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
 fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<Auditor>> {
-    if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
+    // An engine has the subsystems of a run as points, not their stars.
+    if (kind == EngineKind::Cpu && kind.measures_energy(task.precision)) || config.encounters.is_some() {
         return Ok(None);
     }
     // Next to an engine of the CPU, the f64 engine is the CPU already.
@@ -234,7 +235,7 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
 #[must_use]
 pub fn scheme_on_device(config: &Config) -> Option<StepScheme> {
     let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let scheme = match config.integrator.scheme().build(config.force.precision(), clock) {
+    let scheme = match config.integrator(config.force.precision(), clock) {
         AnyIntegrator::Forces(integrator) => integrator.step_scheme(),
         AnyIntegrator::Accelerations(_) => None,
     };

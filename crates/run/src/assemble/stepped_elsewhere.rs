@@ -23,7 +23,7 @@ pub fn engines_stepped_elsewhere(
 ) -> Result<Option<Engines>> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n, field: None };
-    let AnyIntegrator::Forces(integrator) = set.config.integrator.scheme().build(precision, set.clock) else {
+    let AnyIntegrator::Forces(integrator) = set.config.integrator(precision, set.clock) else {
         return Ok(None);
     };
     let is_plain = integrator.step_scheme().and_then(StepScheme::plain_nu).is_some();

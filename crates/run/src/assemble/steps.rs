@@ -45,7 +45,11 @@ pub(crate) fn derive(
     let whole: Vec<f64> = span.into_iter().chain(config.intervals_set()).collect();
     let [_, dt_min_set] = config.integrator.scheme().steps_set().unwrap_or_default();
     let section = config.integrator.info().section;
-    let Some(steps) = propose(&found, span, &whole, dt_min_set) else {
+    let proposal = propose(&found, span, &whole, dt_min_set).map(|steps| match config.encounters {
+        Some(_) => Proposal { halvings: LOG2_TICKS_PER_DT_MAX, ..steps },
+        None => steps,
+    });
+    let Some(steps) = proposal else {
         let whole: Vec<String> = whole.iter().map(f64::to_string).collect();
         let problem = format!(
             "missing key `dt_max` in [{section}]: found no step for this system that divides the length of the run and \

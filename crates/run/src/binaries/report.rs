@@ -32,7 +32,7 @@ impl Binaries {
                 digits(pair.eccentricity),
             ),
         ));
-        if matches!(self.terms.steps, Steps::Blocks(_)) {
+        if matches!(self.terms.steps, Steps::Blocks(_)) && !self.terms.encounters {
             let each = digits(self.steps_per_orbit());
             lines.push((
                 "its steps",
@@ -212,14 +212,14 @@ impl Binaries {
     }
 
     fn of_many_steps(&self) -> Option<String> {
-        let fastest = self.orbits.first()?;
+        let fastest = self.orbits.first().filter(|_| !self.terms.encounters)?;
         let many =
             matches!(self.terms.steps, Steps::Blocks(_)) && self.orbits_to_end() * self.steps_per_orbit() > MANY_STEPS;
         many.then(|| {
             let [one, _] = self.names();
             format!(
-                "the fastest {one}, {} with a period of {}, takes about {}{} ({} orbits to t_end of {} steps; close pairs \
-                 are not regularised). An earlier t_end, or one particle in place of such a pair, avoids this",
+                "the fastest {one}, {} with a period of {}, takes about {}{} ({} orbits to t_end of {} steps). \
+                 [encounters] with softening.epsilon = 0 avoids this; so does an earlier t_end",
                 Self::who(fastest),
                 self.time(fastest.pair.period()),
                 self.steps_to_end(),

@@ -47,7 +47,10 @@ pub use validate::{above, at_least, whole_multiple};
 pub use wall_time::WallTime;
 
 use tisane::force::external::ExternalSettings;
-use tisane::integrator::IntegratorSettings;
+use tisane::force::precision::Precision;
+use tisane::integrator::encounters::EncounterSettings;
+use tisane::integrator::{AnyIntegrator, IntegratorSettings};
+use tisane::time::Clock;
 use tisane::units::Units;
 use tisane::{Error, Result};
 
@@ -71,6 +74,9 @@ pub struct Config {
     /// Integrator: the scheme that moves the particles, with its steps.
     #[serde(default)]
     pub integrator: IntegratorSettings,
+    /// Close encounters and binaries without softening, for hermite4 in f64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encounters: Option<EncounterSettings>,
     /// Engine that computes the forces, and its precision mode.
     #[serde(default)]
     pub force: Force,
@@ -120,6 +126,14 @@ impl Loaded {
 }
 
 impl Config {
+    /// Builds the integrator, with subsystems if it has them, in internal units.
+    #[must_use]
+    pub fn integrator(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
+        let scheme = self.integrator.scheme();
+        let with = self.encounters.as_ref().and_then(|it| scheme.build_with_encounters(precision, clock, it));
+        with.unwrap_or_else(|| scheme.build(precision, clock))
+    }
+
     /// Reads a configuration file, with overrides (`section.key=value`) on top.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use super::schema::{follow, summary};
 use super::{BinarySingle, Config, Initial, Masses, Model, Size, System, TwoBody};
 use tisane::Result;
 use tisane::real;
+use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Real;
 
 impl Config {
@@ -39,6 +40,14 @@ impl Config {
 
     /// Fills in the defaults of lengths of steps and intervals of outputs, once the longest step is known.
     pub(super) fn resolve_times(&mut self) -> Result<(), Problem> {
+        if self.encounters.is_some() {
+            // Subsystems form and end between the steps of all others.
+            let dt_max = self.integrator.scheme().dt_max();
+            let [dt_max, dt_min] = [dt_max, dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2()];
+            let key = format!("{}.dt_max", self.integrator.info().section);
+            let set = [finite(&key, dt_max)?, finite(&key, dt_min)?];
+            self.integrator.scheme_mut().set_steps(set);
+        }
         self.integrator.scheme_mut().resolve();
         let interval = match self.output.interval {
             Some(interval) => interval,

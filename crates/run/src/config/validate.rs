@@ -4,6 +4,7 @@ mod initial;
 
 use super::error::Problem;
 use super::{Config, Model};
+use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
 use tisane::units::Real;
@@ -34,6 +35,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         let problem = |(key, problem)| Problem::new(format!("{}.{key}", field.section()), problem);
         found.extend(mistakes.into_iter().map(problem));
     }
+    encounters(config, &mut found);
     if let Some(ensemble) = &config.ensemble {
         ensemble.validate(config, &mut found);
     }
@@ -140,13 +142,45 @@ fn scheme(config: &Config, found: &mut Vec<Problem>) -> bool {
     let section = config.integrator.info().section;
     let mut mistakes = Vec::new();
     let sound = config.integrator.scheme().check(physical(config), config.force.precision(), &mut mistakes);
-    for mistake in mistakes {
-        match mistake {
-            InvalidSetting::NotPositive(key, value) => above(found, format!("{section}.{key}"), Some(value), 0.0),
-            InvalidSetting::Wrong(key, problem) => found.push(Problem::new(format!("{section}.{key}"), problem)),
-        }
-    }
+    found.extend(mistakes.into_iter().map(|mistake| invalid(section, mistake)));
     sound
+}
+
+/// Checks that a run with subsystems has what they need.
+fn encounters(config: &Config, found: &mut Vec<Problem>) {
+    let Some(settings) = &config.encounters else { return };
+    let mut mistakes = Vec::new();
+    settings.check(&mut mistakes);
+    mistakes.into_iter().for_each(|mistake| found.push(invalid("encounters", mistake)));
+    let section = config.integrator.info().section;
+    let needs = [
+        (
+            config.softening.epsilon.get() == 0.0,
+            "softening.epsilon",
+            "expected 0: softened pairs need no [encounters]".to_owned(),
+        ),
+        (
+            config.integrator.scheme().has_encounters(),
+            section,
+            "expected [integrator.hermite4], which alone can have [encounters]".to_owned(),
+        ),
+        (
+            config.force.precision() == Precision::F64,
+            "force.precision",
+            "expected \"f64\", in which alone there are [encounters]".to_owned(),
+        ),
+        (config.ensemble.is_none(), "ensemble", "members of an ensemble cannot have [encounters] yet".to_owned()),
+    ];
+    found.extend(needs.into_iter().filter(|need| !need.0).map(|(_, key, problem)| Problem::new(key, problem)));
+}
+
+/// Returns the problem of an invalid setting of a section.
+fn invalid(section: &str, mistake: InvalidSetting) -> Problem {
+    let (key, problem) = match mistake {
+        InvalidSetting::NotPositive(key, value) => (key, format!("expected a number above 0, found {value}")),
+        InvalidSetting::Wrong(key, problem) => (key, problem),
+    };
+    Problem::new(format!("{section}.{key}"), problem)
 }
 
 /// Checks that the end and the intervals are whole multiples of `dt_max`, if it is known.

@@ -35,6 +35,9 @@ pub struct Plan {
     pub external_field: bool,
     /// Softening, in internal units.
     pub epsilon: f64,
+    /// Flag that the integrator keeps a state of its own, from which that of the particles is made at the end of a call: a
+    /// call takes many steps.
+    pub keeps_state: bool,
 }
 
 impl Plan {

@@ -158,7 +158,7 @@ fn the_energy_error_of_the_cluster_is_without_the_energy_inside_of_binaries() {
 fn a_long_run_of_a_tight_binary_and_a_long_leapfrog_step_are_warned_of() {
     let folder = cluster();
     let far = folder.tisane(&["check", "run.toml", "--set", "run.t_end=1e6"]).exits(0);
-    far.says(&["warning: the fastest binary, particles ", "close pairs are not regularised"]);
+    far.says(&["warning: the fastest binary, particles ", "[encounters] with softening.epsilon = 0 avoids this"]);
     let leapfrog = folder.tisane(&["check", "run.toml", "--set", "integrator.leapfrog.dt=0.01"]).exits(0);
     leapfrog
         .says(&["the leapfrog takes fewer than 50 steps of integrator.leapfrog.dt = 0.0100 Myr an orbit for all 30"]);

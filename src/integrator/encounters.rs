@@ -1,0 +1,402 @@
+//! Close encounters and binaries without softening: subsystems of few bodies inside a Hermite integration.
+//!
+//! Where two bodies, or a few, attract each other much more than all others disturb them, they become a subsystem. Its centre
+//! of mass is a particle of the block scheme; its members move about that by the methods of [`crate::few_body`], perturbed by
+//! those that are near, which in turn feel the members instead of the centre of mass. Membership follows from positions,
+//! velocities and masses at block times alone, by ratios of forces: there is no radius to choose, and the bits do not depend on
+//! threads, engines or on where a run is interrupted.
+
+mod bodies;
+mod coupled;
+mod coupling;
+mod field;
+mod group;
+mod membership;
+mod rebuild;
+mod settings;
+mod state;
+mod surroundings;
+
+pub use settings::EncounterSettings;
+
+use bodies::Body;
+use coupled::{Coupled, Subsystems};
+use group::Group;
+use membership::{Change, Look, Rules};
+use rebuild::Units;
+use state::Centre;
+use surroundings::{Positions, at};
+
+use super::hermite4::{Hermite4, Parameters};
+use super::{Integrator, Progress};
+use crate::error::Result;
+use crate::force::block_steps::Pause;
+use crate::force::{Field, ForceEngine, Forces, Targets};
+use crate::particles::{Particles, Vec3};
+use crate::time::{Clock, Level, Time};
+use std::time::Instant;
+
+/// Largest perturbations with which a pair forms and stays.
+const FORMS: f64 = 5e-4;
+const DISSOLVES: f64 = 5e-3;
+/// A unit looks for neighbours once in 2 to this power steps.
+const LOOKS: u8 = 2;
+
+/// Hermite integrator with subsystems.
+pub struct Encounters {
+    hermite: Hermite4,
+    clock: Clock,
+    /// The units, at their own times.
+    particles: Particles,
+    /// Ids of the stars.
+    ids: Vec<u64>,
+    subsystems: Subsystems,
+    positions: Positions,
+    pause: Option<Pause>,
+}
+
+impl Encounters {
+    /// Creates an integrator for a run on the time axis `clock`, in internal units, without softening. Perturbations
+    /// smaller than `perturbation` are neglected; with 0 there are no subsystems.
+    #[must_use]
+    pub fn new(parameters: Parameters, perturbation: f64, clock: Clock) -> Self {
+        let rules = Rules { perturbation, forms: FORMS, dissolves: DISSOLVES };
+        Self {
+            hermite: Hermite4::new(parameters, clock),
+            clock,
+            particles: Particles::default(),
+            ids: Vec::new(),
+            subsystems: Subsystems::new(rules, clock),
+            positions: Positions::default(),
+            pause: None,
+        }
+    }
+
+    /// Takes one block step, if it does not pass `until`.
+    fn step(&mut self, f: &mut dyn ForceEngine, until: Time) -> Result<Progress> {
+        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+        let done = self.hermite.advance(&mut self.particles, &mut coupled, until, 1)?;
+        if done.block_steps > 0 && self.subsystems.rules.perturbation > 0.0 {
+            self.positions.clear();
+            self.review(f, done.now)?;
+        }
+        Ok(done)
+    }
+
+    /// Returns true if a unit looks at its neighbours at a step that ended at `now`.
+    fn looks(&self, unit: usize, now: Time) -> bool {
+        let level = self.particles.step[unit];
+        now.is_multiple_of(Level(level.0.saturating_sub(LOOKS)))
+    }
+
+    /// Renews what depends on the units that have moved to `now`, and lets them join and split.
+    fn review(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
+        let block = self.hermite.block().to_vec();
+        let mut changes: Vec<Change> = Vec::new();
+        let mut taken = vec![];
+        for unit in block.iter().map(|&i| i as usize) {
+            let star = self.subsystems.units.stars[unit];
+            let is_open = match self.subsystems.of_star(star) {
+                Some(group) => group.settled(&self.subsystems.rules).is_none(),
+                None => false,
+            };
+            if !(is_open || self.looks(unit, now)) {
+                continue;
+            }
+            let mut look =
+                Look { particles: &self.particles, subsystems: &self.subsystems, positions: &mut self.positions, now };
+            let Some(found) = look.around(unit) else { continue };
+            let is_new = self.subsystems.of_star(star).is_some_and(|group| group.formed == now);
+            let change = look.joins(unit, found).or_else(|| if is_new { None } else { look.leaves(unit, found) });
+            if let Some(group) = self.subsystems.of_star_mut(star) {
+                group.field = found.weight + found.rest;
+            }
+            if let Some(change) = change.filter(|change| !change.units().iter().any(|unit| taken.contains(unit))) {
+                taken.extend_from_slice(change.units());
+                changes.push(change);
+            }
+        }
+        self.follow(now, &block)?;
+        if changes.is_empty() { Ok(()) } else { self.change(f, now, &changes) }
+    }
+
+    /// Renews sizes, lists and perturbation of the subsystems in a block, and limits steps.
+    fn follow(&mut self, now: Time, block: &[u32]) -> Result<()> {
+        let Self { particles, subsystems: Subsystems { groups, units, rules, clock, .. }, .. } = self;
+        for unit in block.iter().map(|&i| i as usize) {
+            let Ok(place) = groups.binary_search_by_key(&units.stars[unit], |group| group.members[0]) else { continue };
+            let (group, step) = (&mut groups[place], particles.step[unit]);
+            if group.measure(rules) || now >= group.near_until {
+                group.list(units, clock, rules, now, step);
+            }
+            group.attend(units, clock, rules, now, step)?;
+        }
+        self.limit(now, block);
+        Ok(())
+    }
+
+    /// Shortens the steps of subsystems in the block, and of units that feel their members, to resolve the internal motion.
+    fn limit(&mut self, now: Time, block: &[u32]) {
+        let Self { particles, subsystems: Subsystems { groups, units, rules, clock, .. }, hermite, .. } = self;
+        let mut changed = Vec::new();
+        let mut shorten = |particles: &mut Particles, i: usize, longest: f64| {
+            let level = Level::not_longer_than(longest / clock.dt_max).unwrap_or(Level::DEEPEST);
+            let fits = |level: Level| particles.time[i].after(level) > now;
+            let deepest = (particles.step[i].0..=level.0).map(Level).take_while(|level| fits(*level)).last();
+            if let Some(level) = deepest.filter(|level| *level > particles.step[i]) {
+                particles.step[i] = level;
+                changed.push(i as u32);
+            }
+        };
+        for group in groups.iter() {
+            let here = units.of_star(group.members[0]);
+            let moved = block.binary_search(&(here as u32)).is_ok();
+            if moved && group.is_followed(rules) {
+                shorten(particles, here, group.resolution(rules));
+            }
+            if !group.is_perturbed {
+                continue;
+            }
+            let longest = group.resolution(rules);
+            let (pos, _) = at(particles, here, clock, now);
+            for near in &group.near {
+                let k = units.of_star(near.star);
+                if moved || block.binary_search(&(k as u32)).is_ok() {
+                    let (x, _) = at(particles, k, clock, now);
+                    if (x - pos).norm_squared() < near.outer2 {
+                        shorten(particles, k, longest);
+                    }
+                }
+            }
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        hermite.reschedule(particles, &changed);
+    }
+
+    /// Applies changes at `now`: brings all that take part to that moment, and gives the new units forces and steps.
+    fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
+        let mut taking: Vec<usize> = changes.iter().flat_map(Change::units).copied().collect();
+        taking.sort_unstable();
+        let late: Vec<u32> = taking.iter().filter(|&&i| self.particles.time[i] < now).map(|&i| i as u32).collect();
+        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+        if !late.is_empty() {
+            self.hermite.bring(&mut self.particles, &mut coupled, late, now)?;
+        }
+        let ended: Vec<u32> = taking.iter().map(|&i| self.subsystems.units.stars[i]).collect();
+        self.subsystems
+            .advance(now, |group, _, _| group.is_perturbed || ended.binary_search(&group.members[0]).is_ok())?;
+        let begun = self.rebuild(now, changes)?;
+        self.prepare(now, &begun)?;
+        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+        let index = begun.iter().map(|&star| coupled.subsystems.units.of_star(star) as u32);
+        let mut index: Vec<u32> = index.collect();
+        index.sort_unstable();
+        self.hermite.resume(&self.particles, now, &mut coupled)?;
+        self.hermite.begin_at(&mut self.particles, &mut coupled, index.clone(), now)?;
+        self.positions.clear();
+        self.follow(now, &index)
+    }
+
+    /// Prepares new units, given by their lowest stars: what perturbs them, and whom they perturb.
+    fn prepare(&mut self, now: Time, begun: &[u32]) -> Result<()> {
+        for &star in begun {
+            let unit = self.subsystems.units.of_star(star);
+            self.positions.set(&self.particles, &self.clock, now);
+            let field = self.positions.around(unit).map_or(0.0, |found| found.weight + found.rest);
+            let Subsystems { groups, units, rules, clock, .. } = &mut self.subsystems;
+            for group in groups.iter_mut() {
+                if group.members[0] == star {
+                    group.field = field;
+                    group.measure(rules);
+                    let step = self.particles.step[unit];
+                    group.list(units, clock, rules, now, step);
+                    group.attend(units, clock, rules, now, step)?;
+                } else if begun.binary_search(&group.members[0]).is_err()
+                    && !group.near.iter().any(|near| near.star == star)
+                {
+                    group.list_new(units, clock, rules, now, unit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Forms the subsystems of stars at time zero.
+    fn pair_up(&mut self, now: Time) -> Result<()> {
+        if self.subsystems.rules.perturbation <= 0.0 {
+            return Ok(());
+        }
+        loop {
+            let (mut changes, mut taken) = (Vec::new(), vec![false; self.particles.len()]);
+            for unit in 0..self.particles.len() {
+                let mut look = Look {
+                    particles: &self.particles,
+                    subsystems: &self.subsystems,
+                    positions: &mut self.positions,
+                    now,
+                };
+                let Some(found) = look.around(unit) else { continue };
+                let Some(change) = look.joins(unit, found) else { continue };
+                if !change.units().iter().any(|&unit| taken[unit]) {
+                    change.units().iter().for_each(|&unit| taken[unit] = true);
+                    changes.push(change);
+                }
+            }
+            if changes.is_empty() {
+                return Ok(());
+            }
+            let begun = self.rebuild(now, &changes)?;
+            self.prepare(now, &begun)?;
+        }
+    }
+
+    /// Returns the sum of the binding energies of all subsystems.
+    #[must_use]
+    pub fn binding_energy(&self) -> f64 {
+        let binding = |group: &Group| group.motion.binding() + group.bodies.iter().map(Body::binding).sum::<f64>();
+        self.subsystems.groups.iter().map(binding).sum()
+    }
+
+    /// Returns the number of subsystems.
+    #[must_use]
+    pub fn subsystems(&self) -> usize {
+        self.subsystems.groups.len()
+    }
+}
+
+/// Stores the state of all stars in `p`, and that of the subsystems.
+fn store(own: &Particles, subsystems: &Subsystems, p: &mut Particles) -> Result<()> {
+    let (units, clock) = (&subsystems.units, &subsystems.clock);
+    for (unit, &star) in units.stars.iter().enumerate() {
+        let mut row = |i: usize, x: Vec3, v: Vec3| {
+            (p.pos[i], p.vel[i]) = (own.pos[unit] + x, own.vel[unit] + v);
+            (p.acc[i], p.jerk[i], p.pot[i]) = (own.acc[unit], own.jerk[unit], own.pot[unit]);
+            (p.time[i], p.step[i]) = (own.time[unit], own.step[unit]);
+        };
+        match subsystems.of_star(star) {
+            None => row(star as usize, Vec3::zeros(), Vec3::zeros()),
+            Some(group) => {
+                let now = own.time[unit].max(group.time);
+                let later = group.at(units, clock, now)?;
+                let stars = bodies::stars(&later.bodies, &later.motion, clock, now)?;
+                stars.into_iter().for_each(|star| row(star.of as usize, star.pos, star.vel));
+            }
+        }
+    }
+    let places = subsystems.groups.iter().map(|group| (group, units.of_star(group.members[0])));
+    p.subsystems = state::encode(places, own);
+    Ok(())
+}
+
+impl Integrator for Encounters {
+    type Evaluation = Forces;
+
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
+        self.ids.clone_from(&p.id);
+        self.particles = p.clone();
+        self.subsystems.groups.clear();
+        self.subsystems.units = Units::new(p.clone(), (0..p.len() as u32).collect(), p.len());
+        self.positions.clear();
+        self.pair_up(Time::default())?;
+        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+        let started = self.hermite.start(&mut self.particles, &mut coupled)?;
+        self.positions.clear();
+        let all: Vec<u32> = (0..self.particles.len() as u32).collect();
+        self.follow(Time::default(), &all)?;
+        store(&self.particles, &self.subsystems, p)?;
+        Ok(started)
+    }
+
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
+        let found = state::decode(&p.subsystems, p.len())?;
+        self.ids.clone_from(&p.id);
+        let mut is_single = vec![true; p.len()];
+        for (group, _) in &found {
+            group.members.iter().for_each(|&star| is_single[star as usize] = false);
+        }
+        let mut rows: Vec<(u32, Option<&Centre>)> =
+            found.iter().map(|(group, it)| (group.members[0], Some(it))).collect();
+        rows.extend((0..p.len() as u32).filter(|&star| is_single[star as usize]).map(|star| (star, None)));
+        rows.sort_unstable_by_key(|row| row.0);
+        let star = |row: &(u32, Option<&Centre>)| row.0 as usize;
+        let vectors = |k: usize, column: &[Vec3]| {
+            rows.iter().map(|row| row.1.map_or_else(|| column[star(row)], |it| it.state[k])).collect()
+        };
+        self.particles = Particles {
+            id: rows.iter().map(|row| p.id[star(row)]).collect(),
+            mass: rows.iter().map(|row| row.1.map_or_else(|| p.mass[star(row)], |it| it.mass)).collect(),
+            pos: vectors(0, &p.pos),
+            vel: vectors(1, &p.vel),
+            acc: vectors(2, &p.acc),
+            jerk: vectors(3, &p.jerk),
+            pot: rows.iter().map(|row| row.1.map_or_else(|| p.pot[star(row)], |it| it.pot)).collect(),
+            time: rows.iter().map(|row| row.1.map_or_else(|| p.time[star(row)], |it| it.time)).collect(),
+            step: rows.iter().map(|row| row.1.map_or_else(|| p.step[star(row)], |it| it.step)).collect(),
+            ..Particles::default()
+        };
+        let stars = rows.iter().map(|row| row.0).collect();
+        self.subsystems.units = Units::new(self.particles.clone(), stars, p.len());
+        self.subsystems.groups = found.into_iter().map(|(group, _)| group).collect();
+        self.positions.clear();
+        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+        self.hermite.resume(&self.particles, now, &mut coupled)
+    }
+
+    fn synchronised(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {
+        let mut subsystems = self.subsystems.clone();
+        let mut coupled = Coupled { engine: f, subsystems: &mut subsystems };
+        let particles = self.hermite.synchronised(&self.particles, now, &mut coupled)?;
+        subsystems.advance(now, |_, _, _| true)?;
+        let mut moved = p.clone();
+        store(&particles, &subsystems, &mut moved)?;
+        Ok(moved)
+    }
+
+    fn field(&mut self, p: &Particles, now: Time, engine: &mut dyn ForceEngine, is_own: bool) -> Result<Field> {
+        if !is_own {
+            engine.load(&self.subsystems.units.all)?;
+        }
+        field::measure(&self.subsystems, p.len(), engine, now)
+    }
+
+    fn set_start(&mut self, start: f64) {
+        self.clock.start = start;
+        self.subsystems.clock.start = start;
+        self.hermite.set_start(start);
+    }
+
+    fn set_pause(&mut self, pause: Pause) {
+        self.pause = Some(pause);
+    }
+
+    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
+        let began = Instant::now();
+        let mut done = Progress::default();
+        while done.block_steps < most {
+            let one = self.step(f, until)?;
+            done.now = one.now;
+            if one.block_steps == 0 {
+                break;
+            }
+            done.block_steps += one.block_steps;
+            done.particle_steps += one.particle_steps;
+            done.pairs += one.pairs;
+            done.clamped += one.clamped;
+            if self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
+                break;
+            }
+        }
+        store(&self.particles, &self.subsystems, p)?;
+        Ok(done)
+    }
+
+    fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {
+        let mut found = Forces::default();
+        f.evaluate(now, targets, &mut found)?;
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Bodies of a subsystem: stars, and inner subsystems that nothing disturbs, which move on their own orbits as if they were alone.
+
+use crate::error::Result;
+use crate::few_body::Motion;
+use crate::particles::Vec3;
+use crate::time::{Clock, Time};
+
+/// Star, or inner subsystem that acts as a point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Star, by its index.
+    Star(u32),
+    /// Inner subsystem.
+    Inner(Box<Few>),
+}
+
+/// Bodies that move about their centre of mass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Few {
+    /// The bodies, in the order of their lowest stars.
+    pub bodies: Vec<Body>,
+    /// Their motion, at [`time`](Self::time).
+    pub motion: Motion,
+    /// Moment.
+    pub time: Time,
+}
+
+/// State of a body, or of a star, relative to some point.
+#[derive(Clone, Debug)]
+pub struct Placed<T> {
+    /// What is there.
+    pub of: T,
+    /// Mass.
+    pub mass: f64,
+    /// Position.
+    pub pos: Vec3,
+    /// Velocity.
+    pub vel: Vec3,
+}
+
+impl Body {
+    /// Returns the lowest star.
+    pub fn first(&self) -> u32 {
+        match self {
+            Self::Star(star) => *star,
+            Self::Inner(few) => few.bodies.iter().map(Self::first).min().unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Returns all stars.
+    pub fn stars(&self) -> Vec<u32> {
+        match self {
+            Self::Star(star) => vec![*star],
+            Self::Inner(few) => few.bodies.iter().flat_map(Self::stars).collect(),
+        }
+    }
+
+    /// Returns the inner subsystem.
+    pub fn inner(&self) -> Option<&Few> {
+        match self {
+            Self::Star(_) => None,
+            Self::Inner(few) => Some(few),
+        }
+    }
+
+    /// Returns the binding energy inside of the body.
+    pub fn binding(&self) -> f64 {
+        self.inner().map_or(0.0, |few| few.motion.binding() + few.bodies.iter().map(Self::binding).sum::<f64>())
+    }
+}
+
+impl Few {
+    /// Returns the bodies at a moment not before the present one, if they are alone until then.
+    pub fn at(&self, clock: &Clock, now: Time) -> Result<Self> {
+        let mut later = self.clone();
+        if now > self.time {
+            later.motion.advance(clock.between(self.time, now), None)?;
+            later.time = now;
+        }
+        Ok(later)
+    }
+
+    /// Returns the distance at apocentre of two bound bodies, otherwise that of now.
+    pub fn size(&self) -> f64 {
+        super::group::apocentre(&self.motion).unwrap_or_else(|| super::group::extent(&self.motion))
+    }
+}
+
+/// Returns the bodies with their states relative to the centre of mass.
+pub fn placed(bodies: &[Body], motion: &Motion) -> Vec<Placed<Body>> {
+    let states = motion.offsets().into_iter().zip(motion.speeds()).zip(motion.masses());
+    bodies.iter().zip(states).map(|(of, ((pos, vel), mass))| Placed { of: of.clone(), mass, pos, vel }).collect()
+}
+
+/// Returns all stars at `now` with their states relative to the centre of mass of the bodies, whose motion is that of `now`.
+pub fn stars(bodies: &[Body], motion: &Motion, clock: &Clock, now: Time) -> Result<Vec<Placed<u32>>> {
+    let mut found = Vec::new();
+    for Placed { of, mass, pos, vel } in placed(bodies, motion) {
+        match of {
+            Body::Star(star) => found.push(Placed { of: star, mass, pos, vel }),
+            Body::Inner(few) => {
+                let few = few.at(clock, now.max(few.time))?;
+                let inside = stars(&few.bodies, &few.motion, clock, now)?;
+                found.extend(inside.into_iter().map(|star| Placed {
+                    pos: pos + star.pos,
+                    vel: vel + star.vel,
+                    ..star
+                }));
+            }
+        }
+    }
+    Ok(found)
+}

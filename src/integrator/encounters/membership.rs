@@ -1,0 +1,285 @@
+//! Criteria by which particles join to subsystems and subsystems split: ratios of forces alone, no lengths or times.
+//!
+//! With the tidal field D = Σ m/r³ of all others, a pair of mass M at distance r is isolated by 2 r³ D / M, an upper bound of its
+//! relative perturbation, which has no jumps where neighbours change. The mutual binding is measured by 2 M / (r v²), which is 1
+//! on a parabola: encounters faster than that by less than a factor of two count too.
+
+use super::bodies::Few;
+use super::coupled::Subsystems;
+use super::group::{Group, elements, pericentre};
+use super::surroundings::{Positions, Surroundings, at};
+use crate::particles::{Particles, Vec3};
+use crate::time::{Clock, Time};
+
+/// Smallest 2 M / (r v²) of a pair that forms, and below which a receding one is dissolved.
+const FORMS_BOUND: f64 = 0.5;
+const DISSOLVES_BOUND: f64 = 0.25;
+/// Largest perturbation with which a subsystem of more than two forms, and with which it splits in any case.
+const JOINS_ISOLATED: f64 = 0.02;
+const BREAKS: f64 = 0.2;
+/// Perturbation from which on an approaching body joins a subsystem, and below which a receding one leaves it.
+const JOINS: f64 = 0.03;
+const LEAVES: f64 = 0.008;
+/// Perturbation, in units of the smallest one that is felt, from which on a bound companion joins, and below which it leaves.
+const JOINS_BOUND: f64 = 10.0;
+const LEAVES_BOUND: f64 = 2.5;
+/// Largest number of members of subsystems that form of settled ones, and of others.
+const MOST_SETTLED: usize = 5;
+const MOST: usize = 8;
+/// Perturbation, in units of the smallest one that is felt, below which a pair becomes one body of another subsystem.
+const CLOSES: f64 = 0.25;
+
+/// Criteria that depend on the accuracy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Smallest relative perturbation that the members of a subsystem feel.
+    pub perturbation: f64,
+    /// Largest perturbation with which a pair forms.
+    pub forms: f64,
+    /// Largest perturbation of a pair that stays.
+    pub dissolves: f64,
+}
+
+/// Change of the subsystems.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Two units become one subsystem; those that are subsystems may stay one body each.
+    Join([usize; 2], [bool; 2]),
+    /// The subsystem of a unit splits in two; bodies of the first part, as places in its list.
+    Split(usize, Vec<usize>),
+    /// Members of the inner subsystem at a place become bodies of the subsystem of a unit.
+    Open(usize, usize),
+    /// Two bodies of the subsystem of a unit become one.
+    Close(usize, [usize; 2]),
+}
+
+impl Change {
+    /// Returns the units that end.
+    pub fn units(&self) -> &[usize] {
+        match self {
+            Self::Join(units, _) => units,
+            Self::Split(unit, _) | Self::Open(unit, _) | Self::Close(unit, _) => std::slice::from_ref(unit),
+        }
+    }
+}
+
+/// State of all units for the criteria.
+pub struct Look<'a> {
+    /// The units.
+    pub particles: &'a Particles,
+    /// Their subsystems.
+    pub subsystems: &'a Subsystems,
+    /// Places of all units.
+    pub positions: &'a mut Positions,
+    /// Moment.
+    pub now: Time,
+}
+
+/// Relative motion of two bodies.
+struct Relative {
+    pos: Vec3,
+    vel: Vec3,
+    r: f64,
+    mass: f64,
+}
+
+impl Relative {
+    /// Returns 2 M / (r v²) ≥ `least`.
+    fn is_bound_by(&self, least: f64) -> bool {
+        2.0 * self.mass >= least * self.r * self.vel.norm_squared()
+    }
+
+    fn approaches(&self) -> bool {
+        self.pos.dot(&self.vel) < 0.0
+    }
+
+    /// Returns the perturbation by a tidal field.
+    fn perturbation(&self, field: f64) -> f64 {
+        2.0 * self.r * self.r * self.r * field / self.mass
+    }
+
+    /// Returns the perturbation at the apocentre of a bound orbit.
+    fn at_apocentre(&self, field: f64) -> Option<f64> {
+        let beta = 2.0 * self.mass / self.r - self.vel.norm_squared();
+        let found = elements(self.pos, self.vel, self.mass, beta)?;
+        let far = found.axis * (1.0 + found.eccentricity);
+        Some(2.0 * far * far * far * field / self.mass)
+    }
+}
+
+impl Look<'_> {
+    fn clock(&self) -> &Clock {
+        &self.subsystems.clock
+    }
+
+    fn group(&self, unit: usize) -> Option<&Group> {
+        self.subsystems.of_star(self.subsystems.units.stars[unit])
+    }
+
+    /// Returns the number of bodies that a unit is, if it is `closed` or not.
+    fn number(&self, unit: usize, closed: bool) -> usize {
+        self.group(unit).filter(|_| !closed).map_or(1, |group| group.bodies.len())
+    }
+
+    fn relative(&self, i: usize, k: usize) -> Relative {
+        let p = self.particles;
+        let ((x, v), (y, w)) = (at(p, i, self.clock(), self.now), at(p, k, self.clock(), self.now));
+        Relative { pos: y - x, vel: w - v, r: (y - x).norm(), mass: p.mass[i] + p.mass[k] }
+    }
+
+    /// Returns the tidal field around a unit.
+    pub fn around(&mut self, i: usize) -> Option<Surroundings> {
+        self.positions.set(self.particles, &self.subsystems.clock, self.now);
+        self.positions.around(i)
+    }
+
+    /// Returns the change that joins two units. A settled pair that another unit will not perturb on the orbit of both stays
+    /// one body.
+    fn join(&self, i: usize, k: usize, pair: &Relative) -> (Change, usize) {
+        let units = [i.min(k), i.max(k)];
+        let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
+        let rules = self.subsystems.rules;
+        let closed = [0, 1].map(|side| {
+            let (unit, other) = (units[side], units[1 - side]);
+            self.group(unit).is_some_and(|group| {
+                let size = group.size / nearest;
+                let strength = 2.0 * self.particles.mass[other] / self.particles.mass[unit] * size * size * size;
+                group.settled(&rules).is_some() && strength < CLOSES * rules.perturbation
+            })
+        });
+        let number = self.number(units[0], closed[0]) + self.number(units[1], closed[1]);
+        (Change::Join(units, closed), number)
+    }
+
+    /// Returns the unit that unit `i` joins, if any.
+    pub fn joins(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+        let k = found.strongest;
+        let pair = self.relative(i, k);
+        let rules = self.subsystems.rules;
+        let (change, number) = self.join(i, k, &pair);
+        let isolation = pair.perturbation(found.rest);
+        if number > 2 {
+            let strength = |group: usize, other: usize| {
+                let size = self.group(group).map_or(0.0, |group| group.size) / pair.r;
+                2.0 * self.particles.mass[other] / self.particles.mass[group] * size * size * size
+            };
+            let (outer, inner) = (strength(i, k), strength(k, i));
+            if outer.max(inner) > JOINS && pair.approaches() && isolation < JOINS_ISOLATED && number <= MOST {
+                return Some(change);
+            }
+            let felt = outer.max(inner) > JOINS_BOUND * rules.perturbation;
+            if !(felt && pair.is_bound_by(1.0) && number <= MOST_SETTLED) {
+                return None;
+            }
+        }
+        let is_isolated = isolation <= rules.forms
+            && pair.is_bound_by(FORMS_BOUND)
+            && (pair.approaches() || pair.at_apocentre(found.rest).is_some_and(|far| far <= rules.forms));
+        (is_isolated && self.around(k).is_some_and(|back| back.strongest == i)).then_some(change)
+    }
+
+    /// Returns the change inside of the subsystem of unit `i`, if any: an inner subsystem that is perturbed opens, two bodies
+    /// that nothing perturbs become one.
+    fn opens(&self, i: usize, group: &Group) -> Option<Change> {
+        let least = self.subsystems.rules.perturbation;
+        if let Some((body, _)) = group.perturbed_inner().filter(|(_, most)| *most > least) {
+            return Some(Change::Open(i, body));
+        }
+        if group.bodies.len() < 3 {
+            return None;
+        }
+        let mass = group.motion.masses();
+        let inner = group.motion.order().windows(2).filter_map(|two| {
+            let (a, b) = (two[0].min(two[1]), two[0].max(two[1]));
+            let ((pos, vel), mu) = (group.motion.vectors(a, b), mass[a] + mass[b]);
+            let found = elements(pos, vel, mu, 2.0 * mu / pos.norm() - vel.norm_squared())?;
+            let size = found.axis * (1.0 + found.eccentricity);
+            let by = |j: usize| {
+                let nearest = group.motion.vectors(a, j).0.norm().min(group.motion.vectors(b, j).0.norm());
+                let ratio = size / nearest;
+                2.0 * mass[j] / mu * ratio * ratio * ratio
+            };
+            let sum: f64 = (0..mass.len()).filter(|j| ![a, b].contains(j)).map(by).sum();
+            (sum < CLOSES * least).then_some([a, b])
+        });
+        inner.take(1).next().map(|two| Change::Close(i, two))
+    }
+
+    /// Returns the change of the subsystem of unit `i`, if any: it dissolves, splits, or takes up the next body.
+    pub fn leaves(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+        let group = self.group(i)?;
+        if let Some(change) = self.opens(i, group) {
+            return Some(change);
+        }
+        let motion = &group.motion;
+        let field = found.weight + found.rest;
+        if group.bodies.len() == 2 {
+            let (pos, vel) = motion.pair();
+            let pair = Relative { pos, vel, r: pos.norm(), mass: group.mass() };
+            let is_perturbed = pair.perturbation(field) > self.subsystems.rules.dissolves;
+            let recedes = pos.dot(&vel) > 0.0 && !pair.is_bound_by(DISSOLVES_BOUND);
+            if is_perturbed {
+                let k = found.strongest;
+                let outer = self.relative(i, k);
+                let (change, number) = self.join(i, k, &outer);
+                let isolated = outer.perturbation(found.rest) < JOINS_ISOLATED;
+                if isolated && number <= MOST && (outer.is_bound_by(1.0) || outer.approaches()) {
+                    return Some(change);
+                }
+            }
+            return (is_perturbed || recedes).then(|| Change::Split(i, vec![0]));
+        }
+        let order = motion.order();
+        let gaps: Vec<f64> = group.gaps().collect();
+        let widest = (0..gaps.len()).fold(0, |best, k| if gaps[k] > gaps[best] { k } else { best });
+        let (first, second) = order.split_at(widest + 1);
+        let split = || {
+            let mut first = first.to_vec();
+            first.sort_unstable();
+            Some(Change::Split(i, first))
+        };
+        let gap = gaps[widest];
+        if 2.0 * gap * gap * gap * field > BREAKS * group.mass() {
+            return split();
+        }
+        let parts = [Part::new(group, first), Part::new(group, second)];
+        let [a, b] = &parts;
+        let outer =
+            Relative { pos: b.pos - a.pos, vel: b.vel - a.vel, r: (b.pos - a.pos).norm(), mass: a.mass + b.mass };
+        let strength = |of: &Part, by: &Part| {
+            let size = of.size / outer.r;
+            2.0 * by.mass / of.mass * size * size * size
+        };
+        let most = if outer.is_bound_by(1.0) { LEAVES_BOUND * self.subsystems.rules.perturbation } else { LEAVES };
+        (!outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
+    }
+}
+
+/// Part of a subsystem.
+struct Part {
+    mass: f64,
+    pos: Vec3,
+    vel: Vec3,
+    size: f64,
+}
+
+impl Part {
+    fn new(group: &Group, members: &[usize]) -> Self {
+        let (mass, offsets, speeds) = (group.motion.masses(), group.motion.offsets(), group.motion.speeds());
+        let total: f64 = members.iter().map(|&k| mass[k]).sum();
+        let mean = |of: &[Vec3]| members.iter().fold(Vec3::zeros(), |sum, &k| sum + of[k] * mass[k]) / total;
+        let size = match *members {
+            [i] => group.bodies[i].inner().map_or(0.0, Few::size),
+            [i, j] => {
+                let ((pos, vel), mu) = (group.motion.vectors(i, j), total);
+                let beta = 2.0 * mu / pos.norm() - vel.norm_squared();
+                elements(pos, vel, mu, beta).map_or(pos.norm(), |pair| pair.axis * (1.0 + pair.eccentricity))
+            }
+            _ => {
+                let pairs = members.iter().flat_map(|&j| members.iter().map(move |&i| (i, j)));
+                pairs.map(|(i, j)| (offsets[i] - offsets[j]).norm()).fold(0.0, f64::max)
+            }
+        };
+        Self { mass: total, pos: mean(&offsets), vel: mean(&speeds), size }
+    }
+}

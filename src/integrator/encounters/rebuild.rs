@@ -1,0 +1,197 @@
+//! Change of the units: subsystems that form, and parts of subsystems that go on by themselves.
+
+use super::Encounters;
+use super::bodies::{Body, Few, Placed, placed};
+use super::group::Group;
+use super::membership::Change;
+use crate::error::Result;
+use crate::few_body::Motion;
+use crate::particles::{Particles, Vec3};
+use crate::time::Time;
+
+/// Stars that are alone and centres of mass of subsystems, in the order of their lowest stars.
+#[derive(Clone, Debug, Default)]
+pub struct Units {
+    /// The units as particles.
+    pub all: Particles,
+    /// Lowest star of each unit, ascending.
+    pub stars: Vec<u32>,
+    /// Unit of each star that is the lowest of one.
+    places: Vec<u32>,
+}
+
+impl Units {
+    /// Creates the units with these lowest stars of `n`.
+    pub fn new(all: Particles, stars: Vec<u32>, n: usize) -> Self {
+        let mut places = vec![u32::MAX; n];
+        stars.iter().zip(0..).for_each(|(&star, unit)| places[star as usize] = unit);
+        Self { all, stars, places }
+    }
+
+    /// Returns the unit whose lowest star is `star`.
+    pub fn of_star(&self, star: u32) -> usize {
+        self.places[star as usize] as usize
+    }
+}
+
+/// Unit that begins.
+#[derive(Debug)]
+pub struct New {
+    first: u32,
+    mass: f64,
+    pos: Vec3,
+    vel: Vec3,
+    few: Option<Few>,
+}
+
+/// Body that takes part in a new subsystem, and where it comes from: the motion that knows it, by a number, and its place there.
+type Part<'a> = (Placed<Body>, Option<(&'a Motion, usize)>);
+
+/// Returns the unit of some bodies, which stand relative to the state `centre`.
+fn unit(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
+    parts.sort_unstable_by_key(|part| part.0.of.first());
+    let mass: Vec<f64> = parts.iter().map(|part| part.0.mass).collect();
+    let total: f64 = mass.iter().sum();
+    let mean = |of: fn(&Placed<Body>) -> Vec3| {
+        parts.iter().fold(Vec3::zeros(), |sum, part| sum + of(&part.0) * part.0.mass) / total
+    };
+    let (pos, vel) = (centre.0 + mean(|body| body.pos), centre.1 + mean(|body| body.vel));
+    let first = parts[0].0.of.first();
+    if let [(Placed { of, .. }, _)] = &parts[..] {
+        let few = of.inner().cloned();
+        return New { first, mass: total, pos, vel, few };
+    }
+    // Differences inside of a motion come from its own vectors, which have more digits than positions.
+    let difference = |two: &[Part<'_>]| match (&two[0], &two[1]) {
+        ((_, Some((motion, i))), (_, Some((other, j)))) if std::ptr::eq(*motion, *other) => motion.vectors(*i, *j),
+        ((a, _), (b, _)) => (b.pos - a.pos, b.vel - a.vel),
+    };
+    let (x, v): (Vec<Vec3>, Vec<Vec3>) = parts.windows(2).map(difference).unzip();
+    let motion = Motion::from_vectors(&mass, &x, &v);
+    let bodies = parts.into_iter().map(|part| part.0.of).collect();
+    New { first, mass: total, pos, vel, few: Some(Few { bodies, motion, time: now }) }
+}
+
+/// Returns the bodies of a motion as parts.
+fn parts<'a>(bodies: &[Body], motion: &'a Motion) -> Vec<Part<'a>> {
+    placed(bodies, motion).into_iter().enumerate().map(|(k, body)| (body, Some((motion, k)))).collect()
+}
+
+/// Moves a body by the state of another.
+fn moved(mut part: Part<'_>, (pos, vel): (Vec3, Vec3)) -> Part<'_> {
+    part.0.pos += pos;
+    part.0.vel += vel;
+    part
+}
+
+impl Encounters {
+    /// Returns the unit that two units become; those that are `closed` stay one body each.
+    fn joined(&self, units: [usize; 2], closed: [bool; 2], now: Time) -> New {
+        let p = &self.particles;
+        let centre = (p.pos[units[0]], p.vel[units[0]]);
+        let bodies = |(unit, closed): (usize, bool)| {
+            let star = self.subsystems.units.stars[unit];
+            let state = (p.pos[unit] - centre.0, p.vel[unit] - centre.1);
+            let whole = |of: Body| vec![(Placed { of, mass: p.mass[unit], pos: state.0, vel: state.1 }, None)];
+            match self.subsystems.of_star(star) {
+                None => whole(Body::Star(star)),
+                Some(group) if closed => whole(Body::Inner(Box::new(group.few()))),
+                Some(group) => parts(&group.bodies, &group.motion).into_iter().map(|part| moved(part, state)).collect(),
+            }
+        };
+        unit([0, 1].map(|k| bodies((units[k], closed[k]))).into_iter().flatten().collect(), centre, now)
+    }
+
+    /// Returns the units that a change of the subsystem of one unit leads to.
+    fn changed(&self, place: usize, group: &Group, change: &Change, now: Time) -> Result<Vec<New>> {
+        let centre = (self.particles.pos[place], self.particles.vel[place]);
+        let all = parts(&group.bodies, &group.motion);
+        Ok(match change {
+            Change::Join(..) => Vec::new(),
+            Change::Split(_, first) => {
+                let (a, b): (Vec<_>, Vec<_>) = all.into_iter().enumerate().partition(|(k, _)| first.contains(k));
+                let part = |of: Vec<(usize, Part<'_>)>| unit(of.into_iter().map(|part| part.1).collect(), centre, now);
+                vec![part(a), part(b)]
+            }
+            Change::Open(_, body) => {
+                let Some(few) = group.bodies[*body].inner() else { return Ok(Vec::new()) };
+                let few = few.at(&self.clock, now)?;
+                let mut rest = all;
+                let (outer, _) = rest.remove(*body);
+                let inside = parts(&few.bodies, &few.motion);
+                rest.extend(inside.into_iter().map(|part| moved(part, (outer.pos, outer.vel))));
+                vec![unit(rest, centre, now)]
+            }
+            Change::Close(_, two) => {
+                let (inside, mut rest): (Vec<_>, Vec<_>) =
+                    all.into_iter().enumerate().partition(|(k, _)| two.contains(k));
+                let inner = unit(inside.into_iter().map(|part| part.1).collect(), (Vec3::zeros(), Vec3::zeros()), now);
+                let New { mass, pos, vel, few: Some(few), .. } = inner else { return Ok(Vec::new()) };
+                let mut rest: Vec<Part<'_>> = rest.drain(..).map(|part| part.1).collect();
+                rest.push((Placed { of: Body::Inner(Box::new(few)), mass, pos, vel }, None));
+                vec![unit(rest, centre, now)]
+            }
+        })
+    }
+
+    /// Applies changes, of which no two share a unit, to units that stand at `now`. Returns the new units by their
+    /// lowest stars, ascending.
+    pub(super) fn rebuild(&mut self, now: Time, changes: &[Change]) -> Result<Vec<u32>> {
+        let mut new = Vec::new();
+        for change in changes {
+            if let Change::Join(units, closed) = change {
+                new.push(self.joined(*units, *closed, now));
+                continue;
+            }
+            let place = change.units()[0];
+            let Some(group) = self.subsystems.of_star(self.subsystems.units.stars[place]) else { continue };
+            new.extend(self.changed(place, group, change, now)?);
+        }
+        let (old, stars) = (&self.particles, &self.subsystems.units.stars);
+        let mut ended = vec![false; old.len()];
+        changes.iter().flat_map(Change::units).for_each(|&unit| ended[unit] = true);
+        // Rows: those that stay, and new ones behind all old ones.
+        let mut rows: Vec<(u32, usize)> = (0..old.len()).filter(|&i| !ended[i]).map(|i| (stars[i], i)).collect();
+        rows.extend(new.iter().enumerate().map(|(k, unit)| (unit.first, old.len() + k)));
+        rows.sort_unstable();
+        let gone: Vec<u32> = (0..old.len()).filter(|&i| ended[i]).map(|i| stars[i]).collect();
+        let all = gather(old, &new, &rows, &self.ids, now);
+        let units = Units::new(all, rows.iter().map(|row| row.0).collect(), self.ids.len());
+        let groups = &mut self.subsystems.groups;
+        groups.retain(|group| gone.binary_search(&group.members[0]).is_err());
+        groups.iter_mut().for_each(|group| group.near.retain(|near| gone.binary_search(&near.star).is_err()));
+        let mut begun: Vec<u32> = new.iter().map(|unit| unit.first).collect();
+        begun.sort_unstable();
+        for few in new.into_iter().filter_map(|unit| unit.few) {
+            groups.push(Group::new(few.at(&self.clock, now)?, 0.0));
+        }
+        groups.sort_unstable_by_key(|group| group.members[0]);
+        self.particles = units.all.clone();
+        self.subsystems.units = units;
+        self.positions.clear();
+        Ok(begun)
+    }
+}
+
+/// Returns the rows of old and new units as particles.
+fn gather(old: &Particles, new: &[New], rows: &[(u32, usize)], ids: &[u64], now: Time) -> Particles {
+    let split = |row: usize| match row.checked_sub(old.len()) {
+        None => Ok(row),
+        Some(k) => Err(&new[k]),
+    };
+    fn column<T: Copy>(rows: &[(u32, usize)], of: impl Fn(usize) -> T) -> Vec<T> {
+        rows.iter().map(|row| of(row.1)).collect()
+    }
+    Particles {
+        id: rows.iter().map(|row| ids[row.0 as usize]).collect(),
+        mass: column(rows, |row| split(row).map_or_else(|unit| unit.mass, |i| old.mass[i])),
+        pos: column(rows, |row| split(row).map_or_else(|unit| unit.pos, |i| old.pos[i])),
+        vel: column(rows, |row| split(row).map_or_else(|unit| unit.vel, |i| old.vel[i])),
+        acc: column(rows, |row| split(row).map_or_else(|_| Vec3::zeros(), |i| old.acc[i])),
+        jerk: column(rows, |row| split(row).map_or_else(|_| Vec3::zeros(), |i| old.jerk[i])),
+        pot: column(rows, |row| split(row).map_or(0.0, |i| old.pot[i])),
+        time: column(rows, |row| split(row).map_or(now, |i| old.time[i])),
+        step: column(rows, |row| split(row).map_or_else(|_| now.shallowest_level(), |i| old.step[i])),
+        ..Particles::default()
+    }
+}

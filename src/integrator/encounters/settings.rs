@@ -1,0 +1,35 @@
+//! Settings of subsystems as users write them.
+
+use crate::integrator::settings::InvalidSetting;
+use crate::real;
+use crate::units::Real;
+
+/// Close encounters and binaries without softening: pairs and small groups move as subsystems, by methods for few bodies.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "serde", schemars(rename = "Encounters"))]
+pub struct EncounterSettings {
+    /// Smallest relative tidal perturbation that a binary feels, below 1e-2; 0 for no subsystems. Smaller is more accurate.
+    pub perturbation: Real,
+}
+
+impl Default for EncounterSettings {
+    fn default() -> Self {
+        Self { perturbation: real!(1e-5) }
+    }
+}
+
+/// Largest perturbation: beyond it a pair is none.
+const MOST: f64 = 1e-2;
+
+impl EncounterSettings {
+    /// Adds the invalid settings to `found`.
+    pub fn check(&self, found: &mut Vec<InvalidSetting>) {
+        let value = self.perturbation;
+        if !(0.0..=MOST).contains(&value.get()) {
+            let problem = format!("expected a number from 0 to {MOST}, found {value}");
+            found.push(InvalidSetting::Wrong("perturbation", problem));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Subsystems as plain numbers, for checkpoints: from them they are made again to the same bits.
+
+use super::bodies::{Body, Few};
+use super::group::{Far, Group, Near};
+use crate::error::{Error, Result};
+use crate::few_body::{Motion, Parts};
+use crate::particles::{Particles, SubsystemState, Vec3};
+use crate::time::{Level, Time};
+use nalgebra::Matrix3;
+
+/// Writes numbers one after the other.
+impl SubsystemState {
+    fn vector(&mut self, v: Vec3) {
+        self.numbers.extend_from_slice(v.as_slice());
+    }
+
+    fn few(&mut self, bodies: &[Body], motion: &Motion, time: Time) {
+        let Parts { order, evaluations, numbers } = motion.parts();
+        self.words.extend([bodies.len() as u64, time.0, evaluations, numbers.len() as u64]);
+        self.words.extend(order);
+        self.numbers.extend(numbers);
+        for body in bodies {
+            match body {
+                Body::Star(star) => self.words.extend([0, u64::from(*star)]),
+                Body::Inner(few) => {
+                    self.words.push(1);
+                    self.few(&few.bodies, &few.motion, few.time);
+                }
+            }
+        }
+    }
+
+    fn group(&mut self, group: &Group, units: &Particles, place: usize) {
+        self.few(&group.bodies, &group.motion, group.time);
+        let flags = u64::from(group.is_perturbed) + 2 * u64::from(group.far.is_some());
+        self.words.extend([group.formed.0, group.near_until.0, flags, group.near.len() as u64]);
+        self.numbers.extend([group.slow_down, group.size, group.field]);
+        for near in &group.near {
+            self.words.push(u64::from(near.star));
+            self.numbers.push(near.outer2);
+        }
+        if let Some(Far { from, tide, change }) = &group.far {
+            self.words.push(from.0);
+            self.numbers.extend_from_slice(tide.as_slice());
+            self.numbers.extend_from_slice(change.as_slice());
+        }
+        self.words.extend([units.time[place].0, u64::from(units.step[place].0)]);
+        self.numbers.extend([units.mass[place], units.pot[place]]);
+        let state = [units.pos[place], units.vel[place], units.acc[place], units.jerk[place]];
+        state.into_iter().for_each(|v| self.vector(v));
+    }
+}
+
+/// Returns the state of subsystems whose centres of mass are at `places` of the units.
+pub fn encode<'a>(groups: impl Iterator<Item = (&'a Group, usize)>, units: &Particles) -> SubsystemState {
+    let mut state = SubsystemState::default();
+    groups.for_each(|(group, place)| state.group(group, units, place));
+    state
+}
+
+/// Centre of mass of a subsystem as a particle.
+#[derive(Clone, Copy, Debug)]
+pub struct Centre {
+    /// Mass.
+    pub mass: f64,
+    /// Potential.
+    pub pot: f64,
+    /// Position, velocity, acceleration and jerk.
+    pub state: [Vec3; 4],
+    /// Time.
+    pub time: Time,
+    /// Level of its next step.
+    pub step: Level,
+}
+
+/// Returns the subsystems of a state, of `n` stars.
+///
+/// # Errors
+/// [`Error::Input`] if it is not one.
+pub fn decode(state: &SubsystemState, n: usize) -> Result<Vec<(Group, Centre)>> {
+    let mut reader = Reader { words: &state.words, numbers: &state.numbers, stars: n };
+    let mut found: Vec<(Group, Centre)> = Vec::new();
+    while !reader.words.is_empty() {
+        found.push(reader.group()?);
+    }
+    let mut stars: Vec<u32> = found.iter().flat_map(|(group, _)| group.members.iter().copied()).collect();
+    stars.sort_unstable();
+    let ascending = found.windows(2).all(|two| two[0].0.members[0] < two[1].0.members[0]);
+    let known = |near: &Near| match stars.binary_search(&near.star) {
+        Ok(_) => found.binary_search_by_key(&near.star, |(group, _)| group.members[0]).is_ok(),
+        Err(_) => true,
+    };
+    let whole = found.iter().all(|(group, _)| group.near.iter().all(known));
+    if !(reader.numbers.is_empty() && ascending && whole && stars.windows(2).all(|two| two[0] < two[1])) {
+        return Err(wrong());
+    }
+    Ok(found)
+}
+
+fn wrong() -> Error {
+    Error::input("subsystems", "the numbers are not those of subsystems")
+}
+
+/// Numbers that are left.
+struct Reader<'a> {
+    words: &'a [u64],
+    numbers: &'a [f64],
+    stars: usize,
+}
+
+impl Reader<'_> {
+    fn words<const K: usize>(&mut self) -> Result<[u64; K]> {
+        let (first, rest) = self.words.split_first_chunk().ok_or_else(wrong)?;
+        self.words = rest;
+        Ok(*first)
+    }
+
+    fn numbers<const K: usize>(&mut self) -> Result<[f64; K]> {
+        let (first, rest) = self.numbers.split_first_chunk().ok_or_else(wrong)?;
+        self.numbers = rest;
+        Ok(*first)
+    }
+
+    fn vector(&mut self) -> Result<Vec3> {
+        Ok(self.numbers::<3>()?.into())
+    }
+
+    fn star(&self, word: u64) -> Result<u32> {
+        u32::try_from(word).ok().filter(|&star| (star as usize) < self.stars).ok_or_else(wrong)
+    }
+
+    fn few(&mut self) -> Result<Few> {
+        let [n, time, evaluations, count] = self.words()?;
+        let n = usize::try_from(n).ok().filter(|&n| (2..=self.stars).contains(&n)).ok_or_else(wrong)?;
+        let order = self.words.get(..n).ok_or_else(wrong)?.to_vec();
+        self.words = &self.words[n..];
+        let count = usize::try_from(count).map_err(|_| wrong())?;
+        let numbers = self.numbers.get(..count).ok_or_else(wrong)?.to_vec();
+        self.numbers = &self.numbers[count..];
+        let motion = Motion::from_parts(&Parts { order, evaluations, numbers })?;
+        let mut bodies = Vec::with_capacity(n);
+        for _ in 0..n {
+            bodies.push(match self.words()? {
+                [0] => {
+                    let [star] = self.words()?;
+                    Body::Star(self.star(star)?)
+                }
+                [1] => Body::Inner(Box::new(self.few()?)),
+                _ => return Err(wrong()),
+            });
+        }
+        Ok(Few { bodies, motion, time: Time(time) })
+    }
+
+    fn group(&mut self) -> Result<(Group, Centre)> {
+        let mut group = Group::new(self.few()?, 0.0);
+        let [formed, near_until, flags, near] = self.words()?;
+        [group.slow_down, group.size, group.field] = self.numbers()?;
+        (group.formed, group.near_until, group.is_perturbed) = (Time(formed), Time(near_until), flags & 1 == 1);
+        for _ in 0..near {
+            let ([star], [outer2]) = (self.words()?, self.numbers()?);
+            group.near.push(Near { star: self.star(star)?, outer2 });
+        }
+        if flags & 2 == 2 {
+            let ([from], tide, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);
+            let matrix = |numbers: [f64; 9]| Matrix3::from_column_slice(&numbers);
+            group.far = Some(Far { from: Time(from), tide: matrix(tide), change: matrix(change) });
+        }
+        let ([time, step], [mass, pot]) = (self.words()?, self.numbers()?);
+        let state = [self.vector()?, self.vector()?, self.vector()?, self.vector()?];
+        let step = u8::try_from(step).ok().map(Level).filter(|&level| level <= Level::DEEPEST).ok_or_else(wrong)?;
+        Ok((group, Centre { mass, pot, state, time: Time(time), step }))
+    }
+}

@@ -1,0 +1,192 @@
+use super::*;
+use crate::diagnostics::conserved::Conserved;
+use crate::diagnostics::orbit::Orbit;
+use crate::force::precision::Precision;
+use crate::force::reference;
+use crate::initial::plummer;
+use crate::integrator::hermite4::{Limits, OnFloor};
+use crate::particles::SubsystemState;
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
+
+fn parameters(nu: f64) -> Parameters {
+    let limits = Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(Precision::F64) };
+    Parameters { nu, nu_start: nu / 16.0, iterations: 1, limits }
+}
+
+fn encounters(perturbation: f64) -> Encounters {
+    Encounters::new(parameters(0.01), perturbation, CLOCK)
+}
+
+fn engine() -> Box<dyn crate::force::FieldEngine> {
+    reference::engine(Precision::F64, 0.0, CLOCK)
+}
+
+/// Plummer sphere of `n` units, of which the first `binaries` are pairs with semi-major axes from 1e-6 to 1e-2 and
+/// eccentricities up to 0.95.
+fn cluster(n: usize, binaries: usize) -> Particles {
+    let units = plummer::sample(n, 7, 0.99);
+    let (mut mass, mut pos, mut vel) = (Vec::new(), Vec::new(), Vec::new());
+    for i in 0..n {
+        let (m, x, v) = (units.mass[i], units.pos[i], units.vel[i]);
+        if i >= binaries {
+            mass.push(m);
+            pos.push(x);
+            vel.push(v);
+            continue;
+        }
+        let part = i as f64 / binaries as f64;
+        let (a, e) = (1e-6 * 10f64.powf(4.0 * part), 0.95 * part);
+        let turn = 0.7 * i as f64;
+        let (r, u) = (a * (1.0 + e), (m * (1.0 - e) / (a * (1.0 + e))).sqrt());
+        let dx = Vec3::new(turn.cos(), turn.sin() * 0.6, turn.sin() * 0.8) * r;
+        let dv = Vec3::new(-turn.sin(), turn.cos() * 0.6, turn.cos() * 0.8) * u;
+        for share in [-0.25, 0.75] {
+            mass.push(m * if share < 0.0 { 0.75 } else { 0.25 });
+            pos.push(x + dx * share);
+            vel.push(v + dv * share);
+        }
+    }
+    Particles::new(mass, pos, vel)
+}
+
+fn energy(it: &mut Encounters, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> f64 {
+    let field = it.field(p, now, f, true).unwrap();
+    Conserved::from_particles(p, &field.pot).energy()
+}
+
+/// Integrates to `until` in calls of up to `most` block steps; resumes in a new integrator before each if asked for.
+fn run(mut p: Particles, until: Time, most: u64, resumes: bool) -> Particles {
+    let (mut it, mut f) = (encounters(1e-6), engine());
+    it.start(&mut p, &mut *f).unwrap();
+    loop {
+        let done = it.advance(&mut p, &mut *f, until, most).unwrap();
+        if done.now == until {
+            return p;
+        }
+        if resumes {
+            (it, f) = (encounters(1e-6), engine());
+            it.resume(&p, done.now, &mut *f).unwrap();
+        }
+    }
+}
+
+#[test]
+fn without_a_perturbation_it_is_the_plain_scheme() {
+    let (mut p, mut f) = (plummer::sample(40, 3, 0.99), engine());
+    let mut want = p.clone();
+    let until = Time::from_dt_max(4);
+    let (mut it, mut plain) = (encounters(0.0), Hermite4::new(parameters(0.01), CLOCK));
+    assert_eq!(it.start(&mut p, &mut *f).unwrap(), plain.start(&mut want, &mut *engine()).unwrap());
+    let mut g = engine();
+    plain.resume(&want, Time::default(), &mut *g).unwrap();
+    let done = it.advance(&mut p, &mut *f, until, u64::MAX).unwrap();
+    assert_eq!(done, plain.advance(&mut want, &mut *g, until, u64::MAX).unwrap());
+    assert_eq!(p, want);
+}
+
+#[test]
+fn calls_threads_and_resuming_change_no_bit() {
+    let until = Time::from_dt_max(2);
+    let start = || cluster(40, 12);
+    let want = run(start(), until, u64::MAX, false);
+    assert!(!want.subsystems.words.is_empty());
+    assert_eq!(run(start(), until, 7, false), want, "calls");
+    assert_eq!(run(start(), until, 5, true), want, "resuming");
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_eq!(pool.install(|| run(start(), until, u64::MAX, false)), want, "{threads} threads");
+    }
+}
+
+#[test]
+fn energy_is_conserved_and_undisturbed_pairs_stay() {
+    let (mut p, mut f, mut it) = (cluster(40, 12), engine(), encounters(1e-6));
+    let before = p.clone();
+    it.start(&mut p, &mut *f).unwrap();
+    assert!(it.subsystems() > 8, "{}", it.subsystems());
+    let first = energy(&mut it, &p, &mut *f, Time::default());
+    let internal = it.binding_energy();
+    let until = Time::from_dt_max(8);
+    it.advance(&mut p, &mut *f, until, u64::MAX).unwrap();
+    let last = energy(&mut it, &p, &mut *f, until);
+    assert!(internal > 50.0 && (last - first).abs() < 1e-6, "{internal} {:e}", last - first);
+    // The closest pairs: of places in the cluster only some digits are left.
+    let orbit =
+        |p: &Particles, i: usize| Orbit::from_state(p.pos[i + 1] - p.pos[i], p.vel[i + 1] - p.vel[i], 1.0 / 40.0);
+    for i in [0, 2, 4] {
+        let (a, b) = (orbit(&before, i), orbit(&p, i));
+        assert!((a.semi_major_axis / b.semi_major_axis - 1.0).abs() < 1e-8, "{a:?} {b:?}");
+        assert!((a.eccentricity - b.eccentricity).abs() < 1e-8, "{a:?} {b:?}");
+    }
+}
+
+/// Two stars, far from a third one, that fall towards each other: a passage that the plain scheme does not survive.
+#[test]
+fn a_close_passage_is_taken() {
+    let pos = [[0.5, 0.0, 0.0], [-0.5, 1e-7, 0.0], [30.0, 0.0, 0.0]].map(Vec3::from);
+    let mut p = Particles::new(vec![0.5, 0.5, 1e-3], pos.to_vec(), vec![Vec3::zeros(); 3]);
+    let (mut it, mut f) = (encounters(1e-6), engine());
+    it.start(&mut p, &mut *f).unwrap();
+    let first = energy(&mut it, &p, &mut *f, Time::default());
+    let done = it.advance(&mut p, &mut *f, Time::from_dt_max(80), u64::MAX).unwrap();
+    let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(80)) / first - 1.0;
+    // The third star's tide of 1e-7 is neglected.
+    assert!(error.abs() < 1e-7 && done.clamped == 0, "{error:e}");
+}
+
+/// A pair as one body of a wider orbit, which nothing disturbs; and one that has to be opened.
+#[test]
+fn a_pair_inside_of_a_wider_orbit() {
+    for (a, closed) in [(1e-6, true), (0.02, false)] {
+        let (u, w) = ((0.5f64 / a).sqrt(), 0.8);
+        let pos = [[a * 0.5, 0.0, 0.0], [-a * 0.5, 0.0, 0.0], [1.0, 0.0, 0.0], [300.0, 0.0, 0.0]].map(Vec3::from);
+        let vel = [[0.0, u * 0.5, 0.0], [0.0, -u * 0.5, 0.0], [0.0, 0.0, w], [0.0, 0.0, 0.0]].map(Vec3::from);
+        let mut p = Particles::new(vec![0.25, 0.25, 0.5, 1e-3], pos.to_vec(), vel.to_vec());
+        let (mut it, mut f) = (encounters(1e-6), engine());
+        it.start(&mut p, &mut *f).unwrap();
+        let group = &it.subsystems.groups[0];
+        assert_eq!((it.subsystems(), group.members.len()), (1, 3));
+        assert_eq!(group.bodies.len(), if closed { 2 } else { 3 });
+        let first = energy(&mut it, &p, &mut *f, Time::default());
+        it.advance(&mut p, &mut *f, Time::from_dt_max(100), u64::MAX).unwrap();
+        let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(100)) - first;
+        assert!(error.abs() < 1e-9, "{a}: {error:e}");
+    }
+}
+
+#[test]
+fn states_that_are_none_are_errors() {
+    let (mut p, mut f) = (cluster(20, 6), engine());
+    encounters(1e-6).start(&mut p, &mut *f).unwrap();
+    let whole = p.subsystems.clone();
+    let try_with = |change: fn(&mut SubsystemState)| {
+        let mut p = p.clone();
+        change(&mut p.subsystems);
+        encounters(1e-6).resume(&p, Time::default(), &mut *engine()).is_err()
+    };
+    assert!(!try_with(|_| ()) && !whole.words.is_empty());
+    assert!(try_with(|state| _ = state.words.pop()));
+    assert!(try_with(|state| _ = state.numbers.pop()));
+    assert!(try_with(|state| state.numbers.push(0.0)));
+    assert!(try_with(|state| state.words[0] = 0));
+    assert!(try_with(|state| state.words[0] = u64::MAX));
+}
+
+/// The state between two block steps, at a moment of all.
+#[test]
+fn a_synchronised_state_changes_nothing() {
+    let (mut p, mut f, mut it) = (cluster(40, 12), engine(), encounters(1e-6));
+    it.start(&mut p, &mut *f).unwrap();
+    let done = it.advance(&mut p, &mut *f, Time::from_dt_max(1), 40).unwrap();
+    let before = p.clone();
+    let all = it.synchronised(&p, done.now, &mut *f).unwrap();
+    assert!(all.time.iter().all(|&time| time == done.now));
+    it.advance(&mut p, &mut *f, Time::from_dt_max(1), u64::MAX).unwrap();
+    let mut other = encounters(1e-6);
+    let mut undisturbed = before;
+    let mut g = engine();
+    other.resume(&undisturbed, done.now, &mut *g).unwrap();
+    other.advance(&mut undisturbed, &mut *g, Time::from_dt_max(1), u64::MAX).unwrap();
+    assert_eq!(p, undisturbed);
+}

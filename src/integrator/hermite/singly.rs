@@ -1,0 +1,65 @@
+//! Steps of some particles alone, for integrators that change the system between block steps.
+
+use super::{BlockHermite, FirstStep, HermiteScheme, Moved};
+use crate::error::Result;
+use crate::force::ForceEngine;
+use crate::integrator::timestep::initial;
+use crate::particles::Particles;
+use crate::time::Time;
+
+impl<S: HermiteScheme> BlockHermite<S> {
+    /// Returns the particles of the last block, ascending.
+    pub(in crate::integrator) fn block(&self) -> &[u32] {
+        &self.block
+    }
+
+    /// Takes note of changed levels of some particles, ascending.
+    pub(in crate::integrator) fn reschedule(&mut self, p: &Particles, changed: &[u32]) {
+        self.scheduler.reschedule(&p.step, changed);
+    }
+
+    /// Moves some particles, ascending, which stand before `now`, to `now`, the moment of the last block.
+    pub(in crate::integrator) fn bring(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        index: Vec<u32>,
+        now: Time,
+    ) -> Result<()> {
+        for &i in &index {
+            p.step[i as usize] = p.step[i as usize].max(now.shallowest_level());
+        }
+        self.block = index;
+        self.step(p, f, now)?;
+        Ok(())
+    }
+
+    /// Gives some particles, ascending, which begin at `now`, forces and first steps.
+    pub(in crate::integrator) fn begin_at(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        index: Vec<u32>,
+        now: Time,
+    ) -> Result<()> {
+        self.block = index;
+        let (n, mut moved) = (self.block.len(), Moved::default());
+        let nu = match self.scheme.first_step() {
+            FirstStep::FromJerk(nu) | FirstStep::Measured(nu) => nu,
+        };
+        self.predict_targets(p, 0..n, |_| 0.0);
+        self.evaluate(p, f, now)?;
+        for k in 0..n {
+            let i = self.block[k] as usize;
+            (p.acc[i], p.jerk[i], p.pot[i]) = (self.forces.acc[k], self.forces.jerk[k], self.forces.pot[k]);
+            p.time[i] = now;
+            let pot = p.pot[i].abs() + self.forces.external.get(k).map_or(0.0, |pot| pot.abs());
+            let wanted = initial(nu, p.acc[i].norm(), p.jerk[i].norm(), pot);
+            let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
+            p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default().max(now.shallowest_level());
+        }
+        self.check(p, now, moved)?;
+        self.scheduler.reschedule(&p.step, &self.block);
+        f.update(p, &self.block)
+    }
+}
