@@ -16,6 +16,7 @@ mod rebuild;
 mod settings;
 mod state;
 mod surroundings;
+mod tides;
 
 pub use settings::EncounterSettings;
 

@@ -3,9 +3,10 @@
 use super::bodies::{Body, Few};
 use super::coupling::{self, Members};
 use super::surroundings::at;
+use super::tides::{Far, Tides};
 use super::{Rules, Units};
 use crate::error::Result;
-use crate::few_body::{Motion, Tide};
+use crate::few_body::Motion;
 use crate::particles::Vec3;
 use crate::time::{Clock, Level, Time};
 use nalgebra::Matrix3;
@@ -65,29 +66,6 @@ pub struct Group {
     pub far: Option<Far>,
     /// True while the motion is integrated with the perturbation of others.
     pub is_perturbed: bool,
-}
-
-/// Tidal field of those that do not feel the members, or not fully, to the first order in place and time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Far {
-    /// Moment.
-    pub from: Time,
-    /// Derivatives of the acceleration by the place.
-    pub tide: Matrix3<f64>,
-    /// Their derivatives by the time.
-    pub change: Matrix3<f64>,
-}
-
-impl Far {
-    /// Adds a body at relative position `r` with relative velocity `v`.
-    fn add(&mut self, mass: f64, r: Vec3, v: Vec3) {
-        let (r2, one) = (r.norm_squared(), Matrix3::identity());
-        let m_r3 = mass / (r2 * r2.sqrt());
-        let (outer, rv) = (r * r.transpose(), r.dot(&v) / r2);
-        let mixed = r * v.transpose();
-        self.tide += (outer * (3.0 / r2) - one) * m_r3;
-        self.change += ((mixed + mixed.transpose() - outer * (5.0 * rv)) * (3.0 / r2) + one * (3.0 * rv)) * m_r3;
-    }
 }
 
 /// Kepler elements of a bound pair.
@@ -396,41 +374,6 @@ impl Group {
 fn nearest((pos, vel): (Vec3, Vec3), mass: f64, time: f64) -> f64 {
     let r = pos.norm();
     r - HASTE * time * (vel.norm_squared() + 2.0 * mass / r).sqrt()
-}
-
-/// Perturbation of the members by those on the list, with all units predicted from their last steps.
-struct Tides<'a> {
-    units: &'a Units,
-    clock: &'a Clock,
-    from: Time,
-    slow_down: f64,
-    here: usize,
-    near: Vec<(usize, f64)>,
-    /// Far field, and how long before the begin it was that.
-    far: Option<(Far, f64)>,
-}
-
-impl Tide for Tides<'_> {
-    fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]) {
-        let place = |i: usize| {
-            let p = &self.units.all;
-            // A unit that moved since then: the motion is advanced before anyone on the list moves.
-            let dt = self.clock.between(p.time[i], self.from) + self.slow_down * time;
-            crate::gravity::predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt).0
-        };
-        acc.fill(Vec3::zeros());
-        if let Some((far, since)) = self.far {
-            let tide = far.tide + far.change * (since + self.slow_down * time);
-            acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = tide * offset);
-        }
-        let centre = place(self.here);
-        for &(k, outer2) in &self.near {
-            let r = place(k) - centre;
-            for (acc, offset) in acc.iter_mut().zip(offsets) {
-                *acc += coupling::tide(self.units.all.mass[k], r, *offset, outer2);
-            }
-        }
-    }
 }
 
 /// Returns the cube root of a positive number by Newton's method: the same bits on every machine, unlike that of a

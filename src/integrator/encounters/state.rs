@@ -1,7 +1,8 @@
 //! Subsystems as plain numbers, for checkpoints: from them they are made again to the same bits.
 
 use super::bodies::{Body, Few};
-use super::group::{Far, Group, Near};
+use super::group::{Group, Near};
+use super::tides::Far;
 use crate::error::{Error, Result};
 use crate::few_body::{Motion, Parts};
 use crate::particles::{Particles, SubsystemState, Vec3};
