@@ -398,6 +398,3 @@ impl Integrator for Encounters {
         Ok(found)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -9,5 +9,6 @@ mod hermite4_order;
 mod leapfrog_order;
 mod multipoint_order;
 mod rounding_steps;
+mod subsystems;
 mod synchronised;
 mod verify_scaling;

@@ -5,6 +5,7 @@
 
 mod header;
 mod members;
+mod subsystems;
 
 pub use header::{CheckpointHeader, read_header};
 pub use members::{MemberState, read_members, write_members};
@@ -21,8 +22,7 @@ use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::particles::{
-    History as ParticleHistory, MOST_DERIVATIVES, MOST_POINTS, Particles, Point, SubsystemState, Vec3, components,
-    from_components,
+    History as ParticleHistory, MOST_DERIVATIVES, MOST_POINTS, Particles, Point, Vec3, components, from_components,
 };
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
@@ -34,9 +34,6 @@ pub const PREVIOUS: &str = "checkpoint.previous.hdf5";
 
 /// Attribute with the number of earlier points that the particles keep, if any.
 const EARLIER_POINTS: &str = "earlier_points";
-/// Attributes, which only schemes with subsystems have: the lengths of the datasets of the same names.
-const SUBSYSTEM_WORDS: &str = "subsystem_words";
-const SUBSYSTEM_NUMBERS: &str = "subsystem_numbers";
 /// Attribute with the number of derivatives of the acceleration from the second on, where there are earlier points.
 const DERIVATIVES: &str = "derivatives";
 
@@ -317,14 +314,7 @@ fn fill_particles(g: &Group, p: &Particles) -> H5Result {
     put_dataset(g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
     fill_earlier_points(g, &p.history)?;
-    let SubsystemState { words, numbers } = &p.subsystems;
-    if words.is_empty() {
-        return Ok(());
-    }
-    put(g, SUBSYSTEM_WORDS, &(words.len() as u64))?;
-    put(g, SUBSYSTEM_NUMBERS, &(numbers.len() as u64))?;
-    put_dataset(g, SUBSYSTEM_WORDS, 1, words)?;
-    put_dataset(g, SUBSYSTEM_NUMBERS, 1, numbers).map(drop)
+    subsystems::write(&p.subsystems, g)
 }
 
 /// Writes what multi-point schemes keep of the particles; nothing for other schemes.
@@ -416,21 +406,8 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         time: time("time_ticks")?,
         step: level.into_iter().map(Level).collect(),
         history,
-        subsystems: read_subsystems(g)?,
+        subsystems: subsystems::read(g)?,
     })
-}
-
-/// Reads the state of subsystems; an empty one where there are none.
-fn read_subsystems(g: &TisaneGroup<'_>) -> Result<SubsystemState> {
-    if !g.has(SUBSYSTEM_WORDS) {
-        return Ok(SubsystemState::default());
-    }
-    let count = |name: &str| usize::try_from(g.get::<u64>(name)?).map_err(|e| g.error(name, e));
-    let numbers: Vec<f64> = g.column(SUBSYSTEM_NUMBERS, Some(count(SUBSYSTEM_NUMBERS)?), 1)?;
-    if !numbers.iter().all(|number| number.is_finite()) {
-        return Err(g.error(SUBSYSTEM_NUMBERS, "a value is not a finite number"));
-    }
-    Ok(SubsystemState { words: g.column(SUBSYSTEM_WORDS, Some(count(SUBSYSTEM_WORDS)?), 1)?, numbers })
 }
 
 /// Checks that the time of every particle is a multiple of its own step and not later than the time of the run.

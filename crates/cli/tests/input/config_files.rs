@@ -291,7 +291,13 @@ fn reference_with_defaults(text: &str) -> toml::Table {
 fn the_reference_shows_the_defaults() {
     let text = fs::read_to_string(repository().join("configs/reference.toml")).unwrap();
     let required = schema_keys().1;
-    let whole = reference_with_defaults(&text);
+    let mut whole = reference_with_defaults(&text);
+    // Subsystems exclude an ensemble and softening.
+    let encounters = whole.remove("encounters").unwrap();
+    let small = |encounters: &str| {
+        format!("[run]\nname = \"r\"\nt_end = 1.0\n[initial.plummer]\nn = 8\n[encounters]\n{encounters}")
+    };
+    assert_eq!(read(&small("")).config, read(&small(&encounters.as_table().unwrap().to_string())).config);
     let initial = whole["initial"].as_table().unwrap().clone();
     let (with, models): (toml::Table, toml::Table) =
         initial.into_iter().partition(|(name, _)| WITH_MODELS.contains(&name.as_str()));
