@@ -192,3 +192,78 @@ fn a_synchronised_state_changes_nothing() {
     other.advance(&mut undisturbed, &mut *g, Time::from_dt_max(1), u64::MAX).unwrap();
     assert_eq!(p, undisturbed);
 }
+
+/// A binary with semi-major axis `a` in the middle of a ring of three stars, none of which is its companion.
+fn ring(a: f64) -> Particles {
+    let (m, n) = (0.1, 3);
+    let (mut mass, mut pos, mut vel) = (Vec::new(), Vec::new(), Vec::new());
+    let u = (2.0 * m / a).sqrt() * (0.5f64 / 1.5).sqrt();
+    for side in [-0.5, 0.5] {
+        mass.push(m);
+        pos.push(Vec3::new(1.5 * a * side, 0.0, 0.0));
+        vel.push(Vec3::new(0.0, 0.8 * u * side, 0.6 * u * side));
+    }
+    for k in 0..n {
+        let angle = std::f64::consts::TAU * f64::from(k) / f64::from(n) + 0.3;
+        let speed = ((2.0 * m + m / 3f64.sqrt()) / 0.5).sqrt();
+        mass.push(m);
+        pos.push(Vec3::new(angle.cos(), angle.sin(), 0.0) * 0.5);
+        vel.push(Vec3::new(-angle.sin(), angle.cos(), 0.1) * speed);
+    }
+    Particles::new(mass, pos, vel)
+}
+
+/// The closer binary is slowed down.
+#[test]
+fn verify_the_coupling_with_others_conserves_energy() {
+    for (a, most) in [(0.015, 1e-11), (0.006, 1e-12)] {
+        let (mut p, mut f, mut it) = (ring(a), engine(), encounters(1e-7));
+        it.start(&mut p, &mut *f).unwrap();
+        assert_eq!(it.subsystems(), 1);
+        let first = energy(&mut it, &p, &mut *f, Time::default());
+        let mut worst = 0.0f64;
+        for k in 1..=32 {
+            it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
+            worst = worst.max((energy(&mut it, &p, &mut *f, Time::from_dt_max(k)) - first).abs());
+        }
+        assert!(worst < most, "{a}: {worst:e}");
+    }
+}
+
+/// Two stars that pass each other on a hyperbola, too fast to stay a subsystem when they are apart again.
+#[test]
+fn a_subsystem_ends_when_its_stars_fly_apart() {
+    let pos = [[1.0, 0.01, 0.0], [-1.0, -0.01, 0.0], [30.0, 0.0, 0.0]].map(Vec3::from);
+    let vel = [[-1.2, 0.0, 0.0], [1.2, 0.0, 0.0], [0.0; 3]].map(Vec3::from);
+    let mut p = Particles::new(vec![0.5, 0.5, 1e-3], pos.to_vec(), vel.to_vec());
+    let (mut it, mut f, mut most) = (encounters(1e-6), engine(), 0);
+    it.start(&mut p, &mut *f).unwrap();
+    let first = energy(&mut it, &p, &mut *f, Time::default());
+    for k in 1..=64 {
+        it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
+        most = most.max(it.subsystems());
+    }
+    assert_eq!((most, it.subsystems()), (1, 0));
+    assert!((p.pos[0] - p.pos[1]).norm() > 5.0 && p.subsystems.words.is_empty());
+    let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(64)) - first;
+    assert!(error.abs() < 1e-6, "{error:e}");
+}
+
+/// A pair inside of a wider orbit, in a run that goes on with a smaller perturbation that counts.
+#[test]
+fn an_inner_pair_that_is_perturbed_opens() {
+    let (a, u) = (1e-3, (0.5f64 / 1e-3).sqrt());
+    let pos = [[a * 0.5, 0.0, 0.0], [-a * 0.5, 0.0, 0.0], [1.0, 0.0, 0.0], [300.0, 0.0, 0.0]].map(Vec3::from);
+    let vel = [[0.0, u * 0.5, 0.0], [0.0, -u * 0.5, 0.0], [0.0, 0.0, 0.8], [0.0; 3]].map(Vec3::from);
+    let mut p = Particles::new(vec![0.25, 0.25, 0.5, 1e-3], pos.to_vec(), vel.to_vec());
+    let (mut it, mut f) = (encounters(1e-6), engine());
+    it.start(&mut p, &mut *f).unwrap();
+    assert_eq!(p.subsystems.words[0], 2);
+    let first = energy(&mut it, &p, &mut *f, Time::default());
+    let mut other = encounters(1e-11);
+    other.resume(&p, Time::default(), &mut *f).unwrap();
+    other.advance(&mut p, &mut *f, Time::from_dt_max(4), u64::MAX).unwrap();
+    assert_eq!((other.subsystems(), p.subsystems.words[0]), (1, 3));
+    let error = energy(&mut other, &p, &mut *f, Time::from_dt_max(4)) - first;
+    assert!(error.abs() < 1e-7, "{error:e}");
+}

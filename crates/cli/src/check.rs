@@ -189,7 +189,7 @@ fn disk(setup: &Setup) -> u64 {
 fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
     let value = |x: f64, d: Dimension| with_unit(x * scale.factor(d), d, &units);
-    let [integrator, steps] = config.integrator.scheme().describe();
+    let [integrator, steps] = config.describe_integrator();
     let c = &scales.conserved;
     let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
     let rows = outputs(setup.steps_to_end, config.diagnostics_every());

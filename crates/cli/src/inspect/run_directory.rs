@@ -146,7 +146,7 @@ impl<'a> Contents<'a> {
         let n = first.map(|header| header.n).or_else(|| self.newest_checkpoint().map(|header| header.n));
         page.line("particles", n.map_or("not known: no snapshot and no checkpoint".into(), |n| n.to_string()));
         page.line("units", self.units().describe());
-        let [integrator, _] = config.integrator.scheme().describe();
+        let [integrator, _] = config.describe_integrator();
         page.line("integrator", integrator);
         let engine = ["engine", "precision"].map(|key| self.summary.as_ref()?.get(key)?.as_str().map(str::to_owned));
         let [engine, precision] = match (engine, self.ends[1].as_ref()) {

@@ -126,6 +126,15 @@ impl Loaded {
 }
 
 impl Config {
+    /// Returns the scheme with its main settings, and the range of its steps, for people.
+    #[must_use]
+    pub fn describe_integrator(&self) -> [String; 2] {
+        let [scheme, steps] = self.integrator.scheme().describe();
+        let subsystems = self.encounters.as_ref();
+        let with = subsystems.map(|it| format!("; subsystems, perturbation {:e}", it.perturbation.get())).unwrap_or_default();
+        [scheme + &with, steps]
+    }
+
     /// Builds the integrator, with subsystems if it has them, in internal units.
     #[must_use]
     pub fn integrator(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
