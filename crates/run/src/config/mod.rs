@@ -131,7 +131,8 @@ impl Config {
     pub fn describe_integrator(&self) -> [String; 2] {
         let [scheme, steps] = self.integrator.scheme().describe();
         let subsystems = self.encounters.as_ref();
-        let with = subsystems.map(|it| format!("; subsystems, perturbation {:e}", it.perturbation.get())).unwrap_or_default();
+        let with =
+            subsystems.map(|it| format!("; subsystems, perturbation {:e}", it.perturbation.get())).unwrap_or_default();
         [scheme + &with, steps]
     }
 
