@@ -156,6 +156,24 @@ impl Motion {
         potential(&self.chain) - self.chain.kinetic(&self.chain.vel)
     }
 
+    /// Returns the total mass.
+    #[must_use]
+    pub fn total_mass(&self) -> f64 {
+        self.chain.total
+    }
+
+    /// Returns m₁ m₂ / (m₁ + m₂) and β = 2μ/r − v² of two bodies; [`None`] for more.
+    #[must_use]
+    pub fn pair_constants(&self) -> Option<(f64, f64)> {
+        let [a, b] = self.chain.mass[..] else { return None };
+        Some((a * b / self.chain.total, self.energy.0))
+    }
+
+    /// Sets position and velocity of body 1 relative to body 0, of two, and β, which must be theirs up to rounding.
+    pub(crate) fn set_pair_state(&mut self, pos: Vec3, vel: Vec3, beta: f64) {
+        (self.chain.pos[0], self.chain.vel[0], self.energy.0) = (pos, vel, beta);
+    }
+
     /// Returns the number of evaluations of the forces so far.
     #[must_use]
     pub fn evaluations(&self) -> u64 {

@@ -6,6 +6,7 @@
 //! velocities and masses at block times alone, by ratios of forces: there is no radius to choose, and the bits do not depend on
 //! threads, engines or on where a run is interrupted.
 
+mod averaged;
 mod bodies;
 mod coupled;
 mod coupling;
@@ -13,6 +14,7 @@ mod field;
 mod group;
 mod membership;
 mod rebuild;
+mod ring;
 mod settings;
 mod state;
 mod surroundings;
@@ -123,14 +125,16 @@ impl Encounters {
 
     /// Renews sizes, lists and perturbation of the subsystems in a block, and limits steps.
     fn follow(&mut self, now: Time, block: &[u32]) -> Result<()> {
-        let Self { particles, subsystems: Subsystems { groups, units, rules, clock, .. }, .. } = self;
         for unit in block.iter().map(|&i| i as usize) {
-            let Ok(place) = groups.binary_search_by_key(&units.stars[unit], |group| group.members[0]) else { continue };
-            let (group, step) = (&mut groups[place], particles.step[unit]);
-            if group.measure(rules) || now >= group.near_until {
-                group.list(units, clock, rules, now, step);
+            let step = self.particles.step[unit];
+            let subsystems = &mut self.subsystems;
+            let Some(place) = subsystems.place(subsystems.units.stars[unit]) else { continue };
+            let group = &mut subsystems.groups[place];
+            if group.measure(&subsystems.rules) || now >= group.near_until {
+                self.positions.set(&self.particles, &self.clock, now);
+                subsystems.list(place, &self.positions, now, step);
             }
-            group.attend(units, clock, rules, now, step)?;
+            subsystems.attend(place, now, step)?;
         }
         self.limit(now, block);
         Ok(())
@@ -138,7 +142,8 @@ impl Encounters {
 
     /// Shortens the steps of subsystems in the block, and of units that feel their members, to resolve the internal motion.
     fn limit(&mut self, now: Time, block: &[u32]) {
-        let Self { particles, subsystems: Subsystems { groups, units, rules, clock, .. }, hermite, .. } = self;
+        let Self { particles, subsystems, hermite, .. } = self;
+        let Subsystems { units, rules, clock, .. } = &*subsystems;
         let mut changed = Vec::new();
         let mut shorten = |particles: &mut Particles, i: usize, longest: f64| {
             let level = Level::not_longer_than(longest / clock.dt_max).unwrap_or(Level::DEEPEST);
@@ -149,24 +154,26 @@ impl Encounters {
                 changed.push(i as u32);
             }
         };
-        for group in groups.iter() {
-            let here = units.of_star(group.members[0]);
-            let moved = block.binary_search(&(here as u32)).is_ok();
-            if moved && group.is_followed(rules) {
-                shorten(particles, here, group.resolution(rules));
-            }
-            if !group.is_perturbed {
-                continue;
-            }
-            let longest = group.resolution(rules);
-            let (pos, _) = at(particles, here, clock, now);
-            for near in &group.near {
-                let k = units.of_star(near.star);
-                if moved || block.binary_search(&(k as u32)).is_ok() {
-                    let (x, _) = at(particles, k, clock, now);
-                    if (x - pos).norm_squared() < near.outer2 {
+        for unit in block.iter().map(|&i| i as usize) {
+            let star = units.stars[unit];
+            let (pos, _) = at(particles, unit, clock, now);
+            let is_within = |particles: &Particles, k: usize, outer2: f64| {
+                (at(particles, k, clock, now).0 - pos).norm_squared() < outer2
+            };
+            if let Some(group) = subsystems.of_star(star).filter(|group| group.is_followed(rules)) {
+                let longest = group.resolution(rules);
+                shorten(particles, unit, longest);
+                for near in group.near.iter().filter(|near| group.is_perturbed && !near.is_mean) {
+                    let k = units.of_star(near.star);
+                    if is_within(particles, k, near.outer2) {
                         shorten(particles, k, longest);
                     }
+                }
+            }
+            let felt = subsystems.felt_by(star).filter(|(group, near)| group.is_perturbed && !near.is_mean);
+            for (group, near) in felt {
+                if is_within(particles, units.of_star(group.members[0]), near.outer2) {
+                    shorten(particles, unit, group.resolution(rules));
                 }
             }
         }
@@ -185,8 +192,13 @@ impl Encounters {
             self.hermite.bring(&mut self.particles, &mut coupled, late, now)?;
         }
         let ended: Vec<u32> = taking.iter().map(|&i| self.subsystems.units.stars[i]).collect();
-        self.subsystems
-            .advance(now, |group, _, _| group.is_perturbed || ended.binary_search(&group.members[0]).is_ok())?;
+        let ends = |group: &Group| ended.binary_search(&group.members[0]).is_ok();
+        self.subsystems.advance(now, |_, group| group.is_perturbed || ends(group))?;
+        let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
+        for group in groups.iter_mut().filter(|group| ends(group)) {
+            group.turn(units, clock);
+            group.resolve(units, clock);
+        }
         let begun = self.rebuild(now, changes)?;
         self.prepare(now, &begun)?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
@@ -205,18 +217,16 @@ impl Encounters {
             let unit = self.subsystems.units.of_star(star);
             self.positions.set(&self.particles, &self.clock, now);
             let field = self.positions.around(unit).map_or(0.0, |found| found.weight + found.rest);
-            let Subsystems { groups, units, rules, clock, .. } = &mut self.subsystems;
-            for group in groups.iter_mut() {
+            let step = self.particles.step[unit];
+            for place in 0..self.subsystems.groups.len() {
+                let group = &mut self.subsystems.groups[place];
                 if group.members[0] == star {
                     group.field = field;
-                    group.measure(rules);
-                    let step = self.particles.step[unit];
-                    group.list(units, clock, rules, now, step);
-                    group.attend(units, clock, rules, now, step)?;
-                } else if begun.binary_search(&group.members[0]).is_err()
-                    && !group.near.iter().any(|near| near.star == star)
-                {
-                    group.list_new(units, clock, rules, now, unit);
+                    group.measure(&self.subsystems.rules);
+                    self.subsystems.list(place, &self.positions, now, step);
+                    self.subsystems.attend(place, now, step)?;
+                } else if begun.binary_search(&group.members[0]).is_err() {
+                    self.subsystems.list_new(place, now, unit);
                 }
             }
         }
@@ -298,6 +308,7 @@ impl Integrator for Encounters {
         self.particles = p.clone();
         self.subsystems.groups.clear();
         self.subsystems.units = Units::new(p.clone(), (0..p.len() as u32).collect(), p.len());
+        self.subsystems.index(p.len());
         self.positions.clear();
         self.pair_up(Time::default())?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
@@ -339,6 +350,7 @@ impl Integrator for Encounters {
         let stars = rows.iter().map(|row| row.0).collect();
         self.subsystems.units = Units::new(self.particles.clone(), stars, p.len());
         self.subsystems.groups = found.into_iter().map(|(group, _)| group).collect();
+        self.subsystems.index(p.len());
         self.positions.clear();
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
         self.hermite.resume(&self.particles, now, &mut coupled)
@@ -348,7 +360,7 @@ impl Integrator for Encounters {
         let mut subsystems = self.subsystems.clone();
         let mut coupled = Coupled { engine: f, subsystems: &mut subsystems };
         let particles = self.hermite.synchronised(&self.particles, now, &mut coupled)?;
-        subsystems.advance(now, |_, _, _| true)?;
+        subsystems.advance(now, |_, _| true)?;
         let mut moved = p.clone();
         store(&particles, &subsystems, &mut moved)?;
         Ok(moved)

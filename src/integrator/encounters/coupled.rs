@@ -1,13 +1,13 @@
 //! Force engine that adds the coupling of subsystems to the forces of an engine, to which they are points.
 
-use super::coupling;
-use super::group::Group;
-use super::surroundings::at;
+use super::coupling::{self, Members};
+use super::group::{Group, Near};
+use super::surroundings::{Positions, at};
 use super::{Rules, Units};
 use crate::error::Result;
 use crate::force::{ForceEngine, Forces, Targets};
 use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Time};
+use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
 
 /// Mark of a unit that is no target.
@@ -27,66 +27,216 @@ pub struct Subsystems {
     pub rules: Rules,
     /// Time axis.
     pub clock: Clock,
-    /// Target of each unit; kept for its memory.
+    /// Place of the subsystem of each star that is the lowest of one.
     places: Vec<u32>,
+    /// Subsystems on whose lists the unit of each lowest star is, in order, with the squares of their outer radii.
+    felt: Vec<Vec<Near>>,
+    room: Room,
+}
+
+/// Columns that are kept for their memory.
+#[derive(Clone, Debug, Default)]
+struct Room {
+    /// Target of each unit.
+    targets: Vec<u32>,
+    /// Subsystems whose motion has to be known now.
+    is_due: Vec<bool>,
+    due: Vec<u32>,
+    /// The members of those, as others see them.
+    members: Vec<Members>,
 }
 
 impl Subsystems {
     /// Creates the subsystems of units that are all single stars.
     pub fn new(rules: Rules, clock: Clock) -> Self {
-        Self { groups: Vec::new(), units: Units::default(), rules, clock, places: Vec::new() }
+        Self {
+            groups: Vec::new(),
+            units: Units::default(),
+            rules,
+            clock,
+            places: Vec::new(),
+            felt: Vec::new(),
+            room: Room::default(),
+        }
+    }
+
+    /// Takes note of the subsystems after units have changed.
+    pub fn index(&mut self, stars: usize) {
+        self.places.clear();
+        self.places.resize(stars, NONE);
+        self.groups.iter().zip(0..).for_each(|(group, place)| self.places[group.members[0] as usize] = place);
+        self.felt.iter_mut().for_each(Vec::clear);
+        self.felt.resize(stars, Vec::new());
+        for group in &self.groups {
+            for near in &group.near {
+                self.felt[near.star as usize].push(Near { star: group.members[0], ..*near });
+            }
+        }
+    }
+
+    /// Returns the place of the subsystem whose lowest star is `star`.
+    pub fn place(&self, star: u32) -> Option<usize> {
+        Some(self.places[star as usize]).filter(|&place| place != NONE).map(|place| place as usize)
     }
 
     /// Returns the subsystem whose lowest star is `star`.
     pub fn of_star(&self, star: u32) -> Option<&Group> {
-        let place = self.groups.binary_search_by_key(&star, |group| group.members[0]).ok()?;
-        self.groups.get(place)
+        self.place(star).map(|place| &self.groups[place])
     }
 
     /// Returns the subsystem whose lowest star is `star`, mutably.
     pub fn of_star_mut(&mut self, star: u32) -> Option<&mut Group> {
-        let place = self.groups.binary_search_by_key(&star, |group| group.members[0]).ok()?;
-        self.groups.get_mut(place)
+        self.place(star).map(|place| &mut self.groups[place])
+    }
+
+    /// Returns the subsystems on whose lists the unit of a lowest star is, and how it feels them.
+    pub fn felt_by(&self, star: u32) -> impl Iterator<Item = (&Group, &Near)> {
+        self.felt[star as usize].iter().map(|near| (&self.groups[self.places[near.star as usize] as usize], near))
+    }
+
+    /// Renews the list of the subsystem at a place, whose centre of mass moves with steps of level `step`.
+    pub fn list(&mut self, place: usize, positions: &Positions, now: Time, step: Level) {
+        let Self { groups, units, rules, clock, felt, .. } = self;
+        let group = &mut groups[place];
+        let star = group.members[0];
+        for near in &group.near {
+            let by = &mut felt[near.star as usize];
+            if let Ok(k) = by.binary_search_by_key(&star, |near| near.star) {
+                by.remove(k);
+            }
+        }
+        group.list((units, clock, rules), positions, (now, step));
+        for near in &group.near {
+            let by = &mut felt[near.star as usize];
+            by.insert(by.partition_point(|near| near.star < star), Near { star, ..*near });
+        }
+    }
+
+    /// Decides how the subsystem at a place, whose centre of mass now moves with steps of level `step`, goes on.
+    pub fn attend(&mut self, place: usize, now: Time, step: Level) -> Result<()> {
+        let Self { groups, units, rules, clock, felt, .. } = self;
+        let group = &mut groups[place];
+        if group.attend(units, clock, rules, now, step)? {
+            for near in &group.near {
+                let by = &mut felt[near.star as usize];
+                if let Ok(k) = by.binary_search_by_key(&group.members[0], |near| near.star) {
+                    by[k].is_mean = near.is_mean;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a unit, which is new, to the list of the subsystem at a place, if it belongs there.
+    pub fn list_new(&mut self, place: usize, now: Time, unit: usize) {
+        let Self { groups, units, rules, clock, felt, .. } = self;
+        let (group, star) = (&mut groups[place], units.stars[unit]);
+        let Err(position) = group.near.binary_search_by_key(&star, |near| near.star) else { return };
+        if let Some(near) = group.felt_by_new(units, clock, rules, now, unit) {
+            group.near.insert(position, near);
+            let (by, own) = (&mut felt[star as usize], group.members[0]);
+            by.insert(by.partition_point(|near| near.star < own), Near { star: own, ..near });
+        }
     }
 
     /// Advances the internal motion of those subsystems to `now` for which `is_due` holds.
-    pub fn advance(&mut self, now: Time, is_due: impl Fn(&Group, &Units, &Rules) -> bool + Sync) -> Result<()> {
-        let Self { groups, units, clock, rules, .. } = self;
-        let due = |group: &Group| group.time < now && is_due(group, units, rules);
-        if groups.iter().filter(|group| due(group)).nth(SHARE).is_none() {
-            return groups.iter_mut().filter(|group| due(group)).try_for_each(|group| group.advance(units, clock, now));
+    pub fn advance(&mut self, now: Time, is_due: impl Fn(usize, &Group) -> bool + Sync) -> Result<()> {
+        let Self { groups, units, clock, .. } = self;
+        let due = |(place, group): &(usize, &mut Group)| group.time < now && is_due(*place, group);
+        let advance = |(_, group): (usize, &mut Group)| group.advance(units, clock, now);
+        groups.par_iter_mut().enumerate().filter(due).try_for_each(advance)
+    }
+
+    /// Finds the subsystems whose motion has to be known where the targets move, and advances it to `now`.
+    fn follow(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        let mut room = std::mem::take(&mut self.room);
+        let Room { is_due, due, members, .. } = &mut room;
+        is_due.resize(self.groups.len(), false);
+        for &i in targets.index {
+            let star = self.units.stars[i as usize];
+            let mut add = |place: usize| {
+                if !std::mem::replace(&mut is_due[place], true) {
+                    due.push(place as u32);
+                }
+            };
+            if let Some(place) = self.place(star).filter(|&place| self.groups[place].is_followed(&self.rules)) {
+                add(place);
+            }
+            for near in &self.felt[star as usize] {
+                let place = self.places[near.star as usize] as usize;
+                if !near.is_mean && self.groups[place].is_perturbed {
+                    add(place);
+                }
+            }
         }
-        groups.par_iter_mut().filter(|group| due(group)).try_for_each(|group| group.advance(units, clock, now))
+        if due.len() > SHARE && rayon::current_num_threads() > 1 {
+            self.advance(now, |place, _| is_due[place])?;
+        } else {
+            let Self { groups, units, clock, .. } = self;
+            due.iter().try_for_each(|&place| groups[place as usize].advance(units, clock, now))?;
+        }
+        members.resize(self.groups.len(), Members::default());
+        for place in due.drain(..).map(|place| place as usize) {
+            is_due[place] = false;
+            if self.groups[place].is_perturbed {
+                members[place] = self.groups[place].members();
+            }
+        }
+        self.room = room;
+        Ok(())
     }
 
     /// Adds the forces of the coupling at `now` to those on targets.
     fn correct(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) {
-        let Self { groups, units, clock, places, .. } = self;
+        let mut places = std::mem::take(&mut self.room.targets);
+        places.resize(self.units.all.len(), NONE);
+        targets.index.iter().zip(0..).for_each(|(&i, k)| places[i as usize] = k);
         let state = |i: usize| match places[i] {
-            NONE => at(&units.all, i, clock, now),
+            NONE => at(&self.units.all, i, &self.clock, now),
             k => (targets.pos[k as usize], targets.vel[k as usize]),
         };
-        for group in groups.iter().filter(|group| group.is_perturbed) {
-            let here = units.of_star(group.members[0]);
-            let near = || group.near.iter().map(|near| (units.of_star(near.star), near.outer2));
-            if places[here] == NONE && near().all(|(k, _)| places[k] == NONE) {
-                continue;
+        // Returns what the unit of `near` feels, at this place relative to the subsystem.
+        let force = |group: &Group, near: &Near, r: Vec3, v: Vec3| {
+            if r.norm_squared() >= near.outer2 {
+                return None;
             }
-            let (members, mass, (pos, vel)) = (group.members(), units.all.mass[here], state(here));
-            let mut add = |i: usize, acc: Vec3, jerk: Vec3| {
-                if places[i] != NONE {
-                    out.acc[places[i] as usize] += acc;
-                    out.jerk[places[i] as usize] += jerk;
+            match &group.ring {
+                Some((time, ring)) if near.is_mean => {
+                    Some(coupling::ring_force(&ring.after(self.clock.between(*time, now)), r, v, near.outer2))
                 }
-            };
-            for (k, outer2) in near().filter(|(k, _)| places[here] != NONE || places[*k] != NONE) {
-                let (x, v) = state(k);
-                let (acc, jerk) = coupling::force(&members, x - pos, v - vel, outer2);
-                let back = -units.all.mass[k] / mass;
-                add(k, acc, jerk);
-                add(here, acc * back, jerk * back);
+                None if near.is_mean => None,
+                _ => group.is_perturbed.then(|| {
+                    let place = self.places[group.members[0] as usize] as usize;
+                    coupling::force(&self.room.members[place], r, v, near.outer2)
+                }),
             }
+        };
+        for (&i, k) in targets.index.iter().zip(0..) {
+            let (star, (pos, vel)) = (self.units.stars[i as usize], (targets.pos[k], targets.vel[k]));
+            let (mut acc, mut jerk) = (Vec3::zeros(), Vec3::zeros());
+            if let Some(group) = self.of_star(star) {
+                for near in &group.near {
+                    let other = self.units.of_star(near.star);
+                    let (x, v) = state(other);
+                    if let Some((a, j)) = force(group, near, x - pos, v - vel) {
+                        let back = self.units.all.mass[other] / self.units.all.mass[i as usize];
+                        acc -= a * back;
+                        jerk -= j * back;
+                    }
+                }
+            }
+            for (group, near) in self.felt_by(star) {
+                let (x, v) = state(self.units.of_star(group.members[0]));
+                if let Some((a, j)) = force(group, near, pos - x, vel - v) {
+                    acc += a;
+                    jerk += j;
+                }
+            }
+            out.acc[k] += acc;
+            out.jerk[k] += jerk;
         }
+        targets.index.iter().for_each(|&i| places[i as usize] = NONE);
+        self.room.targets = places;
     }
 }
 
@@ -118,17 +268,8 @@ impl ForceEngine for Coupled<'_> {
         if self.subsystems.groups.is_empty() {
             return Ok(());
         }
-        let mut places = std::mem::take(&mut self.subsystems.places);
-        places.resize(self.subsystems.units.all.len(), NONE);
-        targets.index.iter().zip(0..).for_each(|(&i, k)| places[i as usize] = k);
-        let moves = |units: &Units, star: u32| places[units.of_star(star)] != NONE;
-        self.subsystems.advance(now, |group, units, rules| {
-            (moves(units, group.members[0]) && group.is_followed(rules))
-                || (group.is_perturbed && group.near.iter().any(|near| moves(units, near.star)))
-        })?;
-        self.subsystems.places = places;
+        self.subsystems.follow(now, targets)?;
         self.subsystems.correct(now, targets, out);
-        targets.index.iter().for_each(|&i| self.subsystems.places[i as usize] = NONE);
         Ok(())
     }
 

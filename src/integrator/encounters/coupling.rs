@@ -7,6 +7,7 @@
 //! a particle that comes and goes leaves no jump in the energy (changeover functions, as between the parts of a
 //! Hamiltonian: Chambers 1999, MNRAS 304, 793).
 
+use super::ring::Ring;
 use crate::particles::Vec3;
 
 /// Square of the outer over that of the inner radius.
@@ -54,6 +55,29 @@ pub fn factor(r2: f64, outer2: f64) -> f64 {
     fading(r2, outer2).value
 }
 
+/// What φ of a particle does to it, per unit of its mass.
+struct Pull {
+    /// Acceleration and its derivative by the time.
+    tide: Vec3,
+    change: Vec3,
+    /// φ and its derivative by the time.
+    potential: f64,
+    power: f64,
+}
+
+impl Pull {
+    /// Returns acceleration and jerk by K φ of a particle at `r` with velocity `v`.
+    fn faded(self, k: Fading, r: Vec3, v: Vec3) -> (Vec3, Vec3) {
+        let Self { tide, change, potential, power } = self;
+        let rate = 2.0 * r.dot(&v);
+        let acc = tide * k.value - r * (2.0 * potential * k.slope);
+        let jerk = tide * (k.slope * rate) + change * k.value
+            - r * (2.0 * (power * k.slope + potential * k.bend * rate))
+            - v * (2.0 * potential * k.slope);
+        (acc, jerk)
+    }
+}
+
 /// Returns the acceleration and the jerk of a particle by the coupling, per unit of its mass, to be added to those by the centre of
 /// mass; it stands at `r` with velocity `v` relative to the centre of mass. That on the centre of mass is
 /// −m/M times as large.
@@ -64,27 +88,46 @@ pub fn force(members: &Members, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
         return (Vec3::zeros(), Vec3::zeros());
     }
     let total: f64 = members.mass.iter().sum();
-    let (mut tide, mut change, mut potential, mut power) = (Vec3::zeros(), Vec3::zeros(), 0.0, 0.0);
+    let mut pull = Pull { tide: Vec3::zeros(), change: Vec3::zeros(), potential: 0.0, power: 0.0 };
     let mut add = |mass: f64, d: Vec3, w: Vec3| {
         let d2 = d.norm_squared();
         let m_d = mass / d2.sqrt();
         let m_d3 = m_d / d2;
         let dw = d.dot(&w);
-        tide -= d * m_d3;
-        change -= (w - d * (3.0 * dw / d2)) * m_d3;
-        potential -= m_d;
-        power += m_d3 * dw;
+        pull.tide -= d * m_d3;
+        pull.change -= (w - d * (3.0 * dw / d2)) * m_d3;
+        pull.potential -= m_d;
+        pull.power += m_d3 * dw;
     };
     for ((mass, offset), speed) in members.mass.iter().zip(&members.offsets).zip(&members.speeds) {
         add(*mass, r - offset, v - speed);
     }
     add(-total, r, v);
-    let rate = 2.0 * r.dot(&v);
-    let acc = tide * k.value - r * (2.0 * potential * k.slope);
-    let jerk = tide * (k.slope * rate) + change * k.value
-        - r * (2.0 * (power * k.slope + potential * k.bend * rate))
-        - v * (2.0 * potential * k.slope);
-    (acc, jerk)
+    pull.faded(k, r, v)
+}
+
+/// Returns what [`force`] returns, for a pair that is seen as a ring.
+pub fn ring_force(ring: &Ring, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
+    let r2 = r.norm_squared();
+    let k = fading(r2, outer2);
+    if k.value == 0.0 {
+        return (Vec3::zeros(), Vec3::zeros());
+    }
+    // φ = (p − 3 q / r²) / (2 r³) with the trace p of the moments and q = r·P r.
+    let Ring { moments, change } = ring;
+    let (along, turning) = (moments * r, change * r);
+    let (p, q) = (moments.trace(), along.dot(&r) / r2);
+    let (dp, s) = (change.trace(), r.dot(&v) / r2);
+    let dq = (2.0 * along.dot(&v) + turning.dot(&r)) / r2;
+    let per_r5 = 1.0 / (r2 * r2 * r2.sqrt());
+    let radial = 1.5 * p - 7.5 * q;
+    let tide = (along * 3.0 + r * radial) * per_r5;
+    let by_time = (moments * v + turning) * 3.0 - along * (15.0 * s)
+        + v * radial
+        + r * (1.5 * dp - 7.5 * p * s - 7.5 * dq + 52.5 * q * s);
+    let potential = 0.5 * (p - 3.0 * q) * per_r5 * r2;
+    let power = 0.5 * (dp - 3.0 * turning.dot(&r) / r2) * per_r5 * r2 - tide.dot(&v);
+    Pull { tide, change: by_time * per_r5, potential, power }.faded(k, r, v)
 }
 
 /// Returns φ per unit mass of a particle at `r` from the centre of mass.
@@ -103,6 +146,7 @@ pub fn tide(mass: f64, r: Vec3, offset: Vec3, outer2: f64) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nalgebra::Matrix3;
 
     fn members() -> Members {
         let (mass, x, u) = ([0.75, 0.25], Vec3::new(0.3, -0.1, 0.2), Vec3::new(-0.5, 1.0, 0.25));
@@ -140,6 +184,26 @@ mod tests {
                 let offsets = m.offsets.iter().zip(&m.speeds).map(|(x, u)| x + u * t).collect();
                 force(&Members { offsets, ..m.clone() }, r + v * t, v, outer2).0
             };
+            let difference = (at(h) - at(-h)) / (2.0 * h);
+            assert!((jerk - difference).norm() < 1e-8, "{outer2}: {jerk} {difference}");
+        }
+    }
+
+    #[test]
+    fn verify_forces_of_a_ring_are_derivatives_of_the_energy() {
+        let moments = Matrix3::new(0.3, 0.02, -0.05, 0.02, 0.1, 0.04, -0.05, 0.04, 0.2);
+        let change = Matrix3::new(0.01, 0.05, 0.03, 0.05, -0.04, 0.02, 0.03, 0.02, 0.05);
+        let (ring, v, h) = (Ring { moments, change }, Vec3::new(0.3, -0.7, 0.1), 1e-5);
+        let energy = |r: Vec3, outer2: f64| factor(r.norm_squared(), outer2) * ring.potential(r);
+        for outer2 in [3.0, 6.0, 40.0] {
+            let r = Vec3::new(1.0, 1.0, -0.5);
+            let (acc, jerk) = ring_force(&ring, r, v, outer2);
+            for axis in 0..3 {
+                let step = Vec3::from_fn(|k, _| if k == axis { h } else { 0.0 });
+                let slope = (energy(r + step, outer2) - energy(r - step, outer2)) / (2.0 * h);
+                assert!((acc[axis] + slope).abs() < 1e-9, "{outer2}: {} {slope}", acc[axis]);
+            }
+            let at = |t: f64| ring_force(&ring.after(t), r + v * t, v, outer2).0;
             let difference = (at(h) - at(-h)) / (2.0 * h);
             assert!((jerk - difference).norm() < 1e-8, "{outer2}: {jerk} {difference}");
         }

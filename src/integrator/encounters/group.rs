@@ -2,7 +2,8 @@
 
 use super::bodies::{Body, Few};
 use super::coupling::{self, Members};
-use super::surroundings::at;
+use super::ring::Ring;
+use super::surroundings::{Positions, Reach, at, cube_root};
 use super::tides::{Far, Tides};
 use super::{Rules, Units};
 use crate::error::Result;
@@ -20,15 +21,14 @@ const MARGIN: f64 = 1.5;
 const RENEWED: f64 = 0.05;
 /// Safety factor of the distance over which others may come within a time.
 const HASTE: f64 = 2.0;
+/// Mass, in units of that of the subsystem, below which others feel the members as one of this mass does: a light body feels
+/// them although it does not perturb them.
+const LIGHT: f64 = 0.125;
 /// Number of steps of the centre of mass for which a list of neighbours holds.
 const LISTED_STEPS: u64 = 8;
-/// Largest product of the slow-down factor and the sum of the tidal perturbations.
-const SLOWEST: f64 = 1e-4;
 /// Perturbation, in units of the smallest one that is felt, from which on others feel the members of a subsystem that is not
 /// settled.
 const OPEN: f64 = 10.0;
-/// Largest slowed-down period in units of the shortest time in which the surroundings change.
-const SLOWEST_PERIOD: f64 = 0.2;
 
 /// Particle or other subsystem that may feel the members of a subsystem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct Near {
     pub star: u32,
     /// Square of the distance within which it does.
     pub outer2: f64,
+    /// True if both feel each other in the mean over the orbit of the subsystem, a pair.
+    pub is_mean: bool,
 }
 
 /// Subsystem: its centre of mass is a particle of the integration.
@@ -52,8 +54,6 @@ pub struct Group {
     pub time: Time,
     /// Moment at which the subsystem formed.
     pub formed: Time,
-    /// Factor by which the internal motion is slowed down: a power of two.
-    pub slow_down: f64,
     /// Size: distance that its perturbation is measured by.
     pub size: f64,
     /// Σ m/r³ of all others at the last look.
@@ -66,6 +66,8 @@ pub struct Group {
     pub far: Option<Far>,
     /// True while the motion is integrated with the perturbation of others.
     pub is_perturbed: bool,
+    /// The pair as those feel it that do so in the mean over its orbit, at some moment.
+    pub ring: Option<(Time, Ring)>,
 }
 
 /// Kepler elements of a bound pair.
@@ -99,14 +101,9 @@ pub fn pericentre(pos: Vec3, vel: Vec3, mu: f64) -> f64 {
 
 /// Returns the elements of two bound bodies.
 fn pair_elements(motion: &Motion) -> Option<Elements> {
-    let [m1, m2] = motion.masses()[..] else { return None };
-    let ((pos, vel), mu) = (motion.pair(), m1 + m2);
-    let beta = if m1 * m2 > 0.0 {
-        2.0 * motion.binding() * mu / (m1 * m2)
-    } else {
-        2.0 * mu / pos.norm() - vel.norm_squared()
-    };
-    elements(pos, vel, mu, beta)
+    let (_, beta) = motion.pair_constants()?;
+    let (pos, vel) = motion.pair();
+    elements(pos, vel, motion.total_mass(), beta)
 }
 
 /// Returns the distance at apocentre of two bound bodies.
@@ -132,13 +129,13 @@ impl Group {
             motion,
             time: now,
             formed: now,
-            slow_down: 1.0,
             size: 0.0,
             field,
             near: Vec::new(),
             near_until: now,
             far: None,
             is_perturbed: false,
+            ring: None,
         }
     }
 
@@ -149,7 +146,7 @@ impl Group {
 
     /// Returns the total mass.
     pub fn mass(&self) -> f64 {
-        self.motion.masses().iter().sum()
+        self.motion.total_mass()
     }
 
     /// Returns the elements of a pair that is bound.
@@ -194,7 +191,7 @@ impl Group {
     }
 
     /// Returns true if an inner subsystem may be perturbed before the next step of the centre of mass.
-    fn is_watched(&self, rules: &Rules) -> bool {
+    pub fn is_watched(&self, rules: &Rules) -> bool {
         let [m1, m2] = self.motion.masses()[..] else { return self.bodies.iter().any(|body| body.inner().is_some()) };
         let (pos, vel) = self.motion.pair();
         let nearest = pericentre(pos, vel, m1 + m2);
@@ -225,7 +222,7 @@ impl Group {
             0.2 * r / (vel.norm() + (mass / r).sqrt())
         };
         if let Some(pair) = self.settled(rules) {
-            let turn = self.slow_down * pair.period / STEPS_A_PERIOD;
+            let turn = pair.period / STEPS_A_PERIOD;
             return if self.is_watched(rules) { turn.min(passage()) } else { turn };
         }
         if self.bodies.len() == 2 {
@@ -242,9 +239,7 @@ impl Group {
 
     /// Returns the state of the members as others see it.
     pub fn members(&self) -> Members {
-        let mut speeds = self.motion.speeds();
-        speeds.iter_mut().for_each(|u| *u /= self.slow_down);
-        Members { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds }
+        Members { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: self.motion.speeds() }
     }
 
     /// Advances the internal motion to `now`; the centre of mass is the particle `here` of the units.
@@ -258,12 +253,13 @@ impl Group {
             let ((pos, vel), mass) = (at(&units.all, here, clock, self.time), self.mass());
             let comes = |(k, outer2): &(usize, f64)| {
                 let (x, v) = at(&units.all, *k, clock, self.time);
-                nearest((x - pos, v - vel), mass + units.all.mass[*k], dt) < outer2.sqrt()
+                comes_within((x - pos, v - vel), mass + units.all.mass[*k], dt, *outer2)
             };
-            let near = self.near.iter().map(|near| (units.of_star(near.star), near.outer2)).filter(comes).collect();
+            let near = self.near.iter().filter(|near| !near.is_mean);
+            let near = near.map(|near| (units.of_star(near.star), near.outer2)).filter(comes).collect();
             let far = self.far.map(|far| (far, clock.between(far.from, self.time)));
-            let tides = Tides { units, clock, from: self.time, slow_down: self.slow_down, here, near, far };
-            self.motion.advance(dt / self.slow_down, Some(&tides))?;
+            let tides = Tides { units, clock, from: self.time, here, near, far };
+            self.motion.advance(dt, Some(&tides))?;
         } else {
             self.motion.advance(dt, None)?;
         }
@@ -275,46 +271,73 @@ impl Group {
     pub fn at(&self, units: &Units, clock: &Clock, now: Time) -> Result<Self> {
         let mut later = self.clone();
         later.advance(units, clock, now)?;
+        later.turn(units, clock);
+        later.resolve(units, clock);
         Ok(later)
     }
 
     /// Renews the list of those that may feel the members within the next steps of the centre of mass, of level `step`.
-    pub fn list(&mut self, units: &Units, clock: &Clock, rules: &Rules, now: Time, step: Level) {
+    pub fn list(
+        &mut self,
+        (units, clock, rules): (&Units, &Clock, &Rules),
+        positions: &Positions,
+        (now, step): (Time, Level),
+    ) {
         let here = units.of_star(self.members[0]);
         let (pos, vel) = at(&units.all, here, clock, now);
-        let (mass, time) = (self.mass(), clock.dt_max.min(LISTED_STEPS as f64 * step.step(clock.dt_max)));
-        self.near.clear();
-        let is_settled = self.settled(rules).is_some();
-        self.far = None;
+        let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), self.settled(rules).is_some());
         let least = self.least(rules, is_settled);
-        let mut far = Far { from: now, tide: Matrix3::zeros(), change: Matrix3::zeros() };
-        for k in (0..units.all.len()).filter(|&k| k != here) {
-            let (x, v) = at(&units.all, k, clock, now);
-            let mut rest = 1.0;
-            if let Some(near) = self.feels(units, least, k, (x - pos, v - vel), mass, time) {
-                rest -= coupling::factor((x - pos).norm_squared(), near.outer2);
-                self.near.push(near);
-            }
-            if !is_settled && rest > 0.0 {
-                far.add(rest * units.all.mass[k], x - pos, v - vel);
-            }
+        // The list of a settled pair holds for some steps, in which others come by a part of the distance that counts.
+        let distance = self.size * cube_root(2.0 / (mass * least));
+        let typical = distance * cube_root(mass);
+        let mut steps = if is_settled { LISTED_STEPS } else { 1 };
+        while steps > 1 && HASTE * steps as f64 * dt * vel.norm() > 0.5 * typical {
+            steps /= 2;
         }
-        self.far = (!is_settled).then_some(far);
-        let steps = if is_settled { LISTED_STEPS } else { 0 };
+        let time = steps as f64 * dt;
         self.near_until = Time(now.0.saturating_add(steps * step.ticks()));
+        let before = std::mem::take(&mut self.near);
+        let mut add = |k: usize| {
+            let (x, v) = at(&units.all, k, clock, now);
+            if let Some(near) = self.feels(units, least, k, (x - pos, v - vel), mass, time) {
+                let known = before.binary_search_by_key(&near.star, |near| near.star);
+                self.near.push(Near { is_mean: known.is_ok_and(|known| before[known].is_mean), ..near });
+            }
+        };
+        let fall = (2.0 * mass / typical).sqrt();
+        positions.within(
+            here,
+            Reach { distance, least: cube_root(LIGHT * mass), time: HASTE * time, speed: fall },
+            &mut add,
+        );
+        self.far = (!is_settled).then(|| self.far_field(units, clock, now));
     }
 
-    /// Adds unit `k`, which is new, to the list if it belongs there.
-    pub fn list_new(&mut self, units: &Units, clock: &Clock, rules: &Rules, now: Time, k: usize) {
+    /// Returns the tidal field of all others, as far as they are not on the list.
+    fn far_field(&self, units: &Units, clock: &Clock, now: Time) -> Far {
+        let here = units.of_star(self.members[0]);
+        let (pos, vel) = at(&units.all, here, clock, now);
+        let mut far = Far { from: now, tide: Matrix3::zeros(), change: Matrix3::zeros() };
+        let mut near = self.near.iter().peekable();
+        for (k, &star) in units.stars.iter().enumerate().filter(|(k, _)| *k != here) {
+            let (x, v) = at(&units.all, k, clock, now);
+            let r = x - pos;
+            let felt = near.next_if(|near| near.star == star);
+            let rest = 1.0 - felt.map_or(0.0, |near| coupling::factor(r.norm_squared(), near.outer2));
+            if rest > 0.0 {
+                far.add(rest * units.all.mass[k], r, v - vel);
+            }
+        }
+        far
+    }
+
+    /// Returns unit `k`, which is new, if it belongs to the list.
+    pub fn felt_by_new(&self, units: &Units, clock: &Clock, rules: &Rules, now: Time, k: usize) -> Option<Near> {
         let here = units.of_star(self.members[0]);
         let ((pos, vel), (x, v)) = (at(&units.all, here, clock, now), at(&units.all, k, clock, now));
         let time = clock.between(now, self.near_until.max(now));
-        if let Some(near) =
-            self.feels(units, self.least(rules, self.far.is_none()), k, (x - pos, v - vel), self.mass(), time)
-        {
-            let place = self.near.partition_point(|other| other.star < near.star);
-            self.near.insert(place, near);
-        }
+        let least = self.least(rules, self.far.is_none());
+        self.feels(units, least, k, (x - pos, v - vel), self.mass(), time)
     }
 
     /// Returns the smallest perturbation with which others feel the members.
@@ -324,44 +347,9 @@ impl Group {
 
     fn feels(&self, units: &Units, least: f64, k: usize, state: (Vec3, Vec3), mass: f64, time: f64) -> Option<Near> {
         let other = units.all.mass[k];
-        let cube = self.size * self.size * self.size * (2.0 * other / (mass * least));
-        let least_distance = nearest(state, mass + other, time);
-        (least_distance <= 0.0 || least_distance * least_distance * least_distance < cube).then(|| {
-            let outer = cube_root(cube);
-            Near { star: units.stars[k], outer2: outer * outer }
-        })
-    }
-
-    /// Decides whether others perturb the members before the centre of mass, now of level `step`, moves again, and by how much the
-    /// internal motion is slowed down. The motion must be that of `now` unless it is alone.
-    pub fn attend(&mut self, units: &Units, clock: &Clock, rules: &Rules, now: Time, step: Level) -> Result<()> {
-        let here = units.of_star(self.members[0]);
-        let (pos, vel) = at(&units.all, here, clock, now);
-        let (mass, dt) = (self.mass(), step.step(clock.dt_max));
-        let (mut is_perturbed, mut sum, mut shortest) = (false, 0.0, f64::INFINITY);
-        for near in &self.near {
-            let k = units.of_star(near.star);
-            let (x, v) = at(&units.all, k, clock, now);
-            let (x, v, m) = (x - pos, v - vel, units.all.mass[k]);
-            let (r2, total) = (x.norm_squared(), mass + m);
-            is_perturbed |= nearest((x, v), total, dt) < near.outer2.sqrt();
-            let r = r2.sqrt();
-            sum += 2.0 * m / mass * (self.size / r) * (self.size / r) * (self.size / r);
-            shortest = shortest.min(r / (v.norm_squared() + total / r).sqrt());
-        }
-        let mut slow_down = 1.0;
-        is_perturbed |= self.far.is_some();
-        if let Some(pair) = self.settled(rules).filter(|_| is_perturbed && !self.is_watched(rules)) {
-            let most = (SLOWEST / sum).min(SLOWEST_PERIOD * shortest / pair.period);
-            while 2.0 * slow_down <= most {
-                slow_down *= 2.0;
-            }
-        }
-        if (is_perturbed, slow_down) != (self.is_perturbed, self.slow_down) {
-            self.advance(units, clock, now)?;
-        }
-        (self.is_perturbed, self.slow_down) = (is_perturbed, slow_down);
-        Ok(())
+        let outer = self.size * cube_root(2.0 * other.max(LIGHT * mass) / (mass * least));
+        let near = Near { star: units.stars[k], outer2: outer * outer, is_mean: false };
+        comes_within(state, mass + other, time, near.outer2).then_some(near)
     }
 
     /// Returns true if its motion has to be known wherever its centre of mass moves.
@@ -370,36 +358,12 @@ impl Group {
     }
 }
 
-/// Returns a bound from below of the distance of a body at this relative position and velocity within a time.
-fn nearest((pos, vel): (Vec3, Vec3), mass: f64, time: f64) -> f64 {
-    let r = pos.norm();
-    r - HASTE * time * (vel.norm_squared() + 2.0 * mass / r).sqrt()
-}
-
-/// Returns the cube root of a positive number by Newton's method: the same bits on every machine, unlike that of a
-/// system's library.
-fn cube_root(x: f64) -> f64 {
-    if !(x > 0.0 && x.is_finite()) {
-        return x;
-    }
-    // A third of the exponent is within a factor of two of it.
-    let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
-    for _ in 0..6 {
-        root -= (root - x / (root * root)) / 3.0;
-    }
-    root
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn verify_cube_roots() {
-        for x in [1e-300, 1e-12, 0.3, 1.0, 8.0, 27.0, 1e6, 3e200] {
-            let root = cube_root(x);
-            assert!((root * root * root / x - 1.0).abs() < 1e-15, "{x}: {root}");
-        }
-        assert_eq!(cube_root(0.0), 0.0);
+/// Returns true if a body at this relative position and velocity may come within a distance in a time.
+pub fn comes_within((pos, vel): (Vec3, Vec3), mass: f64, time: f64, distance2: f64) -> bool {
+    let r2 = pos.norm_squared();
+    r2 < distance2 || {
+        let (r, way) = (r2.sqrt(), HASTE * time);
+        let rest = r - distance2.sqrt();
+        rest * rest < way * way * (vel.norm_squared() + 2.0 * mass / r)
     }
 }

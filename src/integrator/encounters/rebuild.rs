@@ -168,6 +168,7 @@ impl Encounters {
         groups.sort_unstable_by_key(|group| group.members[0]);
         self.particles = units.all.clone();
         self.subsystems.units = units;
+        self.subsystems.index(self.ids.len());
         self.positions.clear();
         Ok(begun)
     }

@@ -2,6 +2,7 @@
 
 use super::bodies::{Body, Few};
 use super::group::{Group, Near};
+use super::ring::Ring;
 use super::tides::Far;
 use crate::error::{Error, Result};
 use crate::few_body::{Motion, Parts};
@@ -33,16 +34,22 @@ impl SubsystemState {
 
     fn group(&mut self, group: &Group, units: &Particles, place: usize) {
         self.few(&group.bodies, &group.motion, group.time);
-        let flags = u64::from(group.is_perturbed) + 2 * u64::from(group.far.is_some());
+        let flags =
+            u64::from(group.is_perturbed) + 2 * u64::from(group.far.is_some()) + 4 * u64::from(group.ring.is_some());
         self.words.extend([group.formed.0, group.near_until.0, flags, group.near.len() as u64]);
-        self.numbers.extend([group.slow_down, group.size, group.field]);
+        self.numbers.extend([group.size, group.field]);
         for near in &group.near {
-            self.words.push(u64::from(near.star));
+            self.words.push(2 * u64::from(near.star) + u64::from(near.is_mean));
             self.numbers.push(near.outer2);
         }
         if let Some(Far { from, tide, change }) = &group.far {
             self.words.push(from.0);
             self.numbers.extend_from_slice(tide.as_slice());
+            self.numbers.extend_from_slice(change.as_slice());
+        }
+        if let Some((time, Ring { moments, change })) = &group.ring {
+            self.words.push(time.0);
+            self.numbers.extend_from_slice(moments.as_slice());
             self.numbers.extend_from_slice(change.as_slice());
         }
         self.words.extend([units.time[place].0, u64::from(units.step[place].0)]);
@@ -156,16 +163,20 @@ impl Reader<'_> {
     fn group(&mut self) -> Result<(Group, Centre)> {
         let mut group = Group::new(self.few()?, 0.0);
         let [formed, near_until, flags, near] = self.words()?;
-        [group.slow_down, group.size, group.field] = self.numbers()?;
+        [group.size, group.field] = self.numbers()?;
         (group.formed, group.near_until, group.is_perturbed) = (Time(formed), Time(near_until), flags & 1 == 1);
         for _ in 0..near {
             let ([star], [outer2]) = (self.words()?, self.numbers()?);
-            group.near.push(Near { star: self.star(star)?, outer2 });
+            group.near.push(Near { star: self.star(star / 2)?, outer2, is_mean: star % 2 == 1 });
         }
+        let matrix = |numbers: [f64; 9]| Matrix3::from_column_slice(&numbers);
         if flags & 2 == 2 {
             let ([from], tide, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);
-            let matrix = |numbers: [f64; 9]| Matrix3::from_column_slice(&numbers);
             group.far = Some(Far { from: Time(from), tide: matrix(tide), change: matrix(change) });
+        }
+        if flags & 4 == 4 {
+            let ([time], moments, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);
+            group.ring = Some((Time(time), Ring { moments: matrix(moments), change: matrix(change) }));
         }
         let ([time, step], [mass, pot]) = (self.words()?, self.numbers()?);
         let state = [self.vector()?, self.vector()?, self.vector()?, self.vector()?];

@@ -7,6 +7,9 @@ use crate::time::{Clock, Time};
 /// Number of partial sums, which fixes the order of the additions for any width of vector units.
 const LANES: usize = 8;
 
+/// Number of particles that are looked at together in a search.
+const SEARCHED: usize = 16;
+
 /// Tidal field at a particle in units of G: m/r³ of each other one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surroundings {
@@ -23,8 +26,24 @@ pub struct Surroundings {
 pub struct Positions {
     now: Option<Time>,
     mass: Vec<f64>,
+    /// Cube roots of the masses.
+    root: Vec<f64>,
     place: [Vec<f64>; 3],
+    speed: Vec<f64>,
     weight: Vec<f64>,
+}
+
+/// Bounds of a search for particles that may come near.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// Distance that counts as near, in units of the cube root of the mass.
+    pub distance: f64,
+    /// Smallest cube root of a mass that counts there.
+    pub least: f64,
+    /// Time, with a safety factor.
+    pub time: f64,
+    /// Speed that is added to those of both.
+    pub speed: f64,
 }
 
 impl Positions {
@@ -38,17 +57,44 @@ impl Positions {
         if self.now == Some(now) {
             return;
         }
-        let Self { mass, place: [x, y, z], .. } = self;
+        let Self { mass, root, place: [x, y, z], speed, .. } = self;
         [&mut *x, &mut *y, &mut *z].into_iter().for_each(Vec::clear);
-        mass.clone_from(&p.mass);
+        mass.resize(p.len(), 0.0);
+        root.resize(p.len(), 0.0);
+        for ((mass, root), new) in mass.iter_mut().zip(root).zip(&p.mass).filter(|((mass, _), new)| **mass != **new) {
+            (*mass, *root) = (*new, cube_root(*new));
+        }
         for i in 0..p.len() {
             let (pos, _) = at(p, i, clock, now);
             x.push(pos.x);
             y.push(pos.y);
             z.push(pos.z);
         }
+        speed.clear();
+        speed.extend(p.vel.iter().map(|v| v.norm_squared().sqrt()));
         self.weight.resize(p.len(), 0.0);
         self.now = Some(now);
+    }
+
+    /// Calls `found` for all particles, ascending, that may come near particle `i`: with a bound of their motion.
+    pub fn within(&self, i: usize, reach: Reach, mut found: impl FnMut(usize)) {
+        let Self { root, place: [x, y, z], speed, .. } = self;
+        let (x0, y0, z0, slack) = (x[i], y[i], z[i], reach.time * (speed[i] + reach.speed));
+        let is_within = |k: usize| {
+            let (x, y, z) = (x[k] - x0, y[k] - y0, z[k] - z0);
+            let most = reach.distance * root[k].max(reach.least) + (slack + reach.time * speed[k]);
+            x * x + y * y + z * z < most * most
+        };
+        let n = x.len();
+        let mut begin = 0;
+        while begin < n {
+            let end = n.min(begin + SEARCHED);
+            // Without branches, for the compiler's vector code: most parts have none.
+            if (begin..end).fold(false, |any, k| any | is_within(k)) {
+                (begin..end).filter(|&k| k != i && is_within(k)).for_each(&mut found);
+            }
+            begin = end;
+        }
     }
 
     /// Returns the surroundings of particle `i`; [`None`] if there is no other one with a mass.
@@ -82,9 +128,32 @@ pub fn at(p: &Particles, i: usize, clock: &Clock, now: Time) -> (Vec3, Vec3) {
     predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], clock.between(p.time[i], now))
 }
 
+/// Returns the cube root of a positive number by Newton's method: the same bits on every machine, unlike that of a
+/// system's library.
+pub fn cube_root(x: f64) -> f64 {
+    if !(x > 0.0 && x.is_finite()) {
+        return x;
+    }
+    // A third of the exponent is within a factor of two of it.
+    let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
+    for _ in 0..6 {
+        root -= (root - x / (root * root)) / 3.0;
+    }
+    root
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn verify_cube_roots() {
+        for x in [1e-300, 1e-12, 0.3, 1.0, 8.0, 27.0, 1e6, 3e200] {
+            let root = cube_root(x);
+            assert!((root * root * root / x - 1.0).abs() < 1e-15, "{x}: {root}");
+        }
+        assert_eq!(cube_root(0.0), 0.0);
+    }
 
     #[test]
     fn the_strongest_neighbour_and_the_rest() {

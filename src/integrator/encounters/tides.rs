@@ -39,8 +39,6 @@ pub struct Tides<'a> {
     pub clock: &'a Clock,
     /// Moment at which the motion begins.
     pub from: Time,
-    /// Slow-down factor.
-    pub slow_down: f64,
     /// The centre of mass.
     pub here: usize,
     /// Units on the list with squares of their outer radii.
@@ -54,12 +52,12 @@ impl Tide for Tides<'_> {
         let place = |i: usize| {
             let p = &self.units.all;
             // A unit that moved since then: the motion is advanced before anyone on the list moves.
-            let dt = self.clock.between(p.time[i], self.from) + self.slow_down * time;
+            let dt = self.clock.between(p.time[i], self.from) + time;
             predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt).0
         };
         acc.fill(Vec3::zeros());
         if let Some((far, since)) = self.far {
-            let tide = far.tide + far.change * (since + self.slow_down * time);
+            let tide = far.tide + far.change * (since + time);
             acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = tide * offset);
         }
         let centre = place(self.here);
