@@ -297,19 +297,21 @@ impl Group {
         let time = steps as f64 * dt;
         self.near_until = Time(now.0.saturating_add(steps * step.ticks()));
         let before = std::mem::take(&mut self.near);
-        let mut add = |k: usize| {
-            let (x, v) = at(&units.all, k, clock, now);
-            if let Some(near) = self.feels(units, least, k, (x - pos, v - vel), mass, time) {
-                let known = before.binary_search_by_key(&near.star, |near| near.star);
-                self.near.push(Near { is_mean: known.is_ok_and(|known| before[known].is_mean), ..near });
-            }
+        let reach = Reach {
+            distance,
+            least: cube_root(LIGHT * mass),
+            time: HASTE * time,
+            speed: (2.0 * mass / typical).sqrt(),
         };
-        let fall = (2.0 * mass / typical).sqrt();
-        positions.within(
-            here,
-            Reach { distance, least: cube_root(LIGHT * mass), time: HASTE * time, speed: fall },
-            &mut add,
-        );
+        positions.within(here, reach, |k, outer| {
+            let (x, v) = at(&units.all, k, clock, now);
+            if comes_within((x - pos, v - vel), mass + units.all.mass[k], time, outer * outer) {
+                let star = units.stars[k];
+                let known = before.binary_search_by_key(&star, |near| near.star);
+                let is_mean = known.is_ok_and(|known| before[known].is_mean);
+                self.near.push(Near { star, outer2: outer * outer, is_mean });
+            }
+        });
         self.far = (!is_settled).then(|| self.far_field(units, clock, now));
     }
 
@@ -335,21 +337,16 @@ impl Group {
     pub fn felt_by_new(&self, units: &Units, clock: &Clock, rules: &Rules, now: Time, k: usize) -> Option<Near> {
         let here = units.of_star(self.members[0]);
         let ((pos, vel), (x, v)) = (at(&units.all, here, clock, now), at(&units.all, k, clock, now));
-        let time = clock.between(now, self.near_until.max(now));
+        let (time, mass, other) = (clock.between(now, self.near_until.max(now)), self.mass(), units.all.mass[k]);
         let least = self.least(rules, self.far.is_none());
-        self.feels(units, least, k, (x - pos, v - vel), self.mass(), time)
+        let outer = self.size * cube_root(2.0 / (mass * least)) * cube_root(other.max(LIGHT * mass));
+        let near = Near { star: units.stars[k], outer2: outer * outer, is_mean: false };
+        comes_within((x - pos, v - vel), mass + other, time, near.outer2).then_some(near)
     }
 
     /// Returns the smallest perturbation with which others feel the members.
     fn least(&self, rules: &Rules, is_settled: bool) -> f64 {
         if is_settled { rules.perturbation } else { OPEN * rules.perturbation }
-    }
-
-    fn feels(&self, units: &Units, least: f64, k: usize, state: (Vec3, Vec3), mass: f64, time: f64) -> Option<Near> {
-        let other = units.all.mass[k];
-        let outer = self.size * cube_root(2.0 * other.max(LIGHT * mass) / (mass * least));
-        let near = Near { star: units.stars[k], outer2: outer * outer, is_mean: false };
-        comes_within(state, mass + other, time, near.outer2).then_some(near)
     }
 
     /// Returns true if its motion has to be known wherever its centre of mass moves.

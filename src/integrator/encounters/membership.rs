@@ -21,8 +21,8 @@ const BREAKS: f64 = 0.2;
 const JOINS: f64 = 0.03;
 const LEAVES: f64 = 0.008;
 /// Perturbation, in units of the smallest one that is felt, from which on a bound companion joins, and below which it leaves.
-const JOINS_BOUND: f64 = 10.0;
-const LEAVES_BOUND: f64 = 2.5;
+const JOINS_BOUND: f64 = 40.0;
+const LEAVES_BOUND: f64 = 10.0;
 /// Largest number of members of subsystems that form of settled ones, and of others.
 const MOST_SETTLED: usize = 5;
 const MOST: usize = 8;

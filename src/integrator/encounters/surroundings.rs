@@ -76,13 +76,15 @@ impl Positions {
         self.now = Some(now);
     }
 
-    /// Calls `found` for all particles, ascending, that may come near particle `i`: with a bound of their motion.
-    pub fn within(&self, i: usize, reach: Reach, mut found: impl FnMut(usize)) {
+    /// Calls `found` for all particles, ascending, that may come near particle `i`, by a bound of their motion, and with the
+    /// distance that counts.
+    pub fn within(&self, i: usize, reach: Reach, mut found: impl FnMut(usize, f64)) {
         let Self { root, place: [x, y, z], speed, .. } = self;
         let (x0, y0, z0, slack) = (x[i], y[i], z[i], reach.time * (speed[i] + reach.speed));
+        let distance = |k: usize| reach.distance * root[k].max(reach.least);
         let is_within = |k: usize| {
             let (x, y, z) = (x[k] - x0, y[k] - y0, z[k] - z0);
-            let most = reach.distance * root[k].max(reach.least) + (slack + reach.time * speed[k]);
+            let most = distance(k) + (slack + reach.time * speed[k]);
             x * x + y * y + z * z < most * most
         };
         let n = x.len();
@@ -91,7 +93,7 @@ impl Positions {
             let end = n.min(begin + SEARCHED);
             // Without branches, for the compiler's vector code: most parts have none.
             if (begin..end).fold(false, |any, k| any | is_within(k)) {
-                (begin..end).filter(|&k| k != i && is_within(k)).for_each(&mut found);
+                (begin..end).filter(|&k| k != i && is_within(k)).for_each(|k| found(k, distance(k)));
             }
             begin = end;
         }

@@ -22,12 +22,25 @@ pub struct Far {
 impl Far {
     /// Adds a body at relative position `r` with relative velocity `v`.
     pub fn add(&mut self, mass: f64, r: Vec3, v: Vec3) {
-        let (r2, one) = (r.norm_squared(), Matrix3::identity());
+        // m (3 r rᵀ / r² − 1) / r³ and its derivative; both are symmetric.
+        let r2 = r.norm_squared();
         let m_r3 = mass / (r2 * r2.sqrt());
-        let (outer, rv) = (r * r.transpose(), r.dot(&v) / r2);
-        let mixed = r * v.transpose();
-        self.tide += (outer * (3.0 / r2) - one) * m_r3;
-        self.change += ((mixed + mixed.transpose() - outer * (5.0 * rv)) * (3.0 / r2) + one * (3.0 * rv)) * m_r3;
+        let (per_r2, rv) = (3.0 * m_r3 / r2, r.dot(&v) / r2);
+        let along = r * (per_r2 * 5.0 * rv);
+        for i in 0..3 {
+            for k in 0..=i {
+                let tide = per_r2 * r[i] * r[k];
+                let change = per_r2 * (r[i] * v[k] + v[i] * r[k]) - along[i] * r[k];
+                self.tide[(i, k)] += tide;
+                self.change[(i, k)] += change;
+                if i != k {
+                    self.tide[(k, i)] += tide;
+                    self.change[(k, i)] += change;
+                }
+            }
+            self.tide[(i, i)] -= m_r3;
+            self.change[(i, i)] += 3.0 * rv * m_r3;
+        }
     }
 }
 
