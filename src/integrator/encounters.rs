@@ -13,6 +13,7 @@ mod coupling;
 mod field;
 mod group;
 mod membership;
+mod nested;
 mod rebuild;
 mod ring;
 mod settings;
@@ -195,10 +196,7 @@ impl Encounters {
         let ends = |group: &Group| ended.binary_search(&group.members[0]).is_ok();
         self.subsystems.advance(now, |_, group| group.is_perturbed || ends(group))?;
         let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
-        for group in groups.iter_mut().filter(|group| ends(group)) {
-            group.turn(units, clock);
-            group.resolve(units, clock);
-        }
+        groups.iter_mut().filter(|group| ends(group)).for_each(|group| group.resolve(units, clock, now));
         let begun = self.rebuild(now, changes)?;
         self.prepare(now, &begun)?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
@@ -223,6 +221,7 @@ impl Encounters {
                 if group.members[0] == star {
                     group.field = field;
                     group.measure(&self.subsystems.rules);
+                    group.nest(now);
                     self.subsystems.list(place, &self.positions, now, step);
                     self.subsystems.attend(place, now, step)?;
                 } else if begun.binary_search(&group.members[0]).is_err() {

@@ -15,7 +15,7 @@ use crate::time::{Clock, Level, Time};
 use nalgebra::Matrix3;
 
 /// Number of times that the binding energy at a place on the orbit is computed: it changes the place by less each time.
-const REFINED: usize = 3;
+pub const REFINED: usize = 3;
 
 impl Group {
     /// Decides how the internal motion goes on until the centre of mass, now of level `step`, moves again: who of the others feels
@@ -26,6 +26,7 @@ impl Group {
             self.advance(units, clock, now)?;
             self.turn(units, clock);
         }
+        self.turn_nested(clock, now);
         let here = units.of_star(self.members[0]);
         let (pos, vel) = at(&units.all, here, clock, now);
         let (mass, dt) = (self.mass(), step.step(clock.dt_max));
@@ -100,7 +101,7 @@ impl Group {
 
     /// Turns the orbit, since the moment of the ring, as those do that are felt in the mean. The motion must be that of
     /// [`time`](Self::time).
-    pub(super) fn turn(&mut self, units: &Units, clock: &Clock) {
+    fn turn(&mut self, units: &Units, clock: &Clock) {
         let Some((from, _)) = self.ring.filter(|(from, _)| *from < self.time) else { return };
         if let Some(before) = Orbit::of(&self.motion) {
             let dt = clock.between(from, self.time);
@@ -116,18 +117,21 @@ impl Group {
         Some(Orbit::of(motion)?.ring(reduced, &self.mean_tide(units, clock, self.time, 0.0)))
     }
 
-    /// Moves the pair from its orbit in the mean to that of the present place, at its time.
-    pub(super) fn resolve(&mut self, units: &Units, clock: &Clock) {
-        if self.ring.take().is_none() {
-            return;
+    /// Moves all pairs that are followed in the mean over their orbits to their present places, at `now`, which the motion has
+    /// reached.
+    pub(super) fn resolve(&mut self, units: &Units, clock: &Clock, now: Time) {
+        self.turn(units, clock);
+        self.turn_nested(clock, now);
+        if self.ring.take().is_some() {
+            let mean = self.motion.clone();
+            for _ in 0..REFINED {
+                let felt = self.near.iter().filter(|near| near.is_mean);
+                let difference = self.less_than_mean(&mean, &self.motion, felt, units, clock);
+                self.motion = bound_by(&mean, -difference);
+            }
+            self.near.iter_mut().for_each(|near| near.is_mean = false);
         }
-        let mean = self.motion.clone();
-        for _ in 0..REFINED {
-            let felt = self.near.iter().filter(|near| near.is_mean);
-            let difference = self.less_than_mean(&mean, &self.motion, felt, units, clock);
-            self.motion = bound_by(&mean, -difference);
-        }
-        self.near.iter_mut().for_each(|near| near.is_mean = false);
+        self.resolve_nested();
     }
 
     /// Returns the energy of the coupling with others in the mean over an orbit less that at the place of the `present` motion.
@@ -153,7 +157,7 @@ impl Group {
 }
 
 /// Returns a pair with an energy added to its binding energy: its orbit changes in size alone.
-fn bound_by(motion: &Motion, energy: f64) -> Motion {
+pub fn bound_by(motion: &Motion, energy: f64) -> Motion {
     let mut changed = motion.clone();
     let ((pos, vel), constants) = (motion.pair(), motion.pair_constants());
     if let Some((reduced, beta)) = constants.filter(|(reduced, beta)| 0.5 * reduced * beta + energy > 0.0) {

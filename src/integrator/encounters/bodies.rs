@@ -1,5 +1,10 @@
-//! Bodies of a subsystem: stars, and inner subsystems that nothing disturbs, which move on their own orbits as if they were alone.
+//! Bodies of a subsystem: stars, and inner subsystems that nothing disturbs much, which move on their own orbits as if they were alone.
+//!
+//! The binding energy of an inner subsystem holds what the other bodies add to it: where it begins to be one body, and where it ends,
+//! the potential energy of its stars beside the others, less that of a point, goes over to it and back, so that the sum stays.
 
+use super::averaged::{REFINED, bound_by};
+use super::coupling::{self, Members};
 use crate::error::Result;
 use crate::few_body::Motion;
 use crate::particles::Vec3;
@@ -80,6 +85,34 @@ impl Few {
         Ok(later)
     }
 
+    /// Returns the potential energy of its members, at its time, beside bodies at these places relative to its centre of
+    /// mass, less that of a point.
+    pub fn beside(&self, others: impl Iterator<Item = (f64, Vec3)>) -> f64 {
+        let members = Members { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: Vec::new() };
+        others.map(|(mass, pos)| mass * coupling::potential(&members, pos)).sum()
+    }
+
+    /// Returns it as it is at `now`, as an inner subsystem beside others, with its own energy alone.
+    pub fn opened(&self, clock: &Clock, now: Time, others: impl Iterator<Item = (f64, Vec3)> + Clone) -> Result<Self> {
+        let mut few = self.at(clock, now.max(self.time))?;
+        let held = few.motion.clone();
+        for _ in 0..REFINED {
+            few.motion = bound_by(&held, few.beside(others.clone()));
+        }
+        Ok(few)
+    }
+
+    /// Returns it as an inner subsystem beside others.
+    pub fn closed(mut self, others: impl Iterator<Item = (f64, Vec3)>) -> Self {
+        self.motion = bound_by(&self.motion, -self.beside(others));
+        self
+    }
+
+    /// Returns the elements of two bound bodies.
+    pub fn elements(&self) -> Option<super::group::Elements> {
+        super::group::pair_elements(&self.motion)
+    }
+
     /// Returns the distance at apocentre of two bound bodies, otherwise that of now.
     pub fn size(&self) -> f64 {
         super::group::apocentre(&self.motion).unwrap_or_else(|| super::group::extent(&self.motion))
@@ -94,12 +127,15 @@ pub fn placed(bodies: &[Body], motion: &Motion) -> Vec<Placed<Body>> {
 
 /// Returns all stars at `now` with their states relative to the centre of mass of the bodies, whose motion is that of `now`.
 pub fn stars(bodies: &[Body], motion: &Motion, clock: &Clock, now: Time) -> Result<Vec<Placed<u32>>> {
-    let mut found = Vec::new();
-    for Placed { of, mass, pos, vel } in placed(bodies, motion) {
+    let mut found: Vec<Placed<u32>> = Vec::new();
+    let mut rest = &placed(bodies, motion)[..];
+    while let Some((Placed { of, mass, pos, vel }, later)) = rest.split_first() {
         match of {
-            Body::Star(star) => found.push(Placed { of: star, mass, pos, vel }),
+            Body::Star(star) => found.push(Placed { of: *star, mass: *mass, pos: *pos, vel: *vel }),
             Body::Inner(few) => {
-                let few = few.at(clock, now.max(few.time))?;
+                let stars_before = found.iter().map(|star| (star.mass, star.pos - pos));
+                let others = stars_before.chain(later.iter().map(|body| (body.mass, body.pos - pos)));
+                let few = few.opened(clock, now, others)?;
                 let inside = stars(&few.bodies, &few.motion, clock, now)?;
                 found.extend(inside.into_iter().map(|star| Placed {
                     pos: pos + star.pos,
@@ -108,6 +144,7 @@ pub fn stars(bodies: &[Body], motion: &Motion, clock: &Clock, now: Time) -> Resu
                 }));
             }
         }
+        rest = later;
     }
     Ok(found)
 }

@@ -70,14 +70,20 @@ struct Star {
 /// those in the outer one, which have fewer digits.
 fn stars(bodies: &[Body], motion: &Motion, clock: &Clock, now: Time) -> Result<Vec<Star>> {
     let mut found: Vec<Star> = Vec::new();
-    for Placed { of, mass, pos, .. } in placed(bodies, motion) {
+    let mut rest = &placed(bodies, motion)[..];
+    while let Some((Placed { of, mass, pos, .. }, later)) = rest.split_first() {
         let mut inside = match of {
-            Body::Star(star) => vec![Star { star, mass, pos: Vec3::zeros(), acc: Vec3::zeros(), pot: 0.0 }],
+            Body::Star(star) => {
+                vec![Star { star: *star, mass: *mass, pos: Vec3::zeros(), acc: Vec3::zeros(), pot: 0.0 }]
+            }
             Body::Inner(few) => {
-                let few = few.at(clock, now.max(few.time))?;
+                let stars_before = found.iter().map(|star| (star.mass, star.pos - pos));
+                let others = stars_before.chain(later.iter().map(|body| (body.mass, body.pos - pos)));
+                let few = few.opened(clock, now, others)?;
                 stars(&few.bodies, &few.motion, clock, now)?
             }
         };
+        rest = later;
         for star in &mut inside {
             star.pos += pos;
             for other in &mut found {

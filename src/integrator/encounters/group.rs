@@ -68,6 +68,8 @@ pub struct Group {
     pub is_perturbed: bool,
     /// The pair as those feel it that do so in the mean over its orbit, at some moment.
     pub ring: Option<(Time, Ring)>,
+    /// Moment of the orbits of a stable triple or quadruple while they are followed in the mean.
+    pub nested: Option<Time>,
 }
 
 /// Kepler elements of a bound pair.
@@ -100,7 +102,7 @@ pub fn pericentre(pos: Vec3, vel: Vec3, mu: f64) -> f64 {
 }
 
 /// Returns the elements of two bound bodies.
-fn pair_elements(motion: &Motion) -> Option<Elements> {
+pub fn pair_elements(motion: &Motion) -> Option<Elements> {
     let (_, beta) = motion.pair_constants()?;
     let (pos, vel) = motion.pair();
     elements(pos, vel, motion.total_mass(), beta)
@@ -136,6 +138,7 @@ impl Group {
             far: None,
             is_perturbed: false,
             ring: None,
+            nested: None,
         }
     }
 
@@ -192,6 +195,9 @@ impl Group {
 
     /// Returns true if an inner subsystem may be perturbed before the next step of the centre of mass.
     pub fn is_watched(&self, rules: &Rules) -> bool {
+        if self.nested.is_some() {
+            return false;
+        }
         let [m1, m2] = self.motion.masses()[..] else { return self.bodies.iter().any(|body| body.inner().is_some()) };
         let (pos, vel) = self.motion.pair();
         let nearest = pericentre(pos, vel, m1 + m2);
@@ -271,8 +277,7 @@ impl Group {
     pub fn at(&self, units: &Units, clock: &Clock, now: Time) -> Result<Self> {
         let mut later = self.clone();
         later.advance(units, clock, now)?;
-        later.turn(units, clock);
-        later.resolve(units, clock);
+        later.resolve(units, clock, now);
         Ok(later)
     }
 

@@ -6,7 +6,8 @@
 
 use super::bodies::Few;
 use super::coupled::Subsystems;
-use super::group::{Group, elements, pericentre};
+use super::group::{Elements, Group, elements, pericentre};
+use super::nested::is_stable;
 use super::surroundings::{Positions, Surroundings, at};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
@@ -26,6 +27,8 @@ const LEAVES_BOUND: f64 = 10.0;
 /// Largest number of members of subsystems that form of settled ones, and of others.
 const MOST_SETTLED: usize = 5;
 const MOST: usize = 8;
+/// Distance, in sizes of a pair, beyond which another may be the outer one of a stable quadruple.
+const WIDE: f64 = 8.0;
 /// Perturbation, in units of the smallest one that is felt, below which a pair becomes one body of another subsystem.
 const CLOSES: f64 = 0.25;
 
@@ -158,8 +161,13 @@ impl Look<'_> {
             let (unit, other) = (units[side], units[1 - side]);
             self.group(unit).is_some_and(|group| {
                 let size = group.size / nearest;
-                let strength = 2.0 * self.particles.mass[other] / self.particles.mass[unit] * size * size * size;
-                group.settled(&rules).is_some() && strength < CLOSES * rules.perturbation
+                let masses = (self.particles.mass[unit], self.particles.mass[other]);
+                let strength = 2.0 * masses.1 / masses.0 * size * size * size;
+                let is_bound = pair.is_bound_by(1.0);
+                let is_simple = group.bodies.iter().all(|body| body.inner().is_none());
+                let is_stable = |inner| is_bound && is_simple && is_stable(&inner, masses, nearest, false);
+                strength < CLOSES * rules.perturbation && group.settled(&rules).is_some()
+                    || group.settled(&rules).is_some_and(is_stable)
             })
         });
         let number = self.number(units[0], closed[0]) + self.number(units[1], closed[1]);
@@ -197,27 +205,30 @@ impl Look<'_> {
     /// that nothing perturbs become one.
     fn opens(&self, i: usize, group: &Group) -> Option<Change> {
         let least = self.subsystems.rules.perturbation;
-        if let Some((body, _)) = group.perturbed_inner().filter(|(_, most)| *most > least) {
-            return Some(Change::Open(i, body));
-        }
-        if group.bodies.len() < 3 {
+        if group.nested.is_some() && group.is_nested() {
             return None;
         }
-        let mass = group.motion.masses();
-        let inner = group.motion.order().windows(2).filter_map(|two| {
-            let (a, b) = (two[0].min(two[1]), two[0].max(two[1]));
-            let ((pos, vel), mu) = (group.motion.vectors(a, b), mass[a] + mass[b]);
-            let found = elements(pos, vel, mu, 2.0 * mu / pos.norm() - vel.norm_squared())?;
-            let size = found.axis * (1.0 + found.eccentricity);
-            let by = |j: usize| {
-                let nearest = group.motion.vectors(a, j).0.norm().min(group.motion.vectors(b, j).0.norm());
-                let ratio = size / nearest;
-                2.0 * mass[j] / mu * ratio * ratio * ratio
-            };
-            let sum: f64 = (0..mass.len()).filter(|j| ![a, b].contains(j)).map(by).sum();
-            (sum < CLOSES * least).then_some([a, b])
-        });
-        inner.take(1).next().map(|two| Change::Close(i, two))
+        if group.bodies.len() > 2 {
+            let mass = group.motion.masses();
+            let inner = group.motion.order().windows(2).filter_map(|two| {
+                let (a, b) = (two[0].min(two[1]), two[0].max(two[1]));
+                let ((pos, vel), mu) = (group.motion.vectors(a, b), mass[a] + mass[b]);
+                let found = elements(pos, vel, mu, 2.0 * mu / pos.norm() - vel.norm_squared())?;
+                let size = found.axis * (1.0 + found.eccentricity);
+                let by = |j: usize| {
+                    let nearest = group.motion.vectors(a, j).0.norm().min(group.motion.vectors(b, j).0.norm());
+                    let ratio = size / nearest;
+                    2.0 * mass[j] / mu * ratio * ratio * ratio
+                };
+                let sum: f64 = (0..mass.len()).filter(|j| ![a, b].contains(j)).map(by).sum();
+                (sum < CLOSES * least || is_inner(group, [a, b], &found)).then_some([a, b])
+            });
+            if let Some(two) = inner.take(1).next() {
+                return Some(Change::Close(i, two));
+            }
+        }
+        let (body, most) = group.perturbed_inner()?;
+        (most > least).then_some(Change::Open(i, body))
     }
 
     /// Returns the change of the subsystem of unit `i`, if any: it dissolves, splits, or takes up the next body.
@@ -268,6 +279,21 @@ impl Look<'_> {
         let most = if outer.is_bound_by(1.0) { LEAVES_BOUND * self.subsystems.rules.perturbation } else { LEAVES };
         (!outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
     }
+}
+
+/// Returns true if two stars of a subsystem, a binary with these elements, are the inner one of a stable system with the rest.
+fn is_inner(group: &Group, two: [usize; 2], pair: &Elements) -> bool {
+    let rest: Vec<usize> = (0..group.bodies.len()).filter(|k| !two.contains(k)).collect();
+    if rest.len() > 2 || two.iter().any(|&k| group.bodies[k].inner().is_some()) {
+        return false;
+    }
+    let (a, b) = (Part::new(group, &two), Part::new(group, &rest));
+    let (pos, vel, mass) = (b.pos - a.pos, b.vel - a.vel, a.mass + b.mass);
+    let is_bound = 2.0 * mass > pos.norm() * vel.norm_squared();
+    let nearest = pericentre(pos, vel, mass);
+    // The other two of four are the next to become one body.
+    let is_pair = rest.len() == 1 || nearest > WIDE * b.size;
+    is_bound && is_pair && is_stable(pair, (a.mass, b.mass), nearest, false)
 }
 
 /// Part of a subsystem.

@@ -7,7 +7,7 @@ use super::membership::Change;
 use crate::error::Result;
 use crate::few_body::Motion;
 use crate::particles::{Particles, Vec3};
-use crate::time::Time;
+use crate::time::{Clock, Time};
 
 /// Stars that are alone and centres of mass of subsystems, in the order of their lowest stars.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +84,27 @@ fn moved(mut part: Part<'_>, (pos, vel): (Vec3, Vec3)) -> Part<'_> {
     part
 }
 
+/// Mass and place of a body.
+fn points<'a>(parts: &'a [Part<'_>], from: Vec3) -> impl Iterator<Item = (f64, Vec3)> + Clone + 'a {
+    parts.iter().map(move |part| (part.0.mass, part.0.pos - from))
+}
+
+/// Makes a subsystem, if it is to be one body, an inner one beside others. Those that already are inner ones did not feel the
+/// others so far, and take up nothing.
+fn close(parts: &mut [Part<'_>], others: &[Part<'_>]) {
+    if let [(Placed { of: Body::Inner(few), pos, .. }, _)] = parts {
+        **few = few.as_ref().clone().closed(points(others, *pos));
+    }
+}
+
+/// Makes an inner subsystem, if it is alone, one of its own.
+fn open(parts: &mut [Part<'_>], others: &[Part<'_>], clock: &Clock, now: Time) -> Result<()> {
+    if let [(Placed { of: Body::Inner(few), pos, .. }, _)] = parts {
+        **few = few.opened(clock, now, points(others, *pos))?;
+    }
+    Ok(())
+}
+
 impl Encounters {
     /// Returns the unit that two units become; those that are `closed` stay one body each.
     fn joined(&self, units: [usize; 2], closed: [bool; 2], now: Time) -> New {
@@ -99,35 +120,44 @@ impl Encounters {
                 Some(group) => parts(&group.bodies, &group.motion).into_iter().map(|part| moved(part, state)).collect(),
             }
         };
-        unit([0, 1].map(|k| bodies((units[k], closed[k]))).into_iter().flatten().collect(), centre, now)
+        let [mut a, mut b] = [0, 1].map(|k| bodies((units[k], closed[k])));
+        close(&mut a, &b);
+        close(&mut b, &a);
+        a.extend(b);
+        unit(a, centre, now)
     }
 
     /// Returns the units that a change of the subsystem of one unit leads to.
     fn changed(&self, place: usize, group: &Group, change: &Change, now: Time) -> Result<Vec<New>> {
-        let centre = (self.particles.pos[place], self.particles.vel[place]);
+        let (centre, clock) = ((self.particles.pos[place], self.particles.vel[place]), &self.clock);
         let all = parts(&group.bodies, &group.motion);
+        let divided = |is_first: &dyn Fn(usize) -> bool| {
+            let (a, b): (Vec<_>, Vec<_>) = all.into_iter().enumerate().partition(|(k, _)| is_first(*k));
+            let bare = |parts: Vec<(usize, _)>| parts.into_iter().map(|part| part.1).collect::<Vec<Part<'_>>>();
+            (bare(a), bare(b))
+        };
         Ok(match change {
             Change::Join(..) => Vec::new(),
             Change::Split(_, first) => {
-                let (a, b): (Vec<_>, Vec<_>) = all.into_iter().enumerate().partition(|(k, _)| first.contains(k));
-                let part = |of: Vec<(usize, Part<'_>)>| unit(of.into_iter().map(|part| part.1).collect(), centre, now);
-                vec![part(a), part(b)]
+                let (mut a, mut b) = divided(&|k| first.contains(&k));
+                open(&mut a, &b, clock, now)?;
+                open(&mut b, &a, clock, now)?;
+                vec![unit(a, centre, now), unit(b, centre, now)]
             }
             Change::Open(_, body) => {
-                let Some(few) = group.bodies[*body].inner() else { return Ok(Vec::new()) };
-                let few = few.at(&self.clock, now)?;
-                let mut rest = all;
-                let (outer, _) = rest.remove(*body);
+                let (outer, mut rest) = divided(&|k| k == *body);
+                let [(outer, _)] = &outer[..] else { return Ok(Vec::new()) };
+                let Some(few) = outer.of.inner() else { return Ok(Vec::new()) };
+                let few = few.opened(clock, now, points(&rest, outer.pos))?;
                 let inside = parts(&few.bodies, &few.motion);
                 rest.extend(inside.into_iter().map(|part| moved(part, (outer.pos, outer.vel))));
                 vec![unit(rest, centre, now)]
             }
             Change::Close(_, two) => {
-                let (inside, mut rest): (Vec<_>, Vec<_>) =
-                    all.into_iter().enumerate().partition(|(k, _)| two.contains(k));
-                let inner = unit(inside.into_iter().map(|part| part.1).collect(), (Vec3::zeros(), Vec3::zeros()), now);
+                let (inside, mut rest) = divided(&|k| two.contains(&k));
+                let inner = unit(inside, (Vec3::zeros(), Vec3::zeros()), now);
                 let New { mass, pos, vel, few: Some(few), .. } = inner else { return Ok(Vec::new()) };
-                let mut rest: Vec<Part<'_>> = rest.drain(..).map(|part| part.1).collect();
+                let few = few.closed(points(&rest, pos));
                 rest.push((Placed { of: Body::Inner(Box::new(few)), mass, pos, vel }, None));
                 vec![unit(rest, centre, now)]
             }

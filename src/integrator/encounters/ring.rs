@@ -18,13 +18,13 @@ const TURN: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orbit {
     /// Total mass.
-    mass: f64,
+    pub mass: f64,
     /// Semi-major axis.
-    axis: f64,
+    pub axis: f64,
     /// Eccentricity vector.
-    e: Vec3,
+    pub e: Vec3,
     /// Vector of the angular momentum, of length √(1 − e²).
-    j: Vec3,
+    pub j: Vec3,
 }
 
 /// Second moments of the relative position times the reduced mass, and their change with time.
@@ -60,10 +60,17 @@ impl Orbit {
     }
 
     /// Returns the orbit with e² + j² = 1.
-    fn scaled(mut self) -> Self {
+    pub fn scaled(mut self) -> Self {
         let by = 1.0 / (self.e.norm_squared() + self.j.norm_squared()).sqrt();
         (self.e, self.j) = (self.e * by, self.j * by);
         self
+    }
+
+    /// Returns the second moments of the relative position times a reduced mass.
+    pub fn moments(&self, reduced: f64) -> Matrix3<f64> {
+        let (e, j) = (self.e, self.j);
+        let moments = (Matrix3::identity() * j.norm_squared() - j * j.transpose()) * 0.5 + e * e.transpose() * 2.5;
+        moments * (reduced * self.axis * self.axis)
     }
 
     /// Returns the ring for a reduced mass in a field.
@@ -71,18 +78,22 @@ impl Orbit {
         let (e, j, scale) = (self.e, self.j, reduced * self.axis * self.axis);
         let (de, dj) = self.rates(tide);
         let outer = |a: Vec3, b: Vec3| a * b.transpose();
-        let (ej, one) = (outer(dj, j), Matrix3::identity());
+        let (ej, one) = (outer(dj, j), Matrix3::<f64>::identity());
         let ee = outer(de, e);
-        let moments = (one * j.norm_squared() - outer(j, j)) * 0.5 + outer(e, e) * 2.5;
         let change = one * j.dot(&dj) - (ej + ej.transpose()) * 0.5 + (ee + ee.transpose()) * 2.5;
-        Ring { moments: moments * scale, change: change * scale }
+        Ring { moments: self.moments(reduced), change: change * scale }
     }
 
     /// Returns de/dt and dj/dt in a field.
-    fn rates(&self, tide: &Matrix3<f64>) -> (Vec3, Vec3) {
+    pub fn rates(&self, tide: &Matrix3<f64>) -> (Vec3, Vec3) {
         let (e, j) = (self.e, self.j);
         let (te, tj, c) = (tide * e, tide * j, self.pace());
         ((j.cross(&te) * 5.0 - e.cross(&tj)) * c, (e.cross(&te) * 5.0 - j.cross(&tj)) * c)
+    }
+
+    /// Returns the orbit changed at these rates of e and j for a time.
+    pub fn moved(&self, (e, j): (Vec3, Vec3), time: f64) -> Self {
+        Self { e: self.e + e * time, j: self.j + j * time, ..*self }
     }
 
     fn pace(&self) -> f64 {
@@ -98,13 +109,12 @@ impl Orbit {
         let mut part = 0.0;
         while part < parts {
             let (middle, end) = (tide((part + 0.5) * h), tide((part + 1.0) * h));
-            let moved = |by: (Vec3, Vec3), h: f64| Self { e: orbit.e + by.0 * h, j: orbit.j + by.1 * h, ..orbit };
             let k1 = orbit.rates(&begin);
-            let k2 = moved(k1, 0.5 * h).rates(&middle);
-            let k3 = moved(k2, 0.5 * h).rates(&middle);
-            let k4 = moved(k3, h).rates(&end);
+            let k2 = orbit.moved(k1, 0.5 * h).rates(&middle);
+            let k3 = orbit.moved(k2, 0.5 * h).rates(&middle);
+            let k4 = orbit.moved(k3, h).rates(&end);
             let sum = |a: Vec3, b: Vec3, c: Vec3, d: Vec3| (a + (b + c) * 2.0 + d) / 6.0;
-            orbit = moved((sum(k1.0, k2.0, k3.0, k4.0), sum(k1.1, k2.1, k3.1, k4.1)), h).scaled();
+            orbit = orbit.moved((sum(k1.0, k2.0, k3.0, k4.0), sum(k1.1, k2.1, k3.1, k4.1)), h).scaled();
             (begin, part) = (end, part + 1.0);
         }
         orbit

@@ -34,8 +34,10 @@ impl SubsystemState {
 
     fn group(&mut self, group: &Group, units: &Particles, place: usize) {
         self.few(&group.bodies, &group.motion, group.time);
-        let flags =
-            u64::from(group.is_perturbed) + 2 * u64::from(group.far.is_some()) + 4 * u64::from(group.ring.is_some());
+        let flags = u64::from(group.is_perturbed)
+            + 2 * u64::from(group.far.is_some())
+            + 4 * u64::from(group.ring.is_some())
+            + 8 * u64::from(group.nested.is_some());
         self.words.extend([group.formed.0, group.near_until.0, flags, group.near.len() as u64]);
         self.numbers.extend([group.size, group.field]);
         for near in &group.near {
@@ -52,6 +54,7 @@ impl SubsystemState {
             self.numbers.extend_from_slice(moments.as_slice());
             self.numbers.extend_from_slice(change.as_slice());
         }
+        self.words.extend(group.nested.map(|time| time.0));
         self.words.extend([units.time[place].0, u64::from(units.step[place].0)]);
         self.numbers.extend([units.mass[place], units.pot[place]]);
         let state = [units.pos[place], units.vel[place], units.acc[place], units.jerk[place]];
@@ -177,6 +180,10 @@ impl Reader<'_> {
         if flags & 4 == 4 {
             let ([time], moments, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);
             group.ring = Some((Time(time), Ring { moments: matrix(moments), change: matrix(change) }));
+        }
+        if flags & 8 == 8 {
+            let [time] = self.words()?;
+            group.nested = Some(Time(time));
         }
         let ([time, step], [mass, pot]) = (self.words()?, self.numbers()?);
         let state = [self.vector()?, self.vector()?, self.vector()?, self.vector()?];
