@@ -305,3 +305,54 @@ fn verify_a_stable_triple_turns_as_its_stars_do() {
     }
     assert!(most > 0.9 && off < 0.01 && steps < 13_000, "{most} {off} {steps}");
 }
+
+/// A compact triple and a compact quadruple in a cluster: their orbits take no steps.
+#[test]
+fn compact_systems_take_no_steps() {
+    let units = plummer::sample(48, 7, 0.99);
+    let pair = |m: [f64; 2], a: f64, e: f64, turn: f64| {
+        let (mu, r) = (m[0] + m[1], a * (1.0 + e));
+        let (x, v) = (Vec3::new(r, 0.0, 0.0), Vec3::new(0.0, turn.cos(), turn.sin()) * (mu * (1.0 - e) / r).sqrt());
+        [(x * (-m[1] / mu), v * (-m[1] / mu)), (x * (m[0] / mu), v * (m[0] / mu))]
+    };
+    let with = |system: Option<usize>| {
+        let (mut mass, mut pos, mut vel) = (units.mass[1..].to_vec(), units.pos[1..].to_vec(), units.vel[1..].to_vec());
+        let (m, x, v) = (units.mass[0], units.pos[0], units.vel[0]);
+        let mut add = |m: f64, (dx, dv): (Vec3, Vec3)| {
+            mass.push(m);
+            pos.push(x + dx);
+            vel.push(v + dv);
+        };
+        let plus = |a: (Vec3, Vec3), b: (Vec3, Vec3)| (a.0 + b.0, a.1 + b.1);
+        match system {
+            None => add(m, (Vec3::zeros(), Vec3::zeros())),
+            Some(pairs) => {
+                let outer = pair([0.5 * m; 2], 1e-4, 0.2, 0.0);
+                for (k, place) in outer.into_iter().enumerate() {
+                    if k < pairs {
+                        let inner = pair([0.3 * m, 0.2 * m], 1e-5, 0.1, 1.1 + k as f64);
+                        [0.3 * m, 0.2 * m].into_iter().zip(inner).for_each(|(m, star)| add(m, plus(place, star)));
+                    } else {
+                        add(0.5 * m, place);
+                    }
+                }
+            }
+        }
+        Particles::new(mass, pos, vel)
+    };
+    let run = |mut p: Particles| {
+        let (mut it, mut f) = (encounters(1e-6), engine());
+        it.start(&mut p, &mut *f).unwrap();
+        let first = energy(&mut it, &p, &mut *f, Time::default());
+        let now = Time::from_dt_max(8);
+        let steps = it.advance(&mut p, &mut *f, now, u64::MAX).unwrap().particle_steps;
+        let error = energy(&mut it, &p, &mut *f, now) - first;
+        assert!(error.abs() < 1e-6, "{error:e}");
+        steps as f64
+    };
+    let single = run(with(None));
+    for pairs in [1, 2] {
+        let steps = run(with(Some(pairs)));
+        assert!(steps < 1.2 * single, "{pairs}: {steps} {single}");
+    }
+}

@@ -28,7 +28,7 @@ const LEAVES_BOUND: f64 = 10.0;
 const MOST_SETTLED: usize = 5;
 const MOST: usize = 8;
 /// Distance, in sizes of a pair, beyond which another may be the outer one of a stable quadruple.
-const WIDE: f64 = 8.0;
+const WIDE: f64 = 4.0;
 /// Perturbation, in units of the smallest one that is felt, below which a pair becomes one body of another subsystem.
 const CLOSES: f64 = 0.25;
 
@@ -116,10 +116,14 @@ impl Relative {
         2.0 * self.r * self.r * self.r * field / self.mass
     }
 
+    /// Returns 2 M / r − v².
+    fn beta(&self) -> f64 {
+        2.0 * self.mass / self.r - self.vel.norm_squared()
+    }
+
     /// Returns the perturbation at the apocentre of a bound orbit.
     fn at_apocentre(&self, field: f64) -> Option<f64> {
-        let beta = 2.0 * self.mass / self.r - self.vel.norm_squared();
-        let found = elements(self.pos, self.vel, self.mass, beta)?;
+        let found = elements(self.pos, self.vel, self.mass, self.beta())?;
         let far = found.axis * (1.0 + found.eccentricity);
         Some(2.0 * far * far * far * field / self.mass)
     }
@@ -163,15 +167,31 @@ impl Look<'_> {
                 let size = group.size / nearest;
                 let masses = (self.particles.mass[unit], self.particles.mass[other]);
                 let strength = 2.0 * masses.1 / masses.0 * size * size * size;
-                let is_bound = pair.is_bound_by(1.0);
+                let outer = elements(pair.pos, pair.vel, pair.mass, pair.beta());
                 let is_simple = group.bodies.iter().all(|body| body.inner().is_none());
-                let is_stable = |inner| is_bound && is_simple && is_stable(&inner, masses, nearest, false);
+                let is_stable = |inner| {
+                    let orbit = outer.map(|outer| (outer.axis * (1.0 - outer.eccentricity), outer.eccentricity));
+                    is_simple && orbit.is_some_and(|orbit| is_stable(&inner, masses, orbit, false))
+                };
                 strength < CLOSES * rules.perturbation && group.settled(&rules).is_some()
                     || group.settled(&rules).is_some_and(is_stable)
             })
         });
         let number = self.number(units[0], closed[0]) + self.number(units[1], closed[1]);
         (Change::Join(units, closed), number)
+    }
+
+    /// Returns true if a pair of unit `i` is not isolated, but with one or two others is: the inner one of a triple or quadruple.
+    fn is_in_small_system(&mut self, i: usize, pair: &Relative) -> bool {
+        let Some(found) = self.around(i) else { return false };
+        let (mut rest, mut mass, mut reach) = (found.rest, pair.mass, pair.r);
+        (0..2).any(|_| {
+            let (k, weight) = self.positions.next();
+            rest = (rest - weight).max(0.0);
+            mass += self.particles.mass[k];
+            reach = reach.max(self.relative(i, k).r);
+            2.0 * reach * reach * reach * rest <= self.subsystems.rules.forms * mass
+        })
     }
 
     /// Returns the unit that unit `i` joins, if any.
@@ -195,9 +215,11 @@ impl Look<'_> {
                 return None;
             }
         }
+        let at_apocentre = pair.at_apocentre(found.rest);
         let is_isolated = isolation <= rules.forms
             && pair.is_bound_by(FORMS_BOUND)
-            && (pair.approaches() || pair.at_apocentre(found.rest).is_some_and(|far| far <= rules.forms));
+            && (pair.approaches() || at_apocentre.is_some_and(|far| far <= rules.forms))
+            || at_apocentre.is_some_and(|far| far <= JOINS_ISOLATED) && self.is_in_small_system(i, &pair);
         (is_isolated && self.around(k).is_some_and(|back| back.strongest == i)).then_some(change)
     }
 
@@ -289,11 +311,11 @@ fn is_inner(group: &Group, two: [usize; 2], pair: &Elements) -> bool {
     }
     let (a, b) = (Part::new(group, &two), Part::new(group, &rest));
     let (pos, vel, mass) = (b.pos - a.pos, b.vel - a.vel, a.mass + b.mass);
-    let is_bound = 2.0 * mass > pos.norm() * vel.norm_squared();
-    let nearest = pericentre(pos, vel, mass);
+    let Some(outer) = elements(pos, vel, mass, 2.0 * mass / pos.norm() - vel.norm_squared()) else { return false };
+    let nearest = outer.axis * (1.0 - outer.eccentricity);
     // The other two of four are the next to become one body.
     let is_pair = rest.len() == 1 || nearest > WIDE * b.size;
-    is_bound && is_pair && is_stable(pair, (a.mass, b.mass), nearest, false)
+    is_pair && is_stable(pair, (a.mass, b.mass), (nearest, outer.eccentricity), false)
 }
 
 /// Part of a subsystem.

@@ -17,16 +17,24 @@ use nalgebra::Matrix3;
 
 /// Largest perturbation at the pericentre of the outer orbit, with the inner axis as the size, of a binary that becomes the inner
 /// one of a stable system, and of one that stays one.
-const NESTS: f64 = 3e-3;
-const STAYS: f64 = 4.5e-3;
+const NESTS: f64 = 6e-3;
+const STAYS: f64 = 9e-3;
+/// Fifth power of the pericentre in units of the inner axis above which a circular system of a light third body is stable, and
+/// what a system that is followed in the mean has more than that.
+const STABLE: f64 = 2.8 * 2.8 * 2.8 * 2.8 * 2.8;
+const SAFE: f64 = 1.6;
 /// Largest angle by which an orbit turns in one step of the equations, which are solved to the fourth order.
-const TURN: f64 = 0.1;
+const TURN: f64 = 0.03;
 
-/// Returns true if a binary is so close, to a body of mass `other` that comes as near as `pericentre`, that the system is
-/// stable, and both orbits can be followed in the mean; with more margin where it is not `nested` yet.
-pub fn is_stable(pair: &Elements, (mass, other): (f64, f64), pericentre: f64, nested: bool) -> bool {
-    let ratio = pair.axis / pericentre;
-    2.0 * other * ratio * ratio * ratio < mass * if nested { STAYS } else { NESTS }
+/// Returns true if a binary of a mass and a body of mass `other`, on an outer orbit of this pericentre and eccentricity, are a stable
+/// system (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), both orbits of which can be followed in
+/// the mean; with more margin where it is not `nested` yet.
+pub fn is_stable(pair: &Elements, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
+    let (ratio, part) = (pericentre / pair.axis, 1.0 + other / mass);
+    let (most, margin) = if nested { (STAYS, 1.0) } else { (NESTS, SAFE) };
+    // The power 2/5 of the paper, without roots.
+    let least = STABLE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
+    2.0 * other < most * mass * (ratio * ratio * ratio) && ratio * ratio * ratio * ratio * ratio > least
 }
 
 /// Orbits of a pair of bodies and of the pairs that these are.
@@ -129,11 +137,11 @@ impl Group {
         let Some(outer) = self.elements().filter(|_| self.bodies.iter().any(|body| body.inner().is_some())) else {
             return false;
         };
-        let (mass, nearest) = (self.motion.masses(), outer.axis * (1.0 - outer.eccentricity));
+        let (mass, e) = (self.motion.masses(), outer.eccentricity);
         (0..2).all(|k| match self.bodies[k].inner() {
             None => true,
             Some(few) => few.elements().is_some_and(|pair| {
-                is_stable(&pair, (mass[k], mass[1 - k]), nearest, self.nested.is_some())
+                is_stable(&pair, (mass[k], mass[1 - k]), (outer.axis * (1.0 - e), e), self.nested.is_some())
                     && few.bodies.iter().all(|body| body.inner().is_none())
             }),
         })

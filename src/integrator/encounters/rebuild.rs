@@ -1,7 +1,7 @@
 //! Change of the units: subsystems that form, and parts of subsystems that go on by themselves.
 
 use super::Encounters;
-use super::bodies::{Body, Few, Placed, placed};
+use super::bodies::{Body, Few, Placed, placed, stars};
 use super::group::Group;
 use super::membership::Change;
 use crate::error::Result;
@@ -84,30 +84,50 @@ fn moved(mut part: Part<'_>, (pos, vel): (Vec3, Vec3)) -> Part<'_> {
     part
 }
 
-/// Mass and place of a body.
-fn points<'a>(parts: &'a [Part<'_>], from: Vec3) -> impl Iterator<Item = (f64, Vec3)> + Clone + 'a {
-    parts.iter().map(move |part| (part.0.mass, part.0.pos - from))
+/// Mass and place of bodies.
+fn points(parts: &[Part<'_>]) -> Vec<(f64, Vec3)> {
+    parts.iter().map(|part| (part.0.mass, part.0.pos)).collect()
+}
+
+/// Mass and place of the stars of bodies at `now`.
+fn single(parts: &[Part<'_>], clock: &Clock, now: Time) -> Result<Vec<(f64, Vec3)>> {
+    let mut found = Vec::new();
+    for (body, _) in parts {
+        match &body.of {
+            Body::Star(_) => found.push((body.mass, body.pos)),
+            Body::Inner(few) => {
+                let few = few.at(clock, now.max(few.time))?;
+                let inside = stars(&few.bodies, &few.motion, clock, now)?;
+                found.extend(inside.into_iter().map(|star| (star.mass, body.pos + star.pos)));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Makes a subsystem, if it is to be one body, an inner one beside others. Those that already are inner ones did not feel the
 /// others so far, and take up nothing.
-fn close(parts: &mut [Part<'_>], others: &[Part<'_>]) {
+fn close(parts: &mut [Part<'_>], others: &[(f64, Vec3)]) {
     if let [(Placed { of: Body::Inner(few), pos, .. }, _)] = parts {
-        **few = few.as_ref().clone().closed(points(others, *pos));
+        **few = few.as_ref().clone().closed(relative(others, *pos));
     }
 }
 
 /// Makes an inner subsystem, if it is alone, one of its own.
-fn open(parts: &mut [Part<'_>], others: &[Part<'_>], clock: &Clock, now: Time) -> Result<()> {
+fn open(parts: &mut [Part<'_>], others: &[(f64, Vec3)], clock: &Clock, now: Time) -> Result<()> {
     if let [(Placed { of: Body::Inner(few), pos, .. }, _)] = parts {
-        **few = few.opened(clock, now, points(others, *pos))?;
+        **few = few.opened(clock, now, relative(others, *pos))?;
     }
     Ok(())
 }
 
+fn relative(others: &[(f64, Vec3)], from: Vec3) -> impl Iterator<Item = (f64, Vec3)> + Clone {
+    others.iter().map(move |(mass, pos)| (*mass, pos - from))
+}
+
 impl Encounters {
     /// Returns the unit that two units become; those that are `closed` stay one body each.
-    fn joined(&self, units: [usize; 2], closed: [bool; 2], now: Time) -> New {
+    fn joined(&self, units: [usize; 2], closed: [bool; 2], now: Time) -> Result<New> {
         let p = &self.particles;
         let centre = (p.pos[units[0]], p.vel[units[0]]);
         let bodies = |(unit, closed): (usize, bool)| {
@@ -121,10 +141,11 @@ impl Encounters {
             }
         };
         let [mut a, mut b] = [0, 1].map(|k| bodies((units[k], closed[k])));
-        close(&mut a, &b);
-        close(&mut b, &a);
+        // One after the other, so that all pairs of stars count once.
+        close(&mut a, &points(&b));
+        close(&mut b, &single(&a, &self.clock, now)?);
         a.extend(b);
-        unit(a, centre, now)
+        Ok(unit(a, centre, now))
     }
 
     /// Returns the units that a change of the subsystem of one unit leads to.
@@ -140,15 +161,15 @@ impl Encounters {
             Change::Join(..) => Vec::new(),
             Change::Split(_, first) => {
                 let (mut a, mut b) = divided(&|k| first.contains(&k));
-                open(&mut a, &b, clock, now)?;
-                open(&mut b, &a, clock, now)?;
+                open(&mut a, &points(&b), clock, now)?;
+                open(&mut b, &single(&a, clock, now)?, clock, now)?;
                 vec![unit(a, centre, now), unit(b, centre, now)]
             }
             Change::Open(_, body) => {
                 let (outer, mut rest) = divided(&|k| k == *body);
                 let [(outer, _)] = &outer[..] else { return Ok(Vec::new()) };
                 let Some(few) = outer.of.inner() else { return Ok(Vec::new()) };
-                let few = few.opened(clock, now, points(&rest, outer.pos))?;
+                let few = few.opened(clock, now, relative(&points(&rest), outer.pos))?;
                 let inside = parts(&few.bodies, &few.motion);
                 rest.extend(inside.into_iter().map(|part| moved(part, (outer.pos, outer.vel))));
                 vec![unit(rest, centre, now)]
@@ -157,7 +178,7 @@ impl Encounters {
                 let (inside, mut rest) = divided(&|k| two.contains(&k));
                 let inner = unit(inside, (Vec3::zeros(), Vec3::zeros()), now);
                 let New { mass, pos, vel, few: Some(few), .. } = inner else { return Ok(Vec::new()) };
-                let few = few.closed(points(&rest, pos));
+                let few = few.closed(relative(&points(&rest), pos));
                 rest.push((Placed { of: Body::Inner(Box::new(few)), mass, pos, vel }, None));
                 vec![unit(rest, centre, now)]
             }
@@ -170,7 +191,7 @@ impl Encounters {
         let mut new = Vec::new();
         for change in changes {
             if let Change::Join(units, closed) = change {
-                new.push(self.joined(*units, *closed, now));
+                new.push(self.joined(*units, *closed, now)?);
                 continue;
             }
             let place = change.units()[0];

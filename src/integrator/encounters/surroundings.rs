@@ -99,6 +99,13 @@ impl Positions {
         }
     }
 
+    /// Returns the strongest of those that the last call of [`around`](Self::around) or of this has not returned, and its
+    /// m/r³.
+    pub fn next(&mut self) -> (usize, f64) {
+        let strongest = strongest(&self.weight);
+        (strongest, std::mem::replace(&mut self.weight[strongest], 0.0))
+    }
+
     /// Returns the surroundings of particle `i`; [`None`] if there is no other one with a mass.
     pub fn around(&mut self, i: usize) -> Option<Surroundings> {
         let Self { mass, place: [x, y, z], weight, .. } = self;
@@ -110,11 +117,11 @@ impl Positions {
             *weight = mass / (r2 * r2.sqrt());
         }
         weight[i] = 0.0;
-        let strongest = (0..weight.len()).fold(i, |best, k| if weight[k] > weight[best] { k } else { best });
-        if strongest == i {
+        let strongest = strongest(weight);
+        let most = std::mem::replace(&mut weight[strongest], 0.0);
+        if most == 0.0 {
             return None;
         }
-        let most = std::mem::replace(&mut weight[strongest], 0.0);
         let mut sums = [0.0; LANES];
         let (whole, rest) = weight.as_chunks::<LANES>();
         for weights in whole {
@@ -123,6 +130,11 @@ impl Positions {
         sums.iter_mut().zip(rest).for_each(|(sum, weight)| *sum += weight);
         Some(Surroundings { strongest, weight: most, rest: sums.iter().sum() })
     }
+}
+
+/// Returns the place of the largest number, of equal ones the first.
+fn strongest(weight: &[f64]) -> usize {
+    (0..weight.len()).fold(0, |best, k| if weight[k] > weight[best] { k } else { best })
 }
 
 /// Returns position and velocity of particle `i` predicted to `now`.
