@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::force::block_steps::{Pause, StepRules};
 use crate::force::profile::Profiler;
 use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
+use crate::integrator::encounters::{Description, Event};
 use crate::integrator::{Integrator, Progress};
 use crate::particles::Particles;
 use crate::time::Time;
@@ -74,6 +75,24 @@ impl Propagator {
         self.0.set_pause(pause);
     }
 
+    /// Returns the subsystems of a system that is synchronised at `now`; see [`Integrator::describe_subsystems`].
+    ///
+    /// # Errors
+    /// Those of [`Integrator::describe_subsystems`].
+    pub fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>> {
+        self.0.describe_subsystems(now)
+    }
+
+    /// Records changes of subsystems from now on; see [`Integrator::record_events`].
+    pub fn record_events(&mut self) {
+        self.0.record_events();
+    }
+
+    /// Returns the changes of subsystems since the last call; see [`Integrator::take_events`].
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.0.take_events()
+    }
+
     /// Advances the system by up to `most` block steps, and by none that would pass `until`; see
     /// [`Integrator::advance`].
     ///
@@ -115,6 +134,9 @@ trait Coupled: Send {
     fn set_start(&mut self, start: f64);
     fn step_rules(&mut self, p: &Particles) -> Option<StepRules>;
     fn set_pause(&mut self, pause: Pause);
+    fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>>;
+    fn record_events(&mut self);
+    fn take_events(&mut self) -> Vec<Event>;
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
     fn field(&mut self, p: &Particles, now: Time) -> Result<Field>;
@@ -158,6 +180,18 @@ impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for
 
     fn set_pause(&mut self, pause: Pause) {
         self.integrator.set_pause(pause);
+    }
+
+    fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>> {
+        self.integrator.describe_subsystems(now)
+    }
+
+    fn record_events(&mut self) {
+        self.integrator.record_events();
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.integrator.take_events()
     }
 
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {

@@ -96,7 +96,7 @@ fn snapshot(folder: &Path) -> PathBuf {
     let (now, particles, clock) = (Time::from_dt_max(1), particles(), &CLOCK);
     let field = Field { acc: particles.acc.clone(), pot: particles.pot.clone(), ..Field::default() };
     let (particles, field, units, provenance) = (&particles, &field, &units, &provenance);
-    let content = Snapshot { particles, field, now, clock, units, provenance };
+    let content = Snapshot { particles, field, subsystems: &[], now, clock, units, provenance };
     snapshot::write(&path, &content).expect("a snapshot");
     path
 }

@@ -279,3 +279,37 @@ def test_the_versions_are_those_of_the_program():
     assert rust == python
     source = (REPOSITORY / "crates" / "io" / "src" / "lib.rs").read_text()
     assert f"FORMAT_VERSION: u64 = {tisane.FORMAT_VERSION};" in source
+
+
+ENCOUNTERS = """
+[run]
+name = "encounters"
+t_end = 0.25
+[initial.plummer]
+n = 60
+[initial.binaries]
+fraction = 0.5
+a_min = 1e-5
+a_max = 0.01
+[encounters]
+[integrator.hermite4]
+dt_max = "1/8"
+"""
+
+
+def test_changes_of_subsystems_and_the_subsystems_of_a_snapshot_are_read(program, runs, tmp_path):
+    (tmp_path / "run.toml").write_text(ENCOUNTERS)
+    subprocess.run([program, "run", "run.toml", "-q", "--output", "o"], cwd=tmp_path, check=True)
+    run = tisane.load(tmp_path / "o")
+    units = {str(i) for i in run.snapshots[0]["ParticleIDs"]}
+    for before, after in zip(run.encounters["before"], run.encounters["after"], strict=True):
+        units = units - set(before.split()) | set(after.split())
+    last = run.snapshots[-1].subsystems
+    outermost = last["InsideOf"] == np.arange(last.rows)
+    assert {unit for unit in units if "(" in unit} == set(last["Members"][outermost]) and outermost.sum() > 5
+    assert last["BindingEnergy"].sum() == pytest.approx(run.diagnostics["binding_energy"][-1], rel=1e-12)
+    assert last["SemiMajorAxis"].unit == "L" and set(last["Averaged"].tolist()) <= {0, 1}
+    plain = tisane.load(runs["henon"])
+    assert plain.snapshots[0].subsystems is None
+    with pytest.raises(FileNotFoundError, match="encounters.hdf5"):
+        plain.encounters  # noqa: B018

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import h5py
@@ -119,7 +120,7 @@ class Snapshot(Table):
     """All particles at one moment: `snapshot["Coordinates"]`, N x 3, and so on; the columns are read when they are asked for.
 
     Attributes: `path`; `time`, a `Column` without shape, in the unit of time; `units`; `provenance`, a dictionary of what
-    made the file.
+    made the file; `subsystems`, a `Table`.
     """
 
     def __init__(self, path: str | os.PathLike):
@@ -131,6 +132,7 @@ class Snapshot(Table):
             self.time = Column(file.attrs["time"], unit, self.units.time_in_s, "time of the snapshot")
             group = file["PartType4"]
             self._shapes = {name: group[name].shape for name in group}
+            self._has_subsystems = "Subsystems" in file
         super().__init__(dict.fromkeys(self._shapes))
 
     def __getitem__(self, name: str) -> Column:
@@ -138,6 +140,14 @@ class Snapshot(Table):
             with open_hdf5(self.path, "tisane snapshot") as file:
                 self._columns[name] = read_column(file["PartType4"][name])
         return super().__getitem__(name)
+
+    @cached_property
+    def subsystems(self) -> Table | None:
+        """The subsystems of a run with [encounters], a row for each, followed by those inside of it; None where there are none."""
+        if not self._has_subsystems:
+            return None
+        with open_hdf5(self.path, "tisane snapshot") as file:
+            return Table({name: read_column(dataset) for name, dataset in file["Subsystems"].items()})
 
     @property
     def rows(self) -> int:
@@ -158,6 +168,7 @@ JOURNALS = {
     "tisane cluster": "Cluster",
     "tisane binaries": "Binaries",
     "tisane events": "Events",
+    "tisane encounters": "Encounters",
     "tisane table": "Table",
 }
 

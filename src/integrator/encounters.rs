@@ -10,6 +10,8 @@ mod averaged;
 mod bodies;
 mod coupled;
 mod coupling;
+mod description;
+mod events;
 mod field;
 mod group;
 mod membership;
@@ -21,9 +23,10 @@ mod state;
 mod surroundings;
 mod tides;
 
+pub use description::Description;
+pub use events::{Component, Event, EventKind, EventUnit, PairOrbit};
 pub use settings::EncounterSettings;
 
-use bodies::Body;
 use coupled::{Coupled, Subsystems};
 use group::Group;
 use membership::{Change, Look, Rules};
@@ -57,6 +60,8 @@ pub struct Encounters {
     subsystems: Subsystems,
     positions: Positions,
     pause: Option<Pause>,
+    /// Changes of the subsystems that were not handed over yet, if they are recorded.
+    events: Option<Vec<Event>>,
 }
 
 impl Encounters {
@@ -73,6 +78,7 @@ impl Encounters {
             subsystems: Subsystems::new(rules, clock),
             positions: Positions::default(),
             pause: None,
+            events: None,
         }
     }
 
@@ -197,6 +203,7 @@ impl Encounters {
         self.subsystems.advance(now, |_, group| group.is_perturbed || ends(group))?;
         let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
         groups.iter_mut().filter(|group| ends(group)).for_each(|group| group.resolve(units, clock, now));
+        let ending = self.ending(now, changes)?;
         let begun = self.rebuild(now, changes)?;
         self.prepare(now, &begun)?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
@@ -206,7 +213,8 @@ impl Encounters {
         self.hermite.resume(&self.particles, now, &mut coupled)?;
         self.hermite.begin_at(&mut self.particles, &mut coupled, index.clone(), now)?;
         self.positions.clear();
-        self.follow(now, &index)
+        self.follow(now, &index)?;
+        self.record(ending, now, &begun)
     }
 
     /// Prepares new units, given by their lowest stars: what perturbs them, and whom they perturb.
@@ -256,16 +264,17 @@ impl Encounters {
             if changes.is_empty() {
                 return Ok(());
             }
+            let ending = self.ending(now, &changes)?;
             let begun = self.rebuild(now, &changes)?;
             self.prepare(now, &begun)?;
+            self.record(ending, now, &begun)?;
         }
     }
 
     /// Returns the sum of the binding energies of all subsystems.
     #[must_use]
     pub fn binding_energy(&self) -> f64 {
-        let binding = |group: &Group| group.motion.binding() + group.bodies.iter().map(Body::binding).sum::<f64>();
-        self.subsystems.groups.iter().map(binding).sum()
+        self.subsystems.groups.iter().map(Group::binding).sum()
     }
 
     /// Returns the number of subsystems.
@@ -372,6 +381,10 @@ impl Integrator for Encounters {
         field::measure(&self.subsystems, p.len(), engine, now)
     }
 
+    fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>> {
+        description::describe(&self.subsystems, &self.ids, now)
+    }
+
     fn set_start(&mut self, start: f64) {
         self.clock.start = start;
         self.subsystems.clock.start = start;
@@ -380,6 +393,14 @@ impl Integrator for Encounters {
 
     fn set_pause(&mut self, pause: Pause) {
         self.pause = Some(pause);
+    }
+
+    fn record_events(&mut self) {
+        self.events.get_or_insert_default();
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {

@@ -28,6 +28,7 @@ use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
 use crate::particles::Particles;
 use crate::time::Time;
 use crate::units::Scale;
+use encounters::{Description, Event};
 
 /// Work done by one call of an integrator, summed over its block steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +94,25 @@ pub trait Integrator: Send {
 
     /// Lets [`advance`](Self::advance) return early, after any number of steps, where an engine takes many by itself.
     fn set_pause(&mut self, _: Pause) {}
+
+    /// Returns the subsystems of a system that is synchronised at `now`, each followed by those inside of it; none with schemes
+    /// that have none.
+    ///
+    /// # Errors
+    /// If the motion inside of a subsystem fails.
+    fn describe_subsystems(&self, _: Time) -> Result<Vec<Description>> {
+        Ok(Vec::new())
+    }
+
+    /// Records changes of subsystems from now on, for [`take_events`](Self::take_events). Changes nothing in the integration.
+    fn record_events(&mut self) {}
+
+    /// Returns the changes of subsystems since the last call, in order of time: those of the particles' state after a call of
+    /// [`start`](Self::start) or [`advance`](Self::advance) without an error. None unless they are recorded, and with schemes
+    /// that have no subsystems.
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
 
     /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each step the particles
     /// that are due next move. The state is complete afterwards: every particle stands at its own time, and the bits do
@@ -171,6 +191,18 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
 
     fn set_pause(&mut self, pause: Pause) {
         (**self).set_pause(pause);
+    }
+
+    fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>> {
+        (**self).describe_subsystems(now)
+    }
+
+    fn record_events(&mut self) {
+        (**self).record_events();
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        (**self).take_events()
     }
 
     fn advance(

@@ -330,7 +330,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         wait_for_space: false,
         external_field: false,
         epsilon: 0.0,
-        keeps_state: false,
+        subsystems: false,
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::hdf;
 use crate::program::{diagnostics, summary};
+use hdf5::types::FixedUnicode;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -20,6 +21,8 @@ pub struct Outcome {
     pub diagnostics: BTreeMap<String, Vec<String>>,
     /// What is said of the cluster, byte for byte.
     pub cluster: [String; 3],
+    /// Changes of subsystems, byte for byte, in runs that have them.
+    pub encounters: Option<String>,
 }
 
 impl Outcome {
@@ -32,7 +35,8 @@ impl Outcome {
             counters: names.iter().map(|name| format!("{name} {}", summary[name])).collect(),
             snapshots: snapshots(dir),
             diagnostics: diagnostics(dir),
-            cluster: [Journal::Cluster, Journal::Binaries, Journal::Events].map(|journal| cluster(dir, journal)),
+            cluster: [Journal::Cluster, Journal::Binaries, Journal::Events].map(|journal| text(dir, journal)),
+            encounters: dir.join(Journal::Encounters.csv()).exists().then(|| text(dir, Journal::Encounters)),
         }
     }
 
@@ -42,6 +46,7 @@ impl Outcome {
         assert_eq!(self.counters, other.counters, "{what}: summary");
         assert_eq!(self.diagnostics, other.diagnostics, "{what}: diagnostics");
         assert_eq!(self.cluster, other.cluster, "{what}: cluster, binaries, events");
+        assert_eq!(self.encounters, other.encounters, "{what}: encounters");
         assert!(self.snapshots.keys().eq(other.snapshots.keys()), "{what}: snapshots");
         for (name, bits) in &self.snapshots {
             assert!(other.snapshots[name] == *bits, "{what}: {name}");
@@ -50,7 +55,7 @@ impl Outcome {
 }
 
 /// The text of a journal. Asserts that its HDF5 file holds the same values.
-fn cluster(dir: &Path, journal: Journal) -> String {
+fn text(dir: &Path, journal: Journal) -> String {
     let csv = table::read_csv(&dir.join(journal.csv())).unwrap();
     let hdf5 = table::read_hdf5(&dir.join(journal.hdf5())).unwrap();
     // As text, because NaN does not equal NaN.
@@ -66,13 +71,17 @@ fn snapshots(dir: &Path) -> BTreeMap<String, Vec<u64>> {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         assert!(name.ends_with(".hdf5"), "a file left over: {name}");
         let file = hdf::open(&path);
-        let particles = file.group("PartType4").unwrap();
-        for dataset in particles.datasets().unwrap() {
+        let subsystems = file.group("Subsystems").map_or(Vec::new(), |group| group.datasets().unwrap());
+        for dataset in file.group("PartType4").unwrap().datasets().unwrap().into_iter().chain(subsystems) {
             let field = dataset.name();
-            let bits: Vec<u64> = if field.ends_with("ParticleIDs") {
+            let kind = dataset.dtype().unwrap();
+            let bits: Vec<u64> = if kind.is::<u64>() {
                 dataset.read_raw::<u64>().unwrap()
-            } else {
+            } else if kind.is::<f64>() {
                 dataset.read_raw::<f64>().unwrap().into_iter().map(f64::to_bits).collect()
+            } else {
+                let texts = dataset.read_raw::<FixedUnicode<256>>().unwrap();
+                texts.iter().flat_map(|text| text.as_str().bytes().chain([0]).map(u64::from)).collect()
             };
             all.insert(format!("{name}{field}"), bits);
         }

@@ -66,7 +66,7 @@ pub fn simulation(
     let plan = Plan {
         external_field: false,
         epsilon: 0.0,
-        keeps_state: false,
+        subsystems: false,
         directory: dir.to_owned(),
         end: Time::from_dt_max(periods),
         diagnostics_every: 1,

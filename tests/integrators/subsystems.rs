@@ -18,17 +18,17 @@ fn parameters(nu: f64) -> Parameters {
     Parameters { nu, nu_start: nu / 16.0, iterations: 1, limits }
 }
 
-fn encounters(perturbation: f64) -> Encounters {
+pub fn encounters(perturbation: f64) -> Encounters {
     Encounters::new(parameters(0.01), perturbation, CLOCK)
 }
 
-fn engine() -> Box<dyn FieldEngine> {
+pub fn engine() -> Box<dyn FieldEngine> {
     reference::engine(Precision::F64, 0.0, CLOCK)
 }
 
 /// Plummer sphere of `n` units, of which the first `binaries` are pairs with semi-major axes from 1e-6 to 1e-2 and
 /// eccentricities up to 0.95.
-fn cluster(n: usize, binaries: usize) -> Particles {
+pub fn cluster(n: usize, binaries: usize) -> Particles {
     let units = plummer::sample(n, 7, 0.99);
     let (mut mass, mut pos, mut vel) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..n {

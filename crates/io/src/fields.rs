@@ -2,10 +2,14 @@
 //! tables.
 
 mod cluster;
+mod encounters;
 mod rows;
+mod subsystems;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
+pub use encounters::EncounterRow;
 pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, UserTime};
+pub use subsystems::{SUBSYSTEMS, SubsystemField};
 
 use tisane::force::Field;
 use tisane::particles::{Particles, Vec3, components};

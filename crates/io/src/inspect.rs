@@ -73,7 +73,7 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
     match tree.kind {
         FileKind::Snapshot => describe_snapshot(page, path, &tree)?,
         FileKind::Checkpoint => describe_checkpoint(page, path, &tree)?,
-        FileKind::Diagnostics | FileKind::Cluster | FileKind::Binaries | FileKind::Events => {
+        FileKind::Diagnostics | FileKind::Cluster | FileKind::Binaries | FileKind::Events | FileKind::Encounters => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
@@ -179,7 +179,12 @@ fn describe_snapshot(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<
     page.line("values", format!("match their SHA-256 {}", s.content_sha256));
     page.provenance(&s.provenance);
     page.line("datasets", "");
-    page.datasets(&tree.group(snapshot::PARTICLES)?, true)
+    page.datasets(&tree.group(snapshot::PARTICLES)?, true)?;
+    if tree.root().members()?.iter().any(|name| name == snapshot::SUBSYSTEMS) {
+        page.line("subsystems", "each followed by those inside of it");
+        page.datasets(&tree.group(snapshot::SUBSYSTEMS)?, true)?;
+    }
+    Ok(())
 }
 
 /// Describes a file of particles.

@@ -7,17 +7,21 @@ use super::hdf::FileKind;
 use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::provenance::{self, Provenance};
+use super::table::{self, Values};
 use hdf5::Group;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use tisane::error::Result;
 use tisane::force::Field;
+use tisane::integrator::encounters::Description;
 use tisane::particles::{Particles, Vec3, from_components};
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
 
 /// Group of the particles: stars in the Gadget layout.
 pub(super) const PARTICLES: &str = "PartType4";
+/// Group of the subsystems, in runs with `[encounters]`.
+pub(super) const SUBSYSTEMS: &str = "Subsystems";
 /// Number of particle types in the Gadget layout.
 pub(super) const TYPES: usize = 6;
 /// Index of the particle type of [`PARTICLES`].
@@ -44,6 +48,8 @@ pub struct Snapshot<'a> {
     pub particles: &'a Particles,
     /// Accelerations and potentials at the positions of the particles, in internal units.
     pub field: &'a Field,
+    /// Subsystems, in internal units; empty where there are none.
+    pub subsystems: &'a [Description],
     /// Time of the snapshot.
     pub now: Time,
     /// Time axis, in internal units.
@@ -122,10 +128,30 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
         file_units::describe(&dataset, &s.units.units, field.dimension, field.description)?;
         file_units::describe_for_gadget(&dataset, &s.units.units, field.dimension, field.description)?;
     }
+    write_subsystems(root, s)?;
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
     put(&origin, "format_version", &super::FORMAT_VERSION)?;
     put_text(&origin, CONTENT_HASH, &hash.finish())
+}
+
+/// Writes the subsystems; nothing where there are none.
+fn write_subsystems(root: &Group, s: &Snapshot<'_>) -> H5Result {
+    if s.subsystems.is_empty() {
+        return Ok(());
+    }
+    let group = new_group(root, SUBSYSTEMS)?;
+    for field in fields::SUBSYSTEMS {
+        let mut values = (field.values)(s.subsystems);
+        if let Values::Floats(values) = &mut values {
+            let scale = s.units.scale.factor(field.dimension);
+            values.iter_mut().for_each(|v| *v *= scale);
+        }
+        let dataset = table::new_dataset(&group, (field.name, field.kind), values.len(), values.len())?;
+        table::write_rows(&dataset, 0, &values)?;
+        file_units::describe(&dataset, &s.units.units, field.dimension, field.description)?;
+    }
+    Ok(())
 }
 
 /// Writes the Gadget header for `n` particles without [`COUNTS`]. `time` is in units of UnitLength / UnitVelocity.

@@ -327,7 +327,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         wait_for_space: config.output.on_full == config::OnFull::Wait,
         external_field: !config.external.is_empty(),
         epsilon: config.softening.epsilon.get() / scale.length,
-        keeps_state: config.encounters.is_some(),
+        subsystems: config.encounters.is_some(),
     }
 }
 

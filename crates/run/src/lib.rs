@@ -46,5 +46,6 @@ pub mod in_memory;
 pub mod proposal;
 mod row;
 pub mod simulation;
+mod subsystems;
 pub mod system;
 pub mod together;

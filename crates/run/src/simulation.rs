@@ -12,6 +12,7 @@ pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
 
 use crate::binaries::Terms;
+use crate::subsystems;
 use crate::system::{Engines, System};
 use error_watch::ErrorWatch;
 
@@ -22,6 +23,7 @@ use tisane::error::{Error, Result};
 use tisane::force::block_steps::Pause;
 use tisane::force::profile::Profiler;
 use tisane::force::{EngineKind, Field};
+use tisane::integrator::encounters::Description;
 use tisane::particles::Particles;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
@@ -57,6 +59,12 @@ pub struct Simulation {
     watch: ErrorWatch,
     /// Last row of diagnostics of this session.
     measured: Option<LastMeasured>,
+}
+
+/// Field of all particles and their subsystems, measured at an output, in internal units.
+struct Measured {
+    field: Field,
+    subsystems: Vec<Description>,
 }
 
 /// Time and error of the last row of diagnostics, in internal units.
@@ -172,16 +180,21 @@ impl Simulation {
     /// # Errors
     /// As [`Propagator::start`](tisane::propagator::Propagator::start), and [`tisane::Error::Storage`].
     pub fn start(&mut self, observer: &mut dyn Observer) -> Result<Outputs> {
+        self.record_encounters();
         if let Err(error) = self.system.start() {
             self.warn_of_close_pairs(None);
             return Err(error);
         }
         let mut outputs = self.retry_when_full(|| Outputs::create(&self.plan, &self.units))?;
-        let measured = self.system.field()?;
-        self.warn_of_close_pairs(Some(&measured));
-        self.system.set_references(&measured);
+        self.write_encounters(&mut outputs)?;
+        let measured = self.measure()?;
+        self.warn_of_close_pairs(Some(&measured.field));
+        self.system.set_references(&measured.field);
+        if self.plan.subsystems {
+            self.system.state.references.binding_energy = Some(subsystems::binding_energy(&measured.subsystems));
+        }
         self.write_row(&mut outputs, &measured, observer)?;
-        self.start_cluster_survey(&mut outputs, &measured)?;
+        self.start_cluster_survey(&mut outputs, &measured.field)?;
         self.write_snapshot(&measured)?;
         self.checkpoint(&mut outputs)?;
         Ok(outputs)
@@ -194,6 +207,7 @@ impl Simulation {
     /// As [`Propagator::resume`](tisane::propagator::Propagator::resume), [`ResumableJournal::check`](tisane_io::journal::ResumableJournal::check),
     /// [`directory::remove_summary`] and [`directory::remove_snapshots`].
     pub fn resume(&mut self) -> Result<Outputs> {
+        self.record_encounters();
         let System { particles, state, engines, .. } = &mut self.system;
         engines.propagator.resume(particles, state.now)?;
         if self.system.state.now >= self.plan.end {
@@ -252,6 +266,7 @@ impl Simulation {
             if let Some(stopwatch) = stopwatch {
                 stopwatch.end(done.block_steps, done.particle_steps);
             }
+            self.write_encounters(outputs)?;
             self.finish_cluster_survey(outputs, false)?;
             if done.now.is_synchronised() {
                 self.output(outputs, observer)?;
@@ -265,7 +280,7 @@ impl Simulation {
 
     /// Returns true if a call of the integrator takes many steps.
     fn takes_many_steps(&self) -> bool {
-        self.info.steps_on_device || self.plan.keeps_state
+        self.info.steps_on_device || self.plan.subsystems
     }
 
     /// Returns the moment and the number of block steps up to which to advance at once: by one step, so that a profile
@@ -308,12 +323,12 @@ impl Simulation {
         if !row && !cluster && !snapshot {
             return Ok(());
         }
-        let measured = self.system.field()?;
+        let measured = self.measure()?;
         if row {
             self.write_row(outputs, &measured, observer)?;
         }
         if cluster {
-            self.start_cluster_survey(outputs, &measured)?;
+            self.start_cluster_survey(outputs, &measured.field)?;
         }
         if snapshot {
             self.write_snapshot(&measured)?;
@@ -321,10 +336,26 @@ impl Simulation {
         Ok(())
     }
 
-    fn write_row(&mut self, outputs: &mut Outputs, measured: &Field, observer: &mut dyn Observer) -> Result<()> {
+    /// Lets the integrator record changes of subsystems.
+    fn record_encounters(&mut self) {
+        if self.plan.subsystems {
+            self.system.engines.propagator.record_events();
+        }
+    }
+
+    /// Measures the field and the subsystems at a synchronised time.
+    fn measure(&mut self) -> Result<Measured> {
+        let subsystems = self.system.engines.propagator.describe_subsystems(self.system.state.now)?;
+        Ok(Measured { field: self.system.field()?, subsystems })
+    }
+
+    fn write_row(&mut self, outputs: &mut Outputs, measured: &Measured, observer: &mut dyn Observer) -> Result<()> {
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let (mut row, audit) = self.system.measure(measured)?;
-        row.cluster_energy_error = Some(self.system.cluster_energy_error(&row, measured, self.plan.epsilon));
+        let (mut row, audit) = self.system.measure(&measured.field)?;
+        row.cluster_energy_error = Some(self.system.cluster_energy_error(&row, &measured.field, self.plan.epsilon));
+        if self.plan.subsystems {
+            subsystems::measure(&mut row, &measured.subsystems, &self.system.state.references);
+        }
         self.retry_when_full(|| outputs.diagnostics.append(&row))?;
         self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
         let state = &mut self.system.state;
@@ -365,13 +396,14 @@ impl Simulation {
         self.units.units.readable(state.clock.time(state.now) * state.scale.time, Dimension::TIME)
     }
 
-    fn write_snapshot(&mut self, measured: &Field) -> Result<()> {
+    fn write_snapshot(&mut self, measured: &Measured) -> Result<()> {
         let number = self.system.state.written.snapshots;
         let path = directory::snapshot(&self.plan.directory, number);
         let provenance = self.provenance_now();
         let snapshot = Snapshot {
             particles: &self.system.particles,
-            field: measured,
+            field: &measured.field,
+            subsystems: &measured.subsystems,
             now: self.system.state.now,
             clock: &self.system.state.clock,
             units: &self.units,

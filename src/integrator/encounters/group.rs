@@ -152,6 +152,11 @@ impl Group {
         self.motion.total_mass()
     }
 
+    /// Returns the binding energy inside, with that of inner subsystems.
+    pub fn binding(&self) -> f64 {
+        self.motion.binding() + self.bodies.iter().map(Body::binding).sum::<f64>()
+    }
+
     /// Returns the elements of a pair that is bound.
     pub fn elements(&self) -> Option<Elements> {
         pair_elements(&self.motion)

@@ -3,6 +3,9 @@
 
 use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
+use std::fs;
+use tisane_io::checkpoint;
+use tisane_io::table::{self, Numbers, Table};
 
 /// Cluster of 80 systems, half of them binaries, some of which are far too close for single steps.
 const CLUSTER: &str = "[run]\nname = \"r\"\nt_end = 0.25\n\
@@ -18,6 +21,14 @@ fn run(more: &[&str]) -> (Folder, Outcome) {
     (folder, outcome)
 }
 
+fn journal(folder: &Folder) -> String {
+    fs::read_to_string(folder.path("o/encounters.csv")).unwrap()
+}
+
+fn column<'a>(table: &'a Table, name: &str) -> Numbers<'a> {
+    table.numbers(name).unwrap_or_else(|| panic!("no {name}"))
+}
+
 fn state(folder: &Folder) -> String {
     summary(&folder.path("o"))["state_sha256"].as_str().unwrap().to_owned()
 }
@@ -27,8 +38,14 @@ fn threads_engines_and_outputs_change_no_bit() {
     let (folder, one) = run(&["--threads", "1"]);
     one.assert_same(&run(&["--threads", "3"]).1, "3 threads");
     let want = state(&folder);
-    assert_eq!(state(&run(&["--engine", "reference"]).0), want, "the reference");
-    assert_eq!(state(&run(&["--set", "output.interval=0.0625"]).0), want, "other outputs");
+    let changes = journal(&folder);
+    assert!(changes.lines().count() > 45, "{changes}");
+    for more in
+        [["--engine", "reference"], ["--set", "output.interval=0.0625"], ["--set", "output.snapshot_interval=0.125"]]
+    {
+        let (other, _) = run(&more);
+        assert_eq!((state(&other), journal(&other)), (want.clone(), changes.clone()), "{more:?}");
+    }
 }
 
 #[test]
@@ -43,6 +60,68 @@ fn a_stop_and_a_resume_change_no_bit() {
         assert_eq!(state(&folder), state(&whole), "after {blocks} block steps");
         outcome.assert_same(&Outcome::read(&folder.path("o")), blocks);
     }
+}
+
+/// The state of subsystems counts times in ticks of dt_max.
+#[test]
+fn another_longest_step_is_refused() {
+    let (folder, outcome) = run(&[]);
+    let set = ["--set", "integrator.hermite4.dt_max=1/32", "--set", "output.interval=1/16"];
+    let words = ["dt_max", "a run with subsystems continues with its own dt_max, 0.0625"];
+    folder.tisane(&[&["resume", "o", "-q", "--t-end", "0.5"], &set[..]].concat()).exits(2).says(&words);
+    outcome.assert_same(&Outcome::read(&folder.path("o")), "refused");
+}
+
+/// A kill after rows that the last checkpoint does not count.
+#[test]
+fn no_change_is_lost_or_written_twice() {
+    let (whole, outcome) = run(&[]);
+    for has_csv in [true, false] {
+        let (folder, _) = run(&[]);
+        let at = |name: &str| folder.path("o").join(name);
+        // The checkpoint of the start.
+        fs::rename(at(checkpoint::PREVIOUS), at(checkpoint::NEWEST)).unwrap();
+        let half = journal(&folder) + "0.25,form,3 7,(3";
+        fs::write(at("encounters.csv"), half).unwrap();
+        if !has_csv {
+            fs::remove_file(at("encounters.csv")).unwrap();
+        }
+        folder.tisane(&["resume", "o", "-q"]).exits(0);
+        assert_eq!(state(&folder), state(&whole));
+        outcome.assert_same(&Outcome::read(&folder.path("o")), if has_csv { "CSV" } else { "HDF5" });
+    }
+}
+
+#[test]
+fn the_sums_of_diagnostics_journal_and_snapshot_agree() {
+    let (folder, _) = run(&[]);
+    let rows = table::read_csv(&folder.path("o/diagnostics.csv")).unwrap();
+    let last = |name: &str| column(&rows, name).last().unwrap();
+    let (first, energy) = (column(&rows, "energy").first().unwrap(), last("energy"));
+    let binding = last("binding_energy");
+    assert!(binding > 10.0 && last("subsystems") > 20.0, "{binding}");
+    assert_eq!(last("binding_energy_change"), binding - column(&rows, "binding_energy").first().unwrap());
+    assert_eq!(last("outer_energy"), energy + binding);
+    assert_eq!(last("outer_energy_error"), (energy - first) / (energy + binding).abs());
+    assert!((-1.0..0.0).contains(&last("outer_energy")), "that of the cluster is -1/4");
+    // Sums of tides below 1e-5 of each binary, mostly of wide ones.
+    let neglected = last("neglected_energy");
+    assert!(neglected > 0.0 && neglected < 1e-4, "{neglected:e}");
+    // Units begin with the events that name them, and end with them.
+    let changes = table::read_csv(&folder.path("o/encounters.csv")).unwrap();
+    let booked = |name: &str| column(&changes, name).iter().sum::<f64>();
+    let from_events = booked("binding_energy") - booked("binding_energy_before");
+    assert!((from_events / binding - 1.0).abs() < 1e-2, "{from_events} {binding}");
+    let file = crate::hdf::open(folder.path("o/snapshots/snapshot_0004.hdf5"));
+    let read = |name: &str| file.dataset(&format!("Subsystems/{name}")).unwrap();
+    let sum = read("BindingEnergy").read_raw::<f64>().unwrap().iter().sum::<f64>();
+    assert!((sum / binding - 1.0).abs() < 1e-12, "{sum} {binding}");
+    let inside_of = read("InsideOf").read_raw::<u64>().unwrap();
+    let outermost = (0u64..).zip(&inside_of).filter(|(row, of)| row == *of).count();
+    assert_eq!(outermost as f64, last("subsystems"));
+    folder.tisane(&["inspect", "o/snapshots/snapshot_0004.hdf5"]).exits(0).says(&["subsystems", "Averaged"]);
+    folder.tisane(&["inspect", "o"]).exits(0).says(&[&format!("encounters {}", changes.rows())]);
+    folder.tisane(&["inspect", "o/encounters.hdf5"]).exits(0).says(&["tisane encounters", "perturbation"]);
 }
 
 #[test]

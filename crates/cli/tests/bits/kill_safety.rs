@@ -10,18 +10,19 @@ use tisane_run::assemble;
 use tisane_run::config::Config;
 use tisane_run::simulation::{ExitReason, Observer};
 
+/// Forces of the runs: softened, and with subsystems.
+const SOFTENED: &str = "[initial.plummer]\nn = 24\nseed = 3\n[softening]\nepsilon = \"1/16\"";
+const ENCOUNTERS: &str = "[initial.plummer]\nn = 48\nseed = 3\n[initial.binaries]\nfraction = 0.7\na_min = 1e-5\na_max = 0.05\n\
+                          [encounters]";
+
 /// Diagnostics and snapshots fall on different moments, and the end on none of either's.
-fn config(dir: &Path, checkpoint_interval: &str) -> String {
+fn config(dir: &Path, checkpoint_interval: &str, forces: &str) -> String {
     format!(
         r#"
 [run]
 name = "kill"
 t_end = "7/8"
-[initial.plummer]
-n = 24
-seed = 3
-[softening]
-epsilon = "1/16"
+{forces}
 [integrator.hermite4]
 nu = 0.04
 dt_max = "1/8"
@@ -88,8 +89,9 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-fn begin(dir: &Path, checkpoint_interval: &str, watch: &mut dyn Observer) {
-    let loaded = Config::from_str("test", &config(dir, checkpoint_interval), dir, &[]).expect("a good configuration");
+fn begin(dir: &Path, (checkpoint_interval, forces): (&str, &str), watch: &mut dyn Observer) {
+    let loaded =
+        Config::from_str("test", &config(dir, checkpoint_interval, forces), dir, &[]).expect("a good configuration");
     let set = assemble::prepare(loaded).expect("a good model");
     fs::create_dir_all(dir.join("snapshots")).expect("a folder");
     fs::write(dir.join("config.toml"), set.config.resolved_toml().expect("TOML")).expect("a file");
@@ -115,7 +117,7 @@ struct Result {
     state: String,
     counters: checkpoint::Counters,
     others: Vec<String>,
-    cluster: [String; 3],
+    journals: Vec<String>,
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -140,26 +142,34 @@ fn result(dir: &Path) -> Result {
     let snapshots = snapshots.collect();
     let last = checkpoint::read(&dir.join(checkpoint::NEWEST)).expect("the last checkpoint");
     let state = last.particles.state_sha256(&last.run.clock);
-    let cluster = [Journal::Cluster, Journal::Binaries, Journal::Events].map(|journal| {
+    let journals = [Journal::Cluster, Journal::Binaries, Journal::Events, Journal::Encounters];
+    let journals = journals.into_iter().filter(|journal| dir.join(journal.csv()).exists()).map(|journal| {
         let csv = fs::read_to_string(dir.join(journal.csv())).expect("a journal");
         let hdf5 = table::read_hdf5(&dir.join(journal.hdf5())).expect("the same");
         assert_eq!(csv.lines().count(), hdf5.rows() + 1, "{journal:?}");
         csv
     });
+    let journals = journals.collect();
     let (counters, others) = (last.run.counters, names(dir));
-    Result { rows: format!("{rows:?}"), snapshots, state, counters, others, cluster }
+    Result { rows: format!("{rows:?}"), snapshots, state, counters, others, journals }
 }
 
 #[test]
 fn a_kill_at_any_instant_changes_nothing_in_the_end() {
-    for checkpoint_interval in ["1h", "20ms"] {
+    for (checkpoint_interval, forces) in
+        [("1h", SOFTENED), ("20ms", SOFTENED), ("1h", ENCOUNTERS), ("20ms", ENCOUNTERS)]
+    {
         let [dir, copies] = [0, 1].map(|_| tempfile::tempdir().expect("a temporary folder"));
         let mut killer = Killer { dir: dir.path().into(), copies: copies.path().into(), steps: 0, killed: Vec::new() };
-        begin(dir.path(), checkpoint_interval, &mut killer);
+        begin(dir.path(), (checkpoint_interval, forces), &mut killer);
         let expected = result(dir.path());
         let times: Vec<_> = expected.snapshots.iter().map(|(_, time, _)| *time).collect();
         assert_eq!(times, [0.0, 0.375, 0.75, 0.875]);
-        assert!(killer.killed.len() > 15, "{}", killer.killed.len());
+        let (least, changes) = if forces == ENCOUNTERS { (10, 5) } else { (16, 0) };
+        assert!(killer.killed.len() >= least, "{}", killer.killed.len());
+        let last = expected.journals.last().expect("a journal");
+        let later = last.lines().skip(1).filter(|row| !row.starts_with("0.0,")).count();
+        assert!(later >= changes, "{last}");
         // The very first kill comes before the run has a checkpoint, and before it has done anything.
         for killed in &killer.killed[1..] {
             // What else a kill may leave: half a row and half-written files.
@@ -169,6 +179,10 @@ fn a_kill_at_any_instant_changes_nothing_in_the_end() {
             let events = killed.join(Journal::Events.csv());
             let text = fs::read_to_string(&events).expect("the events");
             fs::write(events, text + "7,0.5,escape,1").expect("the events");
+            let encounters = killed.join(Journal::Encounters.csv());
+            if let Ok(text) = fs::read_to_string(&encounters) {
+                fs::write(encounters, text + "0.5,form,1 2,(1").expect("the encounters");
+            }
             for half in
                 [".checkpoint.hdf5.partial", ".diagnostics.hdf5.partial", "snapshots/.snapshot_0003.hdf5.partial"]
             {
@@ -184,11 +198,11 @@ fn a_kill_at_any_instant_changes_nothing_in_the_end() {
 fn outputs_of_another_plan_are_not_left_behind() {
     let [dir, copies] = [0, 1].map(|_| tempfile::tempdir().expect("a temporary folder"));
     let mut killer = Killer { dir: dir.path().into(), copies: copies.path().into(), steps: 0, killed: Vec::new() };
-    begin(dir.path(), "1h", &mut killer);
+    begin(dir.path(), ("1h", SOFTENED), &mut killer);
     // All outputs there, and only the checkpoint of the start.
     let killed = killer.killed.last().expect("a kill");
     assert_eq!(names(&killed.join("snapshots")).len(), 4);
-    let other = config(killed, "1h").replace("3/8", "7/8");
+    let other = config(killed, "1h", SOFTENED).replace("3/8", "7/8");
     fs::write(killed.join("config.toml"), other).expect("a file");
     resume(killed);
     let times: Vec<_> = result(killed).snapshots.into_iter().map(|(_, time, _)| time).collect();

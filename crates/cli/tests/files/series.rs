@@ -38,15 +38,12 @@ fn units() -> FileUnits {
     FileUnits { units: Units::henon(), scale: Scale { mass: 1.1, length: 2.2, velocity: 3.3, time: 4.4 } }
 }
 
-/// Optional columns that the journal lacks.
-const WITHOUT: &[(&str, bool)] = &[("external_potential_energy", false)];
-
 fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
-    JournalWriter::create(dir, &units(), WITHOUT).unwrap()
+    JournalWriter::create(dir, &units(), &DiagnosticsRow::optional_columns(false, false)).unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
-    ResumableJournal::check(dir, (rows, None), &units(), WITHOUT)?.resume()
+    ResumableJournal::check(dir, (rows, None), &units(), &DiagnosticsRow::optional_columns(false, false))?.resume()
 }
 
 fn append(series: &mut JournalWriter<DiagnosticsRow>, rows: std::ops::Range<u64>) {

@@ -53,7 +53,8 @@ fn provenance() -> Provenance {
 fn write(path: &Path, p: &Particles) {
     let (now, field, units, provenance) = (Time::from_dt_max(3), field(p), units(), provenance());
     let clock = &CLOCK;
-    let s = Snapshot { particles: p, field: &field, now, clock, units: &units, provenance: &provenance };
+    let s =
+        Snapshot { particles: p, field: &field, subsystems: &[], now, clock, units: &units, provenance: &provenance };
     snapshot::write(path, &s).unwrap();
 }
 
@@ -71,7 +72,15 @@ fn forces_are_those_where_the_particles_stand() {
     elsewhere.pot.fill(f64::NAN);
     let (now, field, units, provenance) = (Time::from_dt_max(3), field(&p), units(), provenance());
     let clock = &CLOCK;
-    let s = Snapshot { particles: &elsewhere, field: &field, now, clock, units: &units, provenance: &provenance };
+    let s = Snapshot {
+        particles: &elsewhere,
+        field: &field,
+        subsystems: &[],
+        now,
+        clock,
+        units: &units,
+        provenance: &provenance,
+    };
     snapshot::write(&path, &s).unwrap();
     let s = snapshot::read(&path).unwrap();
     assert_eq!(s.acc, p.acc.iter().map(|a| a.map(|x| x * 256.0)).collect::<Vec<_>>());
@@ -111,7 +120,15 @@ fn the_same_state_gives_the_same_bytes() {
         let (units, provenance) = (units(), Provenance { created: "then".into(), ..provenance() });
         let (now, particles, clock) = (Time(0), particles(50), &CLOCK);
         let field = field(&particles);
-        let s = Snapshot { particles: &particles, field: &field, now, clock, units: &units, provenance: &provenance };
+        let s = Snapshot {
+            particles: &particles,
+            field: &field,
+            subsystems: &[],
+            now,
+            clock,
+            units: &units,
+            provenance: &provenance,
+        };
         snapshot::write(&path, &s).unwrap();
         fs::read(path).unwrap()
     });

@@ -38,6 +38,24 @@ encounter_radius = 8.0
 [checkpoint]
 interval = "1h"
 "#;
+/// Subsystems, which change from time to time.
+const ENCOUNTERS: &str = r#"
+[run]
+name = "f"
+t_end = 0.5
+[initial.plummer]
+n = 128
+seed = 2
+[initial.binaries]
+fraction = 0.6
+a_min = 1e-5
+a_max = 0.02
+[encounters]
+[output]
+interval = "1/8"
+[checkpoint]
+interval = "1h"
+"#;
 const RUN: [&str; 5] = ["run", "run.toml", "-q", "--output", "o"];
 const RESUME: [&str; 3] = ["resume", "o", "-q"];
 const WAIT: [&str; 2] = ["--set", "output.on_full=wait"];
@@ -61,7 +79,11 @@ const WRITTEN: [(&str, &str); 13] = [
 
 /// A run stopped between the first and the second output.
 fn begun(more: &[&str]) -> Folder {
-    let folder = Folder::new(CONFIG);
+    begun_with(CONFIG, more)
+}
+
+fn begun_with(config: &str, more: &[&str]) -> Folder {
+    let folder = Folder::new(config);
     folder.tisane(&[&RUN[..], &["--set", "limits.block_steps=100"], more].concat()).exits(3);
     folder.lift_block_limit("o");
     assert_eq!(directory::snapshot_numbers(&folder.path("o")).unwrap(), [0]);
@@ -69,7 +91,11 @@ fn begun(more: &[&str]) -> Folder {
 }
 
 fn undisturbed() -> Outcome {
-    let folder = Folder::new(CONFIG);
+    undisturbed_with(CONFIG)
+}
+
+fn undisturbed_with(config: &str) -> Outcome {
+    let folder = Folder::new(config);
     folder.tisane(&RUN).exits(0);
     Outcome::read(&folder.path("o"))
 }
@@ -192,6 +218,30 @@ fn a_run_that_waits_for_space_goes_on_to_the_same_end() {
         let folder = begun(&WAIT);
         let inject = format!("pwrite64:error={error}:when=1");
         strace::spoilt(&folder, (&inject, "o/.checkpoint.hdf5.partial"), &RESUME).exits(code);
+    }
+}
+
+/// Several rows of the journal of subsystems are written at once: all of them, or none.
+#[test]
+fn changes_of_subsystems_that_do_not_fit_are_written_later() {
+    if !strace::is_here() {
+        return;
+    }
+    let expected = undisturbed_with(ENCOUNTERS);
+    let file = "o/encounters.csv";
+    for inject in ["write:error=ENOSPC:when=1..2", "write:error=ENOSPC:when=2..3"] {
+        let folder = begun_with(ENCOUNTERS, &WAIT);
+        let said = strace::spoilt(&folder, (inject, file), &["resume", "o"]).exits(0);
+        said.says(&["encounters.csv", "waiting for space", "there is space again"]);
+        expected.assert_same(&Outcome::read(&folder.path("o")), inject);
+    }
+    for (file, inject) in [(file, "write:error=ENOSPC"), ("o/.encounters.hdf5.partial", "pwrite64:error=ENOSPC")] {
+        let folder = begun_with(ENCOUNTERS, &[]);
+        let said = strace::spoilt(&folder, (inject, file), &RESUME).exits(5);
+        said.says(&["cannot write", &plain(file), "No space left on device"]);
+        assert_whole(&folder.path("o"));
+        folder.tisane(&RESUME).exits(0);
+        expected.assert_same(&Outcome::read(&folder.path("o")), file);
     }
 }
 

@@ -42,8 +42,32 @@ encounter_radius = 8.0
 interval = "5ms"
 "#;
 
+/// Subsystems, and the journal of their changes.
+const ENCOUNTERS: &str = r#"
+[run]
+name = "kills"
+t_end = 0.5
+[initial.plummer]
+n = 128
+seed = 2
+[initial.binaries]
+fraction = 0.6
+a_min = 1e-5
+a_max = 0.02
+[encounters]
+[integrator.hermite4]
+dt_max = "1/32"
+[output]
+interval = "1/32"
+snapshot_interval = "1/16"
+[cluster]
+encounter_radius = 8.0
+[checkpoint]
+interval = "5ms"
+"#;
+
 /// Files under their temporary names, and what is being written then.
-const WRITTEN: [(&str, &str); 9] = [
+const WRITTEN: [(&str, &str); 10] = [
     (".checkpoint.hdf5.partial", "checkpoint"),
     (".checkpoint.previous.hdf5.partial", "keeping the former checkpoint"),
     (".snapshot_", "snapshot"),
@@ -51,6 +75,7 @@ const WRITTEN: [(&str, &str); 9] = [
     (".cluster.hdf5.partial", "cluster, HDF5"),
     (".binaries.hdf5.partial", "binaries, HDF5"),
     (".events.hdf5.partial", "events, HDF5"),
+    (".encounters.hdf5.partial", "encounters, HDF5"),
     (".config.toml.partial", "config.toml"),
     (".summary.json.partial", "summary.json"),
 ];
@@ -247,13 +272,24 @@ fn names(output: &Path) -> BTreeSet<PathBuf> {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_comes_to_the_same_end() {
+    killed_again_and_again(CONFIG);
+}
+
+#[test]
+fn a_run_with_subsystems_that_is_killed_again_and_again_comes_to_the_same_end() {
+    let expected = killed_again_and_again(ENCOUNTERS);
+    assert!(expected.encounters.is_some_and(|journal| journal.lines().count() > 50), "too little to show a loss");
+}
+
+/// Kills runs of a configuration, and asserts that they come to the same end as one that is not disturbed, which is returned.
+fn killed_again_and_again(config: &str) -> Outcome {
     let number = |name: &str, default: u64| {
         std::env::var(name)
             .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text}: expected a number")))
     };
     let (wanted, seed) = (number("TISANE_KILLS", 12), number("TISANE_SEED", 1));
     println!("kills: {wanted}, seed {seed} (TISANE_KILLS, TISANE_SEED)");
-    let undisturbed = Folder::new(CONFIG);
+    let undisturbed = Folder::new(config);
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     let whole = undisturbed.path("o");
     let expected = Outcome::read(&whole);
@@ -264,7 +300,7 @@ fn a_run_that_is_killed_again_and_again_comes_to_the_same_end() {
     let mut tally = Tally { dice: seed, ..Tally::default() };
     let began = Instant::now();
     while tally.kills < wanted {
-        let folder = Folder::new(CONFIG);
+        let folder = Folder::new(config);
         let before = tally.blows.values().sum::<u64>();
         while tally.kills < wanted && !session(&folder, &mut tally) {}
         let output = folder.path("o");
@@ -290,6 +326,7 @@ fn a_run_that_is_killed_again_and_again_comes_to_the_same_end() {
     tally.phases.iter().for_each(|(phase, count)| println!("{count:8}  {phase}"));
     println!("ended by");
     tally.blows.iter().for_each(|(blow, count)| println!("{count:8}  {blow:?}"));
+    expected
 }
 
 #[test]

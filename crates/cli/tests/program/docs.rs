@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use tisane::Error;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
+use tisane::integrator::encounters::EventKind;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
-use tisane_io::fields::{Journal, SNAPSHOT};
+use tisane_io::fields::{Journal, SNAPSHOT, SUBSYSTEMS};
 use tisane_io::formats::FORMATS;
 use tisane_run::config::{TEMPLATES, json_schema};
 use tisane_run::simulation::ExitReason;
@@ -116,6 +117,21 @@ fn the_snapshot_table_is_that_of_the_sources() {
             &row([&format!("`{}`", field.name), &unit(field.dimension), &format!("{}{vector}", field.description)]);
     }
     assert_table("docs/src/files.md", "snapshot fields", &table);
+}
+
+#[test]
+fn the_tables_of_subsystems_are_those_of_the_sources() {
+    let mut table = String::from("| dataset | unit | what it is |\n|---|---|---|\n");
+    for field in SUBSYSTEMS {
+        table += &row([&format!("`{}`", field.name), &unit(field.dimension), field.description]);
+    }
+    assert_table("docs/src/files.md", "subsystem fields", &table);
+    assert_table("docs/src/encounters.md", "encounters columns", &table_of_columns(Journal::Encounters));
+    let names = EventKind::ALL.map(|kind| kind.name().to_owned());
+    assert_words("docs/src/encounters.md", names.into_iter());
+    let columns = Journal::Encounters.columns();
+    let kinds = columns.iter().find(|column| column.name == "kind").unwrap();
+    assert!(kinds.description.ends_with(&EventKind::ALL.map(EventKind::name).join(", ")), "{}", kinds.description);
 }
 
 #[test]

@@ -101,6 +101,19 @@ impl RowField for u64 {
     }
 }
 
+/// An optional column; 0 in a row without the value.
+impl RowField for Option<u64> {
+    const ZERO: Self = None;
+    const KIND: ColumnKind = ColumnKind::Count;
+    const OPTIONAL: bool = true;
+    fn suffixes() -> Vec<String> {
+        vec![String::new()]
+    }
+    fn push(&self, _scale: f64, values: &mut Vec<Value>) {
+        values.push(Value::Count(self.unwrap_or(0)));
+    }
+}
+
 impl RowField for [u64; LEVELS] {
     const ZERO: Self = [0; LEVELS];
     const KIND: ColumnKind = ColumnKind::Count;
@@ -149,11 +162,13 @@ pub enum Journal {
     Binaries,
     /// Formation and dissolution of binaries, escapes, close encounters.
     Events,
+    /// Changes of subsystems.
+    Encounters,
 }
 
 impl Journal {
     /// All journals.
-    pub const ALL: [Self; 4] = [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events];
+    pub const ALL: [Self; 5] = [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Encounters];
 
     /// Returns the name of the CSV in an output directory.
     #[must_use]
@@ -163,6 +178,7 @@ impl Journal {
             Self::Cluster => "cluster.csv",
             Self::Binaries => "binaries.csv",
             Self::Events => "events.csv",
+            Self::Encounters => "encounters.csv",
         }
     }
 
@@ -174,6 +190,7 @@ impl Journal {
             Self::Cluster => "cluster.hdf5",
             Self::Binaries => "binaries.hdf5",
             Self::Events => "events.hdf5",
+            Self::Encounters => "encounters.hdf5",
         }
     }
 
@@ -185,6 +202,7 @@ impl Journal {
             Self::Cluster => "Cluster",
             Self::Binaries => "Binaries",
             Self::Events => "Events",
+            Self::Encounters => "Encounters",
         }
     }
 
@@ -209,6 +227,7 @@ impl Journal {
             Self::Cluster => super::ClusterRow::columns(),
             Self::Binaries => super::BinaryRow::columns(),
             Self::Events => super::EventRow::columns(),
+            Self::Encounters => super::EncounterRow::columns(),
         }
     }
 }
@@ -281,6 +300,12 @@ row! {
         relative_energy_error: f64, NONE, "(E - E0) / |E0| since the start of the run, signed";
         relative_energy_error_step: f64, NONE, "energy change since the row before, divided by |E0|, signed";
         cluster_energy_error: Option<f64>, NONE, "(E - E0) / |Ec| since the start of the run, signed, where Ec is the present energy of the cluster with each binary and hierarchy of at least 1 kT as one body; that of relative_energy_error for fewer than 10 bodies; only in runs begun by a version that measures it";
+        subsystems: Option<u64>, NONE, "subsystems: binaries and small groups that are integrated apart; only in runs with the section encounters, like the next five columns";
+        binding_energy: Option<f64>, ENERGY, "binding energy inside of subsystems, positive";
+        binding_energy_change: Option<f64>, ENERGY, "its change since the start of the run";
+        outer_energy: Option<f64>, ENERGY, "E + binding_energy: the energy without that inside of subsystems";
+        outer_energy_error: Option<f64>, NONE, "(E - E0) / |outer_energy| since the start of the run, signed";
+        neglected_energy: Option<f64>, ENERGY, "energy of the tides that are left out at this moment, with no regard to signs: sum of |(1 - K) phi| over each subsystem and each other body, with phi their potential energy less that of two points, of which the part K is integrated";
         virial_ratio: f64, NONE, "T / |U|";
         momentum: Vec3, MOMENTUM, "total momentum";
         momentum_drift: f64, MOMENTUM, "length of the change of the total momentum since the start of the run";
@@ -306,9 +331,27 @@ row! {
     }
 }
 
+impl DiagnosticsRow {
+    /// Returns which optional columns the diagnostics of a run have: with an external field or not, and with subsystems or not. Of
+    /// columns that are not named, a journal keeps those that it was begun with.
+    #[must_use]
+    pub fn optional_columns(external_field: bool, subsystems: bool) -> Vec<(&'static str, bool)> {
+        const OF_SUBSYSTEMS: [&str; 6] = [
+            "subsystems",
+            "binding_energy",
+            "binding_energy_change",
+            "outer_energy",
+            "outer_energy_error",
+            "neglected_energy",
+        ];
+        let without = OF_SUBSYSTEMS.into_iter().filter(|_| !subsystems).map(|name| (name, false));
+        std::iter::once(("external_potential_energy", external_field)).chain(without).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{BinaryRow, ClusterRow, EventRow};
+    use super::super::{BinaryRow, ClusterRow, EncounterRow, EventRow};
     use super::*;
 
     #[test]
@@ -352,6 +395,7 @@ mod tests {
         }
         assert_eq!(ClusterRow::default().values(&Scale::IDENTITY).len(), ClusterRow::columns().len());
         assert_eq!(EventRow::default().values(&Scale::IDENTITY).len(), EventRow::columns().len());
+        assert_eq!(EncounterRow::default().values(&Scale::IDENTITY).len(), EncounterRow::columns().len());
         assert_eq!(BinaryRow::default().values(&Scale::IDENTITY).len(), BinaryRow::columns().len());
     }
 }

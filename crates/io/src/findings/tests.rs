@@ -82,7 +82,15 @@ fn write_snapshot(dir: &TempDir, number: u64) {
     let units = FileUnits { units: Settings::parse(CONFIG_TEXT).unwrap().units, scale: UNITS };
     let now = Time::from_dt_max(number);
     let provenance = &checkpoint(0).provenance;
-    let made = Snapshot { particles: &particles, field: &field, now, clock: &CLOCK, units: &units, provenance };
+    let made = Snapshot {
+        particles: &particles,
+        field: &field,
+        subsystems: &[],
+        now,
+        clock: &CLOCK,
+        units: &units,
+        provenance,
+    };
     let path = directory::snapshot(dir.path(), number);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     snapshot::write(&path, &made).unwrap();

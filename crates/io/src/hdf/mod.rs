@@ -19,18 +19,20 @@ pub(crate) enum FileKind {
     Cluster,
     Binaries,
     Events,
+    Encounters,
     Table,
     Members,
 }
 
 impl FileKind {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Snapshot,
         Self::Checkpoint,
         Self::Diagnostics,
         Self::Cluster,
         Self::Binaries,
         Self::Events,
+        Self::Encounters,
         Self::Table,
         Self::Members,
     ];
@@ -42,6 +44,7 @@ impl FileKind {
             Journal::Cluster => Self::Cluster,
             Journal::Binaries => Self::Binaries,
             Journal::Events => Self::Events,
+            Journal::Encounters => Self::Encounters,
         }
     }
 
@@ -59,6 +62,7 @@ impl FileKind {
             Self::Cluster => "tisane cluster",
             Self::Binaries => "tisane binaries",
             Self::Events => "tisane events",
+            Self::Encounters => "tisane encounters",
             Self::Table => "tisane table",
             Self::Members => "tisane ensemble checkpoint",
         }

@@ -10,6 +10,8 @@ pub(super) enum Obstacle {
     Ratio,
     /// Particles stand between moments that both can count, or have steps longer than the new longest one.
     Moment,
+    /// There are subsystems, whose state has times and steps of its own.
+    Subsystems,
 }
 
 /// Counts the times and steps of a run in ticks of another longest step, by a power of two shorter or longer. Steps
@@ -18,6 +20,9 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
     let halvings = (clock.dt_max / dt_max).log2().round();
     if !(halvings.abs() < 64.0 && dt_max * 2f64.powf(halvings) == clock.dt_max) {
         return Err(Obstacle::Ratio);
+    }
+    if !p.subsystems.words.is_empty() {
+        return Err(Obstacle::Subsystems);
     }
     let shift = halvings as i32;
     let most = MAX_DT_MAX_STEPS.saturating_mul(TICKS_PER_DT_MAX);
@@ -89,6 +94,9 @@ mod tests {
             assert_eq!(rebase(&mut p, &mut now, &mut clock, dt_max), Err(obstacle));
             assert_eq!((p, now, clock), before);
         }
+        let (mut p, mut now, mut clock) = (three([unit; 3], [0, 1, 4]), Time(unit), CLOCK);
+        p.subsystems.words.push(2);
+        assert_eq!(rebase(&mut p, &mut now, &mut clock, 0.25), Err(Obstacle::Subsystems));
         // At a synchronised moment long steps become the new longest one.
         let (mut p, mut now, mut clock) = (three([unit; 3], [0, 1, 4]), Time(unit), CLOCK);
         rebase(&mut p, &mut now, &mut clock, 0.125).unwrap();

@@ -155,6 +155,10 @@ fn explain_obstacle(obstacle: Obstacle, config: &Config, run: &RunState, dir: &P
                 2.0 * present
             ),
         ),
+        Obstacle::Subsystems => {
+            Problem::new(key, format!("a run with subsystems continues with its own {name}, {present}"))
+                .with_help("start a new run from the last snapshot with [initial.file], or keep it")
+        }
         Obstacle::Moment => {
             let periods = run.now.0.div_ceil(TICKS_PER_DT_MAX) as f64;
             let next = (run.clock.start + periods * run.clock.dt_max) * run.scale.time;

@@ -277,6 +277,7 @@ impl Member {
         let snapshot = Snapshot {
             particles,
             field,
+            subsystems: &[],
             now: state.now,
             clock: &state.clock,
             units: &self.units,

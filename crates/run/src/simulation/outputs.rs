@@ -2,12 +2,13 @@
 
 use super::{Plan, Simulation};
 use crate::cluster::{Journals, ResumableJournals, TimedSurvey};
+use crate::subsystems;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use tisane::error::Result;
 use tisane::force::Field;
 use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
-use tisane_io::fields::DiagnosticsRow;
+use tisane_io::fields::{DiagnosticsRow, EncounterRow};
 use tisane_io::file_units::FileUnits;
 use tisane_io::journal::{JournalWriter, ResumableJournal};
 
@@ -16,6 +17,8 @@ use tisane_io::journal::{JournalWriter, ResumableJournal};
 pub struct Outputs {
     pub(super) diagnostics: JournalWriter<DiagnosticsRow>,
     cluster: Option<Journals>,
+    /// Changes of subsystems.
+    encounters: Option<JournalWriter<EncounterRow>>,
     /// Receiver of the survey of the cluster that a thread is computing.
     survey: Option<Receiver<TimedSurvey>>,
 }
@@ -28,7 +31,9 @@ impl Outputs {
     pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
         let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
-        Ok(Self { diagnostics: JournalWriter::create(dir, units, &plan.optional_columns())?, cluster, survey: None })
+        let encounters = plan.subsystems.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
+        let diagnostics = JournalWriter::create(dir, units, &plan.optional_columns())?;
+        Ok(Self { diagnostics, cluster, encounters, survey: None })
     }
 
     /// Resumes the journals at the lengths `written` of a checkpoint. Once all have been checked, the summary is
@@ -41,16 +46,21 @@ impl Outputs {
         let of_checkpoint = (written.diagnostics_rows, written.diagnostics_sha256);
         let diagnostics = ResumableJournal::check(dir, of_checkpoint, units, &plan.optional_columns())?;
         let cluster = plan.cluster.map(|_| ResumableJournals::check(dir, written, units)).transpose()?;
+        let of_checkpoint = (written.encounters_rows, written.encounters_sha256);
+        let encounters =
+            plan.subsystems.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;
         // The summary describes the earlier end, which no longer holds.
         directory::remove_summary(dir)?;
         let cluster = cluster.map(ResumableJournals::resume).transpose()?;
-        Ok(Self { diagnostics: diagnostics.resume()?, cluster, survey: None })
+        let encounters = encounters.map(ResumableJournal::resume).transpose()?;
+        Ok(Self { diagnostics: diagnostics.resume()?, cluster, encounters, survey: None })
     }
 
     /// Flushes the journals to the disk.
     pub(super) fn sync(&self) -> Result<()> {
         self.diagnostics.sync()?;
-        self.cluster.as_ref().map_or(Ok(()), Journals::sync)
+        self.cluster.as_ref().map_or(Ok(()), Journals::sync)?;
+        self.encounters.as_ref().map_or(Ok(()), JournalWriter::sync)
     }
 
     /// Records the hashes of the journals for a checkpoint.
@@ -59,6 +69,7 @@ impl Outputs {
         if let Some(cluster) = &self.cluster {
             cluster.record_hashes(written);
         }
+        written.encounters_sha256 = self.encounters.as_ref().map(JournalWriter::sha256);
     }
 
     /// Takes the result of a survey: if it is ready, or with `wait` once it is. A waiting thread of the pool takes part
@@ -109,12 +120,23 @@ impl Simulation {
         self.retry_when_full(|| journals.refresh(|| self.provenance_now()))
     }
 
+    /// Writes the changes of subsystems since the last call.
+    pub(super) fn write_encounters(&mut self, outputs: &mut Outputs) -> Result<()> {
+        let Some(journal) = &mut outputs.encounters else { return Ok(()) };
+        let events = self.system.engines.propagator.take_events();
+        let state = &self.system.state;
+        self.retry_when_full(|| subsystems::append(journal, &events, &state.clock, &state.scale))?;
+        self.system.state.written.encounters_rows = journal.rows();
+        self.retry_when_full(|| journal.refresh(|| self.provenance_now()))
+    }
+
     /// Completes all journals on the disk, with the present provenance.
     pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;
         let provenance = self.provenance_now();
         self.retry_when_full(|| outputs.diagnostics.rewrite(&provenance))?;
-        self.retry_when_full(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))
+        self.retry_when_full(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))?;
+        self.retry_when_full(|| outputs.encounters.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tisane::time::Time;
 use tisane_io::directory;
+use tisane_io::fields::DiagnosticsRow;
 
 /// Intervals of the outputs and limits of a run. Intervals are in units of `dt_max`: all particles are synchronised at
 /// these times anyway, so that outputs cannot change the trajectory.
@@ -35,15 +36,15 @@ pub struct Plan {
     pub external_field: bool,
     /// Softening, in internal units.
     pub epsilon: f64,
-    /// Flag that the integrator keeps a state of its own, from which that of the particles is made at the end of a call: a
-    /// call takes many steps.
-    pub keeps_state: bool,
+    /// Flag that the integrator has subsystems. It keeps a state of its own, from which that of the particles is made at the
+    /// end of a call: a call takes many steps.
+    pub subsystems: bool,
 }
 
 impl Plan {
     /// Returns the optional columns of the diagnostics whose presence follows from the run.
-    pub(super) fn optional_columns(&self) -> [(&'static str, bool); 1] {
-        [("external_potential_energy", self.external_field)]
+    pub(super) fn optional_columns(&self) -> Vec<(&'static str, bool)> {
+        DiagnosticsRow::optional_columns(self.external_field, self.subsystems)
     }
 }
 

@@ -1,0 +1,127 @@
+//! Numbers of a run in a checkpoint: work, outputs, reference values; and their names in the file.
+
+use super::RunState;
+use crate::checksum::Digest;
+use tisane::particles::Vec3;
+
+/// Work done since the start of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Number of block steps.
+    pub block_steps: u64,
+    /// Number of particle steps.
+    pub particle_steps: u64,
+    /// Number of pair interactions evaluated.
+    pub pair_interactions: u64,
+    /// Number of particle steps clamped at dt_min.
+    pub clamped_steps: u64,
+}
+
+/// Output written since the start of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputCounts {
+    /// Number of snapshots.
+    pub snapshots: u64,
+    /// Number of rows of the diagnostics.
+    pub diagnostics_rows: u64,
+    /// Number of rows of the cluster journal.
+    pub cluster_rows: u64,
+    /// Number of rows of the binaries journal.
+    pub binaries_rows: u64,
+    /// Number of events.
+    pub events: u64,
+    /// Number of rows of the encounters journal.
+    pub encounters_rows: u64,
+    /// SHA-256 of `diagnostics.csv` up to these rows; [`None`] in a checkpoint of a version that did not record it.
+    pub diagnostics_sha256: Option<Digest>,
+    /// SHA-256 of `cluster.csv`, likewise.
+    pub cluster_sha256: Option<Digest>,
+    /// SHA-256 of `binaries.csv`, likewise.
+    pub binaries_sha256: Option<Digest>,
+    /// SHA-256 of `events.csv`, likewise.
+    pub events_sha256: Option<Digest>,
+    /// SHA-256 of `encounters.csv`, likewise; [`None`] in runs without it.
+    pub encounters_sha256: Option<Digest>,
+}
+
+/// Reference values of the error measures, and the state at the last row of the diagnostics.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct References {
+    /// Energy at the start.
+    pub energy: f64,
+    /// Binding energy of subsystems at the start; [`None`] in runs without them.
+    pub binding_energy: Option<f64>,
+    /// Energy at the last row of the diagnostics.
+    pub previous_energy: f64,
+    /// Largest |relative energy error| of any row so far.
+    pub max_relative_energy_error: f64,
+    /// |L − L0| / |L0| at the last row of the diagnostics.
+    pub angular_momentum_error: f64,
+    /// Angular momentum at the start.
+    pub angular_momentum: Vec3,
+    /// Momentum at the start.
+    pub momentum: Vec3,
+    /// Centre of mass at the start.
+    pub centre_of_mass: Vec3,
+    /// Counters at the last row of the diagnostics.
+    pub previous_counters: Counters,
+    /// Wall time at the last row of the diagnostics, in s.
+    pub previous_wall_seconds: f64,
+}
+
+/// Visitor of the numbers of a run, so that one list of names serves writing and reading.
+pub(super) trait StateVisitor<E> {
+    fn count(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
+    /// Visits a count that checkpoints of format version 1 do not have.
+    fn count_since_2(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
+    /// Visits a count that checkpoints have only where it is not 0.
+    fn count_if_any(&mut self, name: &str, value: &mut u64) -> std::result::Result<(), E>;
+    /// Visits an optional hash.
+    fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> std::result::Result<(), E>;
+    fn float(&mut self, name: &str, value: &mut f64) -> std::result::Result<(), E>;
+    /// Visits a number that only checkpoints of some runs have.
+    fn float_if_any(&mut self, name: &str, value: &mut Option<f64>) -> std::result::Result<(), E>;
+    fn vector(&mut self, name: &str, value: &mut Vec3) -> std::result::Result<(), E>;
+}
+
+/// Visits every number of a run, under its name in the file.
+pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
+    v.count("now_ticks", &mut run.now.0)?;
+    v.float("clock_start", &mut run.clock.start)?;
+    v.float("clock_dt_max", &mut run.clock.dt_max)?;
+    v.float("scale_mass", &mut run.scale.mass)?;
+    v.float("scale_length", &mut run.scale.length)?;
+    v.float("scale_velocity", &mut run.scale.velocity)?;
+    v.float("scale_time", &mut run.scale.time)?;
+    visit_counters("", &mut run.counters, v)?;
+    v.count("snapshots_written", &mut run.written.snapshots)?;
+    v.count("diagnostics_rows_written", &mut run.written.diagnostics_rows)?;
+    v.count_since_2("cluster_rows_written", &mut run.written.cluster_rows)?;
+    v.count_since_2("binaries_rows_written", &mut run.written.binaries_rows)?;
+    v.count_since_2("events_written", &mut run.written.events)?;
+    v.count_if_any("encounters_rows_written", &mut run.written.encounters_rows)?;
+    v.digest("diagnostics_csv_sha256", &mut run.written.diagnostics_sha256)?;
+    v.digest("cluster_csv_sha256", &mut run.written.cluster_sha256)?;
+    v.digest("binaries_csv_sha256", &mut run.written.binaries_sha256)?;
+    v.digest("events_csv_sha256", &mut run.written.events_sha256)?;
+    v.digest("encounters_csv_sha256", &mut run.written.encounters_sha256)?;
+    let first = &mut run.references;
+    v.float("initial_energy", &mut first.energy)?;
+    v.float_if_any("initial_binding_energy", &mut first.binding_energy)?;
+    v.float("previous_energy", &mut first.previous_energy)?;
+    v.float("max_relative_energy_error", &mut first.max_relative_energy_error)?;
+    v.float("angular_momentum_error", &mut first.angular_momentum_error)?;
+    v.vector("initial_angular_momentum", &mut first.angular_momentum)?;
+    v.vector("initial_momentum", &mut first.momentum)?;
+    v.vector("initial_centre_of_mass", &mut first.centre_of_mass)?;
+    visit_counters("previous_", &mut first.previous_counters, v)?;
+    v.float("previous_wall_seconds", &mut first.previous_wall_seconds)?;
+    v.float("wall_seconds", &mut run.wall_seconds)
+}
+
+fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
+    v.count(&format!("{prefix}block_steps"), &mut c.block_steps)?;
+    v.count(&format!("{prefix}particle_steps"), &mut c.particle_steps)?;
+    v.count(&format!("{prefix}pair_interactions"), &mut c.pair_interactions)?;
+    v.count(&format!("{prefix}clamped_steps"), &mut c.clamped_steps)
+}

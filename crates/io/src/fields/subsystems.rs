@@ -1,0 +1,69 @@
+//! Columns of the subsystems in a snapshot.
+
+use crate::table::{ColumnKind, Values};
+use tisane::integrator::encounters::{Description, PairOrbit};
+use tisane::units::Dimension;
+
+/// Declaration of a column of the subsystems in a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct SubsystemField {
+    /// Name of the dataset.
+    pub name: &'static str,
+    /// Type of its values.
+    pub kind: ColumnKind,
+    /// Dimension, from which the unit follows.
+    pub dimension: Dimension,
+    /// Description.
+    pub description: &'static str,
+    /// Values, in internal units.
+    pub values: fn(&[Description]) -> Values,
+}
+
+fn floats(of: &[Description], value: impl Fn(&Description) -> f64) -> Values {
+    Values::Floats(of.iter().map(value).collect())
+}
+
+fn counts(of: &[Description], value: impl Fn(usize, &Description) -> usize) -> Values {
+    Values::Counts(of.iter().enumerate().map(|(row, one)| value(row, one) as u64).collect())
+}
+
+/// Returns a column of numbers of the orbits; NaN where there is none.
+fn orbits(of: &[Description], value: impl Fn(&PairOrbit) -> f64) -> Values {
+    floats(of, |one| one.orbit.as_ref().map_or(f64::NAN, &value))
+}
+
+macro_rules! columns {
+    ($($name:literal, $kind:ident, $dimension:ident, $text:literal, $values:expr;)*) => {
+        /// Columns of the subsystems in a snapshot: a row for each, followed by those inside of it.
+        pub const SUBSYSTEMS: &[SubsystemField] = &[$(SubsystemField {
+            name: $name,
+            kind: ColumnKind::$kind,
+            dimension: Dimension::$dimension,
+            description: $text,
+            values: $values,
+        }),*];
+    };
+}
+
+columns! {
+    "Members", Text, NONE, "its stars by their ids: (3+7) two that move about each other, ((3+7)+12) with an inner subsystem",
+        |of| Values::Text(of.iter().map(|one| one.members.to_string()).collect());
+    "Number", Count, NONE, "how many they are", |of| counts(of, |_, one| one.members.ids().len());
+    "InsideOf", Count, NONE, "row of the subsystem that it is inside of; its own row if of none",
+        |of| counts(of, |row, one| one.inside_of.unwrap_or(row));
+    "Mass", Float, MASS, "mass", |of| floats(of, |one| one.mass);
+    "Mass1", Float, MASS, "mass of the first of two bodies; NaN for more, as below", |of| orbits(of, |orbit| orbit.mass[0]);
+    "Mass2", Float, MASS, "mass of the second", |of| orbits(of, |orbit| orbit.mass[1]);
+    "SemiMajorAxis", Float, LENGTH, "semi-major axis of their orbit; negative where they are not bound",
+        |of| orbits(of, |orbit| orbit.semi_major_axis);
+    "Eccentricity", Float, NONE, "its eccentricity", |of| orbits(of, |orbit| orbit.eccentricity);
+    "Period", Float, TIME, "its period; NaN where they are not bound", |of| orbits(of, |orbit| orbit.period);
+    "BindingEnergy", Float, ENERGY, "binding energy of its bodies on each other, without that inside of them: the sum of all rows is binding_energy of the diagnostics",
+        |of| floats(of, |one| one.binding);
+    "Perturbed", Count, NONE, "1 if the motion of its bodies is integrated with the forces of others, 0 if not",
+        |of| counts(of, |_, one| usize::from(one.is_perturbed));
+    "Averaged", Count, NONE, "1 if there are others that it feels, and that feel it, in the mean over its orbit, 0 if not",
+        |of| counts(of, |_, one| usize::from(one.is_averaged));
+    "NeglectedEnergy", Float, ENERGY, "energy of the tides that are neglected, as in the diagnostics; 0 for one that is inside of another",
+        |of| floats(of, |one| one.neglected);
+}

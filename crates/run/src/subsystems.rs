@@ -1,0 +1,69 @@
+//! Subsystems of a run: their changes as rows of the journal `encounters`, and their sums for the diagnostics.
+
+use tisane::diagnostics::conserved::nonzero;
+use tisane::error::Result;
+use tisane::integrator::encounters::{Description, Event, EventUnit};
+use tisane::time::Clock;
+use tisane::units::Scale;
+use tisane_io::checkpoint::References;
+use tisane_io::fields::{DiagnosticsRow, EncounterRow, UserTime};
+use tisane_io::journal::JournalWriter;
+
+/// Returns the row of a change of subsystems.
+fn row(event: &Event, clock: &Clock, scale: &Scale) -> EncounterRow {
+    let names = |of: &[EventUnit]| of.iter().map(|unit| unit.members.to_string()).collect::<Vec<_>>().join(" ");
+    let binding = |of: &[EventUnit]| of.iter().map(|unit| unit.binding).sum();
+    let orbit = event.orbit.as_ref();
+    let [mass_1, mass_2] = orbit.map_or([f64::NAN; 2], |orbit| orbit.mass);
+    EncounterRow {
+        time: UserTime(clock.time(event.time) * scale.time),
+        kind: event.kind.name().into(),
+        before: names(&event.before),
+        after: names(&event.after),
+        number: event.before.iter().map(|unit| unit.members.ids().len() as u64).sum(),
+        mass: event.before.iter().map(|unit| unit.mass).sum(),
+        binding_energy_before: binding(&event.before),
+        binding_energy: binding(&event.after),
+        mass_1,
+        mass_2,
+        semi_major_axis: orbit.map_or(f64::NAN, |orbit| orbit.semi_major_axis),
+        eccentricity: orbit.map_or(f64::NAN, |orbit| orbit.eccentricity),
+        period: orbit.map_or(f64::NAN, |orbit| orbit.period),
+        perturbation: event.perturbation,
+    }
+}
+
+/// Appends changes of subsystems to their journal: all of them, or none on an error.
+///
+/// # Errors
+/// As [`JournalWriter::append`].
+pub(crate) fn append(
+    journal: &mut JournalWriter<EncounterRow>,
+    events: &[Event],
+    clock: &Clock,
+    scale: &Scale,
+) -> Result<()> {
+    let end = journal.position();
+    let appended = events.iter().try_for_each(|event| journal.append(&row(event, clock, scale)));
+    if appended.is_err() {
+        journal.truncate(end);
+    }
+    appended
+}
+
+/// Returns the binding energy inside of subsystems.
+pub(crate) fn binding_energy(subsystems: &[Description]) -> f64 {
+    subsystems.iter().map(|one| one.binding).sum()
+}
+
+/// Sets the columns of a row of diagnostics that are about subsystems.
+pub(crate) fn measure(row: &mut DiagnosticsRow, subsystems: &[Description], first: &References) {
+    let binding = binding_energy(subsystems);
+    let outer = row.energy + binding;
+    row.subsystems = Some(subsystems.iter().filter(|one| one.inside_of.is_none()).count() as u64);
+    row.binding_energy = Some(binding);
+    row.binding_energy_change = first.binding_energy.map(|first| binding - first);
+    row.outer_energy = Some(outer);
+    row.outer_energy_error = Some((row.energy - first.energy) / nonzero(outer.abs()));
+    row.neglected_energy = Some(subsystems.iter().map(|one| one.neglected).sum());
+}

@@ -1,0 +1,101 @@
+//! Subsystems at a moment as plain data: who they are, their orbits and energies, and what the integration neglects of them.
+
+use super::Units;
+use super::bodies::{Body, stars};
+use super::coupled::Subsystems;
+use super::coupling::{self, Members};
+use super::events::{Component, PairOrbit};
+use super::group::Group;
+use super::surroundings::at;
+use crate::error::Result;
+use crate::few_body::Motion;
+use crate::particles::Vec3;
+use crate::time::{Clock, Time};
+
+/// Bodies that move about each other, in internal units: a subsystem, or one inside of another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// Its stars.
+    pub members: Component,
+    /// Place in the list of the subsystem that it is inside of; [`None`] for one that is inside of none.
+    pub inside_of: Option<usize>,
+    /// Mass.
+    pub mass: f64,
+    /// Binding energy of its bodies on each other, without that inside of them.
+    pub binding: f64,
+    /// Orbit of its bodies, if they are two.
+    pub orbit: Option<PairOrbit>,
+    /// True while the internal motion is integrated with the forces of others.
+    pub is_perturbed: bool,
+    /// True while there are others that feel it, and that it feels, in the mean over its orbit.
+    pub is_averaged: bool,
+    /// Energy that the integration neglects: Σ |(1 − K) φ| over all others, with the energy φ of one of them and the members
+    /// less that with their centre of mass, of which the part K is integrated. 0 for one that is inside of another.
+    pub neglected: f64,
+}
+
+/// Adds the inner subsystems of some bodies to `found`; they are inside of the one at the place `outer`.
+fn add_inner(found: &mut Vec<Description>, bodies: &[Body], ids: &[u64], outer: usize) {
+    for few in bodies.iter().filter_map(Body::inner) {
+        let place = found.len();
+        found.push(Description {
+            members: Component::of(&few.bodies, ids),
+            inside_of: Some(outer),
+            mass: few.motion.masses().iter().sum(),
+            binding: few.motion.binding(),
+            orbit: PairOrbit::of(&few.bodies, &few.motion, ids),
+            is_perturbed: false,
+            is_averaged: false,
+            neglected: 0.0,
+        });
+        add_inner(found, &few.bodies, ids, place);
+    }
+}
+
+/// Returns the part of the coupling with unit `k`, at `r` from the centre of mass, that is integrated.
+fn part_integrated(group: &Group, units: &Units, k: usize, r: Vec3) -> f64 {
+    let Ok(place) = group.near.binary_search_by_key(&units.stars[k], |near| near.star) else { return 0.0 };
+    let near = &group.near[place];
+    let is_felt = if near.is_mean { group.ring.is_some() } else { group.is_perturbed };
+    if is_felt { coupling::factor(r.norm_squared(), near.outer2) } else { 0.0 }
+}
+
+/// Returns the energy that is neglected between a subsystem, whose motion is that of `now`, and all others.
+fn neglected(group: &Group, motion: &Motion, subsystems: &Subsystems, now: Time) -> Result<f64> {
+    let Subsystems { units, clock, .. } = subsystems;
+    let inside = stars(&group.bodies, motion, clock, now)?;
+    let offsets: Vec<Vec3> = inside.iter().map(|star| star.pos).collect();
+    let mass = inside.iter().map(|star| star.mass).collect();
+    let members = Members { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
+    let here = units.of_star(group.members[0]);
+    let place = |k: usize| at(&units.all, k, clock, now).0;
+    let centre = place(here);
+    let of = |k: usize| {
+        let r = place(k) - centre;
+        (1.0 - part_integrated(group, units, k, r)) * units.all.mass[k] * coupling::potential(&members, r).abs()
+    };
+    Ok((0..units.all.len()).filter(|&k| k != here).map(of).sum())
+}
+
+/// Returns all subsystems at `now`, where all units stand; `ids` has the ids of all stars. Inner ones follow the one that
+/// they are inside of.
+pub(super) fn describe(subsystems: &Subsystems, ids: &[u64], now: Time) -> Result<Vec<Description>> {
+    let (units, clock): (&Units, &Clock) = (&subsystems.units, &subsystems.clock);
+    let mut found = Vec::with_capacity(subsystems.groups.len());
+    for group in &subsystems.groups {
+        let motion = group.at(units, clock, now.max(group.time))?.motion;
+        let place = found.len();
+        found.push(Description {
+            members: Component::of(&group.bodies, ids),
+            inside_of: None,
+            mass: group.mass(),
+            binding: motion.binding(),
+            orbit: PairOrbit::of(&group.bodies, &motion, ids),
+            is_perturbed: group.is_perturbed,
+            is_averaged: group.ring.is_some(),
+            neglected: neglected(group, &motion, subsystems, now)?,
+        });
+        add_inner(&mut found, &group.bodies, ids, place);
+    }
+    Ok(found)
+}
