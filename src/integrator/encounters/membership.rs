@@ -27,6 +27,8 @@ const LEAVES_BOUND: f64 = 10.0;
 /// Largest number of members of subsystems that form of settled ones, and of others.
 const MOST_SETTLED: usize = 5;
 const MOST: usize = 8;
+/// Largest perturbation of the outer orbit of a system that is followed in the mean, in units of that with which it dissolves.
+const STAYS: f64 = 0.5;
 /// Distance, in sizes of a pair, beyond which another may be the outer one of a stable quadruple.
 const WIDE: f64 = 4.0;
 /// Perturbation, in units of the smallest one that is felt, below which a pair becomes one body of another subsystem.
@@ -155,12 +157,13 @@ impl Look<'_> {
         self.positions.around(i)
     }
 
-    /// Returns the change that joins two units. A settled pair that another unit will not perturb on the orbit of both stays
-    /// one body.
-    fn join(&self, i: usize, k: usize, pair: &Relative) -> (Change, usize) {
+    /// Returns the change that joins two units in the tidal field `rest` of all others. A settled pair that another unit will not
+    /// perturb on the orbit of both stays one body.
+    fn join(&self, i: usize, k: usize, pair: &Relative, rest: f64) -> (Change, usize) {
         let units = [i.min(k), i.max(k)];
         let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
         let rules = self.subsystems.rules;
+        let stays = pair.at_apocentre(rest).is_some_and(|far| far <= STAYS * rules.dissolves);
         let closed = [0, 1].map(|side| {
             let (unit, other) = (units[side], units[1 - side]);
             self.group(unit).is_some_and(|group| {
@@ -171,7 +174,7 @@ impl Look<'_> {
                 let is_simple = group.bodies.iter().all(|body| body.inner().is_none());
                 let is_stable = |inner| {
                     let orbit = outer.map(|outer| (outer.axis * (1.0 - outer.eccentricity), outer.eccentricity));
-                    is_simple && orbit.is_some_and(|orbit| is_stable(&inner, masses, orbit, false))
+                    stays && is_simple && orbit.is_some_and(|orbit| is_stable(&inner, masses, orbit, false))
                 };
                 strength < CLOSES * rules.perturbation && group.settled(&rules).is_some()
                     || group.settled(&rules).is_some_and(is_stable)
@@ -199,7 +202,7 @@ impl Look<'_> {
         let k = found.strongest;
         let pair = self.relative(i, k);
         let rules = self.subsystems.rules;
-        let (change, number) = self.join(i, k, &pair);
+        let (change, number) = self.join(i, k, &pair, found.rest);
         let isolation = pair.perturbation(found.rest);
         if number > 2 {
             let strength = |group: usize, other: usize| {
@@ -243,7 +246,7 @@ impl Look<'_> {
                     2.0 * mass[j] / mu * ratio * ratio * ratio
                 };
                 let sum: f64 = (0..mass.len()).filter(|j| ![a, b].contains(j)).map(by).sum();
-                (sum < CLOSES * least || is_inner(group, [a, b], &found)).then_some([a, b])
+                (sum < CLOSES * least || is_inner(group, [a, b], &found, self.subsystems.rules)).then_some([a, b])
             });
             if let Some(two) = inner.take(1).next() {
                 return Some(Change::Close(i, two));
@@ -269,7 +272,7 @@ impl Look<'_> {
             if is_perturbed {
                 let k = found.strongest;
                 let outer = self.relative(i, k);
-                let (change, number) = self.join(i, k, &outer);
+                let (change, number) = self.join(i, k, &outer, found.rest);
                 let isolated = outer.perturbation(found.rest) < JOINS_ISOLATED;
                 if isolated && number <= MOST && (outer.is_bound_by(1.0) || outer.approaches()) {
                     return Some(change);
@@ -304,7 +307,7 @@ impl Look<'_> {
 }
 
 /// Returns true if two stars of a subsystem, a binary with these elements, are the inner one of a stable system with the rest.
-fn is_inner(group: &Group, two: [usize; 2], pair: &Elements) -> bool {
+fn is_inner(group: &Group, two: [usize; 2], pair: &Elements, rules: Rules) -> bool {
     let rest: Vec<usize> = (0..group.bodies.len()).filter(|k| !two.contains(k)).collect();
     if rest.len() > 2 || two.iter().any(|&k| group.bodies[k].inner().is_some()) {
         return false;
@@ -315,7 +318,9 @@ fn is_inner(group: &Group, two: [usize; 2], pair: &Elements) -> bool {
     let nearest = outer.axis * (1.0 - outer.eccentricity);
     // The other two of four are the next to become one body.
     let is_pair = rest.len() == 1 || nearest > WIDE * b.size;
-    is_pair && is_stable(pair, (a.mass, b.mass), (nearest, outer.eccentricity), false)
+    let far = outer.axis * (1.0 + outer.eccentricity);
+    let stays = 2.0 * far * far * far * group.field <= STAYS * rules.dissolves * mass;
+    stays && is_pair && is_stable(pair, (a.mass, b.mass), (nearest, outer.eccentricity), false)
 }
 
 /// Part of a subsystem.
