@@ -38,8 +38,10 @@ pub mod kepler;
 mod logarithmic;
 mod motion;
 mod regular;
+mod watch;
 
 pub use motion::{Motion, Parts};
+pub use watch::{Contact, Watch};
 
 use crate::error::{Error, Result};
 use crate::particles::Vec3;

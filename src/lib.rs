@@ -71,6 +71,7 @@ pub mod pair;
 pub mod particles;
 pub mod propagator;
 pub mod spin_pool;
+pub mod stellar;
 pub mod time;
 pub mod units;
 

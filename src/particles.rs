@@ -39,6 +39,8 @@ pub struct Particles {
     pub pos: Vec<Vec3>,
     /// Velocity.
     pub vel: Vec<Vec3>,
+    /// Radius, for collisions; empty where particles have none.
+    pub radius: Vec<f64>,
     /// Acceleration, as evaluated at the predicted position.
     pub acc: Vec<Vec3>,
     /// Jerk, d acc / dt.
@@ -128,6 +130,7 @@ impl Particles {
             mass,
             pos,
             vel,
+            radius: Vec::new(),
             acc: vec![Vec3::zeros(); n],
             jerk: vec![Vec3::zeros(); n],
             pot: vec![0.0; n],
@@ -148,6 +151,26 @@ impl Particles {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mass.is_empty()
+    }
+
+    /// Removes the particles at `rows`, ascending indices. Their state of subsystems, which counts rows, must be made anew.
+    ///
+    /// # Panics
+    /// If there is no such row: a programming error.
+    pub fn remove_rows(&mut self, rows: &[usize]) {
+        let mut stays = vec![true; self.len()];
+        rows.iter().for_each(|&row| stays[row] = false);
+        keep(&mut self.id, &stays);
+        [&mut self.mass, &mut self.radius, &mut self.pot].into_iter().for_each(|column| keep(column, &stays));
+        [&mut self.pos, &mut self.vel, &mut self.acc, &mut self.jerk].into_iter().for_each(|of| keep(of, &stays));
+        keep(&mut self.time, &stays);
+        keep(&mut self.step, &stays);
+        self.history.derivatives.iter_mut().for_each(|column| keep(column, &stays));
+        for Point { acc, jerk, time } in &mut self.history.points {
+            keep(acc, &stays);
+            keep(jerk, &stays);
+            keep(time, &stays);
+        }
     }
 
     /// Returns the total mass, by a compensated sum.
@@ -174,6 +197,12 @@ impl Particles {
     }
 }
 
+/// Removes the rows of a column that do not stay; nothing from one that is empty.
+fn keep<T>(column: &mut Vec<T>, stays: &[bool]) {
+    let mut rows = stays.iter();
+    column.retain(|_| rows.next().is_none_or(|stays| *stays));
+}
+
 /// Returns bytes as lower-case hexadecimal digits, the text form of hashes.
 #[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> String {
@@ -196,6 +225,25 @@ mod tests {
         let mut touched = p.clone();
         touched.vel[1][2] = f64::from_bits(1);
         assert_ne!(p.state_sha256(&clock), touched.state_sha256(&clock));
+    }
+
+    #[test]
+    fn removed_rows_are_gone_from_all_columns() {
+        let numbers = |n: u32| (0..n).map(f64::from).collect::<Vec<_>>();
+        let vectors = |n: u32| numbers(n).into_iter().map(Vec3::repeat).collect::<Vec<_>>();
+        let mut p = Particles::new(numbers(4), vectors(4), vectors(4));
+        (p.radius, p.history) = (numbers(4), History::new(4, 1, 1));
+        p.remove_rows(&[0, 2]);
+        let left = Particles::new(
+            vec![1.0, 3.0],
+            [1.0, 3.0].map(Vec3::repeat).to_vec(),
+            [1.0, 3.0].map(Vec3::repeat).to_vec(),
+        );
+        let left = Particles { id: vec![1, 3], radius: vec![1.0, 3.0], history: History::new(2, 1, 1), ..left };
+        assert_eq!(p, left);
+        p.radius.clear();
+        p.remove_rows(&[1]);
+        assert_eq!((p.id, p.radius), (vec![1], vec![]));
     }
 
     #[test]

@@ -28,6 +28,7 @@ const BELOW: &[(&str, &[&str])] = &[
     ("time", &["error", "particles", "force", "integrator", "diagnostics", "initial"]),
     ("units", &["error", "particles", "force", "integrator", "diagnostics", "initial"]),
     ("gravity", &["error", "force", "integrator", "diagnostics", "initial"]),
+    ("stellar", &["error", "force", "integrator", "diagnostics", "initial"]),
     ("error", &["force", "integrator", "diagnostics", "initial"]),
     ("force", &["integrator", "diagnostics", "initial"]),
     ("few_body", &["force", "integrator", "diagnostics", "initial"]),

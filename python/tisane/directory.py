@@ -58,6 +58,7 @@ class Run:
     `cluster`     a `Table` with a row an output: the structure of the cluster, from cluster.hdf5
     `binaries`    a `Table` with a row for each binary and hierarchy at each output, from binaries.hdf5
     `events`      a `Table` with a row an event, from events.hdf5
+    `stars`       a `Table` with a row for each collision and escape, from stars.hdf5, of a run with [collisions] or [escapers]
     `encounters`  a `Table` with a row for each change of a subsystem, from encounters.hdf5, of a run with [encounters]
     `summary`     summary.json as a dictionary; there when the run has ended or stopped on request, not while it goes on
     `config`      config.toml as a dictionary: every parameter, defaults written out
@@ -101,6 +102,10 @@ class Run:
     @cached_property
     def encounters(self) -> Table:
         return read_journal(self.directory / "encounters.hdf5", "tisane encounters")
+
+    @cached_property
+    def stars(self) -> Table:
+        return read_journal(self.directory / "stars.hdf5", "tisane stars")
 
     @cached_property
     def summary(self) -> dict:

@@ -169,6 +169,7 @@ JOURNALS = {
     "tisane binaries": "Binaries",
     "tisane events": "Events",
     "tisane encounters": "Encounters",
+    "tisane stars": "Stars",
     "tisane table": "Table",
 }
 

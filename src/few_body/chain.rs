@@ -55,6 +55,11 @@ fn order(at: &[Vec3]) -> Vec<usize> {
     chain.into()
 }
 
+/// Returns the total mass of bodies in the order of their numbers: the order along the chain changes, its bits must not.
+pub fn total(mass: &[f64]) -> f64 {
+    mass.iter().sum()
+}
+
 impl Chain {
     /// Creates the chain of bodies at these positions.
     #[must_use]
@@ -76,8 +81,9 @@ impl Chain {
     /// Creates a chain of bodies in this order.
     fn along(body: Vec<usize>, mass: &[f64], pos: Vec<Vec3>, vel: Vec<Vec3>) -> Self {
         let low = vec![Vec3::zeros(); pos.len()];
+        let total = total(mass);
         let mass: Vec<f64> = body.iter().map(|&i| mass[i]).collect();
-        Self { total: mass.iter().sum(), mass, body, pos, vel, low_pos: low.clone(), low_vel: low }
+        Self { total, mass, body, pos, vel, low_pos: low.clone(), low_vel: low }
     }
 
     /// Returns the number of bodies.

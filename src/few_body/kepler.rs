@@ -3,8 +3,10 @@
 //! used: the same bits on every machine.
 
 mod epoch;
+mod touch;
 
 pub use epoch::Epoch;
+pub use touch::Touch;
 
 use crate::particles::Vec3;
 use std::f64::consts::TAU;

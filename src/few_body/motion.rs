@@ -1,11 +1,12 @@
 //! Motion of a few bodies about their centre of mass, alone or under a tide.
 
 use super::Tide;
-use super::chain::Chain;
+use super::chain::{Chain, total};
 use super::extrapolation::{COLUMNS, Leapfrog, extrapolate, projection};
 use super::kepler::Along;
 use super::logarithmic::{self, Logarithmic, Room};
 use super::regular::{self, Pair};
+use super::watch::Watch;
 use crate::compensated_sum::two_sum;
 use crate::error::{Error, Result};
 use crate::particles::Vec3;
@@ -210,9 +211,11 @@ impl Motion {
             let numbers = &vectors[3 * k * (n - 1)..][..3 * (n - 1)];
             numbers.chunks_exact(3).map(Vec3::from_column_slice).collect()
         };
+        let mut by_number = mass.to_vec();
+        order.iter().zip(mass).for_each(|(&body, &mass)| by_number[body as usize] = mass);
         let chain = Chain {
             mass: mass.to_vec(),
-            total: mass.iter().sum(),
+            total: total(&by_number),
             body: order.iter().map(|&body| body as usize).collect(),
             pos: column(0),
             vel: column(1),
@@ -228,13 +231,25 @@ impl Motion {
     /// # Errors
     /// [`Error::Integration`] where no step is short enough for the tolerance, as in a collision of more than two bodies.
     pub fn advance(&mut self, dt: f64, tide: Option<&dyn Tide>) -> Result<()> {
+        self.advance_under(dt, tide, None).map(drop)
+    }
+
+    pub(super) fn advance_under(
+        &mut self,
+        dt: f64,
+        tide: Option<&dyn Tide>,
+        mut watch: Option<&mut Watch>,
+    ) -> Result<f64> {
         if self.len() > 2 {
-            self.advance_chain(dt, tide)
-        } else if let Some(tide) = tide {
-            self.advance_pair(dt, tide)
-        } else {
-            self.advance_alone(dt)
+            return self.advance_chain(dt, tide, watch);
         }
+        if let Some(tide) = tide {
+            self.advance_pair(dt, tide, watch)?;
+        } else {
+            watch.iter_mut().for_each(|watch| self.look_ahead(dt, watch));
+            self.advance_alone(dt)?;
+        }
+        Ok(dt)
     }
 
     /// Advances a pair without a tide: to its place on the orbit.
@@ -250,9 +265,10 @@ impl Motion {
         self.set_pair(after, 1, dt)
     }
 
-    fn advance_pair(&mut self, dt: f64, tide: &dyn Tide) -> Result<()> {
+    fn advance_pair(&mut self, dt: f64, tide: &dyn Tide, mut watch: Option<&mut Watch>) -> Result<()> {
         let mut rows = [0.0; COLUMNS * regular::WIDTH];
         let mut clock = Clock::default();
+        watch.iter_mut().for_each(|watch| watch.begin(self.two([0, 1])));
         loop {
             let along = self.along();
             let rest = clock.rest(dt);
@@ -265,7 +281,9 @@ impl Motion {
             if is_short || rest.abs() <= f64::EPSILON * dt.abs() {
                 pair.leap(along.anomaly(rest), 1, &mut rows[..regular::WIDTH]);
                 let after = pair.after(&rows);
-                return self.set_pair(after, pair.evaluations, dt);
+                self.set_pair(after, pair.evaluations, dt)?;
+                watch.iter_mut().for_each(|it| it.passed(self.two([0, 1]), along.eta < 0.0, rest, (dt, dt)));
+                return Ok(());
             }
             let whole = self.step.min((LARGEST / along.beta.abs()).sqrt()).copysign(rest);
             let passes = along.time_and_distance(whole).0.abs() >= rest.abs();
@@ -275,6 +293,8 @@ impl Motion {
             clock.add(rows[8]);
             let after = pair.after(&rows);
             self.set_pair(after, pair.evaluations, clock.high)?;
+            let times = (rows[8], (clock.high, dt));
+            watch.iter_mut().for_each(|it| it.passed(self.two([0, 1]), along.eta < 0.0, times.0, times.1));
         }
     }
 
@@ -301,16 +321,23 @@ impl Motion {
         Ok(())
     }
 
-    fn advance_chain(&mut self, dt: f64, tide: Option<&dyn Tide>) -> Result<()> {
+    fn advance_chain(&mut self, dt: f64, tide: Option<&dyn Tide>, mut watch: Option<&mut Watch>) -> Result<f64> {
         let width = logarithmic::width(self.len());
         let (mut rows, mut room) = (vec![0.0; COLUMNS * width], Room::new(self.len()));
-        let mut clock = Clock::default();
+        let (mut clock, mut until) = (Clock::default(), dt);
+        watch.iter_mut().for_each(|watch| self.look_at_begin(watch));
         loop {
-            let rest = clock.rest(dt);
+            // A contact at which the motion ends: it goes back to that.
+            if let Some(time) = watch.as_deref().and_then(Watch::end) {
+                watch.take().into_iter().for_each(Watch::finish);
+                until = time;
+            }
+            let approaching = if watch.is_some() { self.approaching() } else { Vec::new() };
+            let rest = clock.rest(until);
             let (rate, slope) = self.chain.rates();
             let is_short = (rest * rate).abs() <= REST;
             if rest == 0.0 || (rest.abs() <= f64::EPSILON * dt.abs() && !is_short) {
-                return Ok(());
+                return Ok(until);
             }
             let begin = (clock.high, self.tolerance);
             let mut system = Logarithmic::new((&self.chain, self.energy.0), tide, begin, &mut room);
@@ -318,7 +345,12 @@ impl Motion {
                 system.leap_in_time(rest, &mut rows[..width]);
                 self.evaluations += system.evaluations;
                 self.add(&rows[..width], &mut room);
-                return Ok(());
+                watch.iter_mut().for_each(|it| self.look(it, &approaching, rest, (until, until)));
+                if watch.as_deref().and_then(Watch::end).is_none() {
+                    return Ok(until);
+                }
+                clock.add(rest);
+                continue;
             }
             // ds/dt = U. A step may pass the moment, and the next go back.
             let potential = system.potential;
@@ -331,6 +363,8 @@ impl Motion {
             self.learn(taken, approaches);
             clock.add(rows[width - 2]);
             self.add(&rows[..width], &mut room);
+            let (taken, now) = (rows[width - 2], clock.high);
+            watch.iter_mut().for_each(|it| self.look(it, &approaching, taken, (now, until)));
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod kozai;
 mod motion;
+mod watch;
 
 use super::*;
 use std::f64::consts::TAU;

@@ -38,7 +38,7 @@ use std::cmp::Ordering;
 /// Initial state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitialState {
-    /// Particles: columns `mass`, `pos`, `vel`, `id` are set, the rest is zero. In the units of the model or file.
+    /// Particles: columns `mass`, `pos`, `vel`, `id` are set, `radius` where a file has it, the rest is zero. In the units of the model or file.
     pub particles: Particles,
     /// Time of this state, in the same units.
     pub time: f64,
@@ -75,6 +75,22 @@ pub fn coincident_pair(particles: &Particles) -> Option<(usize, usize)> {
     order.windows(2).find(|pair| key(pair[0]) == key(pair[1])).map(|pair| (pair[0], pair[1]))
 }
 
+/// Returns two particles that touch, whose distance is below the sum of their radii, by storage index with the smaller first;
+/// [`None`] if there are none, or no radii. O(N log N) where the radii are much smaller than the system.
+#[must_use]
+pub fn overlapping_pair(particles: &Particles) -> Option<(usize, usize)> {
+    let (p, radius) = (&particles.pos, &particles.radius);
+    let largest = radius.iter().copied().fold(0.0, f64::max);
+    let mut order: Vec<usize> = (0..radius.len()).collect();
+    order.sort_by(|&a, &b| p[a].x.total_cmp(&p[b].x));
+    let touch = |a: usize, b: usize| (p[a] - p[b]).norm() < radius[a] + radius[b];
+    order.iter().enumerate().find_map(|(k, &a)| {
+        let reach = p[a].x + radius[a] + largest;
+        let near = order[k + 1..].iter().take_while(|&&b| p[b].x <= reach);
+        near.copied().find(|&b| touch(a, b)).map(|b| (a.min(b), a.max(b)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +99,19 @@ mod tests {
     fn at(pos: &[[f64; 3]]) -> Particles {
         let n = pos.len();
         Particles::new(vec![1.0; n], pos.iter().map(|x| Vec3::from(*x)).collect(), vec![Vec3::zeros(); n])
+    }
+
+    #[test]
+    fn particles_that_touch_are_found() {
+        let mut p = at(&[[3.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 2.0, 0.0]]);
+        assert_eq!(overlapping_pair(&p), None);
+        p.radius = vec![1.0, 0.5, 0.5, 1.4];
+        assert_eq!(overlapping_pair(&p), None, "contact at a point");
+        p.radius[3] = 1.7;
+        assert_eq!(overlapping_pair(&p), Some((1, 3)));
+        p.radius[3] = 0.0;
+        p.radius[0] = 1.6;
+        assert_eq!(overlapping_pair(&p), Some((0, 2)));
     }
 
     #[test]

@@ -8,30 +8,39 @@
 
 mod averaged;
 mod bodies;
+mod collisions;
+mod contacts;
 mod coupled;
 mod coupling;
 mod description;
+mod escapers;
 mod events;
 mod field;
 mod group;
 mod membership;
+mod mergers;
 mod nested;
 mod rebuild;
 mod ring;
 mod settings;
 mod state;
+mod store;
 mod surroundings;
 mod tides;
 
+pub use collisions::{Collision, CollisionAction, Collisions, Escape, Escaper, Merged, RadiusLaw, Removed, StarEvents};
 pub use description::Description;
-pub use events::{Component, Event, EventKind, EventUnit, PairOrbit};
+pub use events::{Component, Detail, Event, EventKind, EventUnit, PairOrbit};
 pub use settings::EncounterSettings;
 
+use contacts::Touched;
 use coupled::{Coupled, Subsystems};
 use group::Group;
 use membership::{Change, Look, Rules};
+use mergers::Changed;
 use rebuild::Units;
 use state::Centre;
+use store::store;
 use surroundings::{Positions, at};
 
 use super::hermite4::{Hermite4, Parameters};
@@ -62,6 +71,14 @@ pub struct Encounters {
     pause: Option<Pause>,
     /// Changes of the subsystems that were not handed over yet, if they are recorded.
     events: Option<Vec<Event>>,
+    /// Contacts of subsystems that have ended in this block step.
+    contacts: Vec<Touched>,
+    /// Stars whose contact was recorded, and which have not parted since, ascending.
+    touching: Vec<[u32; 2]>,
+    /// Distance beyond which unbound stars are taken out.
+    escape: Option<f64>,
+    /// Changes of the stars that the particles of the caller do not have yet.
+    changed: Vec<Changed>,
 }
 
 impl Encounters {
@@ -79,18 +96,27 @@ impl Encounters {
             positions: Positions::default(),
             pause: None,
             events: None,
+            contacts: Vec::new(),
+            touching: Vec::new(),
+            escape: None,
+            changed: Vec::new(),
         }
     }
 
-    /// Takes one block step, if it does not pass `until`.
-    fn step(&mut self, f: &mut dyn ForceEngine, until: Time) -> Result<Progress> {
+    /// Takes one block step, if it does not pass `until`. Returns true with it if stars touched, merged or escaped.
+    fn step(&mut self, f: &mut dyn ForceEngine, until: Time) -> Result<(Progress, bool)> {
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
         let done = self.hermite.advance(&mut self.particles, &mut coupled, until, 1)?;
         if done.block_steps > 0 && self.subsystems.rules.perturbation > 0.0 {
             self.positions.clear();
-            self.review(f, done.now)?;
+            let block = self.hermite.block().to_vec();
+            self.look_ahead(done.now, &block);
+            self.review(f, done.now, &block)?;
+            let touched = self.settle(done.now);
+            let escaped = self.let_escape(f, done.now)?;
+            return Ok((done, touched || escaped));
         }
-        Ok(done)
+        Ok((done, false))
     }
 
     /// Returns true if a unit looks at its neighbours at a step that ended at `now`.
@@ -100,10 +126,9 @@ impl Encounters {
     }
 
     /// Renews what depends on the units that have moved to `now`, and lets them join and split.
-    fn review(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
-        let block = self.hermite.block().to_vec();
-        let mut changes: Vec<Change> = Vec::new();
-        let mut taken = vec![];
+    fn review(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
+        let mut changes = self.mergers();
+        let mut taken: Vec<usize> = changes.iter().flat_map(Change::units).copied().collect();
         for unit in block.iter().map(|&i| i as usize) {
             let star = self.subsystems.units.stars[unit];
             let is_open = match self.subsystems.of_star(star) {
@@ -126,7 +151,7 @@ impl Encounters {
                 changes.push(change);
             }
         }
-        self.follow(now, &block)?;
+        self.follow(now, block)?;
         if changes.is_empty() { Ok(()) } else { self.change(f, now, &changes) }
     }
 
@@ -191,7 +216,8 @@ impl Encounters {
 
     /// Applies changes at `now`: brings all that take part to that moment, and gives the new units forces and steps.
     fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
-        let mut taking: Vec<usize> = changes.iter().flat_map(Change::units).copied().collect();
+        let felt = self.felt(changes);
+        let mut taking: Vec<usize> = changes.iter().flat_map(Change::units).chain(&felt).copied().collect();
         taking.sort_unstable();
         let late: Vec<u32> = taking.iter().filter(|&&i| self.particles.time[i] < now).map(|&i| i as u32).collect();
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
@@ -203,11 +229,14 @@ impl Encounters {
         self.subsystems.advance(now, |_, group| group.is_perturbed || ends(group))?;
         let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
         groups.iter_mut().filter(|group| ends(group)).for_each(|group| group.resolve(units, clock, now));
-        let ending = self.ending(now, changes)?;
-        let begun = self.rebuild(now, changes)?;
+        let felt: Vec<u32> = felt.iter().map(|&unit| self.subsystems.units.stars[unit]).collect();
+        let changes = self.with_mergers(changes);
+        let ending = self.ending(now, &changes)?;
+        self.take_contacts(now, &changes);
+        let begun = self.rebuild(now, &changes)?;
         self.prepare(now, &begun)?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
-        let index = begun.iter().map(|&star| coupled.subsystems.units.of_star(star) as u32);
+        let index = begun.iter().chain(&felt).map(|&star| coupled.subsystems.units.of_star(star) as u32);
         let mut index: Vec<u32> = index.collect();
         index.sort_unstable();
         self.hermite.resume(&self.particles, now, &mut coupled)?;
@@ -284,30 +313,6 @@ impl Encounters {
     }
 }
 
-/// Stores the state of all stars in `p`, and that of the subsystems.
-fn store(own: &Particles, subsystems: &Subsystems, p: &mut Particles) -> Result<()> {
-    let (units, clock) = (&subsystems.units, &subsystems.clock);
-    for (unit, &star) in units.stars.iter().enumerate() {
-        let mut row = |i: usize, x: Vec3, v: Vec3| {
-            (p.pos[i], p.vel[i]) = (own.pos[unit] + x, own.vel[unit] + v);
-            (p.acc[i], p.jerk[i], p.pot[i]) = (own.acc[unit], own.jerk[unit], own.pot[unit]);
-            (p.time[i], p.step[i]) = (own.time[unit], own.step[unit]);
-        };
-        match subsystems.of_star(star) {
-            None => row(star as usize, Vec3::zeros(), Vec3::zeros()),
-            Some(group) => {
-                let now = own.time[unit].max(group.time);
-                let later = group.at(units, clock, now)?;
-                let stars = bodies::stars(&later.bodies, &later.motion, clock, now)?;
-                stars.into_iter().for_each(|star| row(star.of as usize, star.pos, star.vel));
-            }
-        }
-    }
-    let places = subsystems.groups.iter().map(|group| (group, units.of_star(group.members[0])));
-    p.subsystems = state::encode(places, own);
-    Ok(())
-}
-
 impl Integrator for Encounters {
     type Evaluation = Forces;
 
@@ -315,8 +320,10 @@ impl Integrator for Encounters {
         self.ids.clone_from(&p.id);
         self.particles = p.clone();
         self.subsystems.groups.clear();
-        self.subsystems.units = Units::new(p.clone(), (0..p.len() as u32).collect(), p.len());
+        let units = Units::new(p.clone(), (0..p.len() as u32).collect(), p.len());
+        self.set_units(units, p);
         self.subsystems.index(p.len());
+        self.touching.clear();
         self.positions.clear();
         self.pair_up(Time::default())?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
@@ -324,12 +331,13 @@ impl Integrator for Encounters {
         self.positions.clear();
         let all: Vec<u32> = (0..self.particles.len() as u32).collect();
         self.follow(Time::default(), &all)?;
-        store(&self.particles, &self.subsystems, p)?;
+        store(&self.particles, &self.subsystems, &self.touching, p)?;
         Ok(started)
     }
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
-        let found = state::decode(&p.subsystems, p.len())?;
+        let (found, touching) = state::decode(&p.subsystems, p.len())?;
+        self.touching = touching;
         self.ids.clone_from(&p.id);
         let mut is_single = vec![true; p.len()];
         for (group, _) in &found {
@@ -356,7 +364,8 @@ impl Integrator for Encounters {
             ..Particles::default()
         };
         let stars = rows.iter().map(|row| row.0).collect();
-        self.subsystems.units = Units::new(self.particles.clone(), stars, p.len());
+        let units = Units::new(self.particles.clone(), stars, p.len());
+        self.set_units(units, p);
         self.subsystems.groups = found.into_iter().map(|(group, _)| group).collect();
         self.subsystems.index(p.len());
         self.positions.clear();
@@ -366,11 +375,12 @@ impl Integrator for Encounters {
 
     fn synchronised(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {
         let mut subsystems = self.subsystems.clone();
+        subsystems.units.sizes.collisions = None;
         let mut coupled = Coupled { engine: f, subsystems: &mut subsystems };
         let particles = self.hermite.synchronised(&self.particles, now, &mut coupled)?;
         subsystems.advance(now, |_, _| true)?;
         let mut moved = p.clone();
-        store(&particles, &subsystems, &mut moved)?;
+        store(&particles, &subsystems, &self.touching, &mut moved)?;
         Ok(moved)
     }
 
@@ -407,7 +417,8 @@ impl Integrator for Encounters {
         let began = Instant::now();
         let mut done = Progress::default();
         while done.block_steps < most {
-            let one = self.step(f, until)?;
+            let (one, ends) = self.step(f, until)?;
+            self.changed.drain(..).for_each(|changed| changed.apply(p));
             done.now = one.now;
             if one.block_steps == 0 {
                 break;
@@ -416,11 +427,11 @@ impl Integrator for Encounters {
             done.particle_steps += one.particle_steps;
             done.pairs += one.pairs;
             done.clamped += one.clamped;
-            if self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
+            if ends || self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
                 break;
             }
         }
-        store(&self.particles, &self.subsystems, p)?;
+        store(&self.particles, &self.subsystems, &self.touching, p)?;
         Ok(done)
     }
 

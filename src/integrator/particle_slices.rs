@@ -69,7 +69,7 @@ impl<'a> PointSlices<'a> {
 impl<'a> ParticleSlices<'a> {
     /// Returns one slice of all particles.
     pub fn all(p: &'a mut Particles) -> Self {
-        let Particles { id: _, mass: _, pos, vel, acc, jerk, pot, time, step, history, subsystems: _ } = p;
+        let Particles { id: _, mass: _, radius: _, pos, vel, acc, jerk, pot, time, step, history, subsystems: _ } = p;
         let (mut derivatives, mut points) = (history.derivatives.iter_mut(), history.points.iter_mut());
         Self {
             first: 0,

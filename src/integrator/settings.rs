@@ -5,7 +5,7 @@
 //! [`IntegratorKind`](super::IntegratorKind).
 
 use super::Integrator;
-use super::encounters::EncounterSettings;
+use super::encounters::{EncounterSettings, StarEvents};
 use crate::force::precision::Precision;
 use crate::force::{Accelerations, Forces};
 use crate::time::{Clock, TICKS_PER_DT_MAX};
@@ -114,9 +114,15 @@ pub trait Scheme {
     /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;
 
-    /// Builds the integrator with subsystems of few bodies, for forces without softening; [`None`] if the scheme cannot
+    /// Builds the integrator with subsystems of few bodies, and what happens to their stars, for forces without softening; [`None`] if the scheme cannot
     /// have them.
-    fn build_with_encounters(&self, _: Precision, _: Clock, _: &EncounterSettings) -> Option<AnyIntegrator> {
+    fn build_with_encounters(
+        &self,
+        _: Precision,
+        _: Clock,
+        _: &EncounterSettings,
+        _: StarEvents,
+    ) -> Option<AnyIntegrator> {
         None
     }
 

@@ -8,6 +8,8 @@
 pub const G_CGS: f64 = 6.674_30e-8;
 /// Nominal solar mass parameter, cm³ s⁻² (IAU 2015 B3: 1.3271244e20 m³ s⁻²).
 pub const GM_SUN_CGS: f64 = 1.327_124_4e26;
+/// Nominal solar radius, cm (IAU 2015 B3: 6.957e8 m).
+pub const R_SUN_CGS: f64 = 6.957e10;
 /// Nominal terrestrial mass parameter, cm³ s⁻² (IAU 2015 B3: 3.986004e14 m³ s⁻²).
 pub const GM_EARTH_CGS: f64 = 3.986_004e20;
 /// Nominal jovian mass parameter, cm³ s⁻² (IAU 2015 B3: 1.2668653e17 m³ s⁻²).

@@ -331,6 +331,8 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         external_field: false,
         epsilon: 0.0,
         subsystems: false,
+        star_events: false,
+        stops_at_contact: false,
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Outcome {
     pub cluster: [String; 3],
     /// Changes of subsystems, byte for byte, in runs that have them.
     pub encounters: Option<String>,
+    /// Collisions and escapers, likewise.
+    pub stars: Option<String>,
 }
 
 impl Outcome {
@@ -36,7 +38,8 @@ impl Outcome {
             snapshots: snapshots(dir),
             diagnostics: diagnostics(dir),
             cluster: [Journal::Cluster, Journal::Binaries, Journal::Events].map(|journal| text(dir, journal)),
-            encounters: dir.join(Journal::Encounters.csv()).exists().then(|| text(dir, Journal::Encounters)),
+            encounters: if_any(dir, Journal::Encounters),
+            stars: if_any(dir, Journal::Stars),
         }
     }
 
@@ -47,11 +50,17 @@ impl Outcome {
         assert_eq!(self.diagnostics, other.diagnostics, "{what}: diagnostics");
         assert_eq!(self.cluster, other.cluster, "{what}: cluster, binaries, events");
         assert_eq!(self.encounters, other.encounters, "{what}: encounters");
+        assert_eq!(self.stars, other.stars, "{what}: stars");
         assert!(self.snapshots.keys().eq(other.snapshots.keys()), "{what}: snapshots");
         for (name, bits) in &self.snapshots {
             assert!(other.snapshots[name] == *bits, "{what}: {name}");
         }
     }
+}
+
+/// The text of a journal that not all runs have.
+fn if_any(dir: &Path, journal: Journal) -> Option<String> {
+    dir.join(journal.csv()).exists().then(|| text(dir, journal))
 }
 
 /// The text of a journal. Asserts that its HDF5 file holds the same values.

@@ -67,6 +67,8 @@ pub fn simulation(
         external_field: false,
         epsilon: 0.0,
         subsystems: false,
+        star_events: false,
+        stops_at_contact: false,
         directory: dir.to_owned(),
         end: Time::from_dt_max(periods),
         diagnostics_every: 1,

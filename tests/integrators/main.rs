@@ -1,6 +1,7 @@
 //! Promises on integrators: block steps, orders of convergence, rounding, scaling.
 
 mod block_steps;
+mod collisions;
 #[path = "../common/mod.rs"]
 mod common;
 mod encounters;

@@ -3,6 +3,7 @@
 //! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two
 //! is complete: see [`write()`].
 
+mod earlier_points;
 mod header;
 mod members;
 mod numbers;
@@ -24,9 +25,7 @@ use numbers::{StateVisitor, visit};
 use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
-use tisane::particles::{
-    History as ParticleHistory, MOST_DERIVATIVES, MOST_POINTS, Particles, Point, Vec3, components, from_components,
-};
+use tisane::particles::{Particles, Vec3, components, from_components};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 
@@ -35,10 +34,8 @@ pub const NEWEST: &str = "checkpoint.hdf5";
 /// Name of the checkpoint before the newest.
 pub const PREVIOUS: &str = "checkpoint.previous.hdf5";
 
-/// Attribute with the number of earlier points that the particles keep, if any.
-const EARLIER_POINTS: &str = "earlier_points";
-/// Attribute with the number of derivatives of the acceleration from the second on, where there are earlier points.
-const DERIVATIVES: &str = "derivatives";
+/// Dataset of the radii, if the particles have them.
+const RADIUS: &str = "radius";
 
 /// State of a run after a block step.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,33 +211,16 @@ fn fill_particles(g: &Group, p: &Particles) -> H5Result {
     put_dataset(g, "mass", 1, &p.mass)?;
     put_dataset(g, "position", 3, components(&p.pos))?;
     put_dataset(g, "velocity", 3, components(&p.vel))?;
+    if !p.radius.is_empty() {
+        put_dataset(g, RADIUS, 1, &p.radius)?;
+    }
     put_dataset(g, "acceleration", 3, components(&p.acc))?;
     put_dataset(g, "jerk", 3, components(&p.jerk))?;
     put_dataset(g, "potential", 1, &p.pot)?;
     put_dataset(g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
-    fill_earlier_points(g, &p.history)?;
+    earlier_points::write(g, &p.history)?;
     subsystems::write(&p.subsystems, g)
-}
-
-/// Writes what multi-point schemes keep of the particles; nothing for other schemes.
-fn fill_earlier_points(g: &Group, history: &ParticleHistory) -> H5Result {
-    let ParticleHistory { derivatives, points } = history;
-    if points.is_empty() && derivatives.is_empty() {
-        return Ok(());
-    }
-    put(g, EARLIER_POINTS, &(points.len() as u64))?;
-    put(g, DERIVATIVES, &(derivatives.len() as u64))?;
-    for (k, column) in derivatives.iter().enumerate() {
-        put_dataset(g, &format!("derivative_{}", k + 2), 3, components(column))?;
-    }
-    for (k, point) in points.iter().enumerate().map(|(k, point)| (k + 1, point)) {
-        put_dataset(g, &format!("acceleration_before_{k}"), 3, components(&point.acc))?;
-        put_dataset(g, &format!("jerk_before_{k}"), 3, components(&point.jerk))?;
-        let ticks: Vec<u64> = point.time.iter().map(|t| t.0).collect();
-        put_dataset(g, &format!("time_ticks_before_{k}"), 1, &ticks)?;
-    }
-    Ok(())
 }
 
 /// Reads a checkpoint and checks that it is complete and consistent.
@@ -280,40 +260,25 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
     if sorted.windows(2).any(|pair| pair.first() == pair.last()) {
         return Err(g.error("id", "two particles have the same id"));
     }
-    let time = |name: &str| {
-        let ticks = g.column::<u64>(name, Some(n), 1)?;
-        Ok::<_, Error>(ticks.into_iter().map(Time).collect::<Vec<_>>())
-    };
-    let mut history = ParticleHistory::default();
-    if g.has(EARLIER_POINTS) {
-        let count = |name: &str, most: usize| match g.get::<u64>(name)? {
-            found if found <= most as u64 => Ok(found),
-            found => Err(g.error(name, format!("expected at most {most}, found {found}"))),
-        };
-        for k in 0..count(DERIVATIVES, MOST_DERIVATIVES)? {
-            history.derivatives.push(vectors(&format!("derivative_{}", k + 2))?);
-        }
-        for k in 1..=count(EARLIER_POINTS, MOST_POINTS)? {
-            history.points.push(Point {
-                acc: vectors(&format!("acceleration_before_{k}"))?,
-                jerk: vectors(&format!("jerk_before_{k}"))?,
-                time: time(&format!("time_ticks_before_{k}"))?,
-            });
-        }
-    }
     Ok(Particles {
         id,
         mass: floats("mass", 1)?,
         pos: vectors("position")?,
         vel: vectors("velocity")?,
+        radius: if g.has_dataset(RADIUS) { floats(RADIUS, 1)? } else { Vec::new() },
         acc: vectors("acceleration")?,
         jerk: vectors("jerk")?,
         pot: floats("potential", 1)?,
-        time: time("time_ticks")?,
+        time: ticks(g, "time_ticks", n)?,
         step: level.into_iter().map(Level).collect(),
-        history,
+        history: earlier_points::read(g, n, vectors)?,
         subsystems: subsystems::read(g)?,
     })
+}
+
+/// Reads a column of times.
+fn ticks(g: &TisaneGroup<'_>, name: &str, n: usize) -> Result<Vec<Time>> {
+    Ok(g.column::<u64>(name, Some(n), 1)?.into_iter().map(Time).collect())
 }
 
 /// Checks that the time of every particle is a multiple of its own step and not later than the time of the run.

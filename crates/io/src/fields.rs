@@ -4,11 +4,13 @@
 mod cluster;
 mod encounters;
 mod rows;
+mod stars;
 mod subsystems;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
 pub use encounters::EncounterRow;
 pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, UserTime};
+pub use stars::StarRow;
 pub use subsystems::{SUBSYSTEMS, SubsystemField};
 
 use tisane::force::Field;
@@ -27,7 +29,8 @@ pub struct SnapshotField {
     pub width: usize,
     /// Description.
     pub description: &'static str,
-    /// Values of synchronised particles, from their state, the field at their positions and the time axis.
+    /// Values of synchronised particles, from their state, the field at their positions and the time axis; none where the
+    /// particles lack the quantity, which a snapshot then has no dataset of.
     pub values: fn(&Particles, &Field, &Clock) -> FieldValues,
 }
 
@@ -73,4 +76,5 @@ fields! {
     ACCELERATION = "Acceleration", ACCELERATION, 3, "acceleration", |_, field, _| vectors(&field.acc);
     TIME_STEP = "TimeStep", TIME, 1, "length of the next step, dt_max / 2^level",
         |p, _, clock| FieldValues::Floats(p.step.iter().map(|level| level.step(clock.dt_max)).collect());
+    RADIUS = "Radius", LENGTH, 1, "radius, in runs with `[collisions]`", |p, _, _| FieldValues::Floats(p.radius.clone());
 }

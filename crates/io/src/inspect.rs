@@ -73,7 +73,12 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
     match tree.kind {
         FileKind::Snapshot => describe_snapshot(page, path, &tree)?,
         FileKind::Checkpoint => describe_checkpoint(page, path, &tree)?,
-        FileKind::Diagnostics | FileKind::Cluster | FileKind::Binaries | FileKind::Events | FileKind::Encounters => {
+        FileKind::Diagnostics
+        | FileKind::Cluster
+        | FileKind::Binaries
+        | FileKind::Events
+        | FileKind::Encounters
+        | FileKind::Stars => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);

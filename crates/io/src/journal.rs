@@ -129,6 +129,19 @@ impl<R: JournalRow> JournalWriter<R> {
         Ok(())
     }
 
+    /// Appends rows, given in internal units: all of them, or none on an error.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_all(&mut self, rows: &[R]) -> Result<()> {
+        let end = self.position();
+        let appended = rows.iter().try_for_each(|row| self.append(row));
+        if appended.is_err() {
+            self.truncate(end);
+        }
+        appended
+    }
+
     /// Returns the present end of the journal, for [`truncate`](Self::truncate).
     #[must_use]
     pub fn position(&self) -> JournalPosition {

@@ -85,6 +85,8 @@ pub struct SnapshotData {
     pub pot: Vec<f64>,
     /// Next time steps, in the user's unit of time.
     pub step: Vec<f64>,
+    /// Radii; empty where the particles have none.
+    pub radius: Vec<f64>,
 }
 
 /// Writes a snapshot atomically.
@@ -118,6 +120,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
                 hash.add(field, values.iter().map(|v| v.to_le_bytes()));
                 put_dataset(&group, field.name, field.width, &values)?
             }
+            FieldValues::Floats(values) if values.is_empty() && !s.particles.is_empty() => continue,
             FieldValues::Floats(mut values) => {
                 let scale = s.units.scale.factor(field.dimension);
                 values.iter_mut().for_each(|v| *v *= scale);
@@ -228,6 +231,8 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     let pot = reader.floats(&fields::POTENTIAL)?;
     let acc = reader.vectors(&fields::ACCELERATION)?;
     let step = reader.floats(&fields::TIME_STEP)?;
+    let has_radius = reader.group.has_dataset(fields::RADIUS.name);
+    let radius = if has_radius { reader.floats(&fields::RADIUS)? } else { Vec::new() };
     let content_sha256 = hash.finish();
     if content_sha256 != origin.text(CONTENT_HASH)? {
         return Err(
@@ -236,7 +241,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     }
     let units = file_units::read(&tree.group("Units")?)?;
     let provenance = provenance::read(&origin, tree.version)?;
-    Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step })
+    Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step, radius })
 }
 
 /// Metadata of a snapshot.

@@ -59,7 +59,7 @@ pub struct Summary {
     pub wall_seconds: f64,
     /// Pair interactions per second of wall time.
     pub pairs_per_second: f64,
-    /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit, failed.
+    /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit, collision, failed.
     pub exit_reason: &'static str,
     /// Error that ended the run; only if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -179,6 +179,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<Stri
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     check_range(&loaded, &particles, &scale)?;
+    loaded.config.set_radii(&mut particles, &scale).map_err(|problem| loaded.explain(problem))?;
     let mut derived = Vec::new();
     if !has_steps {
         derived = steps::derive(&mut loaded, &particles, (&scale, start), ends)?;
@@ -307,7 +308,7 @@ fn choose_engines(
     of_run: Option<EngineKind>,
     task: Task<'_>,
 ) -> Result<(Engines, SessionInfo)> {
-    match config.integrator(task.precision, task.clock) {
+    match config.integrator_of_run(task.precision, task.clock, task.scale) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
         AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
     }
@@ -328,6 +329,8 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         external_field: !config.external.is_empty(),
         epsilon: config.softening.epsilon.get() / scale.length,
         subsystems: config.encounters.is_some(),
+        star_events: config.has_star_events(),
+        stops_at_contact: config.stops_at_contact(),
     }
 }
 
@@ -379,7 +382,8 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
 pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let field = set.external_field();
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n, field: field.as_ref() };
+    let (clock, scale) = (set.clock, &set.scale);
+    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: field.as_ref() };
     choose_engines(&set.config, session, None, task)
 }
 
@@ -400,7 +404,7 @@ pub(crate) fn engines_at(
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
     let field = external::total(config.external.build(scale), own, scale);
-    let task = Task { precision, epsilon, clock, n, field: field.as_ref() };
+    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref() };
     let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;
     Ok((engines, info, field))
 }

@@ -46,6 +46,7 @@ pub mod in_memory;
 pub mod proposal;
 mod row;
 pub mod simulation;
+mod stars;
 mod subsystems;
 pub mod system;
 pub mod together;

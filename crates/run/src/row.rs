@@ -6,7 +6,7 @@ use tisane::diagnostics::relative_error::Spread;
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
 use tisane::particles::Particles;
-use tisane_io::checkpoint::RunState;
+use tisane_io::checkpoint::{References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 
 /// Default limit of the energy error, as a share of the larger of kinetic and potential energy.
@@ -25,7 +25,15 @@ pub(crate) fn new(
     };
     let first = &state.references;
     let elapsed = state.now.0 as f64 * state.clock.tick();
-    let expected_centre = first.centre_of_mass + first.momentum / conserved.mass * elapsed;
+    let removed = &first.removed;
+    // Those that were taken out would have moved on.
+    let mass = conserved.mass + removed.mass;
+    let whole = first.centre_of_mass + first.momentum / mass * elapsed;
+    let expected_centre = match removed.mass == 0.0 {
+        true => whole,
+        false => (whole * mass - (removed.moment + removed.momentum * elapsed)) / conserved.mass,
+    };
+    let energy = conserved.energy() + removed.energy;
     let steps_level = steps::histogram(&particles.step);
     let (step_min, step_mean, step_max) = steps::min_mean_max(&steps_level, state.clock.dt_max);
     let (done, before) = (&state.counters, &first.previous_counters);
@@ -37,9 +45,12 @@ pub(crate) fn new(
         kinetic_energy: conserved.kinetic,
         potential_energy: conserved.potential,
         external_potential_energy: None,
+        removed_energy: None,
+        particles: None,
         energy: conserved.energy(),
-        relative_energy_error: relative(conserved.energy(), first.energy),
-        relative_energy_error_step: (conserved.energy() - first.previous_energy) / nonzero(first.energy.abs()),
+        relative_energy_error: relative(energy, first.energy),
+        relative_energy_error_step: (energy - (first.previous_energy + first.previous_removed_energy))
+            / nonzero(first.energy.abs()),
         cluster_energy_error: None,
         subsystems: None,
         binding_energy: None,
@@ -49,9 +60,9 @@ pub(crate) fn new(
         neglected_energy: None,
         virial_ratio: conserved.virial_ratio(),
         momentum: conserved.momentum,
-        momentum_drift: (conserved.momentum - first.momentum).norm(),
+        momentum_drift: (conserved.momentum + removed.momentum - first.momentum).norm(),
         angular_momentum: conserved.angular_momentum,
-        angular_momentum_error: (conserved.angular_momentum - first.angular_momentum).norm()
+        angular_momentum_error: (conserved.angular_momentum + removed.angular_momentum - first.angular_momentum).norm()
             / nonzero(first.angular_momentum.norm()),
         centre_of_mass: conserved.centre_of_mass,
         centre_of_mass_drift: (conserved.centre_of_mass - expected_centre).norm(),
@@ -73,20 +84,27 @@ pub(crate) fn new(
     }
 }
 
-/// Checks that the energy of a row differs from the initial energy `first` by at most `limit`, relative to `first`.
+/// Checks that the energy of a row, with what was taken out, differs from that of the references by at most `limit`, relative
+/// to it.
 /// Without a limit the difference may be a quarter of the larger of kinetic and potential energy: a larger one means
 /// that an encounter without softening was not resolved. `time` is that of the row, for the message.
 ///
 /// # Errors
 /// [`Error::Integration`] with the error and the limit.
-pub(crate) fn check_energy(row: &DiagnosticsRow, first: f64, limit: Option<f64>, time: &str) -> Result<()> {
+pub(crate) fn check_energy(
+    row: &DiagnosticsRow,
+    references: &References,
+    limit: Option<f64>,
+    time: &str,
+) -> Result<()> {
+    let first = references.energy;
     let external = row.external_potential_energy.map_or(0.0, f64::abs);
     let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs()).max(external);
     // Not `>`: a NaN must not pass.
     let (good, allowed) = match limit {
         Some(limit) => (row.relative_energy_error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
         None => (
-            (row.energy - first).abs() <= DEFAULT_LIMIT * scale,
+            (row.energy + references.removed.energy - first).abs() <= DEFAULT_LIMIT * scale,
             "a quarter of the larger of kinetic and potential energy".into(),
         ),
     };

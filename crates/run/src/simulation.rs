@@ -101,6 +101,8 @@ struct Session {
     last_checkpoint: Instant,
     /// Flag that requests a stop, such as one set by a signal handler.
     stop: &'static AtomicBool,
+    /// Flag that stars have touched.
+    has_contact: bool,
 }
 
 /// Time after which a GPU that takes whole block steps hands the state over: for progress, checkpoints and the limit of
@@ -127,6 +129,7 @@ impl Simulation {
             blocks_before: state.counters.block_steps,
             last_checkpoint: now,
             stop: &NEVER,
+            has_contact: false,
         };
         let (history, info) = (History::default(), SessionInfo::default());
         let system = System { particles, state, engines, external_field: plan.external_field };
@@ -300,6 +303,8 @@ impl Simulation {
         let plan = &self.plan;
         if self.system.state.now >= plan.end {
             Some(ExitReason::Finished)
+        } else if self.plan.stops_at_contact && self.session.has_contact {
+            Some(ExitReason::Collision)
         } else if self.session.stop.load(Ordering::Relaxed) {
             Some(ExitReason::Interrupted)
         } else if plan.wall_time.is_some_and(|limit| self.session.began.elapsed() >= limit) {
@@ -353,6 +358,10 @@ impl Simulation {
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let (mut row, audit) = self.system.measure(&measured.field)?;
         row.cluster_energy_error = Some(self.system.cluster_energy_error(&row, &measured.field, self.plan.epsilon));
+        if self.plan.star_events {
+            row.removed_energy = Some(self.system.state.references.removed.energy);
+            row.particles = Some(self.system.particles.len() as u64);
+        }
         if self.plan.subsystems {
             subsystems::measure(&mut row, &measured.subsystems, &self.system.state.references);
         }
@@ -362,6 +371,7 @@ impl Simulation {
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
         references.previous_energy = row.energy;
+        references.previous_removed_energy = references.removed.energy;
         references.previous_counters = state.counters;
         references.previous_wall_seconds = state.wall_seconds;
         references.angular_momentum_error = row.angular_momentum_error;

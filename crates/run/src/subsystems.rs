@@ -2,7 +2,7 @@
 
 use tisane::diagnostics::conserved::nonzero;
 use tisane::error::Result;
-use tisane::integrator::encounters::{Description, Event, EventUnit};
+use tisane::integrator::encounters::{Description, Detail, Event, EventUnit};
 use tisane::time::Clock;
 use tisane::units::Scale;
 use tisane_io::checkpoint::References;
@@ -44,7 +44,8 @@ pub(crate) fn append(
     scale: &Scale,
 ) -> Result<()> {
     let end = journal.position();
-    let appended = events.iter().try_for_each(|event| journal.append(&row(event, clock, scale)));
+    let changes = || events.iter().filter(|event| event.detail == Detail::None);
+    let appended = changes().try_for_each(|event| journal.append(&row(event, clock, scale)));
     if appended.is_err() {
         journal.truncate(end);
     }
@@ -64,6 +65,6 @@ pub(crate) fn measure(row: &mut DiagnosticsRow, subsystems: &[Description], firs
     row.binding_energy = Some(binding);
     row.binding_energy_change = first.binding_energy.map(|first| binding - first);
     row.outer_energy = Some(outer);
-    row.outer_energy_error = Some((row.energy - first.energy) / nonzero(outer.abs()));
+    row.outer_energy_error = Some((row.energy + first.removed.energy - first.energy) / nonzero(outer.abs()));
     row.neglected_energy = Some(subsystems.iter().map(|one| one.neglected).sum());
 }

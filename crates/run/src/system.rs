@@ -9,6 +9,7 @@ use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::error::Result;
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
+use tisane::integrator::encounters::{Event, Removed};
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::Time;
@@ -53,6 +54,7 @@ impl System {
         let conserved = Conserved::in_field(&self.particles, measured);
         let references = &mut self.state.references;
         references.energy = conserved.energy();
+        (references.removed, references.previous_removed_energy) = (Removed::default(), 0.0);
         references.previous_energy = conserved.energy();
         references.angular_momentum = conserved.angular_momentum;
         references.momentum = conserved.momentum;
@@ -67,6 +69,15 @@ impl System {
         let done = self.engines.propagator.advance(&mut self.particles, until, most)?;
         self.count(done);
         Ok(done)
+    }
+
+    /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let events = self.engines.propagator.take_events();
+        for removed in events.iter().filter_map(Event::removed) {
+            self.state.references.removed += removed;
+        }
+        events
     }
 
     /// Counts block steps.
@@ -111,7 +122,8 @@ impl System {
         if !bodies.is_cluster() {
             return row.relative_energy_error;
         }
-        (row.energy - self.state.references.energy) / nonzero((row.energy - bodies.internal_energy).abs())
+        (row.energy + self.state.references.removed.energy - self.state.references.energy)
+            / nonzero((row.energy - bodies.internal_energy).abs())
     }
 
     /// Returns an error for a row, at `time` as text, whose energy error exceeds `limit`.
@@ -119,7 +131,7 @@ impl System {
     /// # Errors
     /// [`tisane::Error::Integration`] with the error and the limit.
     pub fn check_energy(&self, row: &DiagnosticsRow, limit: Option<f64>, time: &str) -> Result<()> {
-        row::check_energy(row, self.state.references.energy, limit, time)
+        row::check_energy(row, &self.state.references, limit, time)
     }
 
     /// Returns an error for an audit, at `time` as text, that exceeds its limit.

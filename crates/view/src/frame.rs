@@ -78,6 +78,7 @@ mod tests {
             acc: vec![Vec3::zeros(); n],
             pot: vec![0.0; n],
             step: vec![0.0; n],
+            radius: Vec::new(),
         }
     }
 

@@ -69,7 +69,7 @@ impl Epoch {
 }
 
 /// Returns the arc between −π/2 and π/2, over √β, whose tangent over √β is `of`/`over`; for β < 0 of the hyperbolic one.
-fn arc(of: f64, over: f64, beta: f64) -> f64 {
+pub(super) fn arc(of: f64, over: f64, beta: f64) -> f64 {
     let (mut of, mut over) = if over < 0.0 { (-of, -over) } else { (of, over) };
     let mut times = 1.0;
     while (beta * of * of).abs() > SMALL * over * over {

@@ -121,6 +121,22 @@ fn a_motion_goes_on_from_its_parts() {
     }
 }
 
+/// The sum of these masses depends on the order in which they are added.
+#[test]
+fn the_total_mass_does_not_depend_on_the_order_along_the_chain() {
+    let mass = [1.0, 1e-16, 1e-16, 1e-16, 1e-16];
+    let places: Vec<Vec3> = (0..5).map(|k| Vec3::new(f64::from(7 * k % 5), 0.1 * f64::from(k), 0.0)).collect();
+    let moves: Vec<Vec3> = (0..5).map(|k| Vec3::new(0.0, 0.0, 0.2 * f64::from(k))).collect();
+    let along = Motion::new(&mass, &places, &moves);
+    let differences = |of: &[Vec3]| of.windows(2).map(|two| two[1] - two[0]).collect::<Vec<_>>();
+    for motion in [along, Motion::from_vectors(&mass, &differences(&places), &differences(&moves))] {
+        assert_ne!(motion.order(), [0, 1, 2, 3, 4]);
+        assert_eq!(Motion::from_parts(&motion.parts()).unwrap(), motion);
+        let sum = |order: &[usize]| order.iter().map(|&k| mass[k]).sum::<f64>();
+        assert_ne!(sum(motion.order()), sum(&[0, 1, 2, 3, 4]), "{:?}", motion.order());
+    }
+}
+
 #[test]
 fn nothing_but_a_tide_changes_the_binding_energy() {
     for mut motion in [motion_of_pair(0.99), motion_of_three(0.99)] {

@@ -2,6 +2,7 @@
 
 use super::Encounters;
 use super::bodies::{Body, Few};
+use super::collisions::{Collision, Escape, Removed};
 use super::coupled::Subsystems;
 use super::group::Group;
 use super::membership::Change;
@@ -27,10 +28,28 @@ pub enum EventKind {
     Split,
     /// A subsystem splits in two stars.
     Dissolve,
+    /// Two stars touch and go on.
+    Touch,
+    /// Two stars become one.
+    Merge,
+    /// A star or a subsystem leaves the system.
+    Escape,
+}
+
+/// What is told of an event of stars.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Detail {
+    /// Nothing: a change of subsystems.
+    #[default]
+    None,
+    /// Two stars touch, or become one.
+    Collision(Box<Collision>),
+    /// Stars leave the system.
+    Escape(Box<Escape>),
 }
 
 impl EventKind {
-    /// All kinds.
+    /// All changes of subsystems. The other kinds are events of stars.
     pub const ALL: [Self; 6] = [Self::Form, Self::Join, Self::Open, Self::Close, Self::Split, Self::Dissolve];
 
     /// Returns the name.
@@ -43,6 +62,9 @@ impl EventKind {
             Self::Close => "close",
             Self::Split => "split",
             Self::Dissolve => "dissolve",
+            Self::Touch => "touch",
+            Self::Merge => "merge",
+            Self::Escape => "escape",
         }
     }
 }
@@ -165,6 +187,26 @@ pub struct Event {
     /// Perturbation 2 r³ D / M of the subsystem of mass M, that which begins or at a split that which ended, with its extent r
     /// and D = Σ m/r³ of all others; of an inner pair that by the other bodies of the subsystem, at its apocentre.
     pub perturbation: f64,
+    /// What is told of stars that touch, merge or escape; what ended and began is empty then.
+    pub detail: Detail,
+}
+
+impl Event {
+    /// Returns what the event takes out of the system, if it does.
+    #[must_use]
+    pub fn removed(&self) -> Option<Removed> {
+        match &self.detail {
+            Detail::None => None,
+            Detail::Collision(collision) => collision.merged.map(|merged| merged.removed),
+            Detail::Escape(escape) => Some(escape.removed),
+        }
+    }
+
+    /// Creates an event of stars.
+    pub(super) fn of_stars(time: Time, kind: EventKind, detail: Detail) -> Self {
+        let (before, after) = (Vec::new(), Vec::new());
+        Self { time, kind, before, after, orbit: None, perturbation: 0.0, detail }
+    }
 }
 
 /// Event of which what begins is not known yet.
@@ -215,7 +257,9 @@ impl Encounters {
     /// Returns the events of changes that are about to be made at `now`; none unless events are recorded.
     pub(super) fn ending(&self, now: Time, changes: &[Change]) -> Result<Vec<Ending>> {
         let changes = if self.events.is_some() { changes } else { &[] };
-        changes.iter().map(|change| self.ending_by(now, change)).collect()
+        // Mergers are events of their stars.
+        let changes = changes.iter().filter(|change| !matches!(change, Change::Merge(_)));
+        changes.map(|change| self.ending_by(now, change)).collect()
     }
 
     fn ending_by(&self, now: Time, change: &Change) -> Result<Ending> {
@@ -229,11 +273,11 @@ impl Encounters {
         let kind = match change {
             Change::Join(..) if groups.is_empty() => EventKind::Form,
             Change::Join(..) => EventKind::Join,
-            Change::Split(..) => EventKind::Split,
+            Change::Split(..) | Change::Merge(_) => EventKind::Split,
             Change::Open(..) => EventKind::Open,
             Change::Close(..) => EventKind::Close,
         };
-        let mut event = Event { time: now, kind, before, after: Vec::new(), orbit: None, perturbation: 0.0 };
+        let mut event = Event { before, ..Event::of_stars(now, kind, Detail::None) };
         let mut closed = Vec::new();
         match (change, groups.first()) {
             (Change::Split(..), Some(group)) => {

@@ -1,6 +1,7 @@
 //! Subsystem of few bodies inside an integration: its internal motion, and what it feels of others.
 
 use super::bodies::{Body, Few};
+use super::contacts::Touched;
 use super::coupling::{self, Members};
 use super::ring::Ring;
 use super::surroundings::{Positions, Reach, at, cube_root};
@@ -70,6 +71,8 @@ pub struct Group {
     pub ring: Option<(Time, Ring)>,
     /// Moment of the orbits of a stable triple or quadruple while they are followed in the mean.
     pub nested: Option<Time>,
+    /// Stars that touched since the last block step.
+    pub contacts: Vec<Touched>,
 }
 
 /// Kepler elements of a bound pair.
@@ -139,6 +142,7 @@ impl Group {
             is_perturbed: false,
             ring: None,
             nested: None,
+            contacts: Vec::new(),
         }
     }
 
@@ -253,8 +257,19 @@ impl Group {
         Members { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: self.motion.speeds() }
     }
 
-    /// Advances the internal motion to `now`; the centre of mass is the particle `here` of the units.
+    /// Advances the internal motion to `now`, and finds contacts on the way.
     pub fn advance(&mut self, units: &Units, clock: &Clock, now: Time) -> Result<()> {
+        self.advance_by(units, clock, now, Self::move_watched)
+    }
+
+    /// Advances the internal motion to `now` by a function; the centre of mass is the particle `here` of the units.
+    fn advance_by(
+        &mut self,
+        units: &Units,
+        clock: &Clock,
+        now: Time,
+        moves: impl Fn(&mut Self, f64, Option<&Tides<'_>>, &Units, &Clock) -> Result<()>,
+    ) -> Result<()> {
         if now <= self.time {
             return Ok(());
         }
@@ -270,18 +285,22 @@ impl Group {
             let near = near.map(|near| (units.of_star(near.star), near.outer2)).filter(comes).collect();
             let far = self.far.map(|far| (far, clock.between(far.from, self.time)));
             let tides = Tides { units, clock, from: self.time, here, near, far };
-            self.motion.advance(dt, Some(&tides))?;
+            moves(self, dt, Some(&tides), units, clock)?;
         } else {
-            self.motion.advance(dt, None)?;
+            moves(self, dt, None, units, clock)?;
         }
         self.time = now;
         Ok(())
     }
 
-    /// Returns the internal motion at a moment not before the present one, in which no one perturbs it.
+    /// Returns the internal motion at a moment not before the present one, in which no one perturbs it, without looking for
+    /// contacts.
     pub fn at(&self, units: &Units, clock: &Clock, now: Time) -> Result<Self> {
         let mut later = self.clone();
-        later.advance(units, clock, now)?;
+        let moves = |it: &mut Self, dt: f64, tides: Option<&Tides<'_>>, _: &Units, _: &Clock| {
+            it.motion.advance(dt, tides.map(|tides| tides as _))
+        };
+        later.advance_by(units, clock, now, moves)?;
         later.resolve(units, clock, now);
         Ok(later)
     }

@@ -2,6 +2,7 @@
 
 use super::Encounters;
 use super::bodies::{Body, Few, Placed, placed, stars};
+use super::contacts::Sizes;
 use super::group::Group;
 use super::membership::Change;
 use crate::error::Result;
@@ -18,6 +19,8 @@ pub struct Units {
     pub stars: Vec<u32>,
     /// Unit of each star that is the lowest of one.
     places: Vec<u32>,
+    /// Radii of the stars.
+    pub sizes: Sizes,
 }
 
 impl Units {
@@ -25,7 +28,12 @@ impl Units {
     pub fn new(all: Particles, stars: Vec<u32>, n: usize) -> Self {
         let mut places = vec![u32::MAX; n];
         stars.iter().zip(0..).for_each(|(&star, unit)| places[star as usize] = unit);
-        Self { all, stars, places }
+        Self { all, stars, places, sizes: Sizes::default() }
+    }
+
+    /// Returns the units with these radii of the stars.
+    pub fn with_sizes(self, sizes: Sizes) -> Self {
+        Self { sizes, ..self }
     }
 
     /// Returns the unit whose lowest star is `star`.
@@ -159,6 +167,10 @@ impl Encounters {
         };
         Ok(match change {
             Change::Join(..) => Vec::new(),
+            Change::Merge(_) => {
+                let (first, mass) = (group.members[0], self.particles.mass[place]);
+                vec![New { first, mass, pos: centre.0, vel: centre.1, few: None }]
+            }
             Change::Split(_, first) => {
                 let (mut a, mut b) = divided(&|k| first.contains(&k));
                 open(&mut a, &points(&b), clock, now)?;
@@ -207,7 +219,9 @@ impl Encounters {
         rows.sort_unstable();
         let gone: Vec<u32> = (0..old.len()).filter(|&i| ended[i]).map(|i| stars[i]).collect();
         let all = gather(old, &new, &rows, &self.ids, now);
-        let units = Units::new(all, rows.iter().map(|row| row.0).collect(), self.ids.len());
+        let sizes = std::mem::take(&mut self.subsystems.units.sizes);
+        let stars = rows.iter().map(|row| row.0).collect();
+        let units = Units::new(all, stars, self.ids.len()).with_sizes(sizes);
         let groups = &mut self.subsystems.groups;
         groups.retain(|group| gone.binary_search(&group.members[0]).is_err());
         groups.iter_mut().for_each(|group| group.near.retain(|near| gone.binary_search(&near.star).is_err()));

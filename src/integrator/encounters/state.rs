@@ -62,10 +62,19 @@ impl SubsystemState {
     }
 }
 
-/// Returns the state of subsystems whose centres of mass are at `places` of the units.
-pub fn encode<'a>(groups: impl Iterator<Item = (&'a Group, usize)>, units: &Particles) -> SubsystemState {
+/// Returns the state of subsystems whose centres of mass are at `places` of the units, and of stars that touch.
+pub fn encode<'a>(
+    groups: impl Iterator<Item = (&'a Group, usize)>,
+    units: &Particles,
+    touching: &[[u32; 2]],
+) -> SubsystemState {
     let mut state = SubsystemState::default();
     groups.for_each(|(group, place)| state.group(group, units, place));
+    if !touching.is_empty() {
+        // A group begins with the number of its bodies, which is not 0.
+        state.words.extend([0, touching.len() as u64]);
+        state.words.extend(touching.iter().flatten().map(|&star| u64::from(star)));
+    }
     state
 }
 
@@ -84,16 +93,20 @@ pub struct Centre {
     pub step: Level,
 }
 
-/// Returns the subsystems of a state, of `n` stars.
+/// Subsystems with their centres of mass, and stars that touch.
+pub type Decoded = (Vec<(Group, Centre)>, Vec<[u32; 2]>);
+
+/// Returns the subsystems of a state, of `n` stars, and the stars that touch.
 ///
 /// # Errors
 /// [`Error::Input`] if it is not one.
-pub fn decode(state: &SubsystemState, n: usize) -> Result<Vec<(Group, Centre)>> {
+pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
     let mut reader = Reader { words: &state.words, numbers: &state.numbers, stars: n };
     let mut found: Vec<(Group, Centre)> = Vec::new();
-    while !reader.words.is_empty() {
+    while reader.words.first().is_some_and(|&word| word != 0) {
         found.push(reader.group()?);
     }
+    let touching = reader.touching()?;
     let mut stars: Vec<u32> = found.iter().flat_map(|(group, _)| group.members.iter().copied()).collect();
     stars.sort_unstable();
     let ascending = found.windows(2).all(|two| two[0].0.members[0] < two[1].0.members[0]);
@@ -105,7 +118,7 @@ pub fn decode(state: &SubsystemState, n: usize) -> Result<Vec<(Group, Centre)>> 
     if !(reader.numbers.is_empty() && ascending && whole && stars.windows(2).all(|two| two[0] < two[1])) {
         return Err(wrong());
     }
-    Ok(found)
+    Ok((found, touching))
 }
 
 fn wrong() -> Error {
@@ -138,6 +151,20 @@ impl Reader<'_> {
 
     fn star(&self, word: u64) -> Result<u32> {
         u32::try_from(word).ok().filter(|&star| (star as usize) < self.stars).ok_or_else(wrong)
+    }
+
+    /// Reads the stars that touch, at the end.
+    fn touching(&mut self) -> Result<Vec<[u32; 2]>> {
+        if self.words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let [_, count] = self.words()?;
+        let (pairs, rest) = self.words.as_chunks::<2>();
+        let mut found = Vec::with_capacity(pairs.len());
+        for [a, b] in pairs {
+            found.push([self.star(*a)?, self.star(*b)?]);
+        }
+        if pairs.len() as u64 == count && rest.is_empty() && found.is_sorted() { Ok(found) } else { Err(wrong()) }
     }
 
     fn few(&mut self) -> Result<Few> {

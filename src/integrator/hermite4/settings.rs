@@ -2,7 +2,7 @@
 
 use super::{Hermite4, OnFloor, Parameters};
 use crate::force::precision::Precision;
-use crate::integrator::encounters::{EncounterSettings, Encounters};
+use crate::integrator::encounters::{EncounterSettings, Encounters, StarEvents};
 use crate::integrator::hermite::Limits;
 use crate::integrator::hermite::limits::StepRange;
 use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive};
@@ -137,9 +137,11 @@ impl Scheme for Hermite4Settings {
         precision: Precision,
         clock: Clock,
         settings: &EncounterSettings,
+        of_stars: StarEvents,
     ) -> Option<AnyIntegrator> {
         let perturbation = settings.perturbation.get();
-        Some(AnyIntegrator::Forces(Box::new(Encounters::new(self.parameters(precision), perturbation, clock))))
+        let subsystems = Encounters::new(self.parameters(precision), perturbation, clock);
+        Some(AnyIntegrator::Forces(Box::new(subsystems.with_star_events(of_stars))))
     }
 
     fn has_encounters(&self) -> bool {

@@ -269,6 +269,7 @@ impl State {
             Some("finished") => return Self::Finished,
             Some("interrupted") => return Self::Stopped("on request (interrupted)"),
             Some("time-limit") => return Self::Stopped("at its limit of wall time"),
+            Some("collision") => return Self::Stopped("where two stars touched"),
             Some("block-step-limit") => return Self::Stopped("at its limit of block steps"),
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 mod changed_settings;
 mod cluster_runs;
+mod collisions;
 mod determinism;
 mod encounters;
 mod energy;

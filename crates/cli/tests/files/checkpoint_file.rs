@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use tisane::integrator::encounters::Removed;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
@@ -39,17 +40,21 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
                 binaries_rows: 10,
                 events: 11,
                 encounters_rows: 12,
+                stars_rows: 13,
                 diagnostics_sha256: Digest::parse(&"0123456789abcdef".repeat(4)),
                 cluster_sha256: Digest::parse(&"f".repeat(64)),
                 binaries_sha256: None,
                 events_sha256: Digest::parse(&"0".repeat(64)),
                 encounters_sha256: Digest::parse(&"a".repeat(64)),
+                stars_sha256: Digest::parse(&"b".repeat(64)),
             },
             references: References {
                 angular_momentum_error: 3e-9,
                 energy: -0.25,
                 binding_energy: Some(0.125),
                 previous_energy: -0.250_000_1,
+                previous_removed_energy: -0.125,
+                removed: Removed::from_numbers(std::array::from_fn(|k| k as f64 - 5.0)),
                 max_relative_energy_error: 4e-7,
                 angular_momentum: Vec3::new(0.1, 0.2, 0.3),
                 momentum: Vec3::new(1e-17, 0.0, -0.0),

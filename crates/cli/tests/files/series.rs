@@ -39,11 +39,12 @@ fn units() -> FileUnits {
 }
 
 fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
-    JournalWriter::create(dir, &units(), &DiagnosticsRow::optional_columns(false, false)).unwrap()
+    JournalWriter::create(dir, &units(), &DiagnosticsRow::optional_columns(false, false, false)).unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
-    ResumableJournal::check(dir, (rows, None), &units(), &DiagnosticsRow::optional_columns(false, false))?.resume()
+    ResumableJournal::check(dir, (rows, None), &units(), &DiagnosticsRow::optional_columns(false, false, false))?
+        .resume()
 }
 
 fn append(series: &mut JournalWriter<DiagnosticsRow>, rows: std::ops::Range<u64>) {

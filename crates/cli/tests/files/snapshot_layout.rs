@@ -174,7 +174,9 @@ fn header_and_units_are_what_gadget_readers_take() {
 fn every_dataset_tells_its_unit_and_has_a_checksum() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.hdf5");
-    write(&path, &particles(33));
+    let with_radii = Particles { radius: vec![0.25; 33], ..particles(33) };
+    write(&path, &with_radii);
+    assert_eq!(snapshot::read(&path).unwrap().radius.len(), 33);
     let group = hdf::open(&path).group("PartType4").unwrap();
     assert_eq!(group.member_names().unwrap().len(), fields::SNAPSHOT.len());
     for field in fields::SNAPSHOT {

@@ -79,11 +79,11 @@ fn malformed_csv_is_told_with_line_and_column() {
 #[test]
 fn malformed_csv_headers_are_told_by_name() {
     for (header, expected) in [
-        ("m,x,y,z,vx,vy,vz,radius", &["column 8 is \"radius\""][..]),
+        ("m,x,y,z,vx,vy,vz,radii", &["column 8 is \"radii\"", "nearest: radius"][..]),
         ("mass,x,y,z,vx,vy,vz", &["column 1 is \"mass\"", "nearest: m"]),
         ("m,x,y,z,vx,vy", &["expected a column vz", "found m,x,y,z,vx,vy"]),
         ("m,x,y,z,vx,vy,vz,x", &["column x occurs twice"]),
-        ("1,2,3,4,5,6,7", &["column 1 is \"1\"", "the header is m,x,y,z,vx,vy,vz[,id]"]),
+        ("1,2,3,4,5,6,7", &["column 1 is \"1\"", "the header is m,x,y,z,vx,vy,vz[,id][,radius]"]),
     ] {
         assert_says(&complaint(format!("{header}\n"), None), expected);
     }

@@ -66,6 +66,40 @@ fn formats_in_double_precision_give_back_every_bit() {
 }
 
 #[test]
+fn radii_are_kept_by_the_files_that_can() {
+    let mut written = state();
+    written.particles.radius = vec![2.0 / 3.0 * 1e-8, 0.0];
+    for (format, keeps) in [("amuse", true), ("csv", true), ("gadget", false), ("nemo", false), ("nbody6", false)] {
+        let (read, lost) = back(&written, format);
+        let expected = if keeps { written.particles.radius.clone() } else { Vec::new() };
+        assert_eq!((read.particles.radius, lost.contains("radii")), (expected, !keeps), "{format}: {lost}");
+    }
+    // In other units, and of another unit than the positions.
+    let (mut read, _) = back(&written, "amuse");
+    let rates = Rates::Both(VelocityUnit::KilometrePerSecond, TimeUnit::Megayear);
+    read.to_units(&Units::named(MassUnit::Msun, LengthUnit::Au, rates)).expect("a conversion");
+    let au = 648_000.0 / std::f64::consts::PI;
+    assert!(
+        (read.particles.radius[0] / (written.particles.radius[0] * au) - 1.0).abs() < 1e-12,
+        "{:?}",
+        read.particles
+    );
+}
+
+#[test]
+fn wrong_radii_are_told_at_their_place() {
+    let with =
+        |radius: &str| formats_error(&format!("m,x,y,z,vx,vy,vz,radius\n1,0,0,0,0,0,0,0\n1,1,0,0,0,0,0,{radius}\n"));
+    assert_says(&with("-1"), &["line 3: radius is -1: expected zero or more"]);
+    assert_says(&with("nan"), &["line 3", "radius", "NaN"]);
+    assert_says(&with("big"), &["line 3, column radius"]);
+}
+
+fn formats_error(text: &str) -> String {
+    read(text, None).expect_err("a wrong file").to_string()
+}
+
+#[test]
 fn units_are_told_by_the_files_that_can() {
     for format in ["gadget", "amuse"] {
         let (read, _) = back(&state(), format);

@@ -298,6 +298,10 @@ fn the_reference_shows_the_defaults() {
         format!("[run]\nname = \"r\"\nt_end = 1.0\n[initial.plummer]\nn = 8\n[encounters]\n{encounters}")
     };
     assert_eq!(read(&small("")).config, read(&small(&encounters.as_table().unwrap().to_string())).config);
+    for name in ["collisions", "escapers"] {
+        let section = toml::Table::from_iter([(name.to_owned(), whole.remove(name).unwrap())]);
+        assert_round_trip(&read(&small(&section.to_string())));
+    }
     let initial = whole["initial"].as_table().unwrap().clone();
     let (with, models): (toml::Table, toml::Table) =
         initial.into_iter().partition(|(name, _)| WITH_MODELS.contains(&name.as_str()));

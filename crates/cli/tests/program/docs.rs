@@ -127,6 +127,7 @@ fn the_tables_of_subsystems_are_those_of_the_sources() {
     }
     assert_table("docs/src/files.md", "subsystem fields", &table);
     assert_table("docs/src/encounters.md", "encounters columns", &table_of_columns(Journal::Encounters));
+    assert_table("docs/src/encounters.md", "stars columns", &table_of_columns(Journal::Stars));
     let names = EventKind::ALL.map(|kind| kind.name().to_owned());
     assert_words("docs/src/encounters.md", names.into_iter());
     let columns = Journal::Encounters.columns();
@@ -232,7 +233,13 @@ fn every_word_that_a_user_may_write_is_documented() {
         assert_words("docs/src/initial-conditions.md", words(words_of).into_iter());
     }
     assert_words("docs/src/precision.md", words("Precision").into_iter());
-    let reasons = [ExitReason::Finished, ExitReason::Interrupted, ExitReason::TimeLimit, ExitReason::BlockStepLimit];
+    let reasons = [
+        ExitReason::Finished,
+        ExitReason::Interrupted,
+        ExitReason::TimeLimit,
+        ExitReason::BlockStepLimit,
+        ExitReason::Collision,
+    ];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));
     let verbs =
         "init check run resume why inspect reproduce convert analyze plot movie verify validate study advise generate";

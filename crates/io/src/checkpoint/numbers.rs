@@ -2,6 +2,7 @@
 
 use super::RunState;
 use crate::checksum::Digest;
+use tisane::integrator::encounters::Removed;
 use tisane::particles::Vec3;
 
 /// Work done since the start of a run.
@@ -32,6 +33,8 @@ pub struct OutputCounts {
     pub events: u64,
     /// Number of rows of the encounters journal.
     pub encounters_rows: u64,
+    /// Number of rows of the stars journal.
+    pub stars_rows: u64,
     /// SHA-256 of `diagnostics.csv` up to these rows; [`None`] in a checkpoint of a version that did not record it.
     pub diagnostics_sha256: Option<Digest>,
     /// SHA-256 of `cluster.csv`, likewise.
@@ -42,6 +45,8 @@ pub struct OutputCounts {
     pub events_sha256: Option<Digest>,
     /// SHA-256 of `encounters.csv`, likewise; [`None`] in runs without it.
     pub encounters_sha256: Option<Digest>,
+    /// SHA-256 of `stars.csv`, likewise.
+    pub stars_sha256: Option<Digest>,
 }
 
 /// Reference values of the error measures, and the state at the last row of the diagnostics.
@@ -53,6 +58,10 @@ pub struct References {
     pub binding_energy: Option<f64>,
     /// Energy at the last row of the diagnostics.
     pub previous_energy: f64,
+    /// Energy that mergers and escapes had taken out until then.
+    pub previous_removed_energy: f64,
+    /// What mergers and escapes have taken out.
+    pub removed: Removed,
     /// Largest |relative energy error| of any row so far.
     pub max_relative_energy_error: f64,
     /// |L − L0| / |L0| at the last row of the diagnostics.
@@ -100,15 +109,18 @@ pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std:
     v.count_since_2("binaries_rows_written", &mut run.written.binaries_rows)?;
     v.count_since_2("events_written", &mut run.written.events)?;
     v.count_if_any("encounters_rows_written", &mut run.written.encounters_rows)?;
+    v.count_if_any("stars_rows_written", &mut run.written.stars_rows)?;
     v.digest("diagnostics_csv_sha256", &mut run.written.diagnostics_sha256)?;
     v.digest("cluster_csv_sha256", &mut run.written.cluster_sha256)?;
     v.digest("binaries_csv_sha256", &mut run.written.binaries_sha256)?;
     v.digest("events_csv_sha256", &mut run.written.events_sha256)?;
     v.digest("encounters_csv_sha256", &mut run.written.encounters_sha256)?;
+    v.digest("stars_csv_sha256", &mut run.written.stars_sha256)?;
     let first = &mut run.references;
     v.float("initial_energy", &mut first.energy)?;
     v.float_if_any("initial_binding_energy", &mut first.binding_energy)?;
     v.float("previous_energy", &mut first.previous_energy)?;
+    visit_removed(first, v)?;
     v.float("max_relative_energy_error", &mut first.max_relative_energy_error)?;
     v.float("angular_momentum_error", &mut first.angular_momentum_error)?;
     v.vector("initial_angular_momentum", &mut first.angular_momentum)?;
@@ -117,6 +129,34 @@ pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std:
     visit_counters("previous_", &mut first.previous_counters, v)?;
     v.float("previous_wall_seconds", &mut first.previous_wall_seconds)?;
     v.float("wall_seconds", &mut run.wall_seconds)
+}
+
+/// Names of the numbers of what was taken out.
+const REMOVED: [&str; 11] = [
+    "removed_energy",
+    "removed_momentum_x",
+    "removed_momentum_y",
+    "removed_momentum_z",
+    "removed_angular_momentum_x",
+    "removed_angular_momentum_y",
+    "removed_angular_momentum_z",
+    "removed_mass",
+    "removed_moment_x",
+    "removed_moment_y",
+    "removed_moment_z",
+];
+
+/// Visits what was taken out of the system, which only checkpoints of runs have where something was.
+fn visit_removed<E>(first: &mut References, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
+    let mut numbers = first.removed.numbers();
+    let named = REMOVED.into_iter().zip(&mut numbers);
+    for (name, value) in named.chain([("previous_removed_energy", &mut first.previous_removed_energy)]) {
+        let mut found = (*value != 0.0).then_some(*value);
+        v.float_if_any(name, &mut found)?;
+        *value = found.unwrap_or(0.0);
+    }
+    first.removed = Removed::from_numbers(numbers);
+    Ok(())
 }
 
 fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {

@@ -164,11 +164,14 @@ pub enum Journal {
     Events,
     /// Changes of subsystems.
     Encounters,
+    /// Collisions of stars, and stars that escape and are taken out.
+    Stars,
 }
 
 impl Journal {
     /// All journals.
-    pub const ALL: [Self; 5] = [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Encounters];
+    pub const ALL: [Self; 6] =
+        [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Encounters, Self::Stars];
 
     /// Returns the name of the CSV in an output directory.
     #[must_use]
@@ -179,6 +182,7 @@ impl Journal {
             Self::Binaries => "binaries.csv",
             Self::Events => "events.csv",
             Self::Encounters => "encounters.csv",
+            Self::Stars => "stars.csv",
         }
     }
 
@@ -191,6 +195,7 @@ impl Journal {
             Self::Binaries => "binaries.hdf5",
             Self::Events => "events.hdf5",
             Self::Encounters => "encounters.hdf5",
+            Self::Stars => "stars.hdf5",
         }
     }
 
@@ -203,6 +208,7 @@ impl Journal {
             Self::Binaries => "Binaries",
             Self::Events => "Events",
             Self::Encounters => "Encounters",
+            Self::Stars => "Stars",
         }
     }
 
@@ -228,6 +234,7 @@ impl Journal {
             Self::Binaries => super::BinaryRow::columns(),
             Self::Events => super::EventRow::columns(),
             Self::Encounters => super::EncounterRow::columns(),
+            Self::Stars => super::StarRow::columns(),
         }
     }
 }
@@ -300,6 +307,8 @@ row! {
         relative_energy_error: f64, NONE, "(E - E0) / |E0| since the start of the run, signed";
         relative_energy_error_step: f64, NONE, "energy change since the row before, divided by |E0|, signed";
         cluster_energy_error: Option<f64>, NONE, "(E - E0) / |Ec| since the start of the run, signed, where Ec is the present energy of the cluster with each binary and hierarchy of at least 1 kT as one body; that of relative_energy_error for fewer than 10 bodies; only in runs begun by a version that measures it";
+        removed_energy: Option<f64>, ENERGY, "energy that mergers and escapes have taken out since the start of the run: E before less E after; errors of the energy are those of E + removed_energy; only in runs with the sections collisions or escapers";
+        particles: Option<u64>, NONE, "number of particles; only in such runs";
         subsystems: Option<u64>, NONE, "subsystems: binaries and small groups that are integrated apart; only in runs with the section encounters, like the next five columns";
         binding_energy: Option<f64>, ENERGY, "binding energy inside of subsystems, positive";
         binding_energy_change: Option<f64>, ENERGY, "its change since the start of the run";
@@ -332,10 +341,11 @@ row! {
 }
 
 impl DiagnosticsRow {
-    /// Returns which optional columns the diagnostics of a run have: with an external field or not, and with subsystems or not. Of
+    /// Returns which optional columns the diagnostics of a run have: with an external field or not, with subsystems or not, and
+    /// with collisions or escapers or not. Of
     /// columns that are not named, a journal keeps those that it was begun with.
     #[must_use]
-    pub fn optional_columns(external_field: bool, subsystems: bool) -> Vec<(&'static str, bool)> {
+    pub fn optional_columns(external_field: bool, subsystems: bool, star_events: bool) -> Vec<(&'static str, bool)> {
         const OF_SUBSYSTEMS: [&str; 6] = [
             "subsystems",
             "binding_energy",
@@ -345,13 +355,14 @@ impl DiagnosticsRow {
             "neglected_energy",
         ];
         let without = OF_SUBSYSTEMS.into_iter().filter(|_| !subsystems).map(|name| (name, false));
-        std::iter::once(("external_potential_energy", external_field)).chain(without).collect()
+        let stars = [("removed_energy", star_events), ("particles", star_events)];
+        std::iter::once(("external_potential_energy", external_field)).chain(without).chain(stars).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BinaryRow, ClusterRow, EncounterRow, EventRow};
+    use super::super::{BinaryRow, ClusterRow, EncounterRow, EventRow, StarRow};
     use super::*;
 
     #[test]
@@ -396,6 +407,7 @@ mod tests {
         assert_eq!(ClusterRow::default().values(&Scale::IDENTITY).len(), ClusterRow::columns().len());
         assert_eq!(EventRow::default().values(&Scale::IDENTITY).len(), EventRow::columns().len());
         assert_eq!(EncounterRow::default().values(&Scale::IDENTITY).len(), EncounterRow::columns().len());
+        assert_eq!(StarRow::default().values(&Scale::IDENTITY).len(), StarRow::columns().len());
         assert_eq!(BinaryRow::default().values(&Scale::IDENTITY).len(), BinaryRow::columns().len());
     }
 }

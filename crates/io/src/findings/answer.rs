@@ -62,6 +62,7 @@ impl Findings {
                 let cause = match reason.as_str() {
                     "interrupted" => "by a signal (interrupted)",
                     "time-limit" => "at its limit of wall time (time-limit)",
+                    "collision" => "where two stars touched (collision)",
                     "block-step-limit" => "at its limit of block steps (block-step-limit)",
                     other => other,
                 };

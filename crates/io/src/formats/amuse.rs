@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     schema_order: 8,
     detect,
     read,
-    writer: Some(Writer { units: WritableUnits::Named, loses: "nothing", write }),
+    writer: Some(Writer { units: WritableUnits::Named, radii: true, loses: "nothing", write }),
 };
 
 /// Group with the version of the format; absent in version 1.
@@ -33,6 +33,9 @@ const UNNAMED: [&str; 2] = ["data", "particles"];
 /// Attributes of a particle that are read, with the powers of mass, length and time of their units.
 const WANTED: [(&str, [i32; 3]); 7] =
     [("mass", MASS), ("x", LENGTH), ("y", LENGTH), ("z", LENGTH), ("vx", VELOCITY), ("vy", VELOCITY), ("vz", VELOCITY)];
+
+/// Attribute of the radii, which is read where a set has it.
+const RADIUS: &str = "radius";
 
 /// Recognises HDF5 with the group of the version, or a set as written by version 1.
 fn detect(probe: &FileProbe) -> Option<Guess> {
@@ -70,7 +73,14 @@ fn read(path: &Path) -> Result<FileState> {
         let [x, y, z] = [column(first, first)?, column(first + 1, first)?, column(first + 2, first)?];
         Ok(x.into_iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(x, y, z)).collect())
     };
-    let particles = Particles { id, ..Particles::new(mass, vectors(1)?, vectors(4)?) };
+    let mut particles = Particles { id, ..Particles::new(mass, vectors(1)?, vectors(4)?) };
+    let radius_unit = unit_of(&attributes, RADIUS, LENGTH).ok().filter(|unit| unit.system == units[1].system);
+    // Radii without a length are none.
+    if let Some(unit) = radius_unit {
+        others.retain(|name| name != RADIUS);
+        let factor = unit.factor / units[1].factor;
+        particles.radius = attributes.floats(RADIUS, n, 1)?.into_iter().map(|radius| radius * factor).collect();
+    }
     let time = set.number("timestamp")?;
     let time_unit = time.map(|_| text_unit(&set, "timestamp_unit", TIME)).transpose()?;
     others.retain(|name| !WANTED.iter().any(|(wanted, _)| wanted == name));
@@ -199,6 +209,7 @@ fn in_units(mut state: FileState, of: [AmuseUnit; 3], time: Option<AmuseUnit>) -
         if (mass.factor, length.factor, velocity.factor) != (1.0, 1.0, 1.0) {
             p.mass.iter_mut().for_each(|m| *m *= mass.factor);
             p.pos.iter_mut().for_each(|x| *x *= length.factor);
+            p.radius.iter_mut().for_each(|r| *r *= length.factor);
             p.vel.iter_mut().for_each(|x| *x *= velocity.factor);
         }
         state.time = state.time.map(|t| t * time.map_or(1.0, |unit| unit.factor));
@@ -237,6 +248,10 @@ fn fill(root: &Group, state: &FileState, units: &Units) -> H5Result {
         };
         let dataset = put_dataset(&attributes, name, 1, &values)?;
         put_long_text(&dataset, "units", &amuse_units::write(units, powers, unit))?;
+    }
+    if !p.radius.is_empty() {
+        let dataset = put_dataset(&attributes, RADIUS, 1, &p.radius)?;
+        put_long_text(&dataset, "units", &amuse_units::write(units, LENGTH, &units.length))?;
     }
     Ok(())
 }

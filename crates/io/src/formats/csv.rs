@@ -1,4 +1,4 @@
-//! Comma-separated text with a header of the columns m, x, y, z, vx, vy, vz and optionally id, in any order. Blank
+//! Comma-separated text with a header of the columns m, x, y, z, vx, vy, vz and optionally id and radius, in any order. Blank
 //! lines and lines that start with `#` are skipped; a field may be in double quotes. Fields are numbers and names
 //! without commas and line breaks, so that lines are split here, which keeps the line numbers of messages right.
 
@@ -13,16 +13,17 @@ use tisane::{Error, Result};
 /// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "csv",
-    description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id]",
-    schema_text: "Text with the columns m,x,y,z,vx,vy,vz and optionally id.",
+    description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id][,radius]",
+    schema_text: "Text with the columns m,x,y,z,vx,vy,vz and optionally id and radius.",
     schema_order: 2,
     detect,
     read,
-    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "time, units", write }),
+    writer: Some(Writer { units: WritableUnits::Unnamed, radii: true, loses: "time, units", write }),
 };
 
-/// Name of the optional column of ids.
+/// Names of the optional columns of ids and radii.
 const ID: &str = "id";
+const RADIUS: &str = "radius";
 
 /// Recognises text with a comma in its first content line.
 fn detect(probe: &FileProbe) -> Option<Guess> {
@@ -34,6 +35,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 struct ColumnOrder {
     required: [usize; 7],
     id: Option<usize>,
+    radius: Option<usize>,
 }
 
 /// Reads the file.
@@ -41,8 +43,8 @@ fn read(path: &Path) -> Result<FileState> {
     let mut lines = Lines::open(path)?;
     let first = lines.next()?.ok_or_else(|| Error::input(path, "expected a header line, found none"))?;
     let header = header(path, first)?;
-    let width = REQUIRED.len() + usize::from(header.id.is_some());
-    let (mut columns, mut ids, mut places) = (Columns::default(), Vec::new(), Vec::new());
+    let width = REQUIRED.len() + usize::from(header.id.is_some()) + usize::from(header.radius.is_some());
+    let (mut columns, mut ids, mut radii, mut places) = (Columns::default(), Vec::new(), Vec::new(), Vec::new());
     while let Some((line, text)) = lines.next()? {
         let words: Vec<&str> = fields(text).collect();
         if words.len() != width {
@@ -57,22 +59,28 @@ fn read(path: &Path) -> Result<FileState> {
         if let Some(column) = header.id {
             ids.push(id_at(path, line, words[column])?);
         }
+        if let Some(column) = header.radius {
+            radii.push(number_at(path, line, RADIUS, words[column])?);
+        }
         places.push(line);
     }
     let (mut particles, places) = (columns.finish(), Locations::Lines(places));
     if header.id.is_some() {
         particles.id = ids;
     }
+    particles.radius = radii;
     Ok(FileState::new("csv", particles, places))
 }
 
-/// Writes a file with ids. Returns descriptions of the information that was lost.
+/// Writes a file with ids, and radii if the particles have them. Returns descriptions of the information that was lost.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     let p = &state.particles;
-    let header = format!("{},{ID}\n", REQUIRED.join(","));
+    let more = if p.radius.is_empty() { String::new() } else { format!(",{RADIUS}") };
+    let header = format!("{},{ID}{more}\n", REQUIRED.join(","));
     columns::write(path, &header, p, |text, i| {
         columns::join(text, columns::row(p, i), ",");
         text.push_str(&format!(",{}", p.id[i]));
+        text.extend(p.radius.get(i).map(|radius| format!(",{radius:?}")));
     })?;
     Ok(columns::lost_time(state).into_iter().collect())
 }
@@ -87,18 +95,18 @@ fn unquoted(word: &str) -> Option<&str> {
     word.strip_prefix('"')?.strip_suffix('"').map(str::trim)
 }
 
-/// Parses the header line: every required name once, `id` at most once, nothing else.
+/// Parses the header line: every required name once, `id` and `radius` at most once, nothing else.
 fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
     let names: Vec<&str> = fields(text).collect();
     let wrong = |problem: String| {
-        let help = format!("the header is {}[,{ID}] in any order", REQUIRED.join(","));
+        let help = format!("the header is {}[,{ID}][,{RADIUS}] in any order", REQUIRED.join(","));
         Error::input(path, format!("line {line}, header: {problem}")).with_help(help)
     };
     for (column, name) in names.iter().enumerate() {
-        if !REQUIRED.contains(name) && *name != ID {
+        if !REQUIRED.contains(name) && ![ID, RADIUS].contains(name) {
             // A number is not a misspelt name: the header is missing.
             let is_number = name.parse::<f64>().is_ok();
-            let guess = nearest(name, REQUIRED.into_iter().chain([ID]));
+            let guess = nearest(name, REQUIRED.into_iter().chain([ID, RADIUS]));
             let guess = if is_number { String::new() } else { format!(" (nearest: {guess})") };
             return Err(wrong(format!("column {} is {}: not a column of this format{guess}", column + 1, shown(name))));
         }
@@ -112,7 +120,7 @@ fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
         let missing = || wrong(format!("expected a column {name}, found {}", names.join(",")));
         *place = position(name).ok_or_else(missing)?;
     }
-    Ok(ColumnOrder { required, id: position(ID) })
+    Ok(ColumnOrder { required, id: position(ID), radius: position(RADIUS) })
 }
 
 /// Parses an id in the given line.

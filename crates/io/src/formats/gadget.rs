@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     schema_order: 7,
     detect,
     read,
-    writer: Some(Writer { units: WritableUnits::Named, loses: "nothing", write }),
+    writer: Some(Writer { units: WritableUnits::Named, radii: false, loses: "nothing", write }),
 };
 
 /// Names of the particle types by number; SWIFT has a seventh.

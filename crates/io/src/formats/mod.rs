@@ -59,6 +59,8 @@ pub struct Format {
 pub struct Writer {
     /// Units in which the file can be written.
     pub units: WritableUnits,
+    /// True if the file holds radii.
+    pub radii: bool,
     /// Description in one line of the information (mass, position, velocity, id, time, units) that the format drops or
     /// rounds.
     pub loses: &'static str,
@@ -166,7 +168,11 @@ pub fn write(path: &Path, format: &str, state: &FileState) -> Result<Vec<String>
         return Err(Error::input(path, problem)
             .with_help("give the units: --units mass=Msun,length=pc,velocity=km/s, or --units henon"));
     }
-    (writer.write)(path, state)
+    let mut lost = (writer.write)(path, state)?;
+    if !writer.radii && !state.particles.radius.is_empty() {
+        lost.push("the particles' radii: the format has none".into());
+    }
+    Ok(lost)
 }
 
 /// Returns the format called `name`.

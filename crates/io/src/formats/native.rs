@@ -38,7 +38,7 @@ fn read(path: &Path) -> Result<FileState> {
         return Err(error);
     }
     let s = snapshot::read(path)?;
-    let particles = Particles { id: s.id, ..Particles::new(s.mass, s.pos, s.vel) };
+    let particles = Particles { id: s.id, radius: s.radius, ..Particles::new(s.mass, s.pos, s.vel) };
     let (time, units) = (Some(s.time), Some(s.units.units));
     Ok(FileState { time, units, ..FileState::new("tisane", particles, Locations::Records) })
 }

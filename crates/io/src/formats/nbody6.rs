@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
     schema_order: 3,
     detect,
     read,
-    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "ids, time, units", write }),
+    writer: Some(Writer { units: WritableUnits::Unnamed, radii: false, loses: "ids, time, units", write }),
 };
 
 /// Recognises text whose first content line starts with a number and has no comma.

@@ -21,7 +21,12 @@ pub(super) const FORMAT: Format = Format {
     schema_order: 9,
     detect,
     read,
-    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "units; ids, where one is 2^31 or more", write }),
+    writer: Some(Writer {
+        units: WritableUnits::Unnamed,
+        radii: false,
+        loses: "units; ids, where one is 2^31 or more",
+        write,
+    }),
 };
 
 /// Code of Cartesian coordinates in three dimensions, positions and velocities: NEMO's `CSCode(Cartesian, 3, 2)`.

@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     schema_order: 5,
     detect,
     read,
-    writer: Some(Writer { units: WritableUnits::Only(units), loses: "ids, time", write }),
+    writer: Some(Writer { units: WritableUnits::Only(units), radii: false, loses: "ids, time", write }),
 };
 
 /// Returns the units of PeTar with `-u 1`.

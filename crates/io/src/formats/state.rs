@@ -10,7 +10,8 @@ pub type SofteningRange = (&'static str, [f64; 2]);
 /// Contents of a file of particles, in the units of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileState {
-    /// Particles: `mass`, `pos`, `vel` and `id` are set (ids 0 … N−1 in file order if the file has none).
+    /// Particles: `mass`, `pos`, `vel` and `id` are set (ids 0 … N−1 in file order if the file has none), `radius` if the
+    /// file has it.
     pub particles: Particles,
     /// Time of the state in the unit of time of `units`, if the format has one.
     pub time: Option<f64>,
@@ -87,6 +88,7 @@ impl FileState {
         p.mass.iter_mut().for_each(|m| *m *= mass);
         let scale = |column: &mut [Vec3], by: f64| column.iter_mut().for_each(|x| *x *= by);
         scale(&mut p.pos, length);
+        p.radius.iter_mut().for_each(|r| *r *= length);
         scale(&mut p.vel, velocity);
         self.time = self.time.map(|t| t * time);
         self.softening.iter_mut().flat_map(|(_, range)| range).for_each(|x| *x *= length);
@@ -106,9 +108,7 @@ impl FileState {
         }
         let p = &self.particles;
         for i in 0..p.len() {
-            let columns =
-                [("mass", &p.mass[i..=i]), ("position", p.pos[i].as_slice()), ("velocity", p.vel[i].as_slice())];
-            if let Some((name, _)) = columns.iter().find(|(_, values)| values.iter().any(|x| !x.is_finite())) {
+            if let Some((name, _)) = columns(p, i).iter().find(|(_, values)| values.iter().any(|x| !x.is_finite())) {
                 return Err(format!("{}: the {name}", self.place(i)));
             }
         }
@@ -120,4 +120,14 @@ impl FileState {
         }
         Ok(())
     }
+}
+
+/// Returns the physical columns of particle `i` with their names; no radius where there is none.
+pub(super) fn columns(p: &Particles, i: usize) -> [(&'static str, &[f64]); 4] {
+    [
+        ("mass", &p.mass[i..=i]),
+        ("position", p.pos[i].as_slice()),
+        ("velocity", p.vel[i].as_slice()),
+        ("radius", p.radius.get(i..=i).unwrap_or_default()),
+    ]
 }

@@ -20,7 +20,12 @@ pub(super) const FORMAT: Format = Format {
     schema_order: 6,
     detect,
     read,
-    writer: Some(Writer { units: WritableUnits::Unnamed, loses: "half the digits (4-byte floats), ids, units", write }),
+    writer: Some(Writer {
+        units: WritableUnits::Unnamed,
+        radii: false,
+        loses: "half the digits (4-byte floats), ids, units",
+        write,
+    }),
 };
 
 /// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with

@@ -1,11 +1,11 @@
 //! Checks of the contents of files of particles, common to all formats.
 
-use super::state::FileState;
+use super::state::{FileState, columns};
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// Checks a state read from `path`: at least one particle; mass, position and velocity finite; no negative mass; a
-/// total mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
+/// Checks a state read from `path`: at least one particle; mass, position, velocity and radius finite; no
+/// negative mass or radius; a total mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
 ///
 /// # Errors
 /// [`Error::Input`] with the place of the first invalid value, the expected and the found value.
@@ -18,9 +18,8 @@ pub fn validate(path: &Path, state: &FileState) -> Result<()> {
         return Err(Error::input(path, format!("the time of the file is {time}: expected a finite number")));
     }
     for i in 0..p.len() {
-        let columns = [("mass", &p.mass[i..=i]), ("position", p.pos[i].as_slice()), ("velocity", p.vel[i].as_slice())];
         if let Some((name, value)) =
-            columns.iter().find_map(|(name, v)| Some((name, v.iter().find(|x| !x.is_finite())?)))
+            columns(p, i).iter().find_map(|(name, v)| Some((name, v.iter().find(|x| !x.is_finite())?)))
         {
             let problem = format!("{}: {name} is {value}: expected a finite number", state.place(i));
             return Err(Error::input(path, problem)
@@ -30,6 +29,10 @@ pub fn validate(path: &Path, state: &FileState) -> Result<()> {
             let problem = format!("{}: mass is {}: expected zero or more", state.place(i), p.mass[i]);
             return Err(Error::input(path, problem).with_help("check the order of the columns: the mass comes first"));
         }
+    }
+    if let Some(i) = p.radius.iter().position(|radius| *radius < 0.0) {
+        let problem = format!("{}: radius is {}: expected zero or more", state.place(i), p.radius[i]);
+        return Err(Error::input(path, problem));
     }
     let total = p.total_mass();
     if !(total > 0.0 && total.is_finite()) {

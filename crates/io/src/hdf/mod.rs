@@ -20,12 +20,14 @@ pub(crate) enum FileKind {
     Binaries,
     Events,
     Encounters,
+    /// Journal of collisions and escapers.
+    Stars,
     Table,
     Members,
 }
 
 impl FileKind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Snapshot,
         Self::Checkpoint,
         Self::Diagnostics,
@@ -33,6 +35,7 @@ impl FileKind {
         Self::Binaries,
         Self::Events,
         Self::Encounters,
+        Self::Stars,
         Self::Table,
         Self::Members,
     ];
@@ -45,6 +48,7 @@ impl FileKind {
             Journal::Binaries => Self::Binaries,
             Journal::Events => Self::Events,
             Journal::Encounters => Self::Encounters,
+            Journal::Stars => Self::Stars,
         }
     }
 
@@ -63,6 +67,7 @@ impl FileKind {
             Self::Binaries => "tisane binaries",
             Self::Events => "tisane events",
             Self::Encounters => "tisane encounters",
+            Self::Stars => "tisane stars",
             Self::Table => "tisane table",
             Self::Members => "tisane ensemble checkpoint",
         }

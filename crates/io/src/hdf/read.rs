@@ -134,6 +134,11 @@ impl TisaneGroup<'_> {
         self.group.attr(attribute).is_ok()
     }
 
+    /// Returns true if the group has a member of this name.
+    pub(crate) fn has_dataset(&self, name: &str) -> bool {
+        self.group.link_exists(name)
+    }
+
     /// Reads a scalar attribute of exactly the type `T`.
     pub(crate) fn get<T: H5Type>(&self, name: &str) -> Result<T> {
         let attribute = self.attribute(&self.group, name)?;

@@ -16,6 +16,7 @@ use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, 
 use tisane::integrator::{AnyIntegrator, Integrator};
 use tisane::propagator::Propagator;
 use tisane::time::Clock;
+use tisane::units::Scale;
 
 /// Settings of one session of a run, which override those of the configuration and are not saved in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +38,7 @@ pub(super) struct Task<'a> {
     pub precision: Precision,
     pub epsilon: f64,
     pub clock: Clock,
+    pub scale: &'a Scale,
     pub n: usize,
     pub field: Option<&'a Arc<dyn ExternalField>>,
 }
@@ -355,7 +357,7 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task = Task { precision, epsilon, clock, n: gpu.room_for, field: None };
+    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n: gpu.room_for, field: None };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 

@@ -202,8 +202,12 @@ fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
     let moved = |column: Vec<Vec3>, by: Vec3| column.into_iter().map(move |v| v + by);
     let (mut mass, mut all_pos, mut all_vel) =
         (std::mem::take(&mut whole.mass), std::mem::take(&mut whole.pos), std::mem::take(&mut whole.vel));
-    mass.extend(part.mass);
     all_pos.extend(moved(part.pos, pos));
     all_vel.extend(moved(part.vel, vel));
-    *whole = Particles::new(mass, all_pos, all_vel);
+    // Radii of some of them are none of all.
+    let had = whole.radius.len() == mass.len();
+    let radii = had && part.radius.len() == part.mass.len();
+    let radius = if radii { [&whole.radius[..], &part.radius].concat() } else { Vec::new() };
+    mass.extend(part.mass);
+    *whole = Particles { radius, ..Particles::new(mass, all_pos, all_vel) };
 }

@@ -72,7 +72,8 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let field = config.external.build(&run.scale);
-    let task = Task { precision, epsilon, clock: run.clock, n: particles.len(), field: field.as_ref() };
+    let (clock, scale, n) = (run.clock, &run.scale, particles.len());
+    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref() };
     let before = EngineKind::from_name(&of_run.engine);
     let (engines, mut info) = choose_engines(&config, session, before, task)?;
     if before.is_none() {
@@ -205,7 +206,7 @@ fn changed(dir: &Path, (name, checkpoint): (&str, &Checkpoint), sets: &[String])
     loaded = Config::from_file(&file, &sets)?;
     let n = checkpoint.particles.len();
     if let Some((Some(said), ..)) = loaded.config.initial.sampled()
-        && said != n as u64
+        && (said < n as u64 || (said != n as u64 && !loaded.config.has_star_events()))
     {
         return refuse(format!("it holds {n} particles, but config.toml says {said}"), copied);
     }

@@ -22,7 +22,8 @@ pub fn engines_stepped_elsewhere(
     engine: Box<dyn ForceEngine>,
 ) -> Result<Option<Engines>> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let task = Task { precision, epsilon: set.epsilon(), clock: set.clock, n, field: None };
+    let (clock, scale) = (set.clock, &set.scale);
+    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: None };
     let AnyIntegrator::Forces(integrator) = set.config.integrator(precision, set.clock) else {
         return Ok(None);
     };

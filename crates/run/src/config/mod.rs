@@ -5,6 +5,7 @@
 //! locations: TOML syntax, overrides, names and types ([`json_schema`]), values, and the defaults.
 
 mod check;
+mod collisions;
 mod document;
 mod ensemble;
 mod error;
@@ -25,6 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use check::nearest;
+pub use collisions::{CollisionSettings, Escapers, Radii};
 pub use ensemble::{Ensemble, Kept, MAX_MEMBERS, Rule, StopAt, Variation};
 pub use error::Problem;
 pub use file::{Source, commented, read, read_text};
@@ -48,10 +50,10 @@ pub use wall_time::WallTime;
 
 use tisane::force::external::ExternalSettings;
 use tisane::force::precision::Precision;
-use tisane::integrator::encounters::EncounterSettings;
+use tisane::integrator::encounters::{EncounterSettings, StarEvents};
 use tisane::integrator::{AnyIntegrator, IntegratorSettings};
 use tisane::time::Clock;
-use tisane::units::Units;
+use tisane::units::{Scale, Units};
 use tisane::{Error, Result};
 
 /// Configuration of a run, as one TOML file.
@@ -77,6 +79,12 @@ pub struct Config {
     /// Close encounters and binaries without softening, for hermite4 in f64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encounters: Option<EncounterSettings>,
+    /// Collisions of stars, in runs with encounters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collisions: Option<CollisionSettings>,
+    /// Escapers, in runs with encounters: stars that leave the system are taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub escapers: Option<Escapers>,
     /// Engine that computes the forces, and its precision mode.
     #[serde(default)]
     pub force: Force,
@@ -139,8 +147,17 @@ impl Config {
     /// Builds the integrator, with subsystems if it has them, in internal units.
     #[must_use]
     pub fn integrator(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
+        self.integrator_with(precision, clock, StarEvents::default())
+    }
+
+    /// Builds the integrator of a run in which `scale` is the size of the internal units: with collisions and escapers too.
+    pub(crate) fn integrator_of_run(&self, precision: Precision, clock: Clock, scale: &Scale) -> AnyIntegrator {
+        self.integrator_with(precision, clock, self.star_events(scale))
+    }
+
+    fn integrator_with(&self, precision: Precision, clock: Clock, of_stars: StarEvents) -> AnyIntegrator {
         let scheme = self.integrator.scheme();
-        let with = self.encounters.as_ref().and_then(|it| scheme.build_with_encounters(precision, clock, it));
+        let with = self.encounters.as_ref().and_then(|it| scheme.build_with_encounters(precision, clock, it, of_stars));
         with.unwrap_or_else(|| scheme.build(precision, clock))
     }
 

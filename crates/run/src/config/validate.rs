@@ -2,6 +2,7 @@
 
 mod initial;
 
+use super::collisions;
 use super::error::Problem;
 use super::{Config, Model};
 use tisane::force::precision::Precision;
@@ -36,6 +37,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         found.extend(mistakes.into_iter().map(problem));
     }
     encounters(config, &mut found);
+    collisions::validate(config, &mut found);
     if let Some(ensemble) = &config.ensemble {
         ensemble.validate(config, &mut found);
     }

@@ -109,6 +109,9 @@ impl InMemory {
         p.mass.extend(mass.iter().map(|m| m * to_mass));
         p.pos.extend(pos.iter().map(|x| x * to_length));
         p.vel.extend(vel.iter().map(|v| v * to_velocity));
+        if !p.radius.is_empty() {
+            p.radius.resize(n, 0.0);
+        }
         p.acc.resize(n, Vec3::zeros());
         p.jerk.resize(n, Vec3::zeros());
         p.pot.resize(n, 0.0);
@@ -149,6 +152,7 @@ impl InMemory {
             index.iter().map(|&i| p.vel[i]).collect(),
         );
         left.id = index.iter().map(|&i| p.id[i]).collect();
+        left.radius = index.iter().filter_map(|&i| p.radius.get(i).copied()).collect();
         *p = left;
         Ok(())
     }

@@ -345,7 +345,9 @@ impl Started {
             Some(edited) => edited,
             None => {
                 let energy = self.system.state.scale.factor(Dimension::ENERGY);
-                self.excess = self.measured()?.0.energy / energy - self.system.state.references.energy;
+                let references = &self.system.state.references;
+                let expected = references.energy - references.removed.energy;
+                self.excess = self.measured()?.0.energy / energy - expected;
                 let p = self.now()?.clone();
                 self.arrive_changed();
                 p

@@ -2,13 +2,14 @@
 
 use super::{Plan, Simulation};
 use crate::cluster::{Journals, ResumableJournals, TimedSurvey};
-use crate::subsystems;
+use crate::{stars, subsystems};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use tisane::error::Result;
 use tisane::force::Field;
+use tisane::integrator::encounters::{Event, EventKind};
 use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
-use tisane_io::fields::{DiagnosticsRow, EncounterRow};
+use tisane_io::fields::{DiagnosticsRow, EncounterRow, StarRow};
 use tisane_io::file_units::FileUnits;
 use tisane_io::journal::{JournalWriter, ResumableJournal};
 
@@ -19,6 +20,8 @@ pub struct Outputs {
     cluster: Option<Journals>,
     /// Changes of subsystems.
     encounters: Option<JournalWriter<EncounterRow>>,
+    /// Collisions and escapers.
+    stars: Option<JournalWriter<StarRow>>,
     /// Receiver of the survey of the cluster that a thread is computing.
     survey: Option<Receiver<TimedSurvey>>,
 }
@@ -32,8 +35,9 @@ impl Outputs {
         let dir = &plan.directory;
         let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
         let encounters = plan.subsystems.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
+        let stars = plan.star_events.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let diagnostics = JournalWriter::create(dir, units, &plan.optional_columns())?;
-        Ok(Self { diagnostics, cluster, encounters, survey: None })
+        Ok(Self { diagnostics, cluster, encounters, stars, survey: None })
     }
 
     /// Resumes the journals at the lengths `written` of a checkpoint. Once all have been checked, the summary is
@@ -49,18 +53,22 @@ impl Outputs {
         let of_checkpoint = (written.encounters_rows, written.encounters_sha256);
         let encounters =
             plan.subsystems.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;
+        let of_checkpoint = (written.stars_rows, written.stars_sha256);
+        let stars = plan.star_events.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;
         // The summary describes the earlier end, which no longer holds.
         directory::remove_summary(dir)?;
         let cluster = cluster.map(ResumableJournals::resume).transpose()?;
         let encounters = encounters.map(ResumableJournal::resume).transpose()?;
-        Ok(Self { diagnostics: diagnostics.resume()?, cluster, encounters, survey: None })
+        let stars = stars.map(ResumableJournal::resume).transpose()?;
+        Ok(Self { diagnostics: diagnostics.resume()?, cluster, encounters, stars, survey: None })
     }
 
     /// Flushes the journals to the disk.
     pub(super) fn sync(&self) -> Result<()> {
         self.diagnostics.sync()?;
         self.cluster.as_ref().map_or(Ok(()), Journals::sync)?;
-        self.encounters.as_ref().map_or(Ok(()), JournalWriter::sync)
+        self.encounters.as_ref().map_or(Ok(()), JournalWriter::sync)?;
+        self.stars.as_ref().map_or(Ok(()), JournalWriter::sync)
     }
 
     /// Records the hashes of the journals for a checkpoint.
@@ -70,6 +78,7 @@ impl Outputs {
             cluster.record_hashes(written);
         }
         written.encounters_sha256 = self.encounters.as_ref().map(JournalWriter::sha256);
+        written.stars_sha256 = self.stars.as_ref().map(JournalWriter::sha256);
     }
 
     /// Takes the result of a survey: if it is ready, or with `wait` once it is. A waiting thread of the pool takes part
@@ -123,10 +132,29 @@ impl Simulation {
     /// Writes the changes of subsystems since the last call.
     pub(super) fn write_encounters(&mut self, outputs: &mut Outputs) -> Result<()> {
         let Some(journal) = &mut outputs.encounters else { return Ok(()) };
-        let events = self.system.engines.propagator.take_events();
+        let events = self.system.take_events();
         let state = &self.system.state;
         self.retry_when_full(|| subsystems::append(journal, &events, &state.clock, &state.scale))?;
         self.system.state.written.encounters_rows = journal.rows();
+        self.retry_when_full(|| journal.refresh(|| self.provenance_now()))?;
+        self.write_stars(outputs, &events)
+    }
+
+    /// Writes collisions and escapers, logs them, and takes note of a contact at which the run is to stop.
+    fn write_stars(&mut self, outputs: &mut Outputs, events: &[Event]) -> Result<()> {
+        let Some(journal) = &mut outputs.stars else { return Ok(()) };
+        let scale = self.system.state.scale;
+        for line in stars::describe(events, &self.units.units, &scale) {
+            if self.plan.stops_at_contact {
+                tracing::warn!("{line}");
+            } else {
+                tracing::info!("{line}");
+            }
+        }
+        self.session.has_contact |= events.iter().any(|event| event.kind == EventKind::Touch);
+        let rows = stars::rows(events, &self.system.state.clock, &scale);
+        self.retry_when_full(|| journal.append_all(&rows))?;
+        self.system.state.written.stars_rows = journal.rows();
         self.retry_when_full(|| journal.refresh(|| self.provenance_now()))
     }
 
@@ -137,6 +165,7 @@ impl Simulation {
         let provenance = self.provenance_now();
         self.retry_when_full(|| outputs.diagnostics.rewrite(&provenance))?;
         self.retry_when_full(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))?;
-        self.retry_when_full(|| outputs.encounters.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))
+        self.retry_when_full(|| outputs.encounters.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))?;
+        self.retry_when_full(|| outputs.stars.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))
     }
 }

@@ -39,12 +39,16 @@ pub struct Plan {
     /// Flag that the integrator has subsystems. It keeps a state of its own, from which that of the particles is made at the
     /// end of a call: a call takes many steps.
     pub subsystems: bool,
+    /// Flag that collisions or escapers are looked for: the number of stars may fall, and a journal tells of them.
+    pub star_events: bool,
+    /// Flag that the run stops where two stars touch.
+    pub stops_at_contact: bool,
 }
 
 impl Plan {
     /// Returns the optional columns of the diagnostics whose presence follows from the run.
     pub(super) fn optional_columns(&self) -> Vec<(&'static str, bool)> {
-        DiagnosticsRow::optional_columns(self.external_field, self.subsystems)
+        DiagnosticsRow::optional_columns(self.external_field, self.subsystems, self.star_events)
     }
 }
 
@@ -59,6 +63,8 @@ pub enum ExitReason {
     TimeLimit,
     /// The limit of block steps was reached.
     BlockStepLimit,
+    /// Two stars touched, at which the run was to stop.
+    Collision,
     /// An error ended the run.
     Failed,
 }
@@ -72,6 +78,7 @@ impl ExitReason {
             Self::Interrupted => "interrupted",
             Self::TimeLimit => "time-limit",
             Self::BlockStepLimit => "block-step-limit",
+            Self::Collision => "collision",
             Self::Failed => directory::FAILED,
         }
     }

@@ -86,7 +86,10 @@ impl Simulation {
             threads: rayon::current_num_threads(),
             energy_initial: references.energy * energy,
             energy_final: references.previous_energy * energy,
-            relative_energy_error: relative(references.previous_energy, references.energy),
+            relative_energy_error: relative(
+                references.previous_energy + references.previous_removed_energy,
+                references.energy,
+            ),
             max_relative_energy_error: references.max_relative_energy_error,
             cluster_energy_error: self.measured.and_then(|last| last.cluster_energy_error),
             energy_time: self.energy_time() * state.scale.time,

@@ -6,6 +6,7 @@ use crate::system::System;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::Pause;
+use tisane::integrator::encounters::EventKind;
 
 /// Time after which a GPU that takes whole block steps hands the state over: programs see a signal within some 50 ms.
 const TURN: Duration = Duration::from_millis(25);
@@ -35,11 +36,15 @@ impl Started {
                 Ok(done) => done,
                 Err(error) => return Err(self.fail(error, config)),
             };
+            let events = self.system.take_events();
             if done.block_steps == 0 {
                 self.arrive(until, t);
                 return Ok(true);
             }
             most = go_on(&self.system);
+            if config.stops_at_contact() && events.iter().any(|event| event.kind == EventKind::Touch) {
+                most = 0;
+            }
             if most == 0 && done.now != until {
                 let state = &self.system.state;
                 self.arrive(done.now, state.clock.time(done.now) * state.scale.time);

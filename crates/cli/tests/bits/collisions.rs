@@ -1,0 +1,119 @@
+//! Promise: a run with collisions and escapers ends in the same bits on any number of threads, with any outputs, and through a
+//! stop and a resume; what it takes out of the energy is in its files.
+
+use crate::outcome::Outcome;
+use crate::program::{Folder, summary};
+use std::fs;
+use tisane_io::checkpoint;
+use tisane_io::table;
+
+/// Cluster of 80 systems, half of them binaries, of large stars, inside a narrow limit.
+const CLUSTER: &str = "[run]\nname = \"r\"\nt_end = 0.5\n\
+     [initial.plummer]\nn = 120\nseed = 3\nvirial_ratio = 0.9\n\
+     [initial.binaries]\nfraction = 0.5\nsemi_major_axis = \"opik\"\na_min = 3e-4\na_max = 0.05\n\
+     [integrator.hermite4]\ndt_max = \"1/16\"\n\
+     [encounters]\n\
+     [collisions]\naction = \"merge\"\nradii = \"fixed\"\nradius = 1e-4\n\
+     [escapers]\nradius = 1.0\n";
+
+/// Two stars on an eccentric orbit.
+const PAIR: &str = "[run]\nname = \"r\"\nt_end = 4.0\n\
+     [initial.two-body]\neccentricity = 0.9\n\
+     [integrator.hermite4]\ndt_max = \"1/16\"\n\
+     [encounters]\n\
+     [collisions]\naction = \"stop\"\nradii = \"fixed\"\nradius = 0.06\n";
+
+fn run(more: &[&str]) -> (Folder, Outcome) {
+    let folder = Folder::new(CLUSTER);
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], more].concat()).exits(0);
+    let outcome = Outcome::read(&folder.path("o"));
+    (folder, outcome)
+}
+
+fn state(folder: &Folder) -> String {
+    summary(&folder.path("o"))["state_sha256"].as_str().unwrap().to_owned()
+}
+
+fn journal(folder: &Folder) -> String {
+    fs::read_to_string(folder.path("o/stars.csv")).unwrap()
+}
+
+#[test]
+fn threads_and_outputs_change_no_bit_of_mergers() {
+    let (folder, one) = run(&["--threads", "1"]);
+    one.assert_same(&run(&["--threads", "3"]).1, "3 threads");
+    let (want, stars) = (state(&folder), journal(&folder));
+    assert!(stars.matches(",merge,").count() > 3 && stars.matches(",escape,").count() > 0, "{stars}");
+    for more in [["--engine", "reference"], ["--set", "output.interval=0.25"]] {
+        let (other, _) = run(&more);
+        assert_eq!((state(&other), journal(&other)), (want.clone(), stars.clone()), "{more:?}");
+    }
+}
+
+#[test]
+fn a_stop_or_a_kill_changes_no_bit_of_mergers() {
+    let (whole, outcome) = run(&[]);
+    let steps = summary(&whole.path("o"))["block_steps"].as_u64().unwrap();
+    for blocks in [7, steps / 3, steps / 2, steps - 5] {
+        let folder = Folder::new(CLUSTER);
+        let limit = format!("limits.block_steps={blocks}");
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+        folder.lift_block_limit("o");
+        folder.tisane(&["resume", "o", "-q"]).exits(0);
+        outcome.assert_same(&Outcome::read(&folder.path("o")), &limit);
+    }
+    // A kill after rows that the last checkpoint does not count.
+    let (folder, _) = run(&[]);
+    let at = |name: &str| folder.path("o").join(name);
+    fs::rename(at(checkpoint::PREVIOUS), at(checkpoint::NEWEST)).unwrap();
+    fs::write(at("stars.csv"), journal(&folder) + "0.25,merge,3").unwrap();
+    folder.tisane(&["resume", "o", "-q"]).exits(0);
+    outcome.assert_same(&Outcome::read(&folder.path("o")), "kill");
+}
+
+#[test]
+fn the_files_agree_on_what_was_taken_out() {
+    let (folder, _) = run(&[]);
+    let rows = table::read_csv(&folder.path("o/diagnostics.csv")).unwrap();
+    let column = |name: &str| rows.numbers(name).unwrap();
+    let (first, last) = (column("energy").first().unwrap(), column("energy").last().unwrap());
+    let removed = column("removed_energy").last().unwrap();
+    let error = column("relative_energy_error").last().unwrap();
+    assert_eq!(error, (last + removed - first) / first.abs());
+    assert!(removed.abs() > 0.01 && error.abs() < 1e-5, "{removed:e} {error:e}");
+    let stars = table::read_csv(&folder.path("o/stars.csv")).unwrap();
+    let sum: f64 = stars.numbers("removed_energy").unwrap().iter().sum();
+    assert!((sum / removed - 1.0).abs() < 1e-12, "{sum} {removed}");
+    let n = column("particles").last().unwrap();
+    assert_eq!(n as usize + stars.rows(), column("particles").first().unwrap() as usize);
+    let summary = summary(&folder.path("o"));
+    assert_eq!((summary["n"].as_f64(), summary["relative_energy_error"].as_f64()), (Some(n), Some(error)));
+    assert!(column("momentum_drift").last().unwrap() < 1e-6 && column("centre_of_mass_drift").last().unwrap() < 1e-6);
+    folder.tisane(&["inspect", "o"]).exits(0).says(&[&format!("stars {}", stars.rows())]);
+    folder.tisane(&["inspect", "o/stars.hdf5"]).exits(0).says(&["tisane stars", "removed_energy"]);
+    // The radii of the end are those of the volumes; a new run takes them from the snapshot.
+    let file = crate::hdf::open(folder.path("o/snapshots/snapshot_0008.hdf5"));
+    let radii = file.dataset("PartType4/Radius").unwrap().read_raw::<f64>().unwrap();
+    assert!(radii.len() == n as usize && radii.iter().any(|radius| *radius > 1.2e-4), "{radii:?}");
+    let more = "[run]\nname = \"s\"\nt_end = 0.5625\n[units]\nsystem = \"henon\"\n\
+                [initial.file]\npath = \"o/snapshots/snapshot_0008.hdf5\"\n[integrator.hermite4]\ndt_max = \"1/16\"\n\
+                [encounters]\n[collisions]\naction = \"record\"\nradii = \"input\"\n";
+    folder.write("more.toml", more);
+    folder.tisane(&["run", "more.toml", "-q", "--output", "s"]).exits(0);
+}
+
+#[test]
+fn a_run_stops_at_a_contact_and_goes_on() {
+    let folder = Folder::new(PAIR);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+    let found = summary(&folder.path("o"));
+    assert_eq!((found["exit_reason"].as_str(), found["n"].as_u64()), (Some("collision"), Some(2)));
+    assert_eq!(journal(&folder).matches(",touch,0,1,,").count(), 1);
+    folder.tisane(&["why", "o"]).exits(0).says(&["two stars touched"]);
+    // They go on as points, and are not named again while their orbit leads them inside of each other.
+    folder.tisane(&["resume", "o", "-q"]).exits(0);
+    assert_eq!(journal(&folder).lines().count(), 2);
+    folder.tisane(&["resume", "o", "-q", "--set", "collisions.action=\"merge\"", "--t-end", "8"]).exits(0);
+    assert_eq!(summary(&folder.path("o"))["n"].as_u64(), Some(1));
+    assert_eq!(journal(&folder).matches(",merge,0,1,0,").count(), 1);
+}

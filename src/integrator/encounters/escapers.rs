@@ -1,0 +1,117 @@
+//! Stars that leave the system for ever: they are taken out of the integration.
+
+use super::collisions::{Escape, Escaper, Removed};
+use super::coupled::Coupled;
+use super::events::{Detail, Event, EventKind};
+use super::mergers::Changed;
+use super::{Encounters, bodies};
+use crate::error::Result;
+use crate::force::ForceEngine;
+use crate::gravity;
+use crate::integrator::Integrator as _;
+use crate::particles::Vec3;
+use crate::time::Time;
+
+impl Encounters {
+    /// Takes out the units that are farther than the radius from the centre of mass of all, and whose energy in its frame is
+    /// positive, at `now`, a moment of all: the farthest first, each by the energy in the field of those that are left. Returns
+    /// true if there were any.
+    pub(super) fn let_escape(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<bool> {
+        let Some(radius) = self.escape.filter(|_| now.is_synchronised()) else { return Ok(false) };
+        let (mut left, mut gone): (Vec<usize>, Vec<usize>) = ((0..self.particles.len()).collect(), Vec::new());
+        while let Some((unit, energy)) = self.next_escape(&left, radius) {
+            left.retain(|&k| k != unit);
+            let escape = self.escape_of(unit, energy, &left, now)?;
+            let event = Event::of_stars(now, EventKind::Escape, Detail::Escape(Box::new(escape)));
+            self.events.get_or_insert_default().push(event);
+            self.forget_forces_of(unit, &left);
+            gone.push(unit);
+        }
+        if gone.is_empty() {
+            return Ok(false);
+        }
+        gone.sort_unstable();
+        self.take_out_units(&gone);
+        self.positions.clear();
+        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+        self.hermite.resume(&self.particles, now, &mut coupled)?;
+        Ok(true)
+    }
+
+    /// Returns the farthest of the units that escape from those that are `left`, with its energy per unit mass.
+    fn next_escape(&self, left: &[usize], radius: f64) -> Option<(usize, f64)> {
+        let p = &self.particles;
+        let mass: f64 = left.iter().map(|&k| p.mass[k]).sum();
+        let mean = |of: &[Vec3]| left.iter().fold(Vec3::zeros(), |sum, &k| sum + of[k] * p.mass[k]) / mass;
+        let (centre, drift) = (mean(&p.pos), mean(&p.vel));
+        let energy = |i: usize| {
+            let pull = |&k: &usize| if k == i { 0.0 } else { p.mass[k] / (p.pos[k] - p.pos[i]).norm() };
+            0.5 * (p.vel[i] - drift).norm_squared() - left.iter().map(pull).sum::<f64>()
+        };
+        let mut far: Vec<(f64, usize)> =
+            left.iter().map(|&i| ((p.pos[i] - centre).norm(), i)).filter(|(distance, _)| *distance > radius).collect();
+        far.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        far.into_iter().map(|(_, i)| (i, energy(i))).find(|(_, energy)| *energy > 0.0)
+    }
+
+    /// Returns the escape of a unit from those that are `left`.
+    fn escape_of(&self, unit: usize, energy: f64, left: &[usize], now: Time) -> Result<Escape> {
+        let (p, units) = (&self.particles, &self.subsystems.units);
+        let (mass, pos, vel) = (p.mass[unit], p.pos[unit], p.vel[unit]);
+        let of_star = |star: u32, mass: f64, x: Vec3, v: Vec3| Escaper {
+            id: self.ids[star as usize],
+            mass,
+            pos: pos + x,
+            vel: vel + v,
+        };
+        let (mut stars, mut inside) = (Vec::new(), 0.0);
+        match self.subsystems.of_star(units.stars[unit]) {
+            None => stars.push(of_star(units.stars[unit], mass, Vec3::zeros(), Vec3::zeros())),
+            Some(group) => {
+                let group = group.at(units, &self.clock, now)?;
+                let found = bodies::stars(&group.bodies, &group.motion, &self.clock, now)?;
+                stars.extend(found.into_iter().map(|star| of_star(star.of, star.mass, star.pos, star.vel)));
+                inside = -group.binding();
+            }
+        }
+        let pull: f64 = left.iter().map(|&k| p.mass[k] / (p.pos[k] - pos).norm()).sum();
+        let removed = Removed {
+            energy: inside + mass * (0.5 * vel.norm_squared() - pull),
+            momentum: vel * mass,
+            mass,
+            moment: (pos - vel * (self.clock.time(now) - self.clock.start)) * mass,
+            angular_momentum: stars.iter().map(|star| star.pos.cross(&star.vel) * star.mass).sum(),
+        };
+        Ok(Escape { stars, energy, removed })
+    }
+
+    /// Takes the forces of a unit out of those that the others have.
+    fn forget_forces_of(&mut self, unit: usize, left: &[usize]) {
+        let p = &mut self.particles;
+        let (pos, vel, mass) = (p.pos[unit], p.vel[unit], p.mass[unit]);
+        for &k in left {
+            let pair = gravity::pair(mass, (pos - p.pos[k]).into(), (vel - p.vel[k]).into(), 0.0);
+            p.acc[k] -= (pos - p.pos[k]) * pair.m_s3;
+            p.jerk[k] -= Vec3::from(pair.d) * pair.m_s3;
+            p.pot[k] += pair.m_s;
+        }
+    }
+
+    /// Takes units, ascending, out of all that numbers units and stars.
+    fn take_out_units(&mut self, gone: &[usize]) {
+        let units = &mut self.subsystems.units;
+        let lowest: Vec<u32> = gone.iter().map(|&unit| units.stars[unit]).collect();
+        let is_gone = |star: u32| lowest.binary_search(&star).is_ok();
+        let groups = &mut self.subsystems.groups;
+        let members = groups.iter().filter(|group| is_gone(group.members[0])).flat_map(|group| group.members.clone());
+        let mut stars: Vec<u32> = lowest.iter().copied().chain(members).collect();
+        stars.sort_unstable();
+        stars.dedup();
+        groups.retain(|group| !is_gone(group.members[0]));
+        groups.iter_mut().for_each(|group| group.near.retain(|near| !is_gone(near.star)));
+        units.stars.retain(|&star| !is_gone(star));
+        self.particles.remove_rows(gone);
+        units.all.clone_from(&self.particles);
+        self.take_out(Changed { merged: Vec::new(), gone: stars });
+    }
+}

@@ -1,0 +1,30 @@
+//! State of the stars, from that of the units and of the subsystems.
+
+use super::coupled::Subsystems;
+use super::{bodies, state};
+use crate::error::Result;
+use crate::particles::{Particles, Vec3};
+
+/// Stores the state of all stars in `p`, and that of the subsystems and of the stars that touch.
+pub fn store(own: &Particles, subsystems: &Subsystems, touching: &[[u32; 2]], p: &mut Particles) -> Result<()> {
+    let (units, clock) = (&subsystems.units, &subsystems.clock);
+    for (unit, &star) in units.stars.iter().enumerate() {
+        let mut row = |i: usize, x: Vec3, v: Vec3| {
+            (p.pos[i], p.vel[i]) = (own.pos[unit] + x, own.vel[unit] + v);
+            (p.acc[i], p.jerk[i], p.pot[i]) = (own.acc[unit], own.jerk[unit], own.pot[unit]);
+            (p.time[i], p.step[i]) = (own.time[unit], own.step[unit]);
+        };
+        match subsystems.of_star(star) {
+            None => row(star as usize, Vec3::zeros(), Vec3::zeros()),
+            Some(group) => {
+                let now = own.time[unit].max(group.time);
+                let later = group.at(units, clock, now)?;
+                let stars = bodies::stars(&later.bodies, &later.motion, clock, now)?;
+                stars.into_iter().for_each(|star| row(star.of as usize, star.pos, star.vel));
+            }
+        }
+    }
+    let places = subsystems.groups.iter().map(|group| (group, units.of_star(group.members[0])));
+    p.subsystems = state::encode(places, own, touching);
+    Ok(())
+}
