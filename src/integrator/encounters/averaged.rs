@@ -30,7 +30,7 @@ impl Group {
         let here = units.of_star(self.members[0]);
         let (pos, vel) = at(&units.all, here, clock, now);
         let (mass, dt) = (self.mass(), step.step(clock.dt_max));
-        let pair = self.settled(rules).filter(|_| !self.is_watched(rules));
+        let pair = self.settled(rules).filter(|_| !self.is_watched(rules) && Orbit::of(&self.motion).is_some());
         let strength = 2.0 / mass * (self.size * self.size * self.size);
         let (mut is_perturbed, mut is_mean) = (self.far.is_some(), false);
         let mut changed = Vec::new();

@@ -20,7 +20,7 @@ pub struct Members {
     pub mass: Vec<f64>,
     /// Positions.
     pub offsets: Vec<Vec3>,
-    /// Velocities as seen from outside: those of a slowed-down pair are divided by its factor.
+    /// Velocities.
     pub speeds: Vec<Vec3>,
 }
 

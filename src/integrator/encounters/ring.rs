@@ -14,6 +14,9 @@ use nalgebra::Matrix3;
 /// Largest angle by which the orbit turns in one step of the equations, which are solved to the fourth order.
 const TURN: f64 = 0.1;
 
+/// Smallest 1 − e² of an orbit that is followed in the mean.
+const RADIAL: f64 = 1e-12;
+
 /// Orbit of two bound bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orbit {
@@ -50,13 +53,13 @@ impl Ring {
 }
 
 impl Orbit {
-    /// Returns the orbit of a pair; [`None`] if it is not bound, or radial.
+    /// Returns the orbit of a pair; [`None`] if it is not bound, or so near to a radial one that its plane has few digits.
     pub fn of(motion: &Motion) -> Option<Self> {
         let ((pos, vel), mass, (_, beta)) = (motion.pair(), motion.total_mass(), motion.pair_constants()?);
         let axis = mass / beta;
         let h = pos.cross(&vel);
         let (e, j) = (vel.cross(&h) / mass - pos / pos.norm(), h / (mass * axis).sqrt());
-        (beta > 0.0 && j.norm_squared() > 0.0).then(|| Self { mass, axis, e, j }.scaled())
+        (beta > 0.0 && j.norm_squared() > RADIAL).then(|| Self { mass, axis, e, j }.scaled())
     }
 
     /// Returns the orbit with e² + j² = 1.
