@@ -14,10 +14,11 @@ use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::force::{Accelerations, EngineKind, ForceEngine, Forces, reference};
 use tisane::integrator::Integrator;
+use tisane::integrator::encounters::Encounters;
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::integrator::multipoint::{self, Multipoint, Order};
-use tisane::particles::{History, Particles, hexadecimal};
+use tisane::particles::{History, Particles, Vec3, hexadecimal};
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
@@ -39,6 +40,8 @@ pub enum Scheme {
     Multipoint6,
     Multipoint8,
     Leapfrog,
+    /// The scheme of 4th order with subsystems.
+    Encounters,
 }
 
 /// Systems. 257 particles are four whole bags and one of a single source.
@@ -50,6 +53,10 @@ pub enum System {
     Bare,
     /// 2081 equal masses, softened: blocks that the integrator shares among threads.
     Large,
+    /// 120 systems without softening, half of them binaries with semi-major axes from 1e-6 to 1e-2.
+    Binaries,
+    /// 40 systems without softening: single stars, and triples and quadruples with axes of 1e-5 to 1e-2.
+    Hierarchies,
 }
 
 /// What is to be integrated, and how exactly.
@@ -104,7 +111,18 @@ pub const STRAIGHT: Course = Course { cadence: CADENCES[0], sessions: &[], again
 /// The schemes that take forces of a mode.
 pub fn schemes(precision: Precision) -> impl Iterator<Item = Scheme> {
     let all = [Scheme::Hermite4, Scheme::Multipoint6, Scheme::Multipoint8, Scheme::Leapfrog];
-    all.into_iter().filter(move |scheme| *scheme != Scheme::Multipoint8 || precision.in_f64())
+    let all = all.into_iter().filter(move |scheme| *scheme != Scheme::Multipoint8 || precision.in_f64());
+    all.chain((precision == Precision::F64).then_some(Scheme::Encounters))
+}
+
+impl Scheme {
+    /// The systems of the table for this scheme.
+    pub fn systems(self) -> &'static [System] {
+        match self {
+            Self::Encounters => &[System::Binaries, System::Hierarchies],
+            _ => &[System::Softened, System::Bare, System::Large],
+        }
+    }
 }
 
 /// Every mode, scheme and system of the table.
@@ -112,7 +130,7 @@ pub fn jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     for precision in Precision::ALL {
         for scheme in schemes(precision) {
-            for system in [System::Softened, System::Bare, System::Large] {
+            for &system in scheme.systems() {
                 jobs.push(Job { precision, scheme, system });
             }
         }
@@ -135,12 +153,13 @@ impl Job {
     }
 
     pub fn epsilon(&self) -> f64 {
-        if self.system == System::Bare { 0.0 } else { 1.0 / 256.0 }
+        if matches!(self.system, System::Softened | System::Large) { 1.0 / 256.0 } else { 0.0 }
     }
 
     pub fn clock(&self) -> Clock {
         let dt_max = match self.scheme {
             Scheme::Leapfrog => 1.0 / 1024.0,
+            Scheme::Encounters => 1.0 / 128.0,
             _ => 1.0 / 256.0,
         };
         Clock { start: 0.0, dt_max }
@@ -156,16 +175,50 @@ impl Job {
     }
 
     pub fn n(&self) -> usize {
-        if self.system == System::Large { 2081 } else { 257 }
+        match self.system {
+            System::Softened | System::Bare => 257,
+            System::Large => 2081,
+            System::Binaries => 120,
+            System::Hierarchies => 40,
+        }
     }
 
     fn particles(&self) -> Particles {
         let n = self.n();
         let mut p = tisane::initial::plummer::sample(n, 7, 0.999);
+        if self.scheme == Scheme::Encounters {
+            return self.multiplied(&p);
+        }
         if self.system == System::Bare {
             p.mass.iter_mut().enumerate().for_each(|(i, mass)| *mass *= 0.5 + i as f64 / n as f64);
         }
         p
+    }
+
+    /// The units of a sample with binaries, triples and quadruples in place of some.
+    fn multiplied(&self, units: &Particles) -> Particles {
+        let mut stars: Vec<(f64, Vec3, Vec3)> = Vec::new();
+        for i in 0..units.len() {
+            let one = (units.mass[i], units.pos[i], units.vel[i]);
+            let part = (i as f64 + 0.5) / units.len() as f64;
+            let turn = Vec3::new(part, 1.0 - part, 2.0 * part - 1.0).normalize();
+            let (close, wide) = (1e-6 * 10f64.powi(i as i32 % 5), 1e-4 * 10f64.powi(i as i32 % 3));
+            match (self.system, i % 4) {
+                (System::Binaries, 0 | 1) => stars.extend(pair(one, close, 0.9 * part, turn)),
+                (System::Hierarchies, 0) => {
+                    let [inner, outer] = pair(one, wide, 0.3 * part, turn);
+                    stars.extend(pair(inner, 0.1 * wide, 0.4 * part, turn.yzx()));
+                    stars.push(outer);
+                }
+                (System::Hierarchies, 1) => {
+                    let two = pair(one, wide, 0.3 * part, turn);
+                    stars.extend(two.into_iter().flat_map(|inner| pair(inner, 0.08 * wide, 0.2, turn.zxy())));
+                }
+                _ => stars.push(one),
+            }
+        }
+        let column = |of: fn(&(f64, Vec3, Vec3)) -> Vec3| stars.iter().map(of).collect();
+        Particles::new(stars.iter().map(|star| star.0).collect(), column(|star| star.1), column(|star| star.2))
     }
 
     /// This scheme with an engine of forces, which measures too if there is no separate f64 engine.
@@ -173,6 +226,9 @@ impl Job {
         let order = match self.scheme {
             Scheme::Multipoint6 => Order::Six,
             Scheme::Multipoint8 => Order::Eight,
+            Scheme::Encounters => {
+                return coupled(Encounters::new(self.hermite4(), 1e-5, self.clock()), engine, f64_engine);
+            }
             _ => return coupled(Hermite4::new(self.hermite4(), self.clock()), engine, f64_engine),
         };
         let multipoint = multipoint::Parameters {
@@ -223,8 +279,19 @@ impl Job {
                 self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_engine))
             }
         };
-        engines(propagator, None)
+        let mut engines = engines(propagator, None);
+        // The engine knows subsystems as points: its forces are not those on the stars.
+        engines.auditor = engines.auditor.filter(|_| self.scheme != Scheme::Encounters);
+        engines
     }
+}
+
+/// Two stars in place of one, at the apocentre of their orbit in the plane of `turn` and the z axis.
+fn pair((mass, pos, vel): (f64, Vec3, Vec3), axis: f64, e: f64, turn: Vec3) -> [(f64, Vec3, Vec3); 2] {
+    let r = axis * (1.0 + e);
+    let across = turn.cross(&Vec3::z()).normalize();
+    let (x, v) = (turn * r, across * (mass * (1.0 - e) / r).sqrt());
+    [(0.6, -0.4), (0.4, 0.6)].map(|(share, part)| (mass * share, pos + x * part, vel + v * part))
 }
 
 /// A scheme with its engine, which measures too if there is no separate f64 engine.
@@ -330,7 +397,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         wait_for_space: false,
         external_field: false,
         epsilon: 0.0,
-        subsystems: false,
+        subsystems: job.scheme == Scheme::Encounters,
         star_events: false,
         stops_at_contact: false,
     }
@@ -354,13 +421,14 @@ fn hash(run: &Simulation) -> String {
     let History { derivatives, points } = &p.history;
     let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk].into_iter().chain(derivatives);
     let vectors = vectors.chain(points.iter().flat_map(|point| [&point.acc, &point.jerk])).flatten().flatten();
-    let floats = vectors.chain(&p.mass).chain(&p.pot).map(|x| x.to_bits());
+    let floats = vectors.chain(&p.mass).chain(&p.pot).chain(&p.subsystems.numbers).map(|x| x.to_bits());
     let counts = [run.system.state.now.0, counters.block_steps, counters.particle_steps, counters.pair_interactions];
     let whole =
         p.id.iter()
             .copied()
             .chain(p.time.iter().chain(points.iter().flat_map(|point| &point.time)).map(|t| t.0))
-            .chain(p.step.iter().map(|l| u64::from(l.0)));
+            .chain(p.step.iter().map(|l| u64::from(l.0)))
+            .chain(p.subsystems.words.iter().copied());
     let mut digest = Sha256::new();
     floats.chain(whole).chain(counts).for_each(|word| digest.update(word.to_le_bytes()));
     hexadecimal(&digest.finalize())

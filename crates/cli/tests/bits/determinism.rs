@@ -36,10 +36,11 @@ fn engines() -> Vec<Option<Width>> {
 fn every_way(precision: Precision) {
     let engines = engines();
     for scheme in schemes(precision) {
-        let all = matches!(scheme, Scheme::Hermite4 | Scheme::Leapfrog)
+        let all = matches!(scheme, Scheme::Hermite4 | Scheme::Leapfrog | Scheme::Encounters)
             && matches!(precision, Precision::F64 | Precision::Mixed);
-        let pairs = (0..25).map(|k| (System::Softened, k / 5, k % 5)).filter(move |(_, i, j)| all || i == j);
-        let rows = pairs.chain((0..5).map(|k| (System::Bare, k, k)));
+        let (first, second) = (scheme.systems()[0], scheme.systems()[1]);
+        let pairs = (0..25).map(|k| (first, k / 5, k % 5)).filter(move |(_, i, j)| all || i == j);
+        let rows = pairs.chain((0..5).map(|k| (second, k, k)));
         for (system, i, j) in rows {
             let job = Job { precision, scheme, system };
             let (course, engine, threads) = row(i, j);
@@ -53,6 +54,9 @@ fn every_way(precision: Precision) {
                 let (threads, engine) = way(session);
                 (threads, job.on_cpu(engine))
             });
+        }
+        if !scheme.systems().contains(&System::Large) {
+            continue;
         }
         let job = Job { precision, scheme, system: System::Large };
         for (i, width) in widths().into_iter().enumerate() {
