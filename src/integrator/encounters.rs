@@ -228,7 +228,7 @@ impl Encounters {
         let ends = |group: &Group| ended.binary_search(&group.members[0]).is_ok();
         self.subsystems.advance(now, |_, group| group.is_perturbed || ends(group))?;
         let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
-        groups.iter_mut().filter(|group| ends(group)).for_each(|group| group.resolve(units, clock, now));
+        groups.iter_mut().filter(|group| ends(group)).try_for_each(|group| group.resolve(units, clock, now))?;
         let felt: Vec<u32> = felt.iter().map(|&unit| self.subsystems.units.stars[unit]).collect();
         let changes = self.with_mergers(changes);
         let ending = self.ending(now, &changes)?;

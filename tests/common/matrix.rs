@@ -178,17 +178,20 @@ impl Job {
         match self.system {
             System::Softened | System::Bare => 257,
             System::Large => 2081,
-            System::Binaries => 120,
-            System::Hierarchies => 40,
+            System::Binaries => 180,
+            System::Hierarchies => 90,
         }
     }
 
     fn particles(&self) -> Particles {
         let n = self.n();
-        let mut p = tisane::initial::plummer::sample(n, 7, 0.999);
-        if self.scheme == Scheme::Encounters {
-            return self.multiplied(&p);
+        let sample = |n| tisane::initial::plummer::sample(n, 7, 0.999);
+        match self.system {
+            System::Binaries => return self.multiplied(&sample(120)),
+            System::Hierarchies => return self.multiplied(&sample(40)),
+            _ => {}
         }
+        let mut p = sample(n);
         if self.system == System::Bare {
             p.mass.iter_mut().enumerate().for_each(|(i, mass)| *mass *= 0.5 + i as f64 / n as f64);
         }
@@ -279,10 +282,7 @@ impl Job {
                 self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_engine))
             }
         };
-        let mut engines = engines(propagator, None);
-        // The engine knows subsystems as points: its forces are not those on the stars.
-        engines.auditor = engines.auditor.filter(|_| self.scheme != Scheme::Encounters);
-        engines
+        engines(self, propagator, None)
     }
 }
 
@@ -306,9 +306,11 @@ fn coupled<I: Integrator<Evaluation = Forces> + 'static>(
     }
 }
 
-/// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
-pub fn engines(propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
-    let auditor = Some(Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY });
+/// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures. Not with
+/// subsystems, which the engine knows as points.
+pub fn engines(job: &Job, propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
+    let auditor = Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY };
+    let auditor = (job.scheme != Scheme::Encounters).then_some(auditor);
     Engines { kind: EngineKind::Cpu, propagator, auditor }
 }
 

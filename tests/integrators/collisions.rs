@@ -149,6 +149,29 @@ fn stars_that_fall_head_on_merge() {
     assert!(energy.abs() < 1e-6 && momentum < 1e-15, "{energy:e} {momentum:e}");
 }
 
+/// A triple, followed in the mean over both orbits, whose inner eccentricity grows until the two stars touch.
+#[test]
+fn an_inner_pair_touches_where_its_orbit_has_turned() {
+    let (a, turn) = (0.04, 70f64.to_radians());
+    let side = Vec3::new(0.0, turn.cos(), turn.sin()) * (0.42 * (0.5f64 / a).sqrt());
+    let (centre, drift, x) = (Vec3::x() * -0.5, Vec3::y() * 0.5, Vec3::x() * (a * 0.5));
+    let pos = vec![centre + x, centre - x, -centre, Vec3::x() * 1000.0];
+    let vel = vec![drift + side, drift - side, -drift, Vec3::zeros()];
+    let mut p = Particles::new(vec![0.25, 0.25, 0.5, 1e-6], pos, vel);
+    p.radius = vec![3e-3, 3e-3, 1e-3, 0.0];
+    for action in [RECORD, MERGE] {
+        let done = run(&p, (Some(action), None), 4800, (40, false));
+        let [it] = done.collisions()[..] else { panic!("{:?}", done.events) };
+        // The pericentre begins at 0.02, and is 0.006 after a good half of a cycle; one step turns the orbit little.
+        assert!((it.pericentre - 6e-3).abs() < 1e-4, "{it:?}");
+        let seen = CLOCK.time(done.events[0].time);
+        assert!(it.time > 100.0 && it.time <= seen && seen - it.time <= CLOCK.dt_max, "{it:?} {seen}");
+        assert_eq!(done.p.len(), if action == MERGE { 3 } else { 4 });
+        let [energy, momentum, _] = done.errors();
+        assert!(energy.abs() < 1e-6 && momentum < 1e-14, "{energy:e} {momentum:e}");
+    }
+}
+
 /// Two stars are left, and become one.
 #[test]
 fn a_last_pair_becomes_one_star() {

@@ -26,7 +26,7 @@ impl Group {
             self.advance(units, clock, now)?;
             self.turn(units, clock);
         }
-        self.turn_nested(clock, now);
+        self.turn_nested(clock, now)?;
         let here = units.of_star(self.members[0]);
         let (pos, vel) = at(&units.all, here, clock, now);
         let (mass, dt) = (self.mass(), step.step(clock.dt_max));
@@ -119,9 +119,9 @@ impl Group {
 
     /// Moves all pairs that are followed in the mean over their orbits to their present places, at `now`, which the motion has
     /// reached.
-    pub(super) fn resolve(&mut self, units: &Units, clock: &Clock, now: Time) {
+    pub(super) fn resolve(&mut self, units: &Units, clock: &Clock, now: Time) -> Result<()> {
         self.turn(units, clock);
-        self.turn_nested(clock, now);
+        self.turn_nested(clock, now)?;
         if self.ring.take().is_some() {
             let mean = self.motion.clone();
             for _ in 0..REFINED {
@@ -132,6 +132,7 @@ impl Group {
             self.near.iter_mut().for_each(|near| near.is_mean = false);
         }
         self.resolve_nested();
+        Ok(())
     }
 
     /// Returns the energy of the coupling with others in the mean over an orbit less that at the place of the `present` motion.

@@ -252,11 +252,14 @@ impl Group {
 
     /// Makes one star of two that are an inner subsystem. Returns what that takes out of the system; [`None`] if they are not.
     pub(super) fn merge_inner(&mut self, stars: [u32; 2]) -> Option<Removed> {
+        if stars.iter().all(|star| self.members.contains(star)) {
+            self.resolve_nested();
+        }
         merge_inside(&mut self.bodies, stars)
     }
 
-    /// Returns the two stars' distance of contact over the pericentre of their orbit, if both are bodies next to each other
-    /// in this subsystem, and do not fly apart.
+    /// Returns true if both stars are bodies of this subsystem, or of one inside of it, whose orbit about each other leads them
+    /// within the sum of their radii.
     pub(super) fn still_touch(&self, sizes: &Sizes, stars: [u32; 2]) -> bool {
         still_touch((&self.bodies, &self.motion), sizes, stars)
     }

@@ -8,7 +8,6 @@ use super::events::{Component, PairOrbit};
 use super::group::Group;
 use super::surroundings::at;
 use crate::error::Result;
-use crate::few_body::Motion;
 use crate::particles::Vec3;
 use crate::time::{Clock, Time};
 
@@ -60,10 +59,11 @@ fn part_integrated(group: &Group, units: &Units, k: usize, r: Vec3) -> f64 {
     if is_felt { coupling::factor(r.norm_squared(), near.outer2) } else { 0.0 }
 }
 
-/// Returns the energy that is neglected between a subsystem, whose motion is that of `now`, and all others.
-fn neglected(group: &Group, motion: &Motion, subsystems: &Subsystems, now: Time) -> Result<f64> {
+/// Returns the energy that is neglected between a subsystem and all others. `present` is the subsystem at `now`, with its stars at
+/// their places on the orbits.
+fn neglected(group: &Group, present: &Group, subsystems: &Subsystems, now: Time) -> Result<f64> {
     let Subsystems { units, clock, .. } = subsystems;
-    let inside = stars(&group.bodies, motion, clock, now)?;
+    let inside = stars(&present.bodies, &present.motion, clock, now)?;
     let offsets: Vec<Vec3> = inside.iter().map(|star| star.pos).collect();
     let mass = inside.iter().map(|star| star.mass).collect();
     let members = Members { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
@@ -83,19 +83,19 @@ pub(super) fn describe(subsystems: &Subsystems, ids: &[u64], now: Time) -> Resul
     let (units, clock): (&Units, &Clock) = (&subsystems.units, &subsystems.clock);
     let mut found = Vec::with_capacity(subsystems.groups.len());
     for group in &subsystems.groups {
-        let motion = group.at(units, clock, now.max(group.time))?.motion;
+        let present = group.at(units, clock, now.max(group.time))?;
         let place = found.len();
         found.push(Description {
             members: Component::of(&group.bodies, ids),
             inside_of: None,
             mass: group.mass(),
-            binding: motion.binding(),
-            orbit: PairOrbit::of(&group.bodies, &motion, ids),
+            binding: present.motion.binding(),
+            orbit: PairOrbit::of(&present.bodies, &present.motion, ids),
             is_perturbed: group.is_perturbed,
             is_averaged: group.ring.is_some(),
-            neglected: neglected(group, &motion, subsystems, now)?,
+            neglected: neglected(group, &present, subsystems, now)?,
         });
-        add_inner(&mut found, &group.bodies, ids, place);
+        add_inner(&mut found, &present.bodies, ids, place);
     }
     Ok(found)
 }

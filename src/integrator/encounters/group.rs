@@ -301,7 +301,7 @@ impl Group {
             it.motion.advance(dt, tides.map(|tides| tides as _))
         };
         later.advance_by(units, clock, now, moves)?;
-        later.resolve(units, clock, now);
+        later.resolve(units, clock, now)?;
         Ok(later)
     }
 

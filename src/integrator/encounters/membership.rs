@@ -30,7 +30,7 @@ const LEAVES_BOUND: f64 = 10.0;
 const MOST_SETTLED: usize = 5;
 const MOST: usize = 8;
 /// Largest perturbation of the outer orbit of a system that is followed in the mean, in units of that with which it dissolves.
-const STAYS: f64 = 0.5;
+const SETTLED: f64 = 0.5;
 /// Distance, in sizes of a pair, beyond which another may be the outer one of a stable quadruple.
 const WIDE: f64 = 4.0;
 /// Perturbation, in units of the smallest one that is felt, below which a pair becomes one body of another subsystem.
@@ -169,7 +169,7 @@ impl Look<'_> {
         let units = [i.min(k), i.max(k)];
         let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
         let rules = self.subsystems.rules;
-        let stays = pair.at_apocentre(rest).is_some_and(|far| far <= STAYS * rules.dissolves);
+        let stays = pair.at_apocentre(rest).is_some_and(|far| far <= SETTLED * rules.dissolves);
         let closed = [0, 1].map(|side| {
             let (unit, other) = (units[side], units[1 - side]);
             self.group(unit).is_some_and(|group| {
@@ -346,7 +346,7 @@ fn is_inner(group: &Group, two: [usize; 2], pair: &Elements, rules: Rules) -> bo
     // The other two of four are the next to become one body.
     let is_pair = rest.len() == 1 || nearest > WIDE * b.size;
     let far = outer.axis * (1.0 + outer.eccentricity);
-    let stays = 2.0 * far * far * far * group.field <= STAYS * rules.dissolves * mass;
+    let stays = 2.0 * far * far * far * group.field <= SETTLED * rules.dissolves * mass;
     stays && is_pair && is_stable(pair, (a.mass, b.mass), (nearest, outer.eccentricity), false)
 }
 

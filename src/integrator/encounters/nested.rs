@@ -10,6 +10,7 @@ use super::averaged::{REFINED, bound_by};
 use super::bodies::Body;
 use super::group::{Elements, Group};
 use super::ring::Orbit;
+use crate::error::Result;
 use crate::few_body::Motion;
 use crate::particles::Vec3;
 use crate::time::{Clock, Time};
@@ -179,18 +180,20 @@ impl Group {
         self.nested = Some(now);
     }
 
-    /// Turns the orbits of a stable system up to `now`.
-    pub(super) fn turn_nested(&mut self, clock: &Clock, now: Time) {
-        let Some(from) = self.nested.filter(|from| *from < now) else { return };
-        let Some(before) = Orbits::of(&self.bodies, &self.motion) else { return };
+    /// Turns the orbits of a stable system up to `now`, and brings the inner pairs there.
+    pub(super) fn turn_nested(&mut self, clock: &Clock, now: Time) -> Result<()> {
+        let Some(from) = self.nested.filter(|from| *from < now) else { return Ok(()) };
+        let Some(before) = Orbits::of(&self.bodies, &self.motion) else { return Ok(()) };
         let after = before.after(clock.between(from, now));
         before.outer.turn(&after.outer, &mut self.motion);
         for (k, body) in self.bodies.iter_mut().enumerate() {
             if let (Body::Inner(few), Some((from, _)), Some((to, _))) = (body, before.inner[k], after.inner[k]) {
+                **few = few.at(clock, now.max(few.time))?;
                 from.turn(&to, &mut few.motion);
             }
         }
         self.nested = Some(now);
+        Ok(())
     }
 
     /// Ends to follow both orbits in the mean, where the orbits and the outer motion are those of the present.

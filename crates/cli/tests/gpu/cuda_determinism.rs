@@ -108,7 +108,7 @@ fn on_gpu(job: &Job, choice: ShapeChoice) -> Engines {
     };
     let width = Width::choose().unwrap();
     let auditor = cpu::engine(Precision::F64, job.epsilon(), job.clock(), width);
-    Engines { kind: EngineKind::Cuda, ..engines(propagator, Some(auditor)) }
+    Engines { kind: EngineKind::Cuda, ..engines(job, propagator, Some(auditor)) }
 }
 
 /// How many launch shapes there are with the engine's own choice; none without a GPU, if there need not be one.
@@ -121,11 +121,11 @@ fn count_shapes(job: &Job) -> Option<usize> {
     )
 }
 
-/// Runs in every way that end in one state. The multi-point schemes share the kernels of the scheme of 4th order, and
-/// take another launch shape at each evaluation instead of each for a whole run.
+/// Runs in every way that end in one state. The multi-point schemes and subsystems share the kernels of the scheme of 4th order,
+/// and take another launch shape at each evaluation instead of each for a whole run.
 fn every_way(precision: Precision, scheme: Scheme) {
     let exact = precision == Precision::F64 || held_to_bits();
-    for system in [System::Softened, System::Bare, System::Large] {
+    for &system in scheme.systems() {
         let job = Job { precision, scheme, system };
         let Some(count) = count_shapes(&job) else { return };
         // As long as one engine is there, the driver keeps what the next ones need.
@@ -138,16 +138,16 @@ fn every_way(precision: Precision, scheme: Scheme) {
         let same = |course: &Course, threads: usize, shapes: ShapeChoice, what: &str| {
             assert_ends_in(&expected, &job, course, what, &|session| (threads + session, on_gpu(&job, shapes)));
         };
-        let multipoint = matches!(scheme, Scheme::Multipoint6 | Scheme::Multipoint8);
-        for number in 0..if multipoint { 1 } else { count } {
+        let briefly = matches!(scheme, Scheme::Multipoint6 | Scheme::Multipoint8 | Scheme::Encounters);
+        for number in 0..if briefly { 1 } else { count } {
             let course = if system == System::Softened { row(number / 5 % 5, number % 5).0 } else { STRAIGHT };
             same(&course, 1 + number % 4, ShapeChoice::One(number), &format!("launch shape {number}"));
         }
-        let mut runs = if multipoint { 1 } else { count };
+        let mut runs = if briefly { 1 } else { count };
         let turns: Vec<_> = match system {
-            System::Softened if !multipoint => (0..25).map(|k| (k / 5, k % 5)).collect(),
-            System::Softened | System::Bare => (0..5).map(|k| (k, k)).collect(),
+            System::Softened if !briefly => (0..25).map(|k| (k / 5, k % 5)).collect(),
             System::Large => vec![(0, 0)],
+            _ => (0..5).map(|k| (k, k)).collect(),
         };
         for (i, j) in turns {
             let (course, _, threads) = row(i, j);
@@ -169,6 +169,11 @@ fn every_way(precision: Precision, scheme: Scheme) {
 #[test]
 fn every_mode_ends_in_one_state_by_the_hermite_scheme() {
     modes().into_iter().for_each(|precision| every_way(precision, Scheme::Hermite4));
+}
+
+#[test]
+fn subsystems_end_in_one_state() {
+    every_way(Precision::F64, Scheme::Encounters);
 }
 
 #[test]
