@@ -37,10 +37,12 @@ mod extrapolation;
 pub mod kepler;
 mod logarithmic;
 mod motion;
+mod parts;
 mod regular;
 mod watch;
 
-pub use motion::{Motion, Parts};
+pub use motion::Motion;
+pub use parts::Parts;
 pub use watch::{Contact, Watch};
 
 use crate::error::{Error, Result};

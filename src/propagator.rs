@@ -102,7 +102,13 @@ impl Propagator {
         self.0.advance(p, until, most)
     }
 
-    /// Returns the forces that the scheme uses on some particles; see [`Integrator::forces`].
+    /// Returns the particles that the engines hold; see [`Integrator::loaded`].
+    #[must_use]
+    pub fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles {
+        self.0.loaded(p)
+    }
+
+    /// Returns the forces that the scheme uses on some of them; see [`Integrator::forces`].
     ///
     /// # Errors
     /// Those of [`Integrator::forces`].
@@ -138,6 +144,7 @@ trait Coupled: Send {
     fn record_events(&mut self);
     fn take_events(&mut self) -> Vec<Event>;
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
+    fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles;
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
     fn field(&mut self, p: &Particles, now: Time) -> Result<Field>;
     /// Returns the f64 engine, and true if it holds the system already because it is the integrator's own.
@@ -196,6 +203,10 @@ impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for
 
     fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
         self.integrator.advance(p, &mut *self.engine, until, most)
+    }
+
+    fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles {
+        self.integrator.loaded(p)
     }
 
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces> {

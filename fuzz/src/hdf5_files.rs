@@ -101,6 +101,7 @@ fn read(path: &Path) {
         position: VectorDatasets::One("PartType4/Coordinates".into()),
         velocity: VectorDatasets::Three(["x", "PartType4/Potential", "Table/error"].map(str::to_owned)),
         id: Some("PartType4/ParticleIDs".into()),
+        radius: Some("PartType4/TimeStep".into()),
     };
     let _ = is_told(formats::read_datasets(path, &datasets).map_err(Error::from));
     let _ = is_told(snapshot::read(path));

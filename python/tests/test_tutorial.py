@@ -1,6 +1,10 @@
 """The pages of the guide on Python: every block of code runs."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -25,3 +29,20 @@ def test_the_tutorial_runs(page, tmp_path, monkeypatch):
             exec(compile("\n" * line + block, page, "exec"), names)
         except Exception as error:
             pytest.fail(f"{type(error).__name__} in the block at line {line}: {error}")
+
+
+def test_the_cluster_with_binaries_is_drawn(program, tmp_path):
+    data = REPOSITORY.parent / "shared" / "data" / "N1k.dat.10"
+    if not data.is_file():
+        pytest.skip(f"{data.name} is not in ../shared/data beside this checkout")
+    shutil.copy(data, tmp_path)
+    text = (REPOSITORY / "docs" / "src" / "tutorial-binaries.md").read_text(encoding="utf-8")
+    programs = [str(program.parent), os.path.dirname(sys.executable), os.environ["PATH"]]
+    for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        script = re.match(r"# ([\w.]+\.\w+)\n", block)
+        if script:
+            (tmp_path / script[1]).write_text(block, encoding="utf-8")
+        elif language == "sh":
+            environment = {**os.environ, "PATH": os.pathsep.join(programs)}
+            subprocess.run(["sh", "-e", "-c", block], cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "binding.png").stat().st_size > 10_000

@@ -36,27 +36,30 @@ pub struct Audit {
 impl Auditor {
     /// Compares the forces that a scheme uses, on a random sample, with those of the CPU in f64; [`None`] if the sample
     /// is empty. The system is synchronised at `now`, and its field [was measured](Propagator::field) there. The sample
-    /// depends on `now` only, so that a resumed run audits the same particles.
+    /// depends on `now` only, so that a resumed run audits the same particles. Subsystems count as one particle each, at
+    /// their centres of mass, as the engine has them; the motion inside and the coupling are always in f64.
     ///
     /// # Errors
     /// If an engine fails.
     pub fn audit(&mut self, p: &Particles, now: Time, propagator: &mut Propagator) -> Result<Option<Audit>> {
-        let size = self.sample.min(p.len());
+        let held = propagator.loaded(p);
+        let size = self.sample.min(held.len());
         if size == 0 {
             return Ok(None);
         }
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(now.0);
-        let mut chosen = rand::seq::index::sample(&mut rng, p.len(), size).into_vec();
+        let mut chosen = rand::seq::index::sample(&mut rng, held.len(), size).into_vec();
         chosen.sort_unstable();
-        let block = Block::from_particles(p, chosen.iter().map(|&i| i as u32).collect());
-        let (found, mut reference) = (propagator.forces(p, now, block.view())?, Forces::default());
+        let block = Block::from_particles(held, chosen.iter().map(|&i| i as u32).collect());
+        let mut reference = Forces::default();
         match &mut self.engine {
             Some(engine) => {
-                engine.load(p)?;
+                engine.load(held)?;
                 engine.evaluate(now, block.view(), &mut reference)?;
             }
             None => propagator.f64_engine().evaluate(now, block.view(), &mut reference)?,
         }
+        let found = propagator.forces(p, now, block.view())?;
         let potentials = found.pot.iter().zip(&reference.pot).map(|(x, x0)| relative(*x, *x0).abs()).collect();
         Ok(Some(Audit {
             sample: size as u64,

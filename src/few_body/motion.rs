@@ -1,7 +1,7 @@
 //! Motion of a few bodies about their centre of mass, alone or under a tide.
 
 use super::Tide;
-use super::chain::{Chain, total};
+use super::chain::Chain;
 use super::extrapolation::{COLUMNS, Leapfrog, extrapolate, projection};
 use super::kepler::Along;
 use super::logarithmic::{self, Logarithmic, Room};
@@ -37,25 +37,14 @@ const LEAST_MASS: f64 = 1e-30;
 /// of close pairs keep the digits that positions and velocities near a pericentre do not have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
-    chain: Chain,
+    pub(super) chain: Chain,
     /// Of two bodies β = 2μ/r − v², of more the binding energy; and what rounding has cut off.
-    energy: (f64, f64),
+    pub(super) energy: (f64, f64),
     /// Length of the next step, and of the first, in the fictitious time.
-    step: f64,
-    first: f64,
-    tolerance: f64,
-    evaluations: u64,
-}
-
-/// Numbers of a [`Motion`], from which it is made again to the same bits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parts {
-    /// Number of each body along the chain.
-    pub order: Vec<u64>,
-    /// Evaluations of the forces so far.
-    pub evaluations: u64,
-    /// Masses, positions, velocities, and all else.
-    pub numbers: Vec<f64>,
+    pub(super) step: f64,
+    pub(super) first: f64,
+    pub(super) tolerance: f64,
+    pub(super) evaluations: u64,
 }
 
 impl Motion {
@@ -175,55 +164,26 @@ impl Motion {
         (self.chain.pos[0], self.chain.vel[0], self.energy.0) = (pos, vel, beta);
     }
 
+    /// Adds an energy to that of the motion, by the speeds alone, if that changes the kinetic energy by less than half.
+    pub(crate) fn take_up(&mut self, energy: f64) {
+        let kinetic = self.chain.kinetic(&self.chain.vel);
+        let part = energy / kinetic;
+        // Bodies at rest have no speeds to change.
+        if part.is_nan() || part.abs() > 0.5 {
+            return;
+        }
+        self.chain.stretch(0.0, (1.0 + part).sqrt() - 1.0);
+        if let Some((reduced, beta)) = self.pair_constants() {
+            self.energy.0 = beta - 2.0 * energy / reduced;
+        } else {
+            self.energy = two_sum(self.energy.0, self.energy.1 - energy);
+        }
+    }
+
     /// Returns the number of evaluations of the forces so far.
     #[must_use]
     pub fn evaluations(&self) -> u64 {
         self.evaluations
-    }
-
-    /// Returns all numbers, for a checkpoint.
-    #[must_use]
-    pub fn parts(&self) -> Parts {
-        let Chain { mass, pos, vel, low_pos, low_vel, .. } = &self.chain;
-        let vectors = [pos, vel, low_pos, low_vel].into_iter().flatten().flat_map(|v| [v[0], v[1], v[2]]);
-        let rest = [self.energy.0, self.energy.1, self.step, self.first, self.tolerance];
-        Parts {
-            order: self.chain.body.iter().map(|&body| body as u64).collect(),
-            evaluations: self.evaluations,
-            numbers: mass.iter().copied().chain(vectors).chain(rest).collect(),
-        }
-    }
-
-    /// Returns the motion with these numbers.
-    ///
-    /// # Errors
-    /// [`Error::Input`] for numbers of another count, and for an order that is none.
-    pub fn from_parts(parts: &Parts) -> Result<Self> {
-        let Parts { order, evaluations, numbers } = parts;
-        let n = order.len();
-        let is_order = (0..n as u64).all(|body| order.contains(&body));
-        if n < 2 || !is_order || numbers.len() != n + 12 * (n - 1) + 5 {
-            return Err(Error::input("few bodies", format!("{} numbers of {n} bodies are no motion", numbers.len())));
-        }
-        let (mass, rest) = numbers.split_at(n);
-        let (vectors, rest) = rest.split_at(12 * (n - 1));
-        let column = |k: usize| {
-            let numbers = &vectors[3 * k * (n - 1)..][..3 * (n - 1)];
-            numbers.chunks_exact(3).map(Vec3::from_column_slice).collect()
-        };
-        let mut by_number = mass.to_vec();
-        order.iter().zip(mass).for_each(|(&body, &mass)| by_number[body as usize] = mass);
-        let chain = Chain {
-            mass: mass.to_vec(),
-            total: total(&by_number),
-            body: order.iter().map(|&body| body as usize).collect(),
-            pos: column(0),
-            vel: column(1),
-            low_pos: column(2),
-            low_vel: column(3),
-        };
-        let [energy, low, step, first, tolerance] = [0, 1, 2, 3, 4].map(|k| rest[k]);
-        Ok(Self { chain, energy: (energy, low), step, first, tolerance, evaluations: *evaluations })
     }
 
     /// Advances the bodies by the time `dt`.

@@ -8,11 +8,14 @@
 
 mod averaged;
 mod bodies;
+mod changes;
 mod collisions;
+mod columns;
 mod contacts;
 mod coupled;
 mod coupling;
 mod description;
+mod energy;
 mod escapers;
 mod events;
 mod field;
@@ -28,7 +31,8 @@ mod store;
 mod surroundings;
 mod tides;
 
-pub use collisions::{Collision, CollisionAction, Collisions, Escape, Escaper, Merged, RadiusLaw, Removed, StarEvents};
+pub use collisions::{Collision, CollisionAction, Collisions, Merged, RadiusLaw, Removed, StarEvents};
+pub use collisions::{Escape, EscapeAction, EscapeRadius, Escaper, Escapes};
 pub use description::Description;
 pub use events::{Component, Detail, Event, EventKind, EventUnit, PairOrbit};
 pub use settings::EncounterSettings;
@@ -39,7 +43,7 @@ use group::Group;
 use membership::{Change, Look, Rules};
 use mergers::Changed;
 use rebuild::Units;
-use state::Centre;
+use state::{Centre, Recorded};
 use store::store;
 use surroundings::{Positions, at};
 
@@ -73,10 +77,9 @@ pub struct Encounters {
     events: Option<Vec<Event>>,
     /// Contacts of subsystems that have ended in this block step.
     contacts: Vec<Touched>,
-    /// Stars whose contact was recorded, and which have not parted since, ascending.
-    touching: Vec<[u32; 2]>,
-    /// Distance beyond which unbound stars are taken out.
-    escape: Option<f64>,
+    recorded: Recorded,
+    /// Treatment of stars that leave.
+    escapes: Option<Escapes>,
     /// Changes of the stars that the particles of the caller do not have yet.
     changed: Vec<Changed>,
 }
@@ -97,8 +100,8 @@ impl Encounters {
             pause: None,
             events: None,
             contacts: Vec::new(),
-            touching: Vec::new(),
-            escape: None,
+            recorded: Recorded::default(),
+            escapes: None,
             changed: Vec::new(),
         }
     }
@@ -151,24 +154,71 @@ impl Encounters {
                 changes.push(change);
             }
         }
-        self.follow(now, block)?;
+        self.follow(f, now, block)?;
         if changes.is_empty() { Ok(()) } else { self.change(f, now, &changes) }
     }
 
-    /// Renews sizes, lists and perturbation of the subsystems in a block, and limits steps.
-    fn follow(&mut self, now: Time, block: &[u32]) -> Result<()> {
+    /// Renews sizes, lists and perturbation of the subsystems in a block, and limits steps. Where this changes a force, those
+    /// that feel it stand at `now`, and go on with what holds from then on.
+    fn follow(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
+        let (mut lists, mut changed) = (Vec::new(), Vec::new());
+        let mut of_block = Vec::new();
         for unit in block.iter().map(|&i| i as usize) {
-            let step = self.particles.step[unit];
-            let subsystems = &mut self.subsystems;
-            let Some(place) = subsystems.place(subsystems.units.stars[unit]) else { continue };
-            let group = &mut subsystems.groups[place];
-            if group.measure(&subsystems.rules) || now >= group.near_until {
+            let Some(place) = self.subsystems.place(self.subsystems.units.stars[unit]) else { continue };
+            of_block.push((unit, place));
+            let (group, rules) = (&mut self.subsystems.groups[place], self.subsystems.rules);
+            let is_resized = group.measure(&rules) || group.far.is_some() || group.settled(&rules).is_none();
+            if is_resized || now >= group.near_until {
                 self.positions.set(&self.particles, &self.clock, now);
-                subsystems.list(place, &self.positions, now, step);
+                let listed = self.subsystems.listed(place, &self.positions, now, self.particles.step[unit]);
+                let refaded = self.subsystems.refaded(place, &listed, &self.positions);
+                if !refaded.is_empty() {
+                    changed.push(unit as u32);
+                    changed.extend(refaded.into_iter().map(|k| k as u32));
+                }
+                lists.push((place, listed, is_resized));
             }
-            subsystems.attend(place, now, step)?;
+        }
+        self.bring(f, now, changed.iter().copied())?;
+        for (place, listed, is_resized) in lists {
+            if is_resized {
+                self.subsystems.list_again(place, listed, now)?;
+            } else {
+                self.subsystems.list(place, listed);
+            }
+        }
+        let mut attended = Vec::new();
+        for (unit, place) in of_block {
+            if let Some(found) = self.subsystems.attend(place, now, self.particles.step[unit])? {
+                let near = found.changed.iter().map(|&k| self.subsystems.groups[place].near[k].star);
+                let both = near.map(|star| self.subsystems.units.of_star(star)).chain([unit]);
+                changed.extend(both.map(|k| k as u32));
+                attended.push((place, found));
+            }
+        }
+        if !changed.is_empty() {
+            changed.sort_unstable();
+            changed.dedup();
+            self.bring(f, now, changed.iter().copied())?;
+            attended.into_iter().try_for_each(|(place, found)| self.subsystems.go_on(place, Some(found), now))?;
+            let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+            self.hermite.evaluate_at(&mut self.particles, &mut coupled, changed, now)?;
         }
         self.limit(now, block);
+        Ok(())
+    }
+
+    /// Moves those of some units that stand before `now` to that moment.
+    fn bring(&mut self, f: &mut dyn ForceEngine, now: Time, units: impl Iterator<Item = u32>) -> Result<()> {
+        let mut late: Vec<u32> = units.filter(|&unit| self.particles.time[unit as usize] < now).collect();
+        if late.is_empty() {
+            return Ok(());
+        }
+        late.sort_unstable();
+        late.dedup();
+        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+        self.hermite.bring(&mut self.particles, &mut coupled, late, now)?;
+        self.positions.clear();
         Ok(())
     }
 
@@ -214,92 +264,6 @@ impl Encounters {
         hermite.reschedule(particles, &changed);
     }
 
-    /// Applies changes at `now`: brings all that take part to that moment, and gives the new units forces and steps.
-    fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
-        let felt = self.felt(changes);
-        let mut taking: Vec<usize> = changes.iter().flat_map(Change::units).chain(&felt).copied().collect();
-        taking.sort_unstable();
-        let late: Vec<u32> = taking.iter().filter(|&&i| self.particles.time[i] < now).map(|&i| i as u32).collect();
-        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
-        if !late.is_empty() {
-            self.hermite.bring(&mut self.particles, &mut coupled, late, now)?;
-        }
-        let ended: Vec<u32> = taking.iter().map(|&i| self.subsystems.units.stars[i]).collect();
-        let ends = |group: &Group| ended.binary_search(&group.members[0]).is_ok();
-        self.subsystems.advance(now, |_, group| group.is_perturbed || ends(group))?;
-        let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
-        groups.iter_mut().filter(|group| ends(group)).try_for_each(|group| group.resolve(units, clock, now))?;
-        let felt: Vec<u32> = felt.iter().map(|&unit| self.subsystems.units.stars[unit]).collect();
-        let changes = self.with_mergers(changes);
-        let ending = self.ending(now, &changes)?;
-        self.take_contacts(now, &changes);
-        let begun = self.rebuild(now, &changes)?;
-        self.prepare(now, &begun)?;
-        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
-        let index = begun.iter().chain(&felt).map(|&star| coupled.subsystems.units.of_star(star) as u32);
-        let mut index: Vec<u32> = index.collect();
-        index.sort_unstable();
-        self.hermite.resume(&self.particles, now, &mut coupled)?;
-        self.hermite.begin_at(&mut self.particles, &mut coupled, index.clone(), now)?;
-        self.positions.clear();
-        self.follow(now, &index)?;
-        self.record(ending, now, &begun)
-    }
-
-    /// Prepares new units, given by their lowest stars: what perturbs them, and whom they perturb.
-    fn prepare(&mut self, now: Time, begun: &[u32]) -> Result<()> {
-        for &star in begun {
-            let unit = self.subsystems.units.of_star(star);
-            self.positions.set(&self.particles, &self.clock, now);
-            let field = self.positions.around(unit).map_or(0.0, |found| found.weight + found.rest);
-            let step = self.particles.step[unit];
-            for place in 0..self.subsystems.groups.len() {
-                let group = &mut self.subsystems.groups[place];
-                if group.members[0] == star {
-                    group.field = field;
-                    group.measure(&self.subsystems.rules);
-                    group.nest(now);
-                    self.subsystems.list(place, &self.positions, now, step);
-                    self.subsystems.attend(place, now, step)?;
-                } else if begun.binary_search(&group.members[0]).is_err() {
-                    self.subsystems.list_new(place, now, unit);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Forms the subsystems of stars at time zero.
-    fn pair_up(&mut self, now: Time) -> Result<()> {
-        if self.subsystems.rules.perturbation <= 0.0 {
-            return Ok(());
-        }
-        loop {
-            let (mut changes, mut taken) = (Vec::new(), vec![false; self.particles.len()]);
-            for unit in 0..self.particles.len() {
-                let mut look = Look {
-                    particles: &self.particles,
-                    subsystems: &self.subsystems,
-                    positions: &mut self.positions,
-                    now,
-                };
-                let Some(found) = look.around(unit) else { continue };
-                let Some(change) = look.joins(unit, found) else { continue };
-                if !change.units().iter().any(|&unit| taken[unit]) {
-                    change.units().iter().for_each(|&unit| taken[unit] = true);
-                    changes.push(change);
-                }
-            }
-            if changes.is_empty() {
-                return Ok(());
-            }
-            let ending = self.ending(now, &changes)?;
-            let begun = self.rebuild(now, &changes)?;
-            self.prepare(now, &begun)?;
-            self.record(ending, now, &begun)?;
-        }
-    }
-
     /// Returns the sum of the binding energies of all subsystems.
     #[must_use]
     pub fn binding_energy(&self) -> f64 {
@@ -323,21 +287,21 @@ impl Integrator for Encounters {
         let units = Units::new(p.clone(), (0..p.len() as u32).collect(), p.len());
         self.set_units(units, p);
         self.subsystems.index(p.len());
-        self.touching.clear();
+        self.recorded = Recorded::default();
         self.positions.clear();
         self.pair_up(Time::default())?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
         let started = self.hermite.start(&mut self.particles, &mut coupled)?;
         self.positions.clear();
         let all: Vec<u32> = (0..self.particles.len() as u32).collect();
-        self.follow(Time::default(), &all)?;
-        store(&self.particles, &self.subsystems, &self.touching, p)?;
+        self.follow(f, Time::default(), &all)?;
+        store(&self.particles, &self.subsystems, &self.recorded, p)?;
         Ok(started)
     }
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
-        let (found, touching) = state::decode(&p.subsystems, p.len())?;
-        self.touching = touching;
+        let (found, recorded) = state::decode(&p.subsystems, p.len())?;
+        self.recorded = recorded;
         self.ids.clone_from(&p.id);
         let mut is_single = vec![true; p.len()];
         for (group, _) in &found {
@@ -380,7 +344,7 @@ impl Integrator for Encounters {
         let particles = self.hermite.synchronised(&self.particles, now, &mut coupled)?;
         subsystems.advance(now, |_, _| true)?;
         let mut moved = p.clone();
-        store(&particles, &subsystems, &self.touching, &mut moved)?;
+        store(&particles, &subsystems, &self.recorded, &mut moved)?;
         Ok(moved)
     }
 
@@ -389,6 +353,10 @@ impl Integrator for Encounters {
             engine.load(&self.subsystems.units.all)?;
         }
         field::measure(&self.subsystems, p.len(), engine, now)
+    }
+
+    fn loaded<'a>(&'a self, _: &'a Particles) -> &'a Particles {
+        &self.subsystems.units.all
     }
 
     fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>> {
@@ -431,7 +399,7 @@ impl Integrator for Encounters {
                 break;
             }
         }
-        store(&self.particles, &self.subsystems, &self.touching, p)?;
+        store(&self.particles, &self.subsystems, &self.recorded, p)?;
         Ok(done)
     }
 

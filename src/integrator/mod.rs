@@ -142,8 +142,14 @@ pub trait Integrator: Send {
         Field::from_engine(p, engine, now)
     }
 
-    /// Returns the forces that the scheme uses, on some particles of a system that is synchronised at `now`, for an
-    /// audit. Columns that the scheme does not use are empty.
+    /// Returns the particles that the engine holds after [`field`](Self::field): those of the system, `p`, or with
+    /// subsystems the centre of mass of each and the single stars.
+    fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles {
+        p
+    }
+
+    /// Returns the forces that the scheme uses, on some of the particles that the engine [holds](Self::loaded), of a
+    /// system that is synchronised at `now`, for an audit. Columns that the scheme does not use are empty.
     ///
     /// # Errors
     /// If the engine fails.
@@ -217,6 +223,10 @@ impl<I: Integrator + ?Sized> Integrator for Box<I> {
 
     fn field(&mut self, p: &Particles, now: Time, engine: &mut dyn ForceEngine, is_own: bool) -> Result<Field> {
         (**self).field(p, now, engine, is_own)
+    }
+
+    fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles {
+        (**self).loaded(p)
     }
 
     fn forces(

@@ -112,7 +112,7 @@ pub const STRAIGHT: Course = Course { cadence: CADENCES[0], sessions: &[], again
 pub fn schemes(precision: Precision) -> impl Iterator<Item = Scheme> {
     let all = [Scheme::Hermite4, Scheme::Multipoint6, Scheme::Multipoint8, Scheme::Leapfrog];
     let all = all.into_iter().filter(move |scheme| *scheme != Scheme::Multipoint8 || precision.in_f64());
-    all.chain((precision == Precision::F64).then_some(Scheme::Encounters))
+    all.chain([Scheme::Encounters])
 }
 
 impl Scheme {
@@ -282,7 +282,7 @@ impl Job {
                 self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_engine))
             }
         };
-        engines(self, propagator, None)
+        engines(propagator, None)
     }
 }
 
@@ -306,12 +306,10 @@ fn coupled<I: Integrator<Evaluation = Forces> + 'static>(
     }
 }
 
-/// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures. Not with
-/// subsystems, which the engine knows as points.
-pub fn engines(job: &Job, propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
+/// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
+pub fn engines(propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
     let auditor = Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY };
-    let auditor = (job.scheme != Scheme::Encounters).then_some(auditor);
-    Engines { kind: EngineKind::Cpu, propagator, auditor }
+    Engines { kind: EngineKind::Cpu, propagator, auditor: Some(auditor) }
 }
 
 /// Threads and engines of a session of a run, by the session's number.

@@ -10,6 +10,7 @@ mod hermite4_order;
 mod leapfrog_order;
 mod multipoint_order;
 mod rounding_steps;
+mod subsystem_energy;
 mod subsystem_events;
 mod subsystems;
 mod synchronised;

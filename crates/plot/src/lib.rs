@@ -36,6 +36,7 @@ pub mod run;
 mod scale;
 mod shells;
 mod snapshots;
+mod subsystems;
 mod svg;
 pub mod table;
 mod ticks;

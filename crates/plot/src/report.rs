@@ -48,7 +48,7 @@ const FACTS: [(&str, &str); 29] = [
 ];
 
 /// Headings of the figures, by the names of their files.
-const HEADINGS: [(&str, &str); 11] = [
+const HEADINGS: [(&str, &str); 12] = [
     ("errors", "Energy errors"),
     ("bands", "Members over time"),
     ("dissolution", "Dissolution"),
@@ -60,6 +60,7 @@ const HEADINGS: [(&str, &str); 11] = [
     ("steps", "Time steps"),
     ("rates", "Rates"),
     ("binaries", "Binaries"),
+    ("subsystems", "Subsystems, collisions and escapers"),
 ];
 
 const STYLE: &str = "\

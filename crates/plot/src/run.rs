@@ -1,7 +1,7 @@
 //! The figures of a run: all of them, and those of its diagnostics.
 
 use super::ensemble::is_ensemble;
-use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots};
+use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots, subsystems};
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::time::LEVELS;
@@ -57,6 +57,7 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
     gallery.figures.push(("diagnostics", run.figure(dir, panels.into_iter().flatten().collect())));
     snapshots::add(dir, &mut gallery);
     journals::add(dir, &run, &mut gallery);
+    subsystems::add(dir, &run, &mut gallery);
     Ok(gallery)
 }
 
@@ -159,10 +160,13 @@ impl Run<'_> {
     }
 
     fn energy_error(&self) -> Option<Panel> {
-        let lines = [
+        let mut lines = vec![
             ("since the start", "relative_energy_error", false),
             ("since the row before", "relative_energy_error_step", false),
         ];
+        if self.table.column("outer_energy_error").is_some() {
+            lines.push(("without the energy inside of subsystems", "outer_energy_error", false));
+        }
         self.panel("Energy error", Axis::log("|ΔE/E₀|"), &lines, f64::abs)
     }
 

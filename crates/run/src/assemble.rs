@@ -328,7 +328,7 @@ fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         wait_for_space: config.output.on_full == config::OnFull::Wait,
         external_field: !config.external.is_empty(),
         epsilon: config.softening.epsilon.get() / scale.length,
-        subsystems: config.encounters.is_some(),
+        subsystems: config.subsystems().is_some(),
         star_events: config.has_star_events(),
         stops_at_contact: config.stops_at_contact(),
     }

@@ -75,7 +75,7 @@ impl Terms {
             span: (config.t_end() - start) / scale.time,
             scheme: config.integrator.info(),
             steps: scheme.block_steps().map_or_else(|| Steps::One(scheme.dt_max()), Steps::Blocks),
-            encounters: config.encounters.is_some(),
+            encounters: config.subsystems().is_some(),
         }
     }
 }

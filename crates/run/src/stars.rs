@@ -6,14 +6,16 @@ use tisane::time::Clock;
 use tisane::units::{Dimension, Scale, Units};
 use tisane_io::fields::{StarRow, UserTime};
 
-/// Returns the rows of the events of stars.
+/// Returns the rows of the events of stars, those of a block step: by their time and by the id of the first star.
 pub(crate) fn rows(events: &[Event], clock: &Clock, scale: &Scale) -> Vec<StarRow> {
     let of = |event: &Event| match &event.detail {
         Detail::None => Vec::new(),
         Detail::Collision(it) => vec![of_collision(event, it, scale)],
         Detail::Escape(it) => of_escape(event, it, clock.time(event.time) * scale.time),
     };
-    events.iter().flat_map(of).collect()
+    let mut rows: Vec<StarRow> = events.iter().flat_map(of).collect();
+    rows.sort_by(|a, b| a.time.0.total_cmp(&b.time.0).then(a.id.cmp(&b.id)));
+    rows
 }
 
 fn of_collision(event: &Event, it: &Collision, scale: &Scale) -> StarRow {

@@ -17,11 +17,20 @@ use nalgebra::Matrix3;
 /// Number of times that the binding energy at a place on the orbit is computed: it changes the place by less each time.
 pub const REFINED: usize = 3;
 
+/// How others feel a subsystem from now on.
+#[derive(Clone, Debug)]
+pub struct Attended {
+    is_perturbed: bool,
+    is_mean: bool,
+    /// Places in the list of those that change to or from the mean.
+    pub changed: Vec<usize>,
+}
+
 impl Group {
     /// Decides how the internal motion goes on until the centre of mass, now of level `step`, moves again: who of the others feels
-    /// the members, and who feels them in the mean. The motion must be that of `now` if it is perturbed. Returns true if
-    /// any of the others changes to or from the mean.
-    pub fn attend(&mut self, units: &Units, clock: &Clock, rules: &Rules, now: Time, step: Level) -> Result<bool> {
+    /// the members, and who feels them in the mean. The motion must be that of `now` if it is perturbed. It goes on so where
+    /// no one changes to or from the mean; otherwise [`Self::go_on`] follows.
+    pub fn attend(&mut self, units: &Units, clock: &Clock, rules: &Rules, now: Time, step: Level) -> Result<Attended> {
         if self.ring.is_some() {
             self.advance(units, clock, now)?;
             self.turn(units, clock);
@@ -53,14 +62,23 @@ impl Group {
             is_mean |= felt_in_mean;
             is_perturbed |= !felt_in_mean;
         }
+        let attended = Attended { is_perturbed, is_mean, changed };
+        if attended.changed.is_empty() {
+            self.go_on(&attended, units, clock, now)?;
+        }
+        Ok(attended)
+    }
+
+    /// Goes on as decided.
+    pub fn go_on(&mut self, attended: &Attended, units: &Units, clock: &Clock, now: Time) -> Result<()> {
+        let Attended { is_perturbed, is_mean, ref changed } = *attended;
         if is_perturbed != self.is_perturbed || !changed.is_empty() {
             self.advance(units, clock, now)?;
         }
-        let has_changed = !changed.is_empty();
-        if has_changed {
+        if !changed.is_empty() {
             let energy: f64 = changed.iter().map(|&k| self.change_of(k, units, clock)).sum();
             self.motion = bound_by(&self.motion, energy);
-            changed.into_iter().for_each(|k| self.near[k].is_mean ^= true);
+            changed.iter().for_each(|&k| self.near[k].is_mean ^= true);
         }
         self.is_perturbed = is_perturbed;
         self.ring = if is_mean {
@@ -69,7 +87,7 @@ impl Group {
         } else {
             None
         };
-        Ok(has_changed)
+        Ok(())
     }
 
     /// Returns what the binding energy takes up when another body on the list, at a place, changes to or from the mean.

@@ -1,4 +1,4 @@
-//! Collisions of stars and escapes: what happens, and what is told of it.
+//! Collisions of stars and escapes: treatment, and the data of their events.
 
 use crate::particles::Vec3;
 use crate::stellar::main_sequence_radius;
@@ -57,14 +57,44 @@ pub struct Collisions {
     pub law: RadiusLaw,
 }
 
+/// What happens with a star that escapes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum EscapeAction {
+    /// It is taken out.
+    #[default]
+    Remove,
+    /// The escape is recorded; the star goes on.
+    Record,
+}
+
+/// Distance from the centre of mass beyond which stars of positive energy escape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EscapeRadius {
+    /// Length, in internal units.
+    Length(f64),
+    /// Number of half-mass radii at that moment, of those that have not escaped; a subsystem counts as one body.
+    HalfMassRadii(f64),
+}
+
+/// Treatment of stars and subsystems of positive energy, in the frame of the centre of mass, far from it. They are looked for at
+/// multiples of dt_max.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Escapes {
+    /// What happens.
+    pub action: EscapeAction,
+    /// Distance.
+    pub radius: EscapeRadius,
+}
+
 /// Treatment of stars that touch and of those that leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StarEvents {
     /// Collisions, if they are looked for; the particles have radii then.
     pub collisions: Option<Collisions>,
-    /// Distance from the centre of mass, if any, beyond which stars and subsystems of positive energy in its frame are taken
-    /// out, at multiples of dt_max.
-    pub escape: Option<f64>,
+    /// Escapes, if they are looked for.
+    pub escapes: Option<Escapes>,
 }
 
 /// What an event takes out of the energy, the momentum and the angular momentum of a system, in internal units.
@@ -144,11 +174,11 @@ pub struct Collision {
 /// Star, or stars of one subsystem, that left the system, in internal units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Escape {
-    /// The stars.
+    /// The stars, in the order of their ids.
     pub stars: Vec<Escaper>,
     /// Energy per unit mass of the motion of their centre of mass in the frame of that of the system, which is positive.
     pub energy: f64,
-    /// What the escape takes out of the system.
+    /// What the escape takes out of the system: nothing if it is only recorded.
     pub removed: Removed,
 }
 

@@ -1,7 +1,8 @@
 //! Force engine that adds the coupling of subsystems to the forces of an engine, to which they are points.
 
+use super::averaged::Attended;
 use super::coupling::{self, Members};
-use super::group::{Group, Near};
+use super::group::{Group, Listed, Near};
 use super::surroundings::{Positions, at};
 use super::{Rules, Units};
 use crate::error::Result;
@@ -15,6 +16,9 @@ const NONE: u32 = u32::MAX;
 
 /// Number of subsystems up to which one thread advances them: waking others costs as much as some of them.
 const SHARE: usize = 16;
+
+/// Change of the factor of a coupling by a new list from which on the forces are evaluated anew.
+const REFADED: f64 = 1e-3;
 
 /// All subsystems, and the units as the engine knows them.
 #[derive(Clone, Debug)]
@@ -94,9 +98,30 @@ impl Subsystems {
         self.felt[star as usize].iter().map(|near| (&self.groups[self.places[near.star as usize] as usize], near))
     }
 
-    /// Renews the list of the subsystem at a place, whose centre of mass moves with steps of level `step`.
-    pub fn list(&mut self, place: usize, positions: &Positions, now: Time, step: Level) {
-        let Self { groups, units, rules, clock, felt, .. } = self;
+    /// Returns a new list of the subsystem at a place, whose centre of mass moves with steps of level `step`.
+    pub fn listed(&self, place: usize, positions: &Positions, now: Time, step: Level) -> Listed {
+        self.groups[place].listed((&self.units, &self.clock, &self.rules), positions, (now, step))
+    }
+
+    /// Returns the units that feel the members of the subsystem at a place more, or less, with another list.
+    pub fn refaded(&self, place: usize, listed: &Listed, positions: &Positions) -> Vec<usize> {
+        let group = &self.groups[place];
+        let here = positions.of(self.units.of_star(group.members[0]));
+        let factor = |near: &[Near], star: u32, r2: f64| {
+            let known = near.binary_search_by_key(&star, |near| near.star);
+            known.map_or(0.0, |k| coupling::factor(r2, near[k].outer2))
+        };
+        let is_refaded = |near: &&Near| {
+            let r2 = (positions.of(self.units.of_star(near.star)) - here).norm_squared();
+            (factor(&group.near, near.star, r2) - factor(&listed.near, near.star, r2)).abs() > REFADED
+        };
+        let both = group.near.iter().chain(&listed.near).filter(is_refaded);
+        both.map(|near| self.units.of_star(near.star)).collect()
+    }
+
+    /// Sets the list of the subsystem at a place.
+    pub fn list(&mut self, place: usize, listed: Listed) {
+        let Self { groups, felt, .. } = self;
         let group = &mut groups[place];
         let star = group.members[0];
         for near in &group.near {
@@ -105,38 +130,49 @@ impl Subsystems {
                 by.remove(k);
             }
         }
-        group.list((units, clock, rules), positions, (now, step));
+        (group.near, group.near_until, group.far) = (listed.near, listed.until, listed.far);
         for near in &group.near {
             let by = &mut felt[near.star as usize];
             by.insert(by.partition_point(|near| near.star < star), Near { star, ..*near });
         }
     }
 
-    /// Decides how the subsystem at a place, whose centre of mass now moves with steps of level `step`, goes on.
-    pub fn attend(&mut self, place: usize, now: Time, step: Level) -> Result<()> {
-        let Self { groups, units, rules, clock, felt, .. } = self;
+    /// Decides how the subsystem at a place, whose centre of mass now moves with steps of level `step`, goes on. Where others
+    /// change to or from the mean, [`Self::go_on`] follows.
+    pub fn attend(&mut self, place: usize, now: Time, step: Level) -> Result<Option<Attended>> {
+        let Self { groups, units, rules, clock, .. } = self;
+        let attended = groups[place].attend(units, clock, rules, now, step)?;
+        Ok(Some(attended).filter(|attended| !attended.changed.is_empty()))
+    }
+
+    /// Lets the subsystem at a place go on as decided, if others change to or from the mean.
+    pub fn go_on(&mut self, place: usize, attended: Option<Attended>, now: Time) -> Result<()> {
+        let Some(attended) = attended else { return Ok(()) };
+        let Self { groups, units, clock, felt, .. } = self;
         let group = &mut groups[place];
-        if group.attend(units, clock, rules, now, step)? {
-            for near in &group.near {
-                let by = &mut felt[near.star as usize];
-                if let Ok(k) = by.binary_search_by_key(&group.members[0], |near| near.star) {
-                    by[k].is_mean = near.is_mean;
-                }
+        group.go_on(&attended, units, clock, now)?;
+        for near in attended.changed.iter().map(|&k| &group.near[k]) {
+            let by = &mut felt[near.star as usize];
+            if let Ok(k) = by.binary_search_by_key(&group.members[0], |near| near.star) {
+                by[k].is_mean = near.is_mean;
             }
         }
         Ok(())
     }
 
-    /// Adds a unit, which is new, to the list of the subsystem at a place, if it belongs there.
-    pub fn list_new(&mut self, place: usize, now: Time, unit: usize) {
+    /// Adds a unit, which is new, to the list of the subsystem at a place, if it belongs there. Returns true if so.
+    pub fn list_new(&mut self, place: usize, now: Time, unit: usize) -> Result<bool> {
         let Self { groups, units, rules, clock, felt, .. } = self;
         let (group, star) = (&mut groups[place], units.stars[unit]);
-        let Err(position) = group.near.binary_search_by_key(&star, |near| near.star) else { return };
-        if let Some(near) = group.felt_by_new(units, clock, rules, now, unit) {
+        let Err(position) = group.near.binary_search_by_key(&star, |near| near.star) else { return Ok(false) };
+        let found = group.felt_by_new(units, clock, rules, now, unit);
+        if let Some(near) = found {
+            group.advance(units, clock, now)?;
             group.near.insert(position, near);
             let (by, own) = (&mut felt[star as usize], group.members[0]);
             by.insert(by.partition_point(|near| near.star < own), Near { star: own, ..near });
         }
+        Ok(found.is_some())
     }
 
     /// Advances the internal motion of those subsystems to `now` for which `is_due` holds.

@@ -1,6 +1,6 @@
-//! Stars that leave the system for ever: they are taken out of the integration.
+//! Stars that leave the system for ever: they are taken out of the integration, or recorded.
 
-use super::collisions::{Escape, Escaper, Removed};
+use super::collisions::{Escape, EscapeAction, EscapeRadius, Escaper, Escapes, Removed};
 use super::coupled::Coupled;
 use super::events::{Detail, Event, EventKind};
 use super::mergers::Changed;
@@ -13,37 +13,113 @@ use crate::particles::Vec3;
 use crate::time::Time;
 
 impl Encounters {
-    /// Takes out the units that are farther than the radius from the centre of mass of all, and whose energy in its frame is
+    /// Finds the units that are farther than the escape radius from the centre of mass of all, and whose energy in its frame is
     /// positive, at `now`, a moment of all: the farthest first, each by the energy in the field of those that are left. Returns
-    /// true if there were any.
+    /// true if there were any that are not recorded yet.
     pub(super) fn let_escape(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<bool> {
-        let Some(radius) = self.escape.filter(|_| now.is_synchronised()) else { return Ok(false) };
-        let (mut left, mut gone): (Vec<usize>, Vec<usize>) = ((0..self.particles.len()).collect(), Vec::new());
+        let Some(Escapes { action, radius }) = self.escapes.filter(|_| now.is_synchronised()) else {
+            return Ok(false);
+        };
+        let mut left = self.not_escaped(action);
+        let radius = self.length(radius, &left);
+        self.forget_returned(&mut left, radius);
+        let (mut gone, mut any): (Vec<usize>, bool) = (Vec::new(), false);
         while let Some((unit, energy)) = self.next_escape(&left, radius) {
             left.retain(|&k| k != unit);
-            let escape = self.escape_of(unit, energy, &left, now)?;
+            let mut escape = self.escape_of(unit, energy, &left, now)?;
+            if action == EscapeAction::Record {
+                let new = self.record_escape(unit);
+                escape.stars.retain(|star| new.contains(&star.id));
+                escape.removed = Removed::default();
+            } else {
+                self.forget_forces_of(unit, &left);
+                gone.push(unit);
+            }
             let event = Event::of_stars(now, EventKind::Escape, Detail::Escape(Box::new(escape)));
             self.events.get_or_insert_default().push(event);
-            self.forget_forces_of(unit, &left);
-            gone.push(unit);
+            any = true;
         }
-        if gone.is_empty() {
-            return Ok(false);
+        if !gone.is_empty() {
+            gone.sort_unstable();
+            self.take_out_units(&gone);
+            self.positions.clear();
+            let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+            self.hermite.resume(&self.particles, now, &mut coupled)?;
         }
-        gone.sort_unstable();
-        self.take_out_units(&gone);
-        self.positions.clear();
-        let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
-        self.hermite.resume(&self.particles, now, &mut coupled)?;
-        Ok(true)
+        Ok(any)
+    }
+
+    /// Returns the stars of a unit.
+    fn stars_of(&self, unit: usize) -> Vec<u32> {
+        let star = self.subsystems.units.stars[unit];
+        self.subsystems.of_star(star).map_or_else(|| vec![star], |group| group.members.clone())
+    }
+
+    /// Returns the units that were not recorded as escapers, ascending. Where escapers are taken out, what was recorded before
+    /// does not count.
+    fn not_escaped(&mut self, action: EscapeAction) -> Vec<usize> {
+        if action == EscapeAction::Remove {
+            self.recorded.escaped.clear();
+        }
+        let has_left = |star: &u32| self.recorded.escaped.binary_search(star).is_ok();
+        (0..self.particles.len()).filter(|&unit| !self.stars_of(unit).iter().all(has_left)).collect()
+    }
+
+    /// Records the escape of a unit. Returns the ids of those of its stars that were not recorded before.
+    fn record_escape(&mut self, unit: usize) -> Vec<u64> {
+        let mut new = Vec::new();
+        for star in self.stars_of(unit) {
+            if let Err(place) = self.recorded.escaped.binary_search(&star) {
+                self.recorded.escaped.insert(place, star);
+                new.push(self.ids[star as usize]);
+            }
+        }
+        new
+    }
+
+    /// Takes units that were recorded as escapers, and are within the radius again, back to those that are `left`.
+    fn forget_returned(&mut self, left: &mut Vec<usize>, radius: f64) {
+        let (centre, _) = self.centre(left);
+        let is_within = |unit: &usize| (self.particles.pos[*unit] - centre).norm() <= radius;
+        let all = 0..self.particles.len();
+        let returned: Vec<usize> = all.filter(|unit| left.binary_search(unit).is_err()).filter(is_within).collect();
+        for &unit in &returned {
+            let stars = self.stars_of(unit);
+            self.recorded.escaped.retain(|star| !stars.contains(star));
+        }
+        left.extend(returned);
+        left.sort_unstable();
+    }
+
+    /// Returns position and velocity of the centre of mass of units.
+    fn centre(&self, of: &[usize]) -> (Vec3, Vec3) {
+        let p = &self.particles;
+        let mass: f64 = of.iter().map(|&k| p.mass[k]).sum();
+        let mean = |column: &[Vec3]| of.iter().fold(Vec3::zeros(), |sum, &k| sum + column[k] * p.mass[k]) / mass;
+        (mean(&p.pos), mean(&p.vel))
+    }
+
+    /// Returns the escape radius at present as a length.
+    fn length(&self, radius: EscapeRadius, left: &[usize]) -> f64 {
+        let number = match radius {
+            EscapeRadius::Length(length) => return length,
+            EscapeRadius::HalfMassRadii(number) => number,
+        };
+        let (p, (centre, _)) = (&self.particles, self.centre(left));
+        let mut by_distance: Vec<(f64, f64)> = left.iter().map(|&k| ((p.pos[k] - centre).norm(), p.mass[k])).collect();
+        by_distance.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let half = 0.5 * by_distance.iter().map(|(_, mass)| mass).sum::<f64>();
+        let mut within = 0.0;
+        let reached = |(_, mass): &&(f64, f64)| {
+            within += mass;
+            within >= half
+        };
+        by_distance.iter().find(reached).map_or(f64::INFINITY, |(distance, _)| number * distance)
     }
 
     /// Returns the farthest of the units that escape from those that are `left`, with its energy per unit mass.
     fn next_escape(&self, left: &[usize], radius: f64) -> Option<(usize, f64)> {
-        let p = &self.particles;
-        let mass: f64 = left.iter().map(|&k| p.mass[k]).sum();
-        let mean = |of: &[Vec3]| left.iter().fold(Vec3::zeros(), |sum, &k| sum + of[k] * p.mass[k]) / mass;
-        let (centre, drift) = (mean(&p.pos), mean(&p.vel));
+        let (p, (centre, drift)) = (&self.particles, self.centre(left));
         let energy = |i: usize| {
             let pull = |&k: &usize| if k == i { 0.0 } else { p.mass[k] / (p.pos[k] - p.pos[i]).norm() };
             0.5 * (p.vel[i] - drift).norm_squared() - left.iter().map(pull).sum::<f64>()
@@ -82,6 +158,7 @@ impl Encounters {
             moment: (pos - vel * (self.clock.time(now) - self.clock.start)) * mass,
             angular_momentum: stars.iter().map(|star| star.pos.cross(&star.vel) * star.mass).sum(),
         };
+        stars.sort_unstable_by_key(|star| star.id);
         Ok(Escape { stars, energy, removed })
     }
 

@@ -36,7 +36,7 @@ pub enum EventKind {
     Escape,
 }
 
-/// What is told of an event of stars.
+/// Data of an event of stars.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Detail {
     /// Nothing: a change of subsystems.
@@ -187,7 +187,7 @@ pub struct Event {
     /// Perturbation 2 r³ D / M of the subsystem of mass M, that which begins or at a split that which ended, with its extent r
     /// and D = Σ m/r³ of all others; of an inner pair that by the other bodies of the subsystem, at its apocentre.
     pub perturbation: f64,
-    /// What is told of stars that touch, merge or escape; what ended and began is empty then.
+    /// Data of stars that touch, merge or escape; what ended and began is empty then.
     pub detail: Detail,
 }
 

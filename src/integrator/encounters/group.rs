@@ -11,13 +11,14 @@ use crate::error::Result;
 use crate::few_body::Motion;
 use crate::particles::Vec3;
 use crate::time::{Clock, Level, Time};
-use nalgebra::Matrix3;
 use std::f64::consts::TAU;
 
 /// Number of steps in the period of a pair, of its centre of mass and of those that feel its members.
 const STEPS_A_PERIOD: f64 = 24.0;
 /// Distance that is called the size of a pair or group that is not settled, in units of its present extent.
 const MARGIN: f64 = 1.5;
+/// Perturbation at the apocentre of a pair that settles, in units of that with which it stays settled.
+const SETTLES: f64 = 0.7;
 /// Relative change of the size from which on it is renewed.
 const RENEWED: f64 = 0.05;
 /// Safety factor of the distance over which others may come within a time.
@@ -73,6 +74,17 @@ pub struct Group {
     pub nested: Option<Time>,
     /// Stars that touched since the last block step.
     pub contacts: Vec<Touched>,
+}
+
+/// List of those that may feel the members of a subsystem.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Those, ascending.
+    pub near: Vec<Near>,
+    /// Moment up to which the list holds.
+    pub until: Time,
+    /// Tide of all others, for subsystems that are not settled.
+    pub far: Option<Far>,
 }
 
 /// Kepler elements of a bound pair.
@@ -166,11 +178,13 @@ impl Group {
         pair_elements(&self.motion)
     }
 
-    /// Returns the elements of a bound pair whose apocentre, too, is isolated; such a pair stays one.
+    /// Returns the elements of a bound pair whose apocentre, too, is isolated; such a pair stays one. One that was not settled so
+    /// far has to be isolated more.
     pub fn settled(&self, rules: &Rules) -> Option<Elements> {
         let found = self.elements()?;
         let far = found.axis * (1.0 + found.eccentricity);
-        (2.0 * far * far * far * self.field <= rules.dissolves * self.mass()).then_some(found)
+        let most = if self.far.is_some() { SETTLES } else { 1.0 } * rules.dissolves;
+        (2.0 * far * far * far * self.field <= most * self.mass()).then_some(found)
     }
 
     /// Returns the largest distance of two bodies.
@@ -283,8 +297,7 @@ impl Group {
             };
             let near = self.near.iter().filter(|near| !near.is_mean);
             let near = near.map(|near| (units.of_star(near.star), near.outer2)).filter(comes).collect();
-            let far = self.far.map(|far| (far, clock.between(far.from, self.time)));
-            let tides = Tides { units, clock, from: self.time, here, near, far };
+            let tides = Tides { units, clock, from: self.time, here, near, far: self.far };
             moves(self, dt, Some(&tides), units, clock)?;
         } else {
             moves(self, dt, None, units, clock)?;
@@ -305,13 +318,13 @@ impl Group {
         Ok(later)
     }
 
-    /// Renews the list of those that may feel the members within the next steps of the centre of mass, of level `step`.
-    pub fn list(
-        &mut self,
+    /// Returns the list of those that may feel the members within the next steps of the centre of mass, of level `step`.
+    pub fn listed(
+        &self,
         (units, clock, rules): (&Units, &Clock, &Rules),
         positions: &Positions,
         (now, step): (Time, Level),
-    ) {
+    ) -> Listed {
         let here = units.of_star(self.members[0]);
         let (pos, vel) = at(&units.all, here, clock, now);
         let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), self.settled(rules).is_some());
@@ -324,8 +337,8 @@ impl Group {
             steps /= 2;
         }
         let time = steps as f64 * dt;
-        self.near_until = Time(now.0.saturating_add(steps * step.ticks()));
-        let before = std::mem::take(&mut self.near);
+        let until = Time(now.0.saturating_add(steps * step.ticks()));
+        let mut listed = Vec::new();
         let reach = Reach {
             distance,
             least: cube_root(LIGHT * mass),
@@ -336,30 +349,13 @@ impl Group {
             let (x, v) = at(&units.all, k, clock, now);
             if comes_within((x - pos, v - vel), mass + units.all.mass[k], time, outer * outer) {
                 let star = units.stars[k];
-                let known = before.binary_search_by_key(&star, |near| near.star);
-                let is_mean = known.is_ok_and(|known| before[known].is_mean);
-                self.near.push(Near { star, outer2: outer * outer, is_mean });
+                let known = self.near.binary_search_by_key(&star, |near| near.star);
+                let is_mean = known.is_ok_and(|known| self.near[known].is_mean);
+                listed.push(Near { star, outer2: outer * outer, is_mean });
             }
         });
-        self.far = (!is_settled).then(|| self.far_field(units, clock, now));
-    }
-
-    /// Returns the tidal field of all others, as far as they are not on the list.
-    fn far_field(&self, units: &Units, clock: &Clock, now: Time) -> Far {
-        let here = units.of_star(self.members[0]);
-        let (pos, vel) = at(&units.all, here, clock, now);
-        let mut far = Far { from: now, tide: Matrix3::zeros(), change: Matrix3::zeros() };
-        let mut near = self.near.iter().peekable();
-        for (k, &star) in units.stars.iter().enumerate().filter(|(k, _)| *k != here) {
-            let (x, v) = at(&units.all, k, clock, now);
-            let r = x - pos;
-            let felt = near.next_if(|near| near.star == star);
-            let rest = 1.0 - felt.map_or(0.0, |near| coupling::factor(r.norm_squared(), near.outer2));
-            if rest > 0.0 {
-                far.add(rest * units.all.mass[k], r, v - vel);
-            }
-        }
-        far
+        let far = (!is_settled).then(|| far_field(&listed, units, positions, here));
+        Listed { near: listed, until, far }
     }
 
     /// Returns unit `k`, which is new, if it belongs to the list.
@@ -382,6 +378,20 @@ impl Group {
     pub fn is_followed(&self, rules: &Rules) -> bool {
         self.is_perturbed || self.bodies.len() > 2 || self.settled(rules).is_none() || self.is_watched(rules)
     }
+}
+
+/// Returns the tidal field of all others at a unit, as far as they are not on a list.
+fn far_field(near: &[Near], units: &Units, positions: &Positions, here: usize) -> Far {
+    let mut far = Far::new(positions.tide(here));
+    for near in near {
+        let k = units.of_star(near.star);
+        let r = positions.of(k) - positions.of(here);
+        let factor = coupling::factor(r.norm_squared(), near.outer2);
+        if factor > 0.0 {
+            far.add(-factor * units.all.mass[k], r);
+        }
+    }
+    far
 }
 
 /// Returns true if a body at this relative position and velocity may come within a distance in a time.

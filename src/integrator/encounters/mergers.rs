@@ -1,4 +1,4 @@
-//! Contacts at the end of a block step: what is told of them, and stars that become one.
+//! Contacts at the end of a block step: their events, and stars that become one.
 
 use super::Encounters;
 use super::bodies::Body;
@@ -9,6 +9,7 @@ use super::events::{Detail, Event, EventKind};
 use super::group::Group;
 use super::membership::Change;
 use super::rebuild::Units;
+use super::state::Recorded;
 use super::surroundings::at;
 use crate::particles::Particles;
 use crate::time::Time;
@@ -35,12 +36,12 @@ impl Changed {
 }
 
 impl Encounters {
-    /// Looks for collisions and escapers from the start on; [`Integrator::take_events`](crate::integrator::Integrator::take_events)
-    /// tells of them.
+    /// Looks for collisions and escapers from the start on. Their events are among those that
+    /// [`Integrator::take_events`](crate::integrator::Integrator::take_events) returns.
     #[must_use]
-    pub fn with_star_events(mut self, StarEvents { collisions, escape }: StarEvents) -> Self {
+    pub fn with_star_events(mut self, StarEvents { collisions, escapes }: StarEvents) -> Self {
         self.subsystems.units.sizes.collisions = collisions;
-        self.escape = escape;
+        self.escapes = escapes;
         self
     }
 
@@ -139,7 +140,7 @@ impl Encounters {
         Some(Removed { energy, angular_momentum: spin([a, b], group.motion.pair().into()), ..Removed::default() })
     }
 
-    /// Tells of all contacts of the block step that ended at `now`, and makes the stars that two became one in all that numbers
+    /// Records all contacts of the block step that ended at `now`, and makes the stars that two became one in all that numbers
     /// stars. Returns true if there were any.
     pub(super) fn settle(&mut self, now: Time) -> bool {
         let Some(action) = self.action() else { return false };
@@ -151,13 +152,13 @@ impl Encounters {
         for touched in found {
             if action == CollisionAction::Merge {
                 self.settle_merger(now, touched, &mut changed);
-            } else if let Err(place) = self.touching.binary_search(&touched.stars) {
-                self.touching.insert(place, touched.stars);
+            } else if let Err(place) = self.recorded.touching.binary_search(&touched.stars) {
+                self.recorded.touching.insert(place, touched.stars);
                 self.tell(now, &touched, None);
             }
         }
         let (groups, sizes) = (&self.subsystems.groups, &self.subsystems.units.sizes);
-        self.touching.retain(|stars| groups.iter().any(|group| group.still_touch(sizes, *stars)));
+        self.recorded.touching.retain(|stars| groups.iter().any(|group| group.still_touch(sizes, *stars)));
         self.take_out(changed);
         self.events.as_ref().map_or(0, Vec::len) > before
     }
@@ -221,8 +222,10 @@ impl Encounters {
             group.bodies.iter_mut().for_each(|body| renumber(body, &number));
         }
         self.subsystems.index(self.ids.len());
-        self.touching.retain(|stars| stars.iter().all(|&star| stays(star)));
-        self.touching.iter_mut().flatten().for_each(|star| *star = number(*star));
+        let Recorded { touching, escaped } = &mut self.recorded;
+        touching.retain(|stars| stars.iter().all(|&star| stays(star)));
+        escaped.retain(|&star| stays(star));
+        touching.iter_mut().flatten().chain(escaped).for_each(|star| *star = number(*star));
         self.changed.push(changed);
     }
 }

@@ -168,6 +168,12 @@ impl Group {
         }
     }
 
+    /// Returns the energy of the inner rings in the field of the outer orbit, where both are followed in the mean.
+    pub(super) fn nested_energy(&self) -> f64 {
+        let orbits = self.nested.and_then(|_| Orbits::of(&self.bodies, &self.motion));
+        orbits.map_or(0.0, |orbits| orbits.energy())
+    }
+
     /// Begins to follow both orbits in the mean, at `now`, where the outer motion must be, if they are stable.
     pub(super) fn nest(&mut self, now: Time) {
         if self.nested.is_some() || !self.is_nested() {

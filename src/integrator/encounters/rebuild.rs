@@ -197,18 +197,19 @@ impl Encounters {
         })
     }
 
-    /// Applies changes, of which no two share a unit, to units that stand at `now`. Returns the new units by their
-    /// lowest stars, ascending.
-    pub(super) fn rebuild(&mut self, now: Time, changes: &[Change]) -> Result<Vec<u32>> {
-        let mut new = Vec::new();
+    /// Applies changes, of which no two share a unit, to units that stand at `now`. Returns the new units of each, by their
+    /// lowest stars.
+    pub(super) fn rebuild(&mut self, now: Time, changes: &[Change]) -> Result<Vec<Vec<u32>>> {
+        let (mut new, mut counts) = (Vec::new(), Vec::new());
         for change in changes {
             if let Change::Join(units, closed) = change {
                 new.push(self.joined(*units, *closed, now)?);
-                continue;
+            } else {
+                let place = change.units()[0];
+                let group = self.subsystems.of_star(self.subsystems.units.stars[place]);
+                new.extend(group.map_or(Ok(Vec::new()), |group| self.changed(place, group, change, now))?);
             }
-            let place = change.units()[0];
-            let Some(group) = self.subsystems.of_star(self.subsystems.units.stars[place]) else { continue };
-            new.extend(self.changed(place, group, change, now)?);
+            counts.push(new.len());
         }
         let (old, stars) = (&self.particles, &self.subsystems.units.stars);
         let mut ended = vec![false; old.len()];
@@ -225,8 +226,9 @@ impl Encounters {
         let groups = &mut self.subsystems.groups;
         groups.retain(|group| gone.binary_search(&group.members[0]).is_err());
         groups.iter_mut().for_each(|group| group.near.retain(|near| gone.binary_search(&near.star).is_err()));
-        let mut begun: Vec<u32> = new.iter().map(|unit| unit.first).collect();
-        begun.sort_unstable();
+        let begins = std::iter::once(0).chain(counts.iter().copied());
+        let of = |(from, to): (usize, &usize)| new[from..*to].iter().map(|unit: &New| unit.first).collect();
+        let begun = begins.zip(&counts).map(of).collect();
         for few in new.into_iter().filter_map(|unit| unit.few) {
             groups.push(Group::new(few.at(&self.clock, now)?, 0.0));
         }

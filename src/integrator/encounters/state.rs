@@ -44,10 +44,8 @@ impl SubsystemState {
             self.words.push(2 * u64::from(near.star) + u64::from(near.is_mean));
             self.numbers.push(near.outer2);
         }
-        if let Some(Far { from, tide, change }) = &group.far {
-            self.words.push(from.0);
+        if let Some(Far { tide }) = &group.far {
             self.numbers.extend_from_slice(tide.as_slice());
-            self.numbers.extend_from_slice(change.as_slice());
         }
         if let Some((time, Ring { moments, change })) = &group.ring {
             self.words.push(time.0);
@@ -62,18 +60,28 @@ impl SubsystemState {
     }
 }
 
-/// Returns the state of subsystems whose centres of mass are at `places` of the units, and of stars that touch.
+/// Stars whose events were recorded, and are not again as long as they last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recorded {
+    /// Stars that touched, and have not parted since, ascending.
+    pub touching: Vec<[u32; 2]>,
+    /// Stars that escaped, and have not come back since, ascending.
+    pub escaped: Vec<u32>,
+}
+
+/// Returns the state of subsystems whose centres of mass are at `places` of the units, and of stars whose events were
+/// recorded.
 pub fn encode<'a>(
     groups: impl Iterator<Item = (&'a Group, usize)>,
     units: &Particles,
-    touching: &[[u32; 2]],
+    Recorded { touching, escaped }: &Recorded,
 ) -> SubsystemState {
     let mut state = SubsystemState::default();
     groups.for_each(|(group, place)| state.group(group, units, place));
-    if !touching.is_empty() {
+    if !(touching.is_empty() && escaped.is_empty()) {
         // A group begins with the number of its bodies, which is not 0.
         state.words.extend([0, touching.len() as u64]);
-        state.words.extend(touching.iter().flatten().map(|&star| u64::from(star)));
+        state.words.extend(touching.as_flattened().iter().chain(escaped).map(|&star| u64::from(star)));
     }
     state
 }
@@ -93,10 +101,10 @@ pub struct Centre {
     pub step: Level,
 }
 
-/// Subsystems with their centres of mass, and stars that touch.
-pub type Decoded = (Vec<(Group, Centre)>, Vec<[u32; 2]>);
+/// Subsystems with their centres of mass, and stars whose events were recorded.
+pub type Decoded = (Vec<(Group, Centre)>, Recorded);
 
-/// Returns the subsystems of a state, of `n` stars, and the stars that touch.
+/// Returns the subsystems of a state, of `n` stars, and the stars whose events were recorded.
 ///
 /// # Errors
 /// [`Error::Input`] if it is not one.
@@ -106,7 +114,7 @@ pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
     while reader.words.first().is_some_and(|&word| word != 0) {
         found.push(reader.group()?);
     }
-    let touching = reader.touching()?;
+    let recorded = reader.recorded()?;
     let mut stars: Vec<u32> = found.iter().flat_map(|(group, _)| group.members.iter().copied()).collect();
     stars.sort_unstable();
     let ascending = found.windows(2).all(|two| two[0].0.members[0] < two[1].0.members[0]);
@@ -118,7 +126,7 @@ pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
     if !(reader.numbers.is_empty() && ascending && whole && stars.windows(2).all(|two| two[0] < two[1])) {
         return Err(wrong());
     }
-    Ok((found, touching))
+    Ok((found, recorded))
 }
 
 fn wrong() -> Error {
@@ -153,18 +161,20 @@ impl Reader<'_> {
         u32::try_from(word).ok().filter(|&star| (star as usize) < self.stars).ok_or_else(wrong)
     }
 
-    /// Reads the stars that touch, at the end.
-    fn touching(&mut self) -> Result<Vec<[u32; 2]>> {
+    /// Reads the stars whose events were recorded, at the end.
+    fn recorded(&mut self) -> Result<Recorded> {
         if self.words.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Recorded::default());
         }
-        let [_, count] = self.words()?;
-        let (pairs, rest) = self.words.as_chunks::<2>();
-        let mut found = Vec::with_capacity(pairs.len());
-        for [a, b] in pairs {
-            found.push([self.star(*a)?, self.star(*b)?]);
+        let [_, pairs] = self.words()?;
+        let mut stars = Vec::with_capacity(self.words.len());
+        for word in std::mem::take(&mut self.words) {
+            stars.push(self.star(*word)?);
         }
-        if pairs.len() as u64 == count && rest.is_empty() && found.is_sorted() { Ok(found) } else { Err(wrong()) }
+        let count = usize::try_from(pairs).ok().and_then(|pairs| pairs.checked_mul(2));
+        let (touching, escaped) = count.and_then(|count| stars.split_at_checked(count)).ok_or_else(wrong)?;
+        let found = Recorded { touching: touching.as_chunks().0.to_vec(), escaped: escaped.to_vec() };
+        if found.touching.is_sorted() && found.escaped.is_sorted() { Ok(found) } else { Err(wrong()) }
     }
 
     fn few(&mut self) -> Result<Few> {
@@ -201,8 +211,7 @@ impl Reader<'_> {
         }
         let matrix = |numbers: [f64; 9]| Matrix3::from_column_slice(&numbers);
         if flags & 2 == 2 {
-            let ([from], tide, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);
-            group.far = Some(Far { from: Time(from), tide: matrix(tide), change: matrix(change) });
+            group.far = Some(Far { tide: matrix(self.numbers()?) });
         }
         if flags & 4 == 4 {
             let ([time], moments, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);

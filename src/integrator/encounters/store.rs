@@ -1,12 +1,13 @@
 //! State of the stars, from that of the units and of the subsystems.
 
 use super::coupled::Subsystems;
+use super::state::Recorded;
 use super::{bodies, state};
 use crate::error::Result;
 use crate::particles::{Particles, Vec3};
 
-/// Stores the state of all stars in `p`, and that of the subsystems and of the stars that touch.
-pub fn store(own: &Particles, subsystems: &Subsystems, touching: &[[u32; 2]], p: &mut Particles) -> Result<()> {
+/// Stores the state of all stars in `p`, that of the subsystems, and the stars whose events were recorded.
+pub fn store(own: &Particles, subsystems: &Subsystems, recorded: &Recorded, p: &mut Particles) -> Result<()> {
     let (units, clock) = (&subsystems.units, &subsystems.clock);
     for (unit, &star) in units.stars.iter().enumerate() {
         let mut row = |i: usize, x: Vec3, v: Vec3| {
@@ -25,6 +26,6 @@ pub fn store(own: &Particles, subsystems: &Subsystems, touching: &[[u32; 2]], p:
         }
     }
     let places = subsystems.groups.iter().map(|group| (group, units.of_star(group.members[0])));
-    p.subsystems = state::encode(places, own, touching);
+    p.subsystems = state::encode(places, own, recorded);
     Ok(())
 }

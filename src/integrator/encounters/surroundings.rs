@@ -1,14 +1,9 @@
 //! Tidal field around a particle: the strongest neighbour, and the sum of all others.
 
+use super::columns::{self, Column, FAR, LANES, Place, Potential, Sum, Tide, Weights, Within};
 use crate::gravity::predict;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
-
-/// Number of partial sums, which fixes the order of the additions for any width of vector units.
-const LANES: usize = 8;
-
-/// Number of particles that are looked at together in a search.
-const SEARCHED: usize = 16;
 
 /// Tidal field at a particle in units of G: m/r³ of each other one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,12 +20,12 @@ pub struct Surroundings {
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
     now: Option<Time>,
-    mass: Vec<f64>,
+    mass: Column,
     /// Cube roots of the masses.
-    root: Vec<f64>,
-    place: [Vec<f64>; 3],
-    speed: Vec<f64>,
-    weight: Vec<f64>,
+    root: Column,
+    place: Place,
+    speed: Column,
+    weight: Column,
 }
 
 /// Bounds of a search for particles that may come near.
@@ -57,84 +52,90 @@ impl Positions {
         if self.now == Some(now) {
             return;
         }
-        let Self { mass, root, place: [x, y, z], speed, .. } = self;
-        [&mut *x, &mut *y, &mut *z].into_iter().for_each(Vec::clear);
-        mass.resize(p.len(), 0.0);
-        root.resize(p.len(), 0.0);
-        for ((mass, root), new) in mass.iter_mut().zip(root).zip(&p.mass).filter(|((mass, _), new)| **mass != **new) {
-            (*mass, *root) = (*new, cube_root(*new));
-        }
+        let rows = p.len().div_ceil(LANES);
+        let Self { mass, root, place, speed, weight, .. } = self;
+        [&mut *mass, root, speed, weight].into_iter().for_each(|column| column.resize(rows, [0.0; LANES]));
+        place.iter_mut().for_each(|column| column.resize(rows, [FAR; LANES]));
         for i in 0..p.len() {
+            let (row, lane) = (i / LANES, i % LANES);
+            if mass[row][lane] != p.mass[i] {
+                (mass[row][lane], root[row][lane]) = (p.mass[i], cube_root(p.mass[i]));
+            }
             let (pos, _) = at(p, i, clock, now);
-            x.push(pos.x);
-            y.push(pos.y);
-            z.push(pos.z);
+            place.iter_mut().zip(&pos).for_each(|(column, x)| column[row][lane] = *x);
+            speed[row][lane] = p.vel[i].norm_squared().sqrt();
         }
-        speed.clear();
-        speed.extend(p.vel.iter().map(|v| v.norm_squared().sqrt()));
-        self.weight.resize(p.len(), 0.0);
+        for lane in p.len()..rows * LANES {
+            let lane = (lane / LANES, lane % LANES);
+            [&mut *mass, root, speed].into_iter().for_each(|column| column[lane.0][lane.1] = 0.0);
+            place.iter_mut().for_each(|column| column[lane.0][lane.1] = FAR);
+        }
         self.now = Some(now);
+    }
+
+    /// Returns the masses.
+    pub fn mass(&self) -> &Column {
+        &self.mass
+    }
+
+    /// Returns the position of particle `i`.
+    pub fn of(&self, i: usize) -> Vec3 {
+        self.place_of(i).into()
+    }
+
+    fn place_of(&self, i: usize) -> [f64; 3] {
+        self.place.each_ref().map(|column| column[i / LANES][i % LANES])
+    }
+
+    /// Returns the potential at particle `i` of others with these masses.
+    pub fn potential(&self, i: usize, mass: &Column) -> f64 {
+        -columns::run(Potential { mass, place: &self.place, from: self.place_of(i) })
+    }
+
+    /// Returns the derivatives of the acceleration at particle `i` by all others: xx, yy, zz, xy, xz, yz.
+    pub fn tide(&self, i: usize) -> [f64; 6] {
+        columns::run(Tide { mass: &self.mass, place: &self.place, from: self.place_of(i), but: i })
     }
 
     /// Calls `found` for all particles, ascending, that may come near particle `i`, by a bound of their motion, and with the
     /// distance that counts.
     pub fn within(&self, i: usize, reach: Reach, mut found: impl FnMut(usize, f64)) {
-        let Self { root, place: [x, y, z], speed, .. } = self;
-        let (x0, y0, z0, slack) = (x[i], y[i], z[i], reach.time * (speed[i] + reach.speed));
-        let distance = |k: usize| reach.distance * root[k].max(reach.least);
-        let is_within = |k: usize| {
-            let (x, y, z) = (x[k] - x0, y[k] - y0, z[k] - z0);
-            let most = distance(k) + (slack + reach.time * speed[k]);
-            x * x + y * y + z * z < most * most
-        };
-        let n = x.len();
-        let mut begin = 0;
-        while begin < n {
-            let end = n.min(begin + SEARCHED);
-            // Without branches, for the compiler's vector code: most parts have none.
-            if (begin..end).fold(false, |any, k| any | is_within(k)) {
-                (begin..end).filter(|&k| k != i && is_within(k)).for_each(|k| found(k, distance(k)));
-            }
-            begin = end;
+        let Self { root, place, speed, .. } = self;
+        let Reach { distance: factor, least, time, .. } = reach;
+        let slack = time * (speed[i / LANES][i % LANES] + reach.speed);
+        let each = Within { root, place, speed, from: self.place_of(i), factor, least, slack, time };
+        for row in columns::run(each) {
+            let (distance, is_within) = each.row(row);
+            let lanes = (0..LANES).filter(|&lane| is_within[lane] && row * LANES + lane != i);
+            lanes.for_each(|lane| found(row * LANES + lane, distance[lane]));
         }
     }
 
     /// Returns the strongest of those that the last call of [`around`](Self::around) or of this has not returned, and its
     /// m/r³.
     pub fn next(&mut self) -> (usize, f64) {
-        let strongest = strongest(&self.weight);
-        (strongest, std::mem::replace(&mut self.weight[strongest], 0.0))
+        let strongest = self.weight.as_flattened().iter().copied().fold(0.0, f64::max);
+        self.take(strongest)
+    }
+
+    /// Takes out the first of this weight.
+    fn take(&mut self, most: f64) -> (usize, f64) {
+        let weight = self.weight.as_flattened_mut();
+        let place = weight.iter().position(|weight| *weight == most).unwrap_or(0);
+        (place, std::mem::replace(&mut weight[place], 0.0))
     }
 
     /// Returns the surroundings of particle `i`; [`None`] if there is no other one with a mass.
     pub fn around(&mut self, i: usize) -> Option<Surroundings> {
-        let Self { mass, place: [x, y, z], weight, .. } = self;
-        let (x0, y0, z0) = (x[i], y[i], z[i]);
-        let columns = mass.iter().zip(&*x).zip(&*y).zip(&*z);
-        for (weight, (((mass, x), y), z)) in weight.iter_mut().zip(columns) {
-            let (x, y, z) = (x - x0, y - y0, z - z0);
-            let r2 = x * x + y * y + z * z;
-            *weight = mass / (r2 * r2.sqrt());
-        }
-        weight[i] = 0.0;
-        let strongest = strongest(weight);
-        let most = std::mem::replace(&mut weight[strongest], 0.0);
+        let from = self.place_of(i);
+        let Self { mass, place, weight, .. } = self;
+        let most = columns::run(Weights { mass, place, from, but: i, weight });
         if most == 0.0 {
             return None;
         }
-        let mut sums = [0.0; LANES];
-        let (whole, rest) = weight.as_chunks::<LANES>();
-        for weights in whole {
-            sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
-        }
-        sums.iter_mut().zip(rest).for_each(|(sum, weight)| *sum += weight);
-        Some(Surroundings { strongest, weight: most, rest: sums.iter().sum() })
+        let (strongest, weight) = self.take(most);
+        Some(Surroundings { strongest, weight, rest: columns::run(Sum(&self.weight)) })
     }
-}
-
-/// Returns the place of the largest number, of equal ones the first.
-fn strongest(weight: &[f64]) -> usize {
-    (0..weight.len()).fold(0, |best, k| if weight[k] > weight[best] { k } else { best })
 }
 
 /// Returns position and velocity of particle `i` predicted to `now`.

@@ -8,38 +8,35 @@ use crate::particles::Vec3;
 use crate::time::{Clock, Time};
 use nalgebra::Matrix3;
 
-/// Tidal field of those that do not feel the members, or not fully, to the first order in place and time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Tidal field of those that do not feel the members, or not fully, to the first order in place. It holds from one step
+/// of the centre of mass to the next, so that the motion in it has an energy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Far {
-    /// Moment.
-    pub from: Time,
     /// Derivatives of the acceleration by the place.
     pub tide: Matrix3<f64>,
-    /// Their derivatives by the time.
-    pub change: Matrix3<f64>,
 }
 
 impl Far {
-    /// Adds a body at relative position `r` with relative velocity `v`.
-    pub fn add(&mut self, mass: f64, r: Vec3, v: Vec3) {
-        // m (3 r rᵀ / r² − 1) / r³ and its derivative; both are symmetric.
+    /// Creates a tidal field with these derivatives: xx, yy, zz, xy, xz, yz.
+    pub fn new([xx, yy, zz, xy, xz, yz]: [f64; 6]) -> Self {
+        Self { tide: Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) }
+    }
+
+    /// Adds a body at relative position `r`.
+    pub fn add(&mut self, mass: f64, r: Vec3) {
+        // m (3 r rᵀ / r² − 1) / r³, which is symmetric.
         let r2 = r.norm_squared();
         let m_r3 = mass / (r2 * r2.sqrt());
-        let (per_r2, rv) = (3.0 * m_r3 / r2, r.dot(&v) / r2);
-        let along = r * (per_r2 * 5.0 * rv);
+        let per_r2 = 3.0 * m_r3 / r2;
         for i in 0..3 {
             for k in 0..=i {
                 let tide = per_r2 * r[i] * r[k];
-                let change = per_r2 * (r[i] * v[k] + v[i] * r[k]) - along[i] * r[k];
                 self.tide[(i, k)] += tide;
-                self.change[(i, k)] += change;
                 if i != k {
                     self.tide[(k, i)] += tide;
-                    self.change[(k, i)] += change;
                 }
             }
             self.tide[(i, i)] -= m_r3;
-            self.change[(i, i)] += 3.0 * rv * m_r3;
         }
     }
 }
@@ -56,8 +53,8 @@ pub struct Tides<'a> {
     pub here: usize,
     /// Units on the list with squares of their outer radii.
     pub near: Vec<(usize, f64)>,
-    /// Far field, and how long before the begin it was that.
-    pub far: Option<(Far, f64)>,
+    /// Far field.
+    pub far: Option<Far>,
 }
 
 impl Tide for Tides<'_> {
@@ -69,9 +66,8 @@ impl Tide for Tides<'_> {
             predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt).0
         };
         acc.fill(Vec3::zeros());
-        if let Some((far, since)) = self.far {
-            let tide = far.tide + far.change * (since + time);
-            acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = tide * offset);
+        if let Some(far) = self.far {
+            acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = far.tide * offset);
         }
         let centre = place(self.here);
         for &(k, outer2) in &self.near {

@@ -34,6 +34,24 @@ impl<S: HermiteScheme> BlockHermite<S> {
         Ok(())
     }
 
+    /// Gives some particles, ascending, which stand at `now`, forces anew.
+    pub(in crate::integrator) fn evaluate_at(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        index: Vec<u32>,
+        now: Time,
+    ) -> Result<()> {
+        self.block = index;
+        self.predict_targets(p, 0..self.block.len(), |_| 0.0);
+        self.evaluate(p, f, now)?;
+        for (k, i) in self.block.iter().map(|&i| i as usize).enumerate() {
+            (p.acc[i], p.jerk[i], p.pot[i]) = (self.forces.acc[k], self.forces.jerk[k], self.forces.pot[k]);
+            p.time[i] = now;
+        }
+        f.update(p, &self.block)
+    }
+
     /// Gives some particles, ascending, which begin at `now`, forces and first steps.
     pub(in crate::integrator) fn begin_at(
         &mut self,
@@ -42,17 +60,13 @@ impl<S: HermiteScheme> BlockHermite<S> {
         index: Vec<u32>,
         now: Time,
     ) -> Result<()> {
-        self.block = index;
-        let (n, mut moved) = (self.block.len(), Moved::default());
+        self.evaluate_at(p, f, index, now)?;
         let nu = match self.scheme.first_step() {
             FirstStep::FromJerk(nu) | FirstStep::Measured(nu) => nu,
         };
-        self.predict_targets(p, 0..n, |_| 0.0);
-        self.evaluate(p, f, now)?;
-        for k in 0..n {
+        let mut moved = Moved::default();
+        for k in 0..self.block.len() {
             let i = self.block[k] as usize;
-            (p.acc[i], p.jerk[i], p.pot[i]) = (self.forces.acc[k], self.forces.jerk[k], self.forces.pot[k]);
-            p.time[i] = now;
             let pot = p.pot[i].abs() + self.forces.external.get(k).map_or(0.0, |pot| pot.abs());
             let wanted = initial(nu, p.acc[i].norm(), p.jerk[i].norm(), pot);
             let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
@@ -60,6 +74,6 @@ impl<S: HermiteScheme> BlockHermite<S> {
         }
         self.check(p, now, moved)?;
         self.scheduler.reschedule(&p.step, &self.block);
-        f.update(p, &self.block)
+        Ok(())
     }
 }

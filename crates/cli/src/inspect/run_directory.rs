@@ -110,9 +110,13 @@ impl<'a> Contents<'a> {
 
     /// Returns a value of the last row of the diagnostics.
     fn last_row(&self, column: &str) -> Option<f64> {
+        self.in_row(column, |rows| rows.checked_sub(1))
+    }
+
+    /// Returns a value of the row of the diagnostics whose number, of all rows, is `row`.
+    fn in_row(&self, column: &str, row: impl Fn(u64) -> Option<u64>) -> Option<f64> {
         let (_, tail) = self.journals.iter().find(|(journal, _)| *journal == Journal::Diagnostics)?;
-        let last = tail.rows().checked_sub(1)?;
-        let rows = tail.read(last, 1, 1, |name| name == column).ok()?;
+        let rows = tail.read(row(tail.rows())?, 1, 1, |name| name == column).ok()?;
         rows.table.columns.first()?.values.numbers()?.last()
     }
 
@@ -126,6 +130,19 @@ impl<'a> Contents<'a> {
         let checkpoint = self.newest_checkpoint().map(|header| header.run.time());
         let times = [self.number("time"), self.last_row("time"), snapshot, checkpoint];
         times.into_iter().flatten().reduce(f64::max)
+    }
+
+    /// Describes the number of particles at the latest time, and that at the start where mergers or escapers have changed it.
+    fn particles(&self) -> String {
+        let [first, last] = self.ends.each_ref().map(|end| end.as_ref().map(|header| (header.time, header.n as f64)));
+        let checkpoint = self.newest_checkpoint().map(|header| (header.run.time(), header.n as f64));
+        let row = self.last_row("time").zip(self.last_row("particles"));
+        let latest = [last, checkpoint, row].into_iter().flatten().reduce(|a, b| if b.0 > a.0 { b } else { a });
+        let Some((time, now)) = latest else { return "not known: no snapshot and no checkpoint".into() };
+        match self.in_row("particles", |_| Some(0)).or(first.map(|(_, n)| n)) {
+            Some(before) if before != now => format!("{now} at {}, {before} at the start", self.time(time)),
+            _ => now.to_string(),
+        }
     }
 
     /// Adds name, state, time, particles, units, settings, errors.
@@ -142,9 +159,7 @@ impl<'a> Contents<'a> {
             }
             None => page.line("time", format!("nothing of {end}")),
         }
-        let first = self.ends[0].as_ref();
-        let n = first.map(|header| header.n).or_else(|| self.newest_checkpoint().map(|header| header.n));
-        page.line("particles", n.map_or("not known: no snapshot and no checkpoint".into(), |n| n.to_string()));
+        page.line("particles", self.particles());
         page.line("units", self.units().describe());
         let [integrator, _] = config.describe_integrator();
         page.line("integrator", integrator);

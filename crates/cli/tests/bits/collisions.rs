@@ -5,7 +5,7 @@ use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
 use std::fs;
 use tisane_io::checkpoint;
-use tisane_io::table;
+use tisane_io::table::{self, Values};
 
 /// Cluster of 80 systems, half of them binaries, of large stars, inside a narrow limit.
 const CLUSTER: &str = "[run]\nname = \"r\"\nt_end = 0.5\n\
@@ -89,8 +89,14 @@ fn the_files_agree_on_what_was_taken_out() {
     let summary = summary(&folder.path("o"));
     assert_eq!((summary["n"].as_f64(), summary["relative_energy_error"].as_f64()), (Some(n), Some(error)));
     assert!(column("momentum_drift").last().unwrap() < 1e-6 && column("centre_of_mass_drift").last().unwrap() < 1e-6);
-    folder.tisane(&["inspect", "o"]).exits(0).says(&[&format!("stars {}", stars.rows())]);
+    let numbers = format!("particles {n} at 0.5 T, 120 at the start");
+    folder.tisane(&["inspect", "o"]).exits(0).says(&[&format!("stars {}", stars.rows()), &numbers]);
     folder.tisane(&["inspect", "o/stars.hdf5"]).exits(0).says(&["tisane stars", "removed_energy"]);
+    folder.tisane(&["plot", "o", "-q", "--theme", "light"]).exits(0);
+    let page = fs::read_to_string(folder.path("o/plots/report.html")).unwrap();
+    for part in ["<h2 id=\"subsystems\">", "subsystems-light-panel-4", "Removed by mergers and escapes"] {
+        assert!(page.contains(part), "{part}");
+    }
     // The radii of the end are those of the volumes; a new run takes them from the snapshot.
     let file = crate::hdf::open(folder.path("o/snapshots/snapshot_0008.hdf5"));
     let radii = file.dataset("PartType4/Radius").unwrap().read_raw::<f64>().unwrap();
@@ -100,6 +106,25 @@ fn the_files_agree_on_what_was_taken_out() {
                 [encounters]\n[collisions]\naction = \"record\"\nradii = \"input\"\n";
     folder.write("more.toml", more);
     folder.tisane(&["run", "more.toml", "-q", "--output", "s"]).exits(0);
+}
+
+#[test]
+fn recorded_escapers_stay_in_the_run() {
+    let folder = Folder::new(&CLUSTER.replace("radius = 1.0\n", "half_mass_radii = 1.5\naction = \"record\"\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let rows = table::read_csv(&folder.path("o/stars.csv")).unwrap();
+    let Values::Text(events) = &rows.column("event").unwrap().values else { panic!("no text") };
+    let mergers = events.iter().filter(|event| *event == "merge").count();
+    assert!(mergers > 3 && mergers < events.len(), "{events:?}");
+    assert_eq!(summary(&folder.path("o"))["n"].as_u64(), Some(120 - mergers as u64));
+    // Rows of one moment are in the order of the ids.
+    let [time, id, removed] = ["time", "id", "removed_energy"].map(|name| rows.numbers(name).unwrap());
+    let escapes: Vec<usize> = (0..events.len()).filter(|&k| events[k] == "escape").collect();
+    assert!(escapes.windows(2).all(|two| (time.at(two[0]), id.at(two[0])) < (time.at(two[1]), id.at(two[1]))));
+    assert!(escapes.iter().all(|&k| removed.at(k) == 0.0));
+    // The same stars are not recorded again after a change of the radius, and those that are taken out now are.
+    folder.tisane(&["resume", "o", "-q", "--t-end", "1", "--set", "escapers.action=remove"]).exits(0);
+    assert!(summary(&folder.path("o"))["n"].as_u64() < Some(120 - mergers as u64));
 }
 
 #[test]

@@ -103,12 +103,16 @@ fn f64_ends_in_one_state() {
     every_way(Precision::F64);
 }
 
-/// Only then does a hash say something of the mode: but `f64-fast`, which on the CPU is `f64`, each has a state of its
-/// own.
+/// Only then does a hash say something of the mode: but `f64-fast`, which on the CPU is `f64`, and two modes that differ
+/// where there are more units than one bag holds, each has a state of its own.
 #[test]
 fn modes_schemes_and_systems_end_in_different_states() {
-    let mut hashes: Vec<_> =
-        jobs().iter().filter(|job| job.precision != Precision::F64Fast).map(Job::expected).collect();
+    let is_other = |job: &&Job| match job.precision {
+        Precision::F64Fast => true,
+        Precision::F32Chamomile => job.system == System::Hierarchies,
+        _ => false,
+    };
+    let mut hashes: Vec<_> = jobs().iter().filter(|job| !is_other(job)).map(Job::expected).collect();
     let all = hashes.len();
     hashes.sort_unstable();
     hashes.dedup();

@@ -4,6 +4,7 @@
 use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
 use std::fs;
+use tisane::force::precision::Precision;
 use tisane_io::checkpoint;
 use tisane_io::table::{self, Numbers, Table};
 
@@ -59,6 +60,22 @@ fn a_stop_and_a_resume_change_no_bit() {
         folder.tisane(&["resume", "o", "-q"]).exits(0);
         assert_eq!(state(&folder), state(&whole), "after {blocks} block steps");
         outcome.assert_same(&Outcome::read(&folder.path("o")), blocks);
+    }
+}
+
+/// Not even an empty journal, or a shortest step that is shorter.
+#[test]
+fn a_perturbation_of_zero_is_no_section() {
+    let small = "[run]\nname = \"r\"\nt_end = 0.25\n[initial.plummer]\nn = 64\n";
+    for more in ["", "[softening]\nepsilon = 0.01\n", "[integrator.leapfrog]\ndt = \"1/256\"\n"] {
+        let outcome = |text: &str| {
+            let folder = Folder::new(text);
+            folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+            assert!(!folder.path("o/encounters.csv").exists());
+            Outcome::read(&folder.path("o"))
+        };
+        let without = outcome(&format!("{small}{more}"));
+        outcome(&format!("{small}{more}[encounters]\nperturbation = 0\n")).assert_same(&without, more);
     }
 }
 
@@ -131,4 +148,38 @@ fn binaries_cost_no_energy() {
     let error = summary["relative_energy_error"].as_f64().unwrap();
     assert!(error.abs() < 1e-7, "{error:e}");
     assert!(summary["block_steps"].as_u64().unwrap() < 200_000, "no step follows the closest binary");
+}
+
+/// Subsystems move in f64 in every mode; a mode computes the forces between units, which the audit compares.
+#[test]
+fn every_mode_has_subsystems_with_its_own_error() {
+    let bound = |precision| match precision {
+        Precision::F32Direct | Precision::F32Chamomile | Precision::F32Kahan => 1e-5,
+        Precision::Mixed | Precision::DoubleFloat => 1e-6,
+        Precision::F64Fast | Precision::F64 => 5e-7,
+    };
+    for precision in Precision::ALL {
+        let mode = precision.name();
+        let set = format!("force.precision=\"{mode}\"");
+        let (folder, whole) = run(&["--set", &set, "--threads", "1"]);
+        let rows = table::read_csv(&folder.path("o/diagnostics.csv")).unwrap();
+        let last = |name: &str| column(&rows, name).last().unwrap();
+        let error = last("outer_energy_error");
+        assert!(error.abs() < bound(precision), "{mode}: {error:e}");
+        assert!(last("subsystems") > 20.0, "{mode}");
+        let (audited, worst) = (last("audit_sample"), last("audit_acceleration_max"));
+        if precision.in_f64() {
+            assert_eq!(audited, 0.0, "{mode}");
+        } else {
+            assert!((80.0..120.0).contains(&audited), "{mode}: {audited} units of 120 stars");
+            assert!(worst > 0.0 && worst < precision.audit_limit(), "{mode}: {worst:e}");
+        }
+        // Stopped, and resumed on other threads.
+        let folder = Folder::new(CLUSTER);
+        let limit = ["--set", "limits.block_steps=150", "--threads", "3"];
+        folder.tisane(&[&["run", "run.toml", "-q", "--output", "o", "--set", &set], &limit[..]].concat()).exits(3);
+        folder.lift_block_limit("o");
+        folder.tisane(&["resume", "o", "-q"]).exits(0);
+        whole.assert_same(&Outcome::read(&folder.path("o")), mode);
+    }
 }

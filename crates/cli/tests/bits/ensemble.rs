@@ -88,6 +88,36 @@ fn members_have_the_bits_of_the_same_runs_alone() {
 }
 
 #[test]
+fn members_with_subsystems_have_the_bits_of_the_same_runs_alone() {
+    let alone = "[run]\nname = \"e\"\nt_end = 1.0\n[initial.plummer]\nn = 48\n\
+                 [initial.binaries]\nfraction = 0.5\na_min = 1e-4\na_max = 0.02\n[encounters]\n\
+                 [output]\ndirectory = \"e\"\ninterval = 0.25\n";
+    let folder = Folder::new(&format!("{alone}[ensemble]\nrealisations = 4\nsnapshots = \"end\"\nseries = true\n"));
+    folder.write("alone.toml", alone);
+    folder.tisane(&["run", "run.toml", "--threads", "2"]).exits(0).says(&["4 of 4 have ended: 4 finished"]);
+    let hashes = texts(&members(&folder.path("e")), "state_sha256");
+    for (hash, seed) in hashes.iter().zip(1..) {
+        let (set, output) = (format!("initial.plummer.seed={seed}"), format!("alone-{seed}"));
+        folder.tisane(&["run", "alone.toml", "-q", "--output", &output, "--set", &set]).exits(0);
+        assert_eq!(summary(&folder.path(&output))["state_sha256"], *hash, "seed {seed}");
+    }
+    let file = crate::hdf::open(folder.path("e/snapshots/member_000003_0000.hdf5"));
+    assert!(file.group("Subsystems").is_ok_and(|group| !group.is_empty()), "subsystems of the end");
+    // Stopped again and again, with subsystems in the states of the members.
+    let run = ["run", "run.toml", "--output", "stopped", "--time-limit", "10ms", "--threads", "1"];
+    let mut code = folder.tisane(&run).code;
+    assert_eq!(code, 3, "the members were over before the limit");
+    while code == 3 {
+        code = folder.tisane(&["resume", "stopped", "--time-limit", "100ms"]).code;
+    }
+    assert_eq!(code, 0);
+    assert!(rows(&folder.path("stopped")) == rows(&folder.path("e")), "stopped");
+    folder.write("run.toml", format!("{alone}[escapers]\nradius = 9.0\n[ensemble]\nrealisations = 4\n"));
+    let said = folder.tisane(&["run", "run.toml", "--overwrite"]);
+    said.exits(2).says(&["members of an ensemble cannot have [escapers] yet"]);
+}
+
+#[test]
 fn threads_stops_and_kills_change_no_row() {
     let folder = Folder::new(CONFIG);
     // Together they take longer than the limits and pauses below.

@@ -51,10 +51,11 @@ fn provenance() -> Provenance {
 }
 
 fn write(path: &Path, p: &Particles) {
-    let (now, field, units, provenance) = (Time::from_dt_max(3), field(p), units(), provenance());
-    let clock = &CLOCK;
-    let s =
-        Snapshot { particles: p, field: &field, subsystems: &[], now, clock, units: &units, provenance: &provenance };
+    write_with(path, (p, &field(p)), Time::from_dt_max(3), &provenance());
+}
+
+fn write_with(path: &Path, (particles, field): (&Particles, &Field), now: Time, provenance: &Provenance) {
+    let s = Snapshot { particles, field, subsystems: &[], now, clock: &CLOCK, units: &units(), provenance };
     snapshot::write(path, &s).unwrap();
 }
 
@@ -70,18 +71,7 @@ fn forces_are_those_where_the_particles_stand() {
     let mut elsewhere = p.clone();
     elsewhere.acc.fill(Vec3::repeat(f64::NAN));
     elsewhere.pot.fill(f64::NAN);
-    let (now, field, units, provenance) = (Time::from_dt_max(3), field(&p), units(), provenance());
-    let clock = &CLOCK;
-    let s = Snapshot {
-        particles: &elsewhere,
-        field: &field,
-        subsystems: &[],
-        now,
-        clock,
-        units: &units,
-        provenance: &provenance,
-    };
-    snapshot::write(&path, &s).unwrap();
+    write_with(&path, (&elsewhere, &field(&p)), Time::from_dt_max(3), &provenance());
     let s = snapshot::read(&path).unwrap();
     assert_eq!(s.acc, p.acc.iter().map(|a| a.map(|x| x * 256.0)).collect::<Vec<_>>());
     assert_eq!(s.pot, p.pot.iter().map(|x| x * 64.0).collect::<Vec<_>>());
@@ -117,19 +107,8 @@ fn the_same_state_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = ["a", "b"].map(|name| {
         let path = dir.path().join(name);
-        let (units, provenance) = (units(), Provenance { created: "then".into(), ..provenance() });
-        let (now, particles, clock) = (Time(0), particles(50), &CLOCK);
-        let field = field(&particles);
-        let s = Snapshot {
-            particles: &particles,
-            field: &field,
-            subsystems: &[],
-            now,
-            clock,
-            units: &units,
-            provenance: &provenance,
-        };
-        snapshot::write(&path, &s).unwrap();
+        let (particles, provenance) = (particles(50), Provenance { created: "then".into(), ..provenance() });
+        write_with(&path, (&particles, &field(&particles)), Time(0), &provenance);
         fs::read(path).unwrap()
     });
     assert!(bytes[0] == bytes[1]);

@@ -30,6 +30,7 @@ fn layout(path: &Path) -> File {
         put(&group, name, &[3], &values);
     }
     put(&group, "id", &[3], &[30i32, 10, 20]);
+    put(&group, "radius", &[3], &[0.5f32, 0.0, 0.25]);
     put(&group, "transposed", &[3, 4], &[0.0f64; 12]);
     put(&group, "flat", &[9], &[0.0f64; 9]);
     put(&group, "flag", &[3], &[true, false, true]);
@@ -74,7 +75,11 @@ fn numbers_of_any_type_are_read_from_tables_and_from_columns() {
     let columns = r#"["snap/particle/x", "snap/particle/y", "snap/particle/z"]"#;
     let three = ONE.replace("\"/snap/particle/pos\"", columns).replace(" }", ", id = \"snap/particle/id\" }");
     let state = read(|_| (), &named(&three)).expect("a good file");
-    assert_eq!(state.particles, Particles { id: vec![30, 10, 20], ..expected });
+    let expected = Particles { id: vec![30, 10, 20], ..expected };
+    assert_eq!(state.particles, expected);
+    let radii = three.replace(" }", ", radius = \"snap/particle/radius\" }");
+    let state = read(|_| (), &named(&radii)).expect("a good file");
+    assert_eq!(state.particles, Particles { radius: vec![0.5, 0.0, 0.25], ..expected });
 }
 
 #[test]
@@ -112,6 +117,7 @@ fn what_is_wrong_with_a_dataset_is_told_with_what_to_do() {
         (with(|d| d.mass = "snap/particle/flag".into()), &["/snap/particle/flag: expected numbers, found bool"]),
         (with(|d| d.mass = "snap/particle/pos".into()), &["expected 3 rows of 1, found shape [3, 3]"]),
         (with(|d| d.id = Some("snap/particle/x".into())), &["/snap/particle/x: expected integers"]),
+        (with(|d| d.radius = Some("snap/particle/pos".into())), &["expected 3 rows of 1, found shape [3, 3]"]),
         (
             with(|d| d.id = Some("snap/particle/ids".into())),
             &["/snap/particle/ids: no such dataset", "snap/particle/id"],

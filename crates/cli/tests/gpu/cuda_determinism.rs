@@ -108,7 +108,7 @@ fn on_gpu(job: &Job, choice: ShapeChoice) -> Engines {
     };
     let width = Width::choose().unwrap();
     let auditor = cpu::engine(Precision::F64, job.epsilon(), job.clock(), width);
-    Engines { kind: EngineKind::Cuda, ..engines(job, propagator, Some(auditor)) }
+    Engines { kind: EngineKind::Cuda, ..engines(propagator, Some(auditor)) }
 }
 
 /// How many launch shapes there are with the engine's own choice; none without a GPU, if there need not be one.
@@ -173,7 +173,7 @@ fn every_mode_ends_in_one_state_by_the_hermite_scheme() {
 
 #[test]
 fn subsystems_end_in_one_state() {
-    every_way(Precision::F64, Scheme::Encounters);
+    modes().into_iter().for_each(|precision| every_way(precision, Scheme::Encounters));
 }
 
 #[test]

@@ -292,14 +292,18 @@ fn the_reference_shows_the_defaults() {
     let text = fs::read_to_string(repository().join("configs/reference.toml")).unwrap();
     let required = schema_keys().1;
     let mut whole = reference_with_defaults(&text);
-    // Subsystems exclude an ensemble and softening.
+    // Subsystems exclude softening; collisions and escapers exclude an ensemble.
     let encounters = whole.remove("encounters").unwrap();
     let small = |encounters: &str| {
         format!("[run]\nname = \"r\"\nt_end = 1.0\n[initial.plummer]\nn = 8\n[encounters]\n{encounters}")
     };
     assert_eq!(read(&small("")).config, read(&small(&encounters.as_table().unwrap().to_string())).config);
     for name in ["collisions", "escapers"] {
-        let section = toml::Table::from_iter([(name.to_owned(), whole.remove(name).unwrap())]);
+        let mut section = whole.remove(name).unwrap();
+        if name == "escapers" {
+            section.as_table_mut().unwrap().insert("half_mass_radii".to_owned(), 20.0.into());
+        }
+        let section = toml::Table::from_iter([(name.to_owned(), section)]);
         assert_round_trip(&read(&small(&section.to_string())));
     }
     let initial = whole["initial"].as_table().unwrap().clone();

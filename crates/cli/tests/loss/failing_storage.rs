@@ -2,6 +2,7 @@
 //! checkpoint and complete files. A resumed run ends in the same state as an undisturbed one, as does a run that was
 //! configured to wait for space.
 
+use crate::configs::{SOFTENED, SUBSYSTEMS, seldom};
 use crate::mount;
 use crate::outcome;
 use crate::program;
@@ -19,43 +20,6 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use tisane_io::{checkpoint, directory, snapshot};
 
-const CONFIG: &str = r#"
-[run]
-name = "f"
-t_end = 0.5
-[initial.plummer]
-n = 200
-[initial.binaries]
-fraction = 0.2
-a_min = 0.003
-a_max = 0.01
-[softening]
-epsilon = "1/1024"
-[output]
-interval = "1/8"
-[cluster]
-encounter_radius = 8.0
-[checkpoint]
-interval = "1h"
-"#;
-/// Subsystems, which change from time to time.
-const ENCOUNTERS: &str = r#"
-[run]
-name = "f"
-t_end = 0.5
-[initial.plummer]
-n = 128
-seed = 2
-[initial.binaries]
-fraction = 0.6
-a_min = 1e-5
-a_max = 0.02
-[encounters]
-[output]
-interval = "1/8"
-[checkpoint]
-interval = "1h"
-"#;
 const RUN: [&str; 5] = ["run", "run.toml", "-q", "--output", "o"];
 const RESUME: [&str; 3] = ["resume", "o", "-q"];
 const WAIT: [&str; 2] = ["--set", "output.on_full=wait"];
@@ -79,11 +43,11 @@ const WRITTEN: [(&str, &str); 13] = [
 
 /// A run stopped between the first and the second output.
 fn begun(more: &[&str]) -> Folder {
-    begun_with(CONFIG, more)
+    begun_with(SOFTENED, more)
 }
 
-fn begun_with(config: &str, more: &[&str]) -> Folder {
-    let folder = Folder::new(config);
+fn begun_with(system: &str, more: &[&str]) -> Folder {
+    let folder = Folder::new(&seldom(system));
     folder.tisane(&[&RUN[..], &["--set", "limits.block_steps=100"], more].concat()).exits(3);
     folder.lift_block_limit("o");
     assert_eq!(directory::snapshot_numbers(&folder.path("o")).unwrap(), [0]);
@@ -91,11 +55,11 @@ fn begun_with(config: &str, more: &[&str]) -> Folder {
 }
 
 fn undisturbed() -> Outcome {
-    undisturbed_with(CONFIG)
+    undisturbed_with(SOFTENED)
 }
 
-fn undisturbed_with(config: &str) -> Outcome {
-    let folder = Folder::new(config);
+fn undisturbed_with(system: &str) -> Outcome {
+    let folder = Folder::new(&seldom(system));
     folder.tisane(&RUN).exits(0);
     Outcome::read(&folder.path("o"))
 }
@@ -176,7 +140,7 @@ fn a_run_whose_first_files_do_not_fit_is_begun_anew() {
         ("o/.checkpoint.hdf5.partial", "pwrite64"),
         ("o/snapshots/.snapshot_0000.hdf5.partial", "pwrite64"),
     ] {
-        let folder = Folder::new(CONFIG);
+        let folder = Folder::new(&seldom(SOFTENED));
         let inject = format!("{call}:error=ENOSPC");
         strace::spoilt(&folder, (&inject, file), &RUN).exits(5).says(&[&plain(file), "No space left on device"]);
         folder.tisane(&[&RUN[..], &["--overwrite"]].concat()).exits(0);
@@ -227,16 +191,16 @@ fn changes_of_subsystems_that_do_not_fit_are_written_later() {
     if !strace::is_here() {
         return;
     }
-    let expected = undisturbed_with(ENCOUNTERS);
+    let expected = undisturbed_with(SUBSYSTEMS);
     let file = "o/encounters.csv";
     for inject in ["write:error=ENOSPC:when=1..2", "write:error=ENOSPC:when=2..3"] {
-        let folder = begun_with(ENCOUNTERS, &WAIT);
+        let folder = begun_with(SUBSYSTEMS, &WAIT);
         let said = strace::spoilt(&folder, (inject, file), &["resume", "o"]).exits(0);
         said.says(&["encounters.csv", "waiting for space", "there is space again"]);
         expected.assert_same(&Outcome::read(&folder.path("o")), inject);
     }
     for (file, inject) in [(file, "write:error=ENOSPC"), ("o/.encounters.hdf5.partial", "pwrite64:error=ENOSPC")] {
-        let folder = begun_with(ENCOUNTERS, &[]);
+        let folder = begun_with(SUBSYSTEMS, &[]);
         let said = strace::spoilt(&folder, (inject, file), &RESUME).exits(5);
         said.says(&["cannot write", &plain(file), "No space left on device"]);
         assert_whole(&folder.path("o"));
@@ -250,7 +214,7 @@ fn a_slow_disk_changes_nothing() {
     if !strace::is_here() {
         return;
     }
-    let folder = Folder::new(CONFIG);
+    let folder = Folder::new(&seldom(SOFTENED));
     let slow = ["-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_exit=200000"];
     let began = Instant::now();
     finish(strace::command(&folder, &slow, &RUN)).exits(0);
@@ -319,7 +283,7 @@ fn a_full_file_system_ends_the_run_wherever_it_is_and_leaves_it_to_be_resumed() 
     let expected = undisturbed();
     let mut named = BTreeSet::new();
     for leave in [0, 16, 48, 80, 112, 160, 240, 320] {
-        let folder = Folder::new(CONFIG);
+        let folder = Folder::new(&seldom(SOFTENED));
         let Some(mount) = Mount::new(&folder.path("small"), "size=4M") else { return };
         let run = ["run", "run.toml", "-q", "--output", "small/o", "--set", "limits.block_steps=100"];
         folder.tisane(&run).exits(3);
@@ -372,7 +336,7 @@ fn waiting(folder: &Folder, filler: &Path) -> Child {
 
 #[test]
 fn a_run_waits_on_a_full_file_system_until_there_is_space() {
-    let folder = Folder::new(CONFIG);
+    let folder = Folder::new(&seldom(SOFTENED));
     let filler = folder.path("small/filler");
     let Some(mount) = Mount::new(&folder.path("small"), "size=4M") else { return };
     let mut child = waiting(&folder, &filler);
@@ -401,7 +365,7 @@ fn a_run_waits_on_a_full_file_system_until_there_is_space() {
 fn a_run_that_waits_for_space_is_stopped_by_a_signal_and_resumed() {
     let expected = undisturbed();
     for name in ["-TERM", "-INT"] {
-        let folder = Folder::new(CONFIG);
+        let folder = Folder::new(&seldom(SOFTENED));
         let filler = folder.path("small/filler");
         let Some(mount) = Mount::new(&folder.path("small"), "size=4M") else { return };
         let child = waiting(&folder, &filler);
@@ -421,7 +385,7 @@ fn a_run_that_waits_for_space_is_stopped_by_a_signal_and_resumed() {
 
 #[test]
 fn a_directory_removed_under_a_run_ends_it_and_is_not_made_again() {
-    let folder = Folder::new(&CONFIG.replace("t_end = 0.5", "t_end = 1000000.0").replace("1h", "10ms"));
+    let folder = Folder::new(&seldom(SOFTENED).replace("t_end = 0.5", "t_end = 1000000.0").replace("1h", "10ms"));
     let mut command = folder.command(&RUN);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while !folder.path("o/checkpoint.previous.hdf5").exists() {

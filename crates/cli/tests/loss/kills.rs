@@ -5,6 +5,7 @@
 //! SIGINT twice, by a limit of wall time, or halted and continued. A dozen kills in `cargo test`; hundreds by
 //! `scripts/check/endurance kills COUNT`.
 
+use crate::configs::{SOFTENED, SUBSYSTEMS, often};
 use crate::outcome;
 use crate::program;
 use outcome::{Outcome, assert_same_bytes_but_for_the_time};
@@ -17,54 +18,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tisane_io::lock::LOCK_FILE;
 use tisane_io::{checkpoint, directory, snapshot};
-
-/// Binaries and encounters for the journals of the cluster, and all outputs often.
-const CONFIG: &str = r#"
-[run]
-name = "kills"
-t_end = 0.5
-[initial.plummer]
-n = 256
-[initial.binaries]
-fraction = 0.2
-a_min = 0.003
-a_max = 0.01
-[softening]
-epsilon = "1/1024"
-[integrator.hermite4]
-dt_max = "1/32"
-[output]
-interval = "1/32"
-snapshot_interval = "1/16"
-[cluster]
-encounter_radius = 8.0
-[checkpoint]
-interval = "5ms"
-"#;
-
-/// Subsystems, and the journal of their changes.
-const ENCOUNTERS: &str = r#"
-[run]
-name = "kills"
-t_end = 0.5
-[initial.plummer]
-n = 128
-seed = 2
-[initial.binaries]
-fraction = 0.6
-a_min = 1e-5
-a_max = 0.02
-[encounters]
-[integrator.hermite4]
-dt_max = "1/32"
-[output]
-interval = "1/32"
-snapshot_interval = "1/16"
-[cluster]
-encounter_radius = 8.0
-[checkpoint]
-interval = "5ms"
-"#;
 
 /// Files under their temporary names, and what is being written then.
 const WRITTEN: [(&str, &str); 10] = [
@@ -272,24 +225,25 @@ fn names(output: &Path) -> BTreeSet<PathBuf> {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_comes_to_the_same_end() {
-    killed_again_and_again(CONFIG);
+    killed_again_and_again(SOFTENED);
 }
 
 #[test]
 fn a_run_with_subsystems_that_is_killed_again_and_again_comes_to_the_same_end() {
-    let expected = killed_again_and_again(ENCOUNTERS);
+    let expected = killed_again_and_again(SUBSYSTEMS);
     assert!(expected.encounters.is_some_and(|journal| journal.lines().count() > 50), "too little to show a loss");
 }
 
-/// Kills runs of a configuration, and asserts that they come to the same end as one that is not disturbed, which is returned.
-fn killed_again_and_again(config: &str) -> Outcome {
+/// Kills runs of a system, and asserts that they come to the same end as one that is not disturbed, which is returned.
+fn killed_again_and_again(system: &str) -> Outcome {
     let number = |name: &str, default: u64| {
         std::env::var(name)
             .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text}: expected a number")))
     };
     let (wanted, seed) = (number("TISANE_KILLS", 12), number("TISANE_SEED", 1));
     println!("kills: {wanted}, seed {seed} (TISANE_KILLS, TISANE_SEED)");
-    let undisturbed = Folder::new(config);
+    let config = often(system);
+    let undisturbed = Folder::new(&config);
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     let whole = undisturbed.path("o");
     let expected = Outcome::read(&whole);
@@ -300,7 +254,7 @@ fn killed_again_and_again(config: &str) -> Outcome {
     let mut tally = Tally { dice: seed, ..Tally::default() };
     let began = Instant::now();
     while tally.kills < wanted {
-        let folder = Folder::new(config);
+        let folder = Folder::new(&config);
         let before = tally.blows.values().sum::<u64>();
         while tally.kills < wanted && !session(&folder, &mut tally) {}
         let output = folder.path("o");
@@ -331,7 +285,7 @@ fn killed_again_and_again(config: &str) -> Outcome {
 
 #[test]
 fn a_halted_process_keeps_its_lock_and_goes_on_to_the_same_end() {
-    let undisturbed = Folder::new(CONFIG);
+    let undisturbed = Folder::new(&often(SOFTENED));
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     let expected = Outcome::read(&undisturbed.path("o"));
     // On a loaded machine a run may be over before it is halted for the first time.
@@ -342,7 +296,7 @@ fn a_halted_process_keeps_its_lock_and_goes_on_to_the_same_end() {
 /// Does a run that is halted up to five times, and asserts that it is refused to others then and comes to the same end.
 /// Returns how often it was halted.
 fn halted_again_and_again(expected: &Outcome) -> u32 {
-    let folder = Folder::new(CONFIG);
+    let folder = Folder::new(&often(SOFTENED));
     let mut child = folder.start(&["run", "run.toml", "-q", "--output", "o"]);
     let output = folder.path("o");
     wait_until("the first checkpoint", || output.join(checkpoint::NEWEST).exists());
@@ -381,7 +335,7 @@ fn is_halted(child: &Child) -> bool {
 
 #[test]
 fn a_run_that_goes_on_and_is_killed_does_not_say_that_it_finished() {
-    let folder = Folder::new(CONFIG);
+    let folder = Folder::new(&often(SOFTENED));
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     let output = folder.path("o");
     let rows = || fs::read_to_string(output.join("diagnostics.csv")).unwrap().lines().count();
@@ -411,9 +365,9 @@ fn a_run_that_goes_on_and_is_killed_does_not_say_that_it_finished() {
 
 #[test]
 fn the_time_limit_of_the_configuration_stops_every_session() {
-    let undisturbed = Folder::new(CONFIG);
+    let undisturbed = Folder::new(&often(SOFTENED));
     undisturbed.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    let folder = Folder::new(&format!("{CONFIG}[limits]\nwall_time = \"100ms\"\n"));
+    let folder = Folder::new(&(often(SOFTENED) + "[limits]\nwall_time = \"100ms\"\n"));
     let mut code = folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).code;
     let mut stops = 0;
     while code == 3 {
@@ -444,7 +398,7 @@ fn after(first: &str, folder: &Folder) -> Child {
 #[test]
 fn what_a_batch_system_sends_stops_a_run_in_order() {
     for name in ["-XCPU", "-USR1", "-USR2", "-HUP"] {
-        let folder = Folder::new(CONFIG);
+        let folder = Folder::new(&often(SOFTENED));
         let mut child = after("", &folder);
         signal(&child, name);
         // Linux sends SIGXCPU every second.
@@ -459,7 +413,7 @@ fn what_a_batch_system_sends_stops_a_run_in_order() {
 
 #[test]
 fn signals_that_are_ignored_for_the_run_do_not_stop_it() {
-    let folder = Folder::new(CONFIG);
+    let folder = Folder::new(&often(SOFTENED));
     // As nohup has it, and a script for what it starts in the background.
     let mut child = after("trap '' HUP INT;", &folder);
     for name in ["-HUP", "-INT", "-INT"] {

@@ -3,6 +3,7 @@
 mod audit;
 #[path = "../../../../tests/common/mod.rs"]
 mod common;
+mod configs;
 mod failing_storage;
 #[path = "../../../../tests/common/faulty.rs"]
 mod faulty;

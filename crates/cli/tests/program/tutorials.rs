@@ -2,6 +2,7 @@
 //! the exit code in the comment of its last line, 0 without one, and prints what the block of text after it shows.
 
 use crate::program::{Folder, Said, data_of_others, finish, with_default_signals};
+use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -34,11 +35,12 @@ fn blocks(page: &str) -> Vec<Block> {
     found
 }
 
-/// Runs commands in a folder as a shell does that stops at the first that fails, with both outputs in one.
-fn sh(folder: &Folder, commands: &str) -> Said {
+/// Runs commands in a folder as a shell does that stops at the first that fails, with both outputs in one. `python` goes before
+/// the places where programs are searched.
+fn sh(folder: &Folder, commands: &str, python: &str) -> Said {
     let mut command = with_default_signals("sh");
     let program = Path::new(env!("CARGO_BIN_EXE_tisane")).parent().unwrap().display();
-    let others = std::env::var("PATH").unwrap_or_default();
+    let others = python.to_owned() + &std::env::var("PATH").unwrap_or_default();
     command.args(["-e", "-c", &format!("exec 2>&1\n{commands}")]).stdin(Stdio::null());
     command.current_dir(folder.path("")).env("PATH", format!("{program}:{others}"));
     // A performance model of this user would change what is said of wall times.
@@ -67,17 +69,38 @@ fn shows(output: &str, shown: &str) -> bool {
     })
 }
 
-/// Follows a page of the guide in `folder`: writes its files (blocks that begin with `# NAME`), runs its commands.
+/// Finds a Python with the package and matplotlib: that of the machine, or that of `scripts/check/python`. Returns what goes before
+/// the places where programs are searched.
+fn python_with_package() -> Option<String> {
+    let of_check = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/python/bin");
+    let has_it = |place: &String| {
+        let places = place.clone() + &std::env::var("PATH").unwrap_or_default();
+        let mut python = Command::new("sh");
+        python.args(["-c", "python3 -c 'import matplotlib, tisane'"]).env("PATH", places);
+        python.output().is_ok_and(|said| said.status.success())
+    };
+    [String::new(), format!("{}:", of_check.display())].into_iter().find(has_it)
+}
+
+/// Follows a page of the guide in `folder`: writes its files (blocks that begin with `# NAME`), runs its commands. Those of
+/// scripts that need the Python package are left out where there is none.
 fn follow(page: &str, folder: &Folder) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src").join(page);
     let text = fs::read_to_string(&path).unwrap();
     let mut last: Option<Said> = None;
     let (mut ran, mut compared) = (0, 0);
+    let (mut with_package, python) = (Vec::new(), OnceCell::new());
     for Block { language, text, line } in blocks(&text) {
         let name = text.lines().next().and_then(|first| first.strip_prefix("# ")).filter(|name| name.contains('.'));
         match (language.as_str(), last.take()) {
             ("sh", _) => {
-                let said = sh(folder, &text);
+                let needs_package = with_package.iter().any(|script| text.contains(script));
+                let python = if needs_package { python.get_or_init(python_with_package) } else { &Some(String::new()) };
+                let Some(python) = python else {
+                    eprintln!("SKIPPED: {page}:{line} needs Python with the package of scripts/check/python");
+                    continue;
+                };
+                let said = sh(folder, &text, python);
                 assert_eq!(said.code, expected_code(&text), "{page}:{line}:\n{text}ended with\n{}", said.out);
                 last = Some(said);
                 ran += 1;
@@ -89,6 +112,9 @@ fn follow(page: &str, folder: &Folder) {
             (_, _) => {
                 if let Some(name) = name.filter(|name| !name.contains(' ')) {
                     folder.write(name, &text);
+                    if text.contains("import tisane") {
+                        with_package.push(name.to_owned());
+                    }
                 }
             }
         }
@@ -111,6 +137,17 @@ fn the_first_cluster_works() {
     let folder = Folder::new("");
     fs::copy(cluster, folder.path("N1k.dat.10")).unwrap();
     follow("tutorial-cluster.md", &folder);
+}
+
+#[test]
+fn the_cluster_with_binaries_works() {
+    let Some(cluster) = data_of_others("N1k.dat.10") else { return };
+    if no_python("tutorial-binaries.md") {
+        return;
+    }
+    let folder = Folder::new("");
+    fs::copy(cluster, folder.path("N1k.dat.10")).unwrap();
+    follow("tutorial-binaries.md", &folder);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use tisane::units::{Dimension, Scale};
 row! {
     /// Row of the stars journal, in internal units: a contact of two stars, or a star that escapes.
     StarRow in Stars {
-        time: UserTime, TIME, "time: of the contact, or of the output step at which the star was taken out";
-        event: String, NONE, "what happened: touch (two stars touch and go on), merge (they become one), escape";
+        time: UserTime, TIME, "time: of the contact, or of the multiple of dt_max at which the star escaped";
+        event: String, NONE, "what happened: touch (two stars touch and go on), merge (they become one), escape (a star leaves)";
         id: u64, NONE, "id of the first star, or of the one that escapes";
         other_id: String, NONE, "id of the second star; empty for an escape";
         new_id: String, NONE, "id of the star that two become, that of the more massive one, of equal ones the lower; else empty";
@@ -24,6 +24,6 @@ row! {
         relative_velocity: Vec3, VELOCITY, "its velocity relative to the first";
         pericentre: f64, LENGTH, "pericentre distance of the orbit of the two at the contact";
         specific_energy: f64, POTENTIAL, "energy per unit mass: of the relative motion of the two at the contact, v^2/2 - G (m1 + m2)/r; of a star that escapes, or of the centre of mass of the subsystem that it is in, in the frame of the centre of mass of all";
-        removed_energy: f64, ENERGY, "energy before the event less that after it; of several stars that escape as one subsystem, in the row of the first; 0 for a touch";
+        removed_energy: f64, ENERGY, "energy before the event less that after it; of several stars that escape as one subsystem, in the row of the lowest id; 0 for a touch, and for an escape that is only recorded";
     }
 }

@@ -31,6 +31,9 @@ pub struct Datasets {
     /// Dataset of the ids: N whole numbers, unique. Default: 0 to N - 1 in the order of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Dataset of the radii: N numbers. Without it the particles have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<String>,
 }
 
 /// Dataset of vectors, or datasets of their components.
@@ -57,8 +60,9 @@ impl Datasets {
     fn keys(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let mass = [("mass", std::slice::from_ref(&self.mass))];
         let vectors = [("position", self.position.paths()), ("velocity", self.velocity.paths())];
-        let id = self.id.as_ref().map(|id| ("id", std::slice::from_ref(id)));
-        let all = mass.into_iter().chain(vectors).chain(id);
+        let others = [("id", &self.id), ("radius", &self.radius)];
+        let others = others.into_iter().filter_map(|(key, path)| Some((key, std::slice::from_ref(path.as_ref()?))));
+        let all = mass.into_iter().chain(vectors).chain(others);
         all.flat_map(|(key, paths)| paths.iter().map(move |path| (key, path)))
     }
 
@@ -110,6 +114,9 @@ pub fn read_datasets(path: &Path, datasets: &Datasets) -> Result<FileState, Data
     let mut particles = Particles::new(mass, pos, vel);
     if let Some(id) = &datasets.id {
         particles.id = reader.ids(id, n)?;
+    }
+    if let Some(radius) = &datasets.radius {
+        particles.radius = reader.column("radius", radius, Some(n), 1)?;
     }
     let mut state = FileState::new("hdf5", particles, Locations::Records);
     state.guess = "datasets as named".into();
@@ -262,7 +269,8 @@ fn propose(datasets: &[DatasetInfo]) -> Option<Datasets> {
         let position = vector(&["pos", "coord", "x", "r"], ["x", "y", "z"])?;
         let velocity = vector(&["v"], ["vx", "vy", "vz"])?;
         let id = find(&above, &[n], &|name| name.starts_with("id") || name.ends_with("id") || name.ends_with("ids"));
-        Some(Datasets { mass: mass.path.clone(), position, velocity, id })
+        // What is called radius may be a distance from the centre.
+        Some(Datasets { mass: mass.path.clone(), position, velocity, id, radius: None })
     })
 }
 
@@ -277,6 +285,7 @@ fn as_toml(datasets: &Datasets, between: &str) -> String {
         format!("position = {}", vector(&datasets.position)),
         format!("velocity = {}", vector(&datasets.velocity)),
     ];
-    lines.extend(datasets.id.as_ref().map(|id| format!("id = {id:?}")));
+    let others = [("id", &datasets.id), ("radius", &datasets.radius)];
+    lines.extend(others.into_iter().filter_map(|(key, path)| Some(format!("{key} = {:?}", path.as_ref()?))));
     lines.join(between)
 }

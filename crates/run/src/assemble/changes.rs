@@ -30,7 +30,14 @@ const FREE: [&str; 11] = [
     "force.threads",
 ];
 /// Sections and keys that a run can go on with.
-const BY_SET: [&str; 4] = ["integrator", "force.precision", "collisions.action", "escapers.radius"];
+const BY_SET: [&str; 6] = [
+    "integrator",
+    "force.precision",
+    "collisions.action",
+    "escapers.action",
+    "escapers.radius",
+    "escapers.half_mass_radii",
+];
 /// Keys of the integrators on which the columns of the particles depend.
 const OF_THE_STATE: [&str; 1] = ["integrator.multipoint.order"];
 

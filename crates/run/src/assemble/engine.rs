@@ -207,8 +207,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
 fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<Auditor>> {
-    // An engine has the subsystems of a run as points, not their stars.
-    if (kind == EngineKind::Cpu && kind.measures_energy(task.precision)) || config.encounters.is_some() {
+    if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
         return Ok(None);
     }
     // Next to an engine of the CPU, the f64 engine is the CPU already.

@@ -45,7 +45,7 @@ pub(crate) fn derive(
     let whole: Vec<f64> = span.into_iter().chain(config.intervals_set()).collect();
     let [_, dt_min_set] = config.integrator.scheme().steps_set().unwrap_or_default();
     let section = config.integrator.info().section;
-    let proposal = propose(&found, span, &whole, dt_min_set).map(|steps| match config.encounters {
+    let proposal = propose(&found, span, &whole, dt_min_set).map(|steps| match config.subsystems() {
         Some(_) => Proposal { halvings: LOG2_TICKS_PER_DT_MAX, ..steps },
         None => steps,
     });

@@ -6,6 +6,7 @@ use super::validate::above;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tisane::integrator::encounters::{CollisionAction, Collisions, RadiusLaw, StarEvents};
+use tisane::integrator::encounters::{EscapeAction, EscapeRadius, Escapes};
 use tisane::particles::Particles;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS};
 use tisane::units::{Real, Scale};
@@ -36,17 +37,25 @@ pub enum Radii {
     Fixed,
 }
 
-/// Escapers, in runs with encounters: stars that leave the system are taken out.
+/// Escapers, in runs with encounters: stars of positive energy far from the centre of mass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Escapers {
-    /// Distance from the centre of mass beyond which a star of positive energy is taken out, above 0; unit: length.
-    pub radius: Real,
+    /// What happens with a star that escapes.
+    #[serde(default)]
+    pub action: EscapeAction,
+    /// Distance from the centre of mass beyond which a star of positive energy escapes, above 0; unit: length. Either this or
+    /// `half_mass_radii`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<Real>,
+    /// That distance in half-mass radii of the moment, above 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_mass_radii: Option<Real>,
 }
 
 /// Adds the mistakes of the two sections to `found`.
 pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
-    let has_subsystems = config.encounters.as_ref().is_some_and(|it| it.perturbation.get() > 0.0);
+    let has_subsystems = config.subsystems().is_some();
     let needs = |section: &str| {
         let (key, problem) = match config.encounters {
             None => (section, format!("[{section}] needs [encounters], which resolves close encounters")),
@@ -76,16 +85,36 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
             _ => {}
         }
     }
-    if let Some(Escapers { radius }) = &config.escapers {
+    if let Some(escapers) = &config.escapers {
         if !has_subsystems {
             found.push(needs("escapers"));
         }
-        above(found, "escapers.radius", Some(*radius), 0.0);
-        if !config.external.is_empty() {
-            let problem =
-                "stars in an external field have no energy by which they escape: [escapers] needs a system alone";
-            found.push(Problem::new("escapers", problem).against("external"));
+        validate_escapers(config, escapers, found);
+    }
+    for section in [config.collisions.as_ref().map(|_| "collisions"), config.escapers.as_ref().map(|_| "escapers")] {
+        if let Some(section) = section.filter(|_| config.ensemble.is_some()) {
+            let problem = format!("members of an ensemble cannot have [{section}] yet: it changes the number of stars");
+            found.push(Problem::new(section, problem).against("ensemble"));
         }
+    }
+}
+
+fn validate_escapers(config: &Config, escapers: &Escapers, found: &mut Vec<Problem>) {
+    let Escapers { radius, half_mass_radii, .. } = escapers;
+    above(found, "escapers.radius", *radius, 0.0);
+    above(found, "escapers.half_mass_radii", *half_mass_radii, 0.0);
+    let wrong = match (radius, half_mass_radii) {
+        (Some(_), Some(_)) => Some(("escapers.half_mass_radii", "both")),
+        (None, None) => Some(("escapers", "neither")),
+        _ => None,
+    };
+    found.extend(wrong.map(|(key, number)| {
+        let problem = format!("expected either `radius` or `half_mass_radii` in [escapers], found {number}");
+        Problem::new(key, problem).with_help("[escapers]\nhalf_mass_radii = 20.0")
+    }));
+    if !config.external.is_empty() {
+        let problem = "stars in an external field have no energy by which they escape: [escapers] needs a system alone";
+        found.push(Problem::new("escapers", problem).against("external"));
     }
 }
 
@@ -94,7 +123,14 @@ impl Config {
     pub(super) fn star_events(&self, scale: &Scale) -> StarEvents {
         let collisions =
             self.collisions.as_ref().map(|it| Collisions { action: it.action, law: self.radius_law(scale, it.radii) });
-        StarEvents { collisions, escape: self.escapers.as_ref().map(|it| it.radius.get() / scale.length) }
+        let escapes = self.escapers.as_ref().map(|it| {
+            let radius = match (it.radius, it.half_mass_radii) {
+                (_, Some(number)) => EscapeRadius::HalfMassRadii(number.get()),
+                (radius, None) => EscapeRadius::Length(radius.map_or(f64::INFINITY, Real::get) / scale.length),
+            };
+            Escapes { action: it.action, radius }
+        });
+        StarEvents { collisions, escapes }
     }
 
     /// Returns true if collisions or escapers are looked for, so that the number of stars may fall.
@@ -132,7 +168,7 @@ impl Config {
             (Radii::Input, _) if p.radius.is_empty() => {
                 let problem = "the particles have no radii";
                 return Err(Problem::new("collisions.radii", problem).with_help(
-                    "files of tisane and AMUSE and comma-separated text (a column radius) can have them; \"main-sequence\" and \
+                    "files of tisane and AMUSE, named datasets and comma-separated text (a column radius) can have them; \"main-sequence\" and \
                      \"fixed\" do without",
                 ));
             }

@@ -76,13 +76,13 @@ pub struct Config {
     /// Integrator: the scheme that moves the particles, with its steps.
     #[serde(default)]
     pub integrator: IntegratorSettings,
-    /// Close encounters and binaries without softening, for hermite4 in f64.
+    /// Close encounters and binaries without softening, for hermite4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encounters: Option<EncounterSettings>,
     /// Collisions of stars, in runs with encounters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collisions: Option<CollisionSettings>,
-    /// Escapers, in runs with encounters: stars that leave the system are taken out.
+    /// Escapers, in runs with encounters: stars of positive energy far from the centre of mass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escapers: Option<Escapers>,
     /// Engine that computes the forces, and its precision mode.
@@ -138,10 +138,15 @@ impl Config {
     #[must_use]
     pub fn describe_integrator(&self) -> [String; 2] {
         let [scheme, steps] = self.integrator.scheme().describe();
-        let subsystems = self.encounters.as_ref();
-        let with =
-            subsystems.map(|it| format!("; subsystems, perturbation {:e}", it.perturbation.get())).unwrap_or_default();
+        let of = |it: &EncounterSettings| format!("; subsystems, perturbation {:e}", it.perturbation.get());
+        let with = self.subsystems().map(of).unwrap_or_default();
         [scheme + &with, steps]
+    }
+
+    /// Returns the settings of the subsystems; [`None`] for a run without them, also by a perturbation of 0.
+    #[must_use]
+    pub fn subsystems(&self) -> Option<&EncounterSettings> {
+        self.encounters.as_ref().filter(|it| it.perturbation.get() > 0.0)
     }
 
     /// Builds the integrator, with subsystems if it has them, in internal units.
@@ -157,7 +162,7 @@ impl Config {
 
     fn integrator_with(&self, precision: Precision, clock: Clock, of_stars: StarEvents) -> AnyIntegrator {
         let scheme = self.integrator.scheme();
-        let with = self.encounters.as_ref().and_then(|it| scheme.build_with_encounters(precision, clock, it, of_stars));
+        let with = self.subsystems().and_then(|it| scheme.build_with_encounters(precision, clock, it, of_stars));
         with.unwrap_or_else(|| scheme.build(precision, clock))
     }
 

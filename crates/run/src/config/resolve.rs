@@ -40,7 +40,7 @@ impl Config {
 
     /// Fills in the defaults of lengths of steps and intervals of outputs, once the longest step is known.
     pub(super) fn resolve_times(&mut self) -> Result<(), Problem> {
-        if self.encounters.is_some() {
+        if self.subsystems().is_some() {
             // Subsystems form and end between the steps of all others.
             let dt_max = self.integrator.scheme().dt_max();
             let [dt_max, dt_min] = [dt_max, dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2()];

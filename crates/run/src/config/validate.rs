@@ -5,7 +5,6 @@ mod initial;
 use super::collisions;
 use super::error::Problem;
 use super::{Config, Model};
-use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
 use tisane::units::Real;
@@ -154,24 +153,22 @@ fn encounters(config: &Config, found: &mut Vec<Problem>) {
     let mut mistakes = Vec::new();
     settings.check(&mut mistakes);
     mistakes.into_iter().for_each(|mistake| found.push(invalid("encounters", mistake)));
+    if config.subsystems().is_none() {
+        return;
+    }
     let section = config.integrator.info().section;
     let needs = [
         (
             config.softening.epsilon.get() == 0.0,
             "softening.epsilon",
-            "expected 0: softened pairs need no [encounters]".to_owned(),
+            "expected 0: softened pairs need no [encounters], or encounters.perturbation = 0".to_owned(),
         ),
         (
             config.integrator.scheme().has_encounters(),
             section,
-            "expected [integrator.hermite4], which alone can have [encounters]".to_owned(),
+            "expected [integrator.hermite4], which alone can have [encounters], or encounters.perturbation = 0"
+                .to_owned(),
         ),
-        (
-            config.force.precision() == Precision::F64,
-            "force.precision",
-            "expected \"f64\", in which alone there are [encounters]".to_owned(),
-        ),
-        (config.ensemble.is_none(), "ensemble", "members of an ensemble cannot have [encounters] yet".to_owned()),
     ];
     found.extend(needs.into_iter().filter(|need| !need.0).map(|(_, key, problem)| Problem::new(key, problem)));
 }

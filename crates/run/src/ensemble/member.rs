@@ -264,6 +264,7 @@ impl Member {
     }
 
     fn write_snapshot(&mut self, field: &Field, folder: &Path) -> Result<()> {
+        let subsystems = self.system.engines.propagator.describe_subsystems(self.system.state.now)?;
         let System { particles, state, .. } = &mut self.system;
         let provenance = Provenance {
             created: provenance::now_utc(),
@@ -277,7 +278,7 @@ impl Member {
         let snapshot = Snapshot {
             particles,
             field,
-            subsystems: &[],
+            subsystems: &subsystems,
             now: state.now,
             clock: &state.clock,
             units: &self.units,

@@ -39,7 +39,7 @@ pub struct Plan {
     /// Flag that the integrator has subsystems. It keeps a state of its own, from which that of the particles is made at the
     /// end of a call: a call takes many steps.
     pub subsystems: bool,
-    /// Flag that collisions or escapers are looked for: the number of stars may fall, and a journal tells of them.
+    /// Flag that collisions or escapers are looked for: the number of stars may fall, and the stars journal is written.
     pub star_events: bool,
     /// Flag that the run stops where two stars touch.
     pub stops_at_contact: bool,

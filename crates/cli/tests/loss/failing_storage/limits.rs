@@ -1,6 +1,7 @@
 //! A limit on the size of files, as shells and batch systems set it; a disk that takes nothing more.
 
 use super::{RESUME, RUN, WAIT, assert_whole, begun, fail_each_write, undisturbed};
+use crate::configs::{SOFTENED, seldom};
 use crate::outcome::Outcome;
 use crate::program::{Folder, Said, finish};
 use crate::strace;
@@ -41,7 +42,7 @@ fn a_limit_on_the_size_of_files_ends_a_run_in_order_and_is_not_waited_for() {
     // Those written by HDF5 and by the system's own calls.
     assert!(named.iter().any(|file| file.ends_with(".hdf5")), "{named:?}");
     assert!(named.iter().any(|file| !file.ends_with(".hdf5")), "{named:?}");
-    let folder = Folder::new(super::CONFIG);
+    let folder = Folder::new(&seldom(SOFTENED));
     limited(&folder, 8, &RUN).exits(5).says(&WORDS);
 }
 
