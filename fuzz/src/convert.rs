@@ -241,8 +241,8 @@ fn comes_back(written: &FileState, read: &FileState, format: &str) {
     match format {
         "amuse" => assert_eq!(read.time.map(f64::to_bits), written.time.map(f64::to_bits)),
         "nemo" | "tipsy" => assert_eq!(read.time.map(f64::to_bits), Some(written.time.unwrap_or(0.0).to_bits())),
-        // So small a number has too few digits.
-        "gadget" if written.time.is_some_and(|t| t.abs() < 1e-280) => {}
+        // So small a number has too few digits, in the units of the state or in those of the file.
+        "gadget" if in_gadgets_units(written).is_some_and(|times| times.iter().any(|t| t.abs() < 1e-280)) => {}
         "gadget" => {
             let seconds = |state: &FileState| state.time.unwrap_or(0.0) * state.units.as_ref().expect("units").time.cgs;
             close(seconds(read), seconds(written));
@@ -254,6 +254,12 @@ fn comes_back(written: &FileState, read: &FileState, format: &str) {
         let sizes = |units: &Units| [units.mass.cgs, units.length.cgs, units.velocity.cgs];
         sizes(found).into_iter().zip(sizes(expected)).for_each(|(found, expected)| close(found, expected));
     }
+}
+
+/// Returns the time of a state in its own units and in those of Gadget, length / velocity.
+fn in_gadgets_units(state: &FileState) -> Option<[f64; 2]> {
+    let (time, units) = (state.time?, state.units.as_ref()?);
+    Some([time, time * units.time.cgs / (units.length.cgs / units.velocity.cgs)])
 }
 
 /// As far as two programs' constants agree.
