@@ -140,15 +140,24 @@ impl Setup {
     }
 }
 
-/// Reads or samples the particles of a configuration and converts everything to internal units.
+/// Reads or samples the particles of a configuration and converts everything to internal units. A cluster without softening
+/// has subsystems where the configuration leaves that open.
 ///
 /// # Errors
 /// [`Error::Config`] and [`Error::Input`]; nothing is written.
-pub fn prepare(loaded: Loaded) -> Result<Setup> {
+pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
     ensemble::refuse(&loaded)?;
     check_memory(&loaded)?;
     let (state, warnings) = initial_state(&loaded)?;
-    set_up(loaded, state, warnings, true)
+    let adds = loaded.settle_subsystems(&state.particles.mass)?;
+    let mut setup = set_up(loaded, state, warnings, true)?;
+    if let Some(settings) = setup.config.subsystems().filter(|_| adds) {
+        let with = settings.perturbation.get();
+        setup
+            .derived
+            .push(format!("encounters.perturbation = {with:e}, as nothing softens the forces in this cluster"));
+    }
+    Ok(setup)
 }
 
 /// Reads or samples the particles of a configuration, in its units. Returns them with warnings.

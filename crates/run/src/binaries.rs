@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::f64::consts::TAU;
 use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::Stars;
-use tisane::diagnostics::cluster::bodies::Bodies;
+use tisane::diagnostics::cluster::bodies::{Bodies, LEAST_BODIES};
 use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::diagnostics::conserved::Conserved;
@@ -279,6 +279,12 @@ impl Terms {
             Steps::One(_) => pair.period().max(TAU * core) / FEWEST_STEPS,
         }
     }
+}
+
+/// Returns true if particles of these masses may be a cluster: there are enough of them, and none dominates.
+pub(crate) fn is_cluster(mass: &[f64]) -> bool {
+    let most = DOMINANT * sum(mass.iter().copied());
+    mass.len() >= LEAST_BODIES && mass.iter().all(|mass| *mass <= most)
 }
 
 fn sorted([i, j]: [u32; 2]) -> [usize; 2] {

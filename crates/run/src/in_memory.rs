@@ -139,6 +139,9 @@ impl InMemory {
         let sets = [&self.sets[..], settings].concat();
         let (mut loaded, ends) = read(&self.text, &self.base, &sets)?;
         if matches!(self.phase, Phase::Started(_)) {
+            if self.has_subsystems_of_cluster() && loaded.subsystems_of_cluster {
+                loaded.config.add_subsystems()?;
+            }
             loaded.config.adopt_steps(&self.loaded.config)?;
         }
         let (old, new) = (&self.loaded.config, &loaded.config);
@@ -165,6 +168,11 @@ impl InMemory {
         }
         (self.sets, self.loaded, self.ends, self.threads) = (sets, loaded, ends, threads);
         Ok(())
+    }
+
+    /// Returns true if the particles are a cluster that has subsystems although the configuration does not say so.
+    fn has_subsystems_of_cluster(&self) -> bool {
+        self.loaded.subsystems_of_cluster && self.config().subsystems().is_some()
     }
 
     /// Returns the configuration, with all defaults filled in; those that follow from the particles from the start on.
@@ -250,10 +258,13 @@ impl InMemory {
             if initial.particles.is_empty() {
                 return Err(Error::input("particles", "there are none").with_help("add particles first"));
             }
-            let (loaded, initial) = (self.loaded.clone(), InitialState::clone(initial));
+            let (mut settled, initial) = (self.loaded.clone(), InitialState::clone(initial));
+            settled.settle_subsystems(&initial.particles.mass)?;
+            let loaded = settled.clone();
             let start = || Started::new((loaded, self.ends), initial, self.own_field.as_ref());
             let (started, config) = self.threads.run(start)?;
-            self.loaded.config.adopt_steps(&config)?;
+            settled.config.adopt_steps(&config)?;
+            self.loaded = settled;
             self.phase = Phase::Started(Box::new(started));
         }
         match &mut self.phase {

@@ -11,6 +11,7 @@ use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::{half_mass_relaxation_time, lagrangian_radius, median_radius, virial_radius};
 use tisane::error::{Error, Result};
 use tisane::initial::scaling;
+use tisane::integrator::encounters::EncounterSettings;
 use tisane::particles::Particles;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::{Dimension, Scale, Units, digits};
@@ -23,8 +24,10 @@ const CROSSINGS: f64 = 10.0;
 const PERIODS: f64 = 100.0;
 /// Column at which comments begin.
 const COMMENTS: usize = 28;
-/// Section of the proposed integrator, the multi-point scheme of 6th order, and its accuracy.
-const INTEGRATOR: [&str; 2] = ["[integrator.multipoint]", "eta = 0.35"];
+/// Section and accuracy of the integrator of a cluster, whose close encounters and binaries are subsystems, and of that of other
+/// systems, the multi-point scheme of 6th order.
+const OF_CLUSTER: [&str; 2] = ["[integrator.hermite4]", "nu = 0.005"];
+const OF_OTHERS: [&str; 2] = ["[integrator.multipoint]", "eta = 0.35"];
 
 /// Returns a commented configuration in TOML that starts from the particles of a file. `format` is a name of
 /// [`formats::FORMATS`]; [`None`] detects it.
@@ -63,9 +66,12 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
         let problem = format!("found no step that divides a run of {span}");
         Error::input(path, problem).with_help("start from the template, `tisane init file`")
     })?;
+    let is_cluster = found.kind == Kind::Cluster;
+    let [section, accuracy] = if is_cluster { OF_CLUSTER } else { OF_OTHERS };
     // The proposed softening is 0: encounters that come later can be far closer than all pairs at the start.
     let (dt_max, dt_min) = (format!("{:?}", steps.dt_max), format!("\"{:?}/2^{LOG2_TICKS_PER_DT_MAX}\"", steps.dt_max));
-    let keys = format!("dt_max = {dt_max}\ndt_min = {dt_min}\n");
+    let subsystems = if is_cluster { "[encounters]\n" } else { "" };
+    let keys = format!("{subsystems}{section}\n{accuracy}\ndt_max = {dt_max}\ndt_min = {dt_min}\n");
     let (found, _) = system.find(named, [start, start + span], &keys)?;
 
     let units = named.units();
@@ -93,12 +99,19 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
         text += &format!("# The file has softening lengths: {lengths}; a run has one for all.\n");
     }
     put(&mut text, "epsilon = 0.0", &format!("{length}; {}", without_softening(&found)));
-    let [section, accuracy] = INTEGRATOR;
+    if is_cluster {
+        text += "\n[encounters]\n";
+        let settings = EncounterSettings::default();
+        let what = "smallest perturbation that a binary feels: smaller is more accurate";
+        put(&mut text, &format!("perturbation = {:e}", settings.perturbation.get()), what);
+    }
     text += &format!("\n{section}\n");
     put(&mut text, accuracy, "accuracy of the time step: smaller is more accurate");
     put(&mut text, &format!("dt_max = {dt_max}"), &format!("{unit}; longest step: {}", steps.why_dt_max));
-    let shortest = format!("{unit}; shortest step: the least possible, as nothing softens close encounters");
-    put(&mut text, &format!("dt_min = {dt_min}"), &shortest);
+    if !is_cluster {
+        let shortest = format!("{unit}; shortest step: the least possible, as nothing softens close encounters");
+        put(&mut text, &format!("dt_min = {dt_min}"), &shortest);
+    }
     text += "\n[output]\n";
     let outputs =
         format!("{unit}; snapshots and rows of diagnostics: {} after the first", (span / steps.interval).ceil());
@@ -170,13 +183,11 @@ impl<'a> System<'a> {
         Ok(Self { name, typical, pot: assemble::potentials(&written, 0.0)?, written })
     }
 
-    /// Finds the close pairs, for a run with the ends of time and further keys of its integrator. Returns the scale of
-    /// the internal units too.
+    /// Finds the close pairs, for a run with the ends of time and the sections `keys`. Returns the scale of the internal
+    /// units too.
     fn find(&self, named: Named, [start, end]: [f64; 2], keys: &str) -> Result<(Binaries, Scale)> {
-        let [section, accuracy] = INTEGRATOR;
         let text = format!(
-            "run = {{ name = \"file\", t_start = {start:?}, t_end = {end:?} }}\n[initial.file]\n{}\n[units]\n{}{section}\n\
-             {accuracy}\n{keys}",
+            "run = {{ name = \"file\", t_start = {start:?}, t_end = {end:?} }}\n[initial.file]\n{}\n[units]\n{}{keys}",
             path_of(self.name),
             named.lines()
         );

@@ -14,7 +14,7 @@ const NEIGHBOURS: usize = 6;
 /// at rest are no binaries.
 const HARDNESS: Hardness = Hardness { least: 1.0, coldest: 0.5 };
 /// Least number of bodies of a cluster: with fewer, an orbit about the heaviest one is the motion of the system itself.
-const LEAST_BODIES: usize = 10;
+pub const LEAST_BODIES: usize = 10;
 
 /// Bodies of a cluster: particles, and binaries and hierarchies with at least 1 kT at their centres of mass.
 #[derive(Clone, Debug, PartialEq)]

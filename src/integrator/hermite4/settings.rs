@@ -108,6 +108,10 @@ impl Scheme for Hermite4Settings {
         self.dt_min.get_or_insert(dt_min);
     }
 
+    fn set_dt_min(&mut self, dt_min: Real) {
+        self.dt_min = Some(dt_min);
+    }
+
     fn describe(&self) -> [String; 2] {
         [format!("hermite4, nu = {}, P(EC)^{}", self.nu.get(), self.iterations), self.steps().describe()]
     }

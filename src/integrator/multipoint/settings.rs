@@ -95,6 +95,10 @@ impl Scheme for MultipointSettings {
         self.dt_min.get_or_insert(dt_min);
     }
 
+    fn set_dt_min(&mut self, dt_min: Real) {
+        self.dt_min = Some(dt_min);
+    }
+
     fn describe(&self) -> [String; 2] {
         [format!("multipoint, order {}, eta = {}", self.order, self.eta()), self.steps().describe()]
     }

@@ -63,11 +63,16 @@ fn a_stop_and_a_resume_change_no_bit() {
     }
 }
 
-/// Not even an empty journal, or a shortest step that is shorter.
+/// Not even an empty journal, or a shortest step that is shorter; a cluster with neither the section nor a shortest step has
+/// subsystems.
 #[test]
 fn a_perturbation_of_zero_is_no_section() {
     let small = "[run]\nname = \"r\"\nt_end = 0.25\n[initial.plummer]\nn = 64\n";
-    for more in ["", "[softening]\nepsilon = 0.01\n", "[integrator.leapfrog]\ndt = \"1/256\"\n"] {
+    for more in [
+        "[integrator.hermite4]\ndt_min = \"2^-26\"\n",
+        "[softening]\nepsilon = 0.01\n",
+        "[integrator.leapfrog]\ndt = \"1/256\"\n",
+    ] {
         let outcome = |text: &str| {
             let folder = Folder::new(text);
             folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);

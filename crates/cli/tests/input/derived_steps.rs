@@ -8,6 +8,9 @@ use tisane::Result;
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::{Config, whole_multiple};
 
+/// Setting of a run without subsystems, which a cluster has by default.
+const PLAIN: &str = "encounters.perturbation=0";
+
 fn prepared(text: &str, sets: &[&str]) -> Result<Setup> {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
     assemble::prepare(Config::from_str("test", text, Path::new(""), &sets)?)
@@ -21,7 +24,7 @@ fn times(set: &Setup) -> [f64; 3] {
 
 #[test]
 fn they_follow_from_the_crossing_time_and_divide_the_run() {
-    let set = prepared(&cluster::run(), &[]).unwrap();
+    let set = prepared(&cluster::run(), &[PLAIN]).unwrap();
     let [dt_max, dt_min, interval] = times(&set);
     // G M^(5/2) / (2 |E|)^(3/2) in virial equilibrium: 2 √2 sqrt(r_v³ / (G M)), G = 0.0045 pc³ Msun⁻¹ Myr⁻².
     let crossing = (8.0 / (0.0045 * 50.0_f64)).sqrt();
@@ -37,7 +40,7 @@ fn they_follow_from_the_crossing_time_and_divide_the_run() {
     // The leapfrog has its step, and Hénon units their defaults.
     let leapfrog = prepared(&cluster::run(), &["integrator.leapfrog.dt=0.01"]).unwrap();
     assert!(leapfrog.derived.is_empty());
-    let henon = prepared("run = { name = 'x', t_end = 1 }\ninitial.plummer.n = 64\n", &[]).unwrap();
+    let henon = prepared("run = { name = 'x', t_end = 1 }\ninitial.plummer.n = 64\n", &[PLAIN]).unwrap();
     assert_eq!((times(&henon), henon.derived.len()), ([0.125, 0.125 / f64::from(1 << 23), 0.125], 0));
 }
 
@@ -54,7 +57,7 @@ fn the_resolved_configuration_has_them_and_gives_the_same_run() {
 
 #[test]
 fn what_is_set_stays_and_the_rest_follows() {
-    let of = |sets: &[&str]| times(&prepared(&cluster::run(), sets).unwrap());
+    let of = |sets: &[&str]| times(&prepared(&cluster::run(), &[&[PLAIN], sets].concat()).unwrap());
     assert_eq!(of(&["output.interval=0.75"]), [0.25, 0.25 / f64::from(1 << 23), 0.75]);
     assert_eq!(of(&["integrator.multipoint.dt_min=1e-6"]), [0.2, 1e-6, 0.2]);
     assert_eq!(of(&["integrator.hermite4.dt_max=0.5"]), [0.5, 0.5 / f64::from(1 << 23), 0.5]);

@@ -22,4 +22,5 @@ mod security;
 mod statistics;
 #[path = "../../../../tests/common/strace.rs"]
 mod strace;
+mod subsystems_by_default;
 mod uniform_sphere;

@@ -79,7 +79,11 @@ impl Difference {
 /// Returns the settings in which two resolved configurations differ, in the order of their keys. The output directory
 /// is not a setting of the run: it may be moved. A start time that is only in one of them is that of an input file.
 pub(super) fn differences(from: &Config, to: &Config) -> Vec<Difference> {
-    let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+    // A perturbation of 0 is no section.
+    let json = |config: &Config| {
+        let encounters = config.subsystems().cloned();
+        serde_json::to_value(Config { encounters, ..config.clone() }).unwrap_or_default()
+    };
     let mut found = Vec::new();
     compare(String::new(), &json(from), &json(to), &mut found);
     found.retain(|it| it.key != "output.directory");

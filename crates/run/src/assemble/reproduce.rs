@@ -45,7 +45,12 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
         sets.push(t_end);
         found = written(&sets);
     }
-    // Steps that followed from the particles are taken as they were found, whatever this version would find.
+    // What followed from the particles is taken as it was found, whatever this version would find.
+    if found.as_ref().is_ok_and(|found| found.subsystems_of_cluster) {
+        let perturbation = resolved.config.subsystems().map_or(0.0, |it| it.perturbation.get());
+        sets.push(format!("encounters.perturbation={perturbation:e}"));
+        found = written(&sets);
+    }
     let mut derived = false;
     if let Ok(found) = &mut found {
         derived = !found.config.has_steps();

@@ -48,6 +48,7 @@ pub use tisane::units::Real;
 pub use validate::{above, at_least, whole_multiple};
 pub use wall_time::WallTime;
 
+use crate::binaries::is_cluster;
 use tisane::force::external::ExternalSettings;
 use tisane::force::precision::Precision;
 use tisane::integrator::encounters::{EncounterSettings, StarEvents};
@@ -115,6 +116,8 @@ pub struct Loaded {
     pub config: Config,
     /// Original text, without overrides.
     pub written: String,
+    /// Flag that a run of a cluster has subsystems although the configuration does not say so.
+    pub(crate) subsystems_of_cluster: bool,
     source: Source,
 }
 
@@ -123,6 +126,16 @@ impl Loaded {
     #[must_use]
     pub fn overrides(&self) -> &[String] {
         self.source.overrides()
+    }
+
+    /// Turns on the subsystems of particles with these masses if they are a cluster and the configuration leaves that open.
+    /// Returns true if it does.
+    pub(crate) fn settle_subsystems(&mut self, mass: &[f64]) -> Result<bool> {
+        let adds = self.subsystems_of_cluster && is_cluster(mass);
+        if adds {
+            self.config.add_subsystems().map_err(|problem| self.explain(problem))?;
+        }
+        Ok(adds)
     }
 
     /// Returns a problem that is found after reading (with the time of an input file, say) as an error, with the
@@ -183,8 +196,28 @@ impl Config {
     /// [`Error::Config`] for every mistake, at file, line and key.
     pub fn from_str(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
         let (mut config, source) = read::<Self>((name, text), sets, validate::validate)?;
+        let subsystems_of_cluster = config.leaves_subsystems_open();
         config.resolve(base).map_err(|problem| source.explain(problem))?;
-        Ok(Loaded { config, written: text.to_owned(), source })
+        Ok(Loaded { config, written: text.to_owned(), subsystems_of_cluster, source })
+    }
+
+    /// Returns true if a cluster has subsystems by default: without softening, with a scheme that can have them, where neither
+    /// they nor the shortest step nor the place of the steps is set. A resolved configuration has a shortest step. A program that
+    /// hands over particles asks for what it wants.
+    fn leaves_subsystems_open(&self) -> bool {
+        let scheme = self.integrator.scheme();
+        self.encounters.is_none()
+            && self.softening.epsilon.get() == 0.0
+            && scheme.has_encounters()
+            && scheme.steps_set().is_some_and(|[_, dt_min]| dt_min.is_none())
+            && self.force.stepping != Stepping::Device
+            && !matches!(self.initial.model, Model::Memory {})
+    }
+
+    /// Turns on subsystems, with their defaults.
+    pub(crate) fn add_subsystems(&mut self) -> Result<(), Problem> {
+        self.encounters = Some(EncounterSettings::default());
+        if self.has_steps() { self.resolve_floor_of_subsystems() } else { Ok(()) }
     }
 
     /// Returns the units of the configuration and of all output.

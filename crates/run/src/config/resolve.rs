@@ -40,13 +40,10 @@ impl Config {
 
     /// Fills in the defaults of lengths of steps and intervals of outputs, once the longest step is known.
     pub(super) fn resolve_times(&mut self) -> Result<(), Problem> {
-        if self.subsystems().is_some() {
-            // Subsystems form and end between the steps of all others.
-            let dt_max = self.integrator.scheme().dt_max();
-            let [dt_max, dt_min] = [dt_max, dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2()];
-            let key = format!("{}.dt_max", self.integrator.info().section);
-            let set = [finite(&key, dt_max)?, finite(&key, dt_min)?];
-            self.integrator.scheme_mut().set_steps(set);
+        if self.subsystems().is_some()
+            && self.integrator.scheme().steps_set().is_some_and(|[_, dt_min]| dt_min.is_none())
+        {
+            self.resolve_floor_of_subsystems()?;
         }
         self.integrator.scheme_mut().resolve();
         let interval = match self.output.interval {
@@ -57,6 +54,15 @@ impl Config {
         self.output.snapshot_interval.get_or_insert(interval);
         self.output.diagnostics_interval.get_or_insert(interval);
         self.cluster.interval.get_or_insert(interval);
+        Ok(())
+    }
+
+    /// Sets the shortest step of a run with subsystems: the least possible, as these form and end between the steps of all
+    /// others.
+    pub(super) fn resolve_floor_of_subsystems(&mut self) -> Result<(), Problem> {
+        let key = format!("{}.dt_max", self.integrator.info().section);
+        let dt_min = self.integrator.scheme().dt_max() / f64::from(LOG2_TICKS_PER_DT_MAX).exp2();
+        self.integrator.scheme_mut().set_dt_min(finite(&key, dt_min)?);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::config::{Config, Engine, Loaded, Problem};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use tisane::diagnostics::cluster::bodies::LEAST_BODIES;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
@@ -19,6 +20,8 @@ pub struct Blueprint {
     pub members: Members,
     /// Text, overrides, place and files of the configuration.
     pub written: Written,
+    /// Flag that members which are clusters have subsystems although the configuration does not say so.
+    subsystems_of_cluster: bool,
 }
 
 /// Text of the configuration of an ensemble with what belongs to it: the file `ensemble.json`.
@@ -58,7 +61,8 @@ impl Blueprint {
             base: std::path::absolute(base.join(".")).map_err(|e| Error::input(base, e))?,
             files,
         };
-        let blueprint = Self { config: loaded.config.clone(), members, written };
+        let subsystems_of_cluster = loaded.subsystems_of_cluster;
+        let blueprint = Self { config: loaded.config.clone(), members, written, subsystems_of_cluster };
         for member in blueprint.members.probes() {
             blueprint.member(member).map_err(|error| blueprint.at_its_key(loaded, member, error))?;
         }
@@ -86,7 +90,7 @@ impl Blueprint {
     pub fn from_written(written: Written) -> Result<Self> {
         let loaded = Config::from_str("ensemble.json", &written.config, &written.base, &written.overrides)?;
         let members = Members::new(&loaded.config, &written.files).map_err(|problem| loaded.explain(problem))?;
-        Ok(Self { config: loaded.config, members, written })
+        Ok(Self { config: loaded.config, members, written, subsystems_of_cluster: loaded.subsystems_of_cluster })
     }
 
     /// Describes the members, as text in lines.
@@ -110,10 +114,12 @@ impl Blueprint {
             engine => return (engine, format!("{}, as asked for", engine.name())),
         }
         let plain = assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_some();
-        let small = config.initial.sampled().is_none_or(|(n, ..)| n.is_none_or(|n| n <= LARGEST_BY_CHOICE));
+        let n = config.initial.sampled().and_then(|(n, ..)| n);
+        let small = n.is_none_or(|n| n <= LARGEST_BY_CHOICE);
+        let has_subsystems = self.subsystems_of_cluster && n.is_none_or(|n| n >= LEAST_BODIES as u64);
         let why = if config.force.precision() != Precision::F64 {
             "cpu and cuda have different bits in this mode"
-        } else if members < GPU_WINS_FROM || !small || !plain {
+        } else if members < GPU_WINS_FROM || !small || !plain || has_subsystems {
             "a GPU wins with many small members whose block steps it can take"
         } else if !assemble::system_stepper(Precision::F64, device, LARGEST_BY_CHOICE as usize)
             .is_ok_and(|it| it.is_some())

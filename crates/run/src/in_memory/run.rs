@@ -23,19 +23,30 @@ impl InMemory {
         if self.is_empty() {
             return Err(Error::input("particles", "there are none").with_help("add particles first"));
         }
-        let mut sets = self.sets.clone();
+        let read = |more: &[String]| read(&self.text, &self.base, &[&self.sets[..], more, settings].concat());
+        let loaded;
         let initial = match &self.phase {
-            Phase::New(initial) => InitialState::clone(initial),
+            Phase::New(initial) => {
+                let (mut settled, _) = read(&[])?;
+                settled.settle_subsystems(&initial.particles.mass)?;
+                loaded = settled;
+                InitialState::clone(initial)
+            }
             Phase::Started(_) => {
-                let (time, state) = (self.time(), self.state()?);
+                let (time, model) = (self.time(), "initial={memory={}}".to_owned());
+                let start = format!("run.t_start={time:?}");
+                let leaves_open = read(std::slice::from_ref(&start))?.0.subsystems_of_cluster;
+                let (mut settled, _) = read(&[model, start])?;
+                if leaves_open && self.has_subsystems_of_cluster() {
+                    settled.config.add_subsystems()?;
+                }
+                loaded = settled;
+                let state = self.state()?;
                 let mut particles = Particles::new(state.mass, state.pos, state.vel);
                 particles.id = state.id;
-                sets.extend(["initial={memory={}}".into(), format!("run.t_start={time:?}")]);
                 InitialState { time, ..InitialState::new(particles, "particles of a program") }
             }
         };
-        sets.extend_from_slice(settings);
-        let (loaded, _) = read(&self.text, &self.base, &sets)?;
         self.threads.run(|| assemble::set_up(loaded, initial, Vec::new(), true))
     }
 }

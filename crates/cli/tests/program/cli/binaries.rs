@@ -41,6 +41,9 @@ time = 'Myr'
 path = 'stars.dat'
 ";
 
+/// Setting of a run without subsystems, which a cluster has by default.
+const PLAIN: &str = "encounters.perturbation=0";
+
 /// A folder with the cluster in `stars.dat` and a run of it in `run.toml`.
 pub fn cluster() -> Folder {
     let folder = Folder::new(FROM_FILE);
@@ -63,7 +66,7 @@ fn number(said: &Said, name: &str) -> f64 {
 #[test]
 fn check_measures_the_cluster_and_not_its_binaries() {
     let folder = cluster();
-    let said = folder.tisane(&["check", "run.toml"]).exits(0);
+    let said = folder.tisane(&["check", "run.toml", "--set", PLAIN]).exits(0);
     // 2 √2 sqrt(r_v³ / (G M)) with G = 0.0045 pc³ Msun⁻¹ Myr⁻²; with the binaries' own energy it is 1e-4 Myr.
     let crossing = (8.0 * 0.125_f64 / (0.0045 * 60.0)).sqrt();
     assert!((number(&said, "crossing time") / crossing - 1.0).abs() < 0.15, "{crossing}: {}", said.out);
@@ -132,8 +135,11 @@ fn a_shortest_step_that_is_too_long_is_warned_of_and_the_advice_helps() {
     assert!(dead.err.contains("need steps below integrator.hermite4.dt_min"), "{}", dead.err);
     let alive = ["--set", "integrator.hermite4.dt_max=0.1", "--set", &advised];
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "a"], &alive[..], &short].concat()).exits(3);
-    // What follows from the particles needs no advice.
-    folder.tisane(&[&["run", "run.toml", "-q", "--output", "b"], &short[..]].concat()).exits(3);
+    // What follows from the particles needs no advice; and as subsystems, the default, binaries need no short steps.
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "b", "--set", PLAIN], &short[..]].concat()).exits(3);
+    let said = folder.tisane(&["check", "run.toml"]).exits(0);
+    assert!(said.out.contains("subsystems, perturbation 1e-5") && !said.out.contains("its steps"), "{}", said.out);
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "c"], &short[..]].concat()).exits(0);
 }
 
 #[test]
@@ -157,7 +163,7 @@ fn the_energy_error_of_the_cluster_is_without_the_energy_inside_of_binaries() {
 #[test]
 fn a_long_run_of_a_tight_binary_and_a_long_leapfrog_step_are_warned_of() {
     let folder = cluster();
-    let far = folder.tisane(&["check", "run.toml", "--set", "run.t_end=1e6"]).exits(0);
+    let far = folder.tisane(&["check", "run.toml", "--set", "run.t_end=1e6", "--set", PLAIN]).exits(0);
     far.says(&["warning: the fastest binary, particles ", "[encounters] with softening.epsilon = 0 avoids this"]);
     let leapfrog = folder.tisane(&["check", "run.toml", "--set", "integrator.leapfrog.dt=0.01"]).exits(0);
     leapfrog
@@ -197,4 +203,5 @@ fn validate_the_cluster_of_mcluster_has_the_scales_of_its_table() {
         (number(&said, "crossing time") - 2.6).abs() < 0.01 && (number(&said, "virial ratio Q") - 0.5).abs() < 0.01
     );
     assert_eq!(line(&said, "from the system"), "dt_max = 0.1 Myr: 1/26 of the crossing time of 2.60 Myr");
+    assert!(said.out.contains("encounters.perturbation = 1e-5, as nothing softens the forces in this cluster"));
 }

@@ -33,7 +33,8 @@ fn a_cluster_gets_its_scales_in_comments_and_steps_that_follow_its_binaries() {
         "format = \"nbody6\"",
         "# pc; 0 follows the 30 hard binaries, which a softening would tear apart\n",
         "# Myr; longest step: 1/",
-        "dt_min = \"0.1/2^36\"         # Myr; shortest step: the least possible",
+        "[encounters]\nperturbation = 1e-5         # ",
+        "[integrator.hermite4]\nnu = 0.005 ",
         "# Myr; snapshots and rows of diagnostics: 200 after the first\n",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -59,6 +60,8 @@ fn units_that_a_file_states_and_its_time_are_kept() {
         assert_eq!(config.units().describe(), "Msun, au, au/yr, yr", "{text}");
         assert_eq!((config.dt_max(), config.t_end(), config.run.name.as_str()), (0.05, 100.0, "planets"), "{text}");
         assert!(text.contains("#   shortest period    0.999 yr") && !text.contains("binar"), "{text}");
+        assert!(text.contains("/2^36\" ") && text.contains("shortest step: the least possible"), "{text}");
+        assert!(text.contains("[integrator.multipoint]\neta = 0.35 ") && !text.contains("[encounters]"), "{text}");
         assert_eq!(text.contains("are they right?"), file == "planets.csv", "{text}");
     }
 }

@@ -109,7 +109,7 @@ fn check_warns_of_implausible_input() {
 
 #[test]
 fn a_run_leaves_what_it_promises() {
-    let config = "[run]\nname = \"small\"\nt_end = 0.5\n[initial.plummer]\nn = 32\n[output]\ninterval = \"1/4\"\n";
+    let config = "[run]\nname = \"small\"\nt_end = 0.5\n[initial.plummer]\nn = 32\n[softening]\nepsilon = 0.001\n[output]\ninterval = \"1/4\"\n";
     let folder = Folder::new(config);
     let said = folder.tisane(&["run", "run.toml"]).exits(0).says(&["small finished", "relative error", "sha256"]);
     assert!(said.err.is_empty(), "{}", said.err);

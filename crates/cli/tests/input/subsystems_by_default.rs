@@ -1,0 +1,76 @@
+//! Promise: a cluster without softening has subsystems where the configuration leaves that open, which is said, written into the
+//! resolved configuration, and the same when the run is reproduced; nothing else has them unless it asks for them.
+
+use crate::cluster;
+use crate::program::{Folder, summary};
+use std::path::Path;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::config::Config;
+
+const HENON: &str = "run = { name = 'x', t_end = 0.25 }\ninitial.plummer.n = 16\n";
+
+fn prepared(text: &str, sets: &[&str]) -> Setup {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    assemble::prepare(Config::from_str("test", text, Path::new(""), &sets).unwrap()).unwrap()
+}
+
+/// The perturbation of the subsystems, and the shortest step in the longest one, as a power of two.
+fn settings(text: &str, sets: &[&str]) -> (Option<f64>, f64) {
+    let config = prepared(text, sets).config;
+    let [dt_min, dt_max] = config.integrator.scheme().block_steps().unwrap().range;
+    (config.subsystems().map(|it| it.perturbation.get()), (dt_max / dt_min).log2())
+}
+
+#[test]
+fn a_cluster_has_them_in_units_of_any_kind() {
+    for text in [HENON, &cluster::run()] {
+        assert_eq!(settings(text, &[]), (Some(1e-5), 36.0));
+        assert_eq!(settings(text, &["integrator.hermite4.dt_max=0.25", "run.t_end=1"]), (Some(1e-5), 36.0));
+        assert_eq!(settings(text, &["encounters.perturbation=1e-4"]), (Some(1e-4), 36.0));
+        let told = prepared(text, &[]).derived.join("; ");
+        assert!(told.contains("encounters.perturbation = 1e-5, as nothing softens"), "{told}");
+    }
+}
+
+#[test]
+fn nothing_else_has_them() {
+    let off = ["encounters.perturbation=0", "softening.epsilon=0.01", "force.stepping=device", "initial.plummer.n=9"];
+    for set in off {
+        assert_eq!(settings(HENON, &[set]), (None, 23.0), "{set}");
+    }
+    assert_eq!(settings(HENON, &["integrator.hermite4.dt_min='0.125/2^30'"]), (None, 30.0));
+    assert_eq!(settings(HENON, &["integrator.multipoint.eta=0.3"]).0, None);
+    // A body with more than half of the mass.
+    assert_eq!(settings(HENON, &["initial.central={ mass = 2.0 }"]).0, None);
+    assert_eq!(settings(HENON, &["initial.central={ mass = 0.5 }"]).0, Some(1e-5));
+}
+
+#[test]
+fn the_resolved_configuration_says_so_and_means_the_same() {
+    for sets in [&[][..], &["encounters.perturbation=0"], &["initial.plummer.n=9"]] {
+        let config = prepared(HENON, sets).config;
+        let again = prepared(&config.resolved_toml().unwrap(), &[]);
+        assert_eq!(again.config, config);
+        assert!(again.derived.is_empty(), "{:?}", again.derived);
+    }
+}
+
+#[test]
+fn runs_are_reproduced_with_and_without_them_and_members_are_those_runs() {
+    let folder = Folder::new(HENON);
+    let bits = |dir: &str| summary(&folder.path(dir))["state_sha256"].clone();
+    for (dir, set) in [("with", "limits.block_steps=100000"), ("without", "encounters.perturbation=0")] {
+        folder.tisane(&["run", "run.toml", "-q", "--output", dir, "--set", set]).exits(0);
+        let log = std::fs::read_to_string(folder.path(dir).join("run.log")).unwrap();
+        assert_eq!(log.contains("encounters.perturbation = "), dir == "with", "{log}");
+        assert_eq!(folder.path(dir).join("encounters.csv").exists(), dir == "with");
+        let file = format!("{dir}/summary.json");
+        folder.tisane(&["reproduce", &file, "--run", "--output", "again"]).exits(0).says(&["the same bits"]);
+        std::fs::remove_dir_all(folder.path("again")).unwrap();
+    }
+    folder
+        .tisane(&["run", "run.toml", "-q", "--set", "ensemble={ vary = { \"initial.plummer.seed\" = [1] } }"])
+        .exits(0);
+    let members = std::fs::read_to_string(folder.path("runs/x/members.csv")).unwrap();
+    assert!(members.contains(bits("with").as_str().unwrap()), "{members}");
+}
