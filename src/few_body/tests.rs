@@ -1,5 +1,6 @@
 //! Tests of systems in isolation.
 
+mod black_hole;
 mod kozai;
 mod motion;
 mod watch;

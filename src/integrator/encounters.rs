@@ -23,6 +23,7 @@ mod group;
 mod membership;
 mod mergers;
 mod nested;
+mod octupole;
 mod rebuild;
 mod ring;
 mod settings;

@@ -1,14 +1,15 @@
 //! Stable triples and quadruples of a close binary, or two, on a wide orbit: both orbits in the mean, the quadrupole of the
 //! inner one in the tidal field of the outer body averaged over the outer orbit (Kozai 1962, AJ 67, 591; vectors as in Tremaine,
-//! Touma & Namouni 2009, AJ 137, 3706). The axes stay; eccentricities and directions change in many outer periods, so that
-//! neither orbit has to be followed.
+//! Touma & Namouni 2009, AJ 137, 3706), and its octupole if its masses differ. The axes stay; eccentricities and directions change
+//! in many outer periods, so that neither orbit has to be followed.
 //!
 //! With the moments P of the inner pair, a mass m on an outer orbit a, e, j with b = |j|, and the tide in the mean
-//! T = m (1 − 3 j jᵀ / b²) / (2 a³ b³), the energy is −tr(T P) / 2.
+//! T = m (1 − 3 j jᵀ / b²) / (2 a³ b³), the energy of the quadrupole is −tr(T P) / 2; that of the octupole is in `octupole.rs`.
 
 use super::averaged::{REFINED, bound_by};
 use super::bodies::Body;
 use super::group::{Elements, Group};
+use super::octupole::{Octupole, milankovitch, skew};
 use super::ring::Orbit;
 use crate::error::Result;
 use crate::few_body::Motion;
@@ -25,7 +26,7 @@ const STAYS: f64 = 9e-3;
 const STABLE: f64 = 2.8 * 2.8 * 2.8 * 2.8 * 2.8;
 const SAFE: f64 = 1.6;
 /// Largest angle by which an orbit turns in one step of the equations, which are solved to the fourth order.
-const TURN: f64 = 0.03;
+const TURN: f64 = 0.01;
 
 /// Returns true if a binary of a mass and a body of mass `other`, on an outer orbit of this pericentre and eccentricity, are a stable
 /// system (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), both orbits of which can be followed in
@@ -44,8 +45,32 @@ struct Orbits {
     outer: Orbit,
     /// Masses of the two bodies.
     mass: [f64; 2],
-    /// Inner orbits with their reduced masses.
-    inner: [Option<(Orbit, f64)>; 2],
+    inner: [Option<Inner>; 2],
+}
+
+/// Orbit of an inner pair.
+#[derive(Clone, Copy, Debug)]
+struct Inner {
+    orbit: Orbit,
+    reduced: f64,
+    /// Strength of its octupole.
+    skew: f64,
+}
+
+impl Inner {
+    fn of(motion: &Motion) -> Option<Self> {
+        Some(Self { orbit: Orbit::of(motion)?, reduced: motion.pair_constants()?.0, skew: skew(motion)? })
+    }
+
+    fn octupole(&self) -> Option<Octupole> {
+        Octupole::of(&self.orbit, self.skew)
+    }
+
+    /// Returns the potential energy of a unit mass at `r` from its centre of mass, less that of a point.
+    fn potential(&self, r: Vec3) -> f64 {
+        let quadrupole = self.orbit.ring(self.reduced, &Matrix3::zeros()).potential(r);
+        self.octupole().map_or(quadrupole, |octupole| quadrupole + octupole.potential(r))
+    }
 }
 
 /// Derivatives by the time of the vectors e and j of the three orbits.
@@ -54,10 +79,7 @@ type Rates = [(Vec3, Vec3); 3];
 impl Orbits {
     fn of(bodies: &[Body], motion: &Motion) -> Option<Self> {
         let [a, b] = bodies else { return None };
-        let inner = |body: &Body| {
-            let motion = &body.inner()?.motion;
-            Some((Orbit::of(motion)?, motion.pair_constants()?.0))
-        };
+        let inner = |body: &Body| Inner::of(&body.inner()?.motion);
         let masses = motion.masses();
         Some(Self { outer: Orbit::of(motion)?, mass: [masses[0], masses[1]], inner: [inner(a), inner(b)] })
     }
@@ -65,7 +87,7 @@ impl Orbits {
     /// Returns the sum of the moments of the inner orbits, each times the mass of the other body.
     fn moments(&self) -> Matrix3<f64> {
         let none = Matrix3::zeros();
-        let of = |k: usize| self.inner[k].map_or(none, |(orbit, reduced)| orbit.moments(reduced) * self.mass[1 - k]);
+        let of = |k: usize| self.inner[k].map_or(none, |it| it.orbit.moments(it.reduced) * self.mass[1 - k]);
         of(0) + of(1)
     }
 
@@ -76,14 +98,51 @@ impl Orbits {
         (Matrix3::identity() - j * j.transpose() * (3.0 / b2)) * scale
     }
 
+    /// Returns the outer orbit as that of the other body about pair `k`.
+    fn outer_about(&self, k: usize) -> Orbit {
+        let e = if k == 0 { self.outer.e } else { -self.outer.e };
+        Orbit { e, ..self.outer }
+    }
+
+    /// Returns the octupoles of the inner pairs, with their places.
+    fn octupoles(&self) -> impl Iterator<Item = (usize, Inner, Octupole)> {
+        (0..2).filter_map(|k| self.inner[k].and_then(|inner| Some((k, inner, inner.octupole()?))))
+    }
+
     /// Returns the energy of the inner rings in the field of the outer orbit.
     fn energy(&self) -> f64 {
-        -0.5 * (self.tide() * self.moments()).trace()
+        let quadrupole = -0.5 * (self.tide() * self.moments()).trace();
+        self.octupoles()
+            .fold(quadrupole, |energy, (k, _, it)| energy + it.energy(&self.outer_about(k)) * self.mass[1 - k])
+    }
+
+    /// Returns the potential energies of the inner rings beside the other body, as a point, where the second of the bodies is at
+    /// `pos` from the first.
+    fn rings(&self, pos: Vec3) -> [f64; 2] {
+        let of = |k: usize, r: Vec3| self.inner[k].map_or(0.0, |inner| inner.potential(r) * self.mass[1 - k]);
+        [of(0, pos), of(1, -pos)]
     }
 
     fn rates(&self) -> Rates {
+        let mut rates = self.rates_by_quadrupole();
+        let reduced = self.mass[0] * self.mass[1] / self.outer.mass;
+        for (k, inner, octupole) in self.octupoles() {
+            let (of_pair, of_outer) = octupole.slopes(&self.outer_about(k));
+            let mass = self.mass[1 - k];
+            // The derivative by the outer e changes its sign with that.
+            let outer = (if k == 0 { of_outer.0 } else { -of_outer.0 }, of_outer.1);
+            let more = [(0, self.outer, reduced, outer), (k + 1, inner.orbit, inner.reduced, of_pair)];
+            for (place, orbit, reduced, (by_e, by_j)) in more {
+                let (e, j) = milankovitch(&orbit, reduced, (by_e * mass, by_j * mass));
+                rates[place] = (rates[place].0 + e, rates[place].1 + j);
+            }
+        }
+        rates
+    }
+
+    fn rates_by_quadrupole(&self) -> Rates {
         let (tide, none) = (self.tide(), (Vec3::zeros(), Vec3::zeros()));
-        let inner = |k: usize| self.inner[k].map_or(none, |(orbit, _)| orbit.rates(&(tide * self.mass[1 - k])));
+        let inner = |k: usize| self.inner[k].map_or(none, |it| it.orbit.rates(&(tide * self.mass[1 - k])));
         // Of the energy per reduced mass, −(tr P / b³ − 3 j·P j / b⁵) / (4 a³), the derivative by j.
         let (reduced, moments) = (self.mass[0] * self.mass[1] / self.outer.mass, self.moments());
         let Orbit { axis, j, e, mass } = self.outer;
@@ -99,7 +158,7 @@ impl Orbits {
         let mut moved = self.clone();
         moved.outer = moved.outer.moved(by[0], time);
         for (inner, by) in moved.inner.iter_mut().zip(&by[1..]) {
-            *inner = inner.map(|(orbit, reduced)| (orbit.moved(*by, time), reduced));
+            *inner = inner.map(|it| Inner { orbit: it.orbit.moved(*by, time), ..it });
         }
         moved
     }
@@ -127,7 +186,7 @@ impl Orbits {
 
     fn scaled(mut self) -> Self {
         self.outer = self.outer.scaled();
-        self.inner.iter_mut().flatten().for_each(|(orbit, _)| *orbit = orbit.scaled());
+        self.inner.iter_mut().flatten().for_each(|it| it.orbit = it.orbit.scaled());
         self
     }
 }
@@ -145,17 +204,6 @@ impl Group {
                 is_stable(&pair, (mass[k], mass[1 - k]), (outer.axis * (1.0 - e), e), self.nested.is_some())
                     && few.bodies.iter().all(|body| body.inner().is_none())
             }),
-        })
-    }
-
-    /// Returns the potential energies of the inner rings beside the other body, as a point, at its present place.
-    fn rings(&self) -> [f64; 2] {
-        let (mass, (pos, _)) = (self.motion.masses(), self.motion.pair());
-        [0, 1].map(|k| {
-            let motion = self.bodies[k].inner().map(|few| &few.motion);
-            let ring =
-                motion.and_then(|motion| Some(Orbit::of(motion)?.ring(motion.pair_constants()?.0, &Matrix3::zeros())));
-            ring.map_or(0.0, |ring| ring.potential(pos) * mass[1 - k])
         })
     }
 
@@ -179,7 +227,8 @@ impl Group {
         if self.nested.is_some() || !self.is_nested() {
             return;
         }
-        let rings = self.rings();
+        let Some(orbits) = Orbits::of(&self.bodies, &self.motion) else { return };
+        let rings = orbits.rings(self.motion.pair().0);
         self.bind_inner(rings);
         let Some(mean) = Orbits::of(&self.bodies, &self.motion).map(|orbits| orbits.energy()) else { return };
         self.motion = bound_by(&self.motion, mean - rings[0] - rings[1]);
@@ -193,9 +242,9 @@ impl Group {
         let after = before.after(clock.between(from, now));
         before.outer.turn(&after.outer, &mut self.motion);
         for (k, body) in self.bodies.iter_mut().enumerate() {
-            if let (Body::Inner(few), Some((from, _)), Some((to, _))) = (body, before.inner[k], after.inner[k]) {
+            if let (Body::Inner(few), Some(from), Some(to)) = (body, before.inner[k], after.inner[k]) {
                 **few = few.at(clock, now.max(few.time))?;
-                from.turn(&to, &mut few.motion);
+                from.orbit.turn(&to.orbit, &mut few.motion);
             }
         }
         self.nested = Some(now);
@@ -207,13 +256,114 @@ impl Group {
         if self.nested.take().is_none() {
             return;
         }
-        let Some(mean) = Orbits::of(&self.bodies, &self.motion).map(|orbits| orbits.energy()) else { return };
+        let Some(orbits) = Orbits::of(&self.bodies, &self.motion) else { return };
+        let mean = orbits.energy();
         // The place depends on the energy, by less each time.
         let (from, mut rings) = (self.motion.clone(), [0.0; 2]);
         for _ in 0..REFINED {
-            rings = self.rings();
+            rings = orbits.rings(self.motion.pair().0);
             self.motion = bound_by(&from, rings[0] + rings[1] - mean);
         }
         self.bind_inner(rings.map(|energy| -energy));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two pairs of unequal masses on an eccentric orbit about each other, all at angles.
+    fn orbits(masses: [[f64; 2]; 2]) -> Orbits {
+        let orbit = |mass: f64, axis: f64, e: f64, major: [f64; 3], aside: [f64; 3]| {
+            let major = Vec3::from(major).normalize();
+            let j = major.cross(&Vec3::from(aside)).normalize() * (1.0 - e * e).sqrt();
+            Orbit { mass, axis, e: major * e, j }
+        };
+        let inner = |[a, b]: [f64; 2], axis, major, aside| {
+            let motion = Motion::from_vectors(&[a, b], &[Vec3::x()], &[Vec3::y()]);
+            let orbit = orbit(a + b, axis, 0.4, major, aside);
+            Some(Inner { orbit, reduced: a * b / (a + b), skew: skew(&motion).unwrap() })
+        };
+        let mass = masses.map(|[a, b]| a + b);
+        Orbits {
+            outer: orbit(mass[0] + mass[1], 15.0, 0.5, [1.0, 0.2, -0.4], [0.1, 1.0, 0.3]),
+            mass,
+            inner: [
+                inner(masses[0], 1.0, [0.3, -1.0, 0.6], [1.0, 0.5, -0.2]),
+                inner(masses[1], 0.8, [-0.5, 0.3, 1.0], [0.2, 1.0, 0.7]),
+            ],
+        }
+    }
+
+    const MASSES: [[f64; 2]; 2] = [[0.8, 0.2], [0.1, 0.4]];
+
+    /// Returns the orbit of place `k`, outer and inner ones, and its reduced mass.
+    fn orbit(of: &mut Orbits, k: usize) -> (&mut Orbit, f64) {
+        if k == 0 {
+            return (&mut of.outer, of.mass[0] * of.mass[1] / (of.mass[0] + of.mass[1]));
+        }
+        let inner = of.inner[k - 1].as_mut().unwrap();
+        (&mut inner.orbit, inner.reduced)
+    }
+
+    #[test]
+    fn verify_the_energy_is_the_mean_of_the_rings() {
+        let orbits = orbits(MASSES);
+        let Orbit { e, j, axis, .. } = orbits.outer;
+        let (minor, parts) = (j.cross(&e).normalize(), 64);
+        let mut mean = 0.0;
+        for part in 0..parts {
+            let (sin, cos) = (std::f64::consts::TAU * f64::from(part) / f64::from(parts)).sin_cos();
+            let r = axis * j.norm_squared() / (1.0 + e.norm() * cos);
+            let rings = orbits.rings((e.normalize() * cos + minor * sin) * r);
+            mean += (rings[0] + rings[1]) * (r * r) / (axis * axis * j.norm() * f64::from(parts));
+        }
+        assert!((mean / orbits.energy() - 1.0).abs() < 1e-12, "{mean:e} {:e}", orbits.energy());
+    }
+
+    #[test]
+    fn verify_the_rates_are_those_of_the_energy() {
+        let orbits = orbits(MASSES);
+        for (k, (de, dj)) in orbits.rates().into_iter().enumerate() {
+            let h = 1e-3;
+            let slope = |moves: &dyn Fn(&mut Orbit, Vec3)| {
+                Vec3::from_fn(|c, _| {
+                    let at = |by: f64| {
+                        let mut moved = orbits.clone();
+                        moves(orbit(&mut moved, k).0, Vec3::ith(c, by));
+                        moved.energy()
+                    };
+                    (8.0 * (at(h) - at(-h)) - at(2.0 * h) + at(-2.0 * h)) / (12.0 * h)
+                })
+            };
+            let by = (slope(&|orbit, by| orbit.e += by), slope(&|orbit, by| orbit.j += by));
+            let mut copy = orbits.clone();
+            let (orbit, reduced) = orbit(&mut copy, k);
+            let (e, j) = milankovitch(orbit, reduced, by);
+            assert!((de - e).norm() < 1e-9 * de.norm() && (dj - j).norm() < 1e-9 * dj.norm(), "{k}: {de} {e} {dj} {j}");
+        }
+    }
+
+    #[test]
+    fn verify_energy_and_angular_momentum_stay() {
+        let orbits = orbits(MASSES);
+        let momentum = |mut of: Orbits| -> Vec3 {
+            let spin = |(orbit, reduced): (&mut Orbit, f64)| orbit.j * (reduced * (orbit.mass * orbit.axis).sqrt());
+            (0..3).map(|k| spin(orbit(&mut of, k))).sum()
+        };
+        let fastest = orbits.rates().iter().map(|(e, j)| e.norm().max(j.norm())).fold(0.0, f64::max);
+        let octupole = orbits.energy() / orbits_without_octupole().energy() - 1.0;
+        let later = orbits.after(1000.0 / fastest);
+        let moved = (0..3).map(|k| (orbit(&mut later.clone(), k).0.e - orbit(&mut orbits.clone(), k).0.e).norm());
+        let (before, after) = (momentum(orbits.clone()), momentum(later.clone()));
+        let off = [later.energy() / orbits.energy() - 1.0, (after - before).norm() / before.norm()];
+        assert!(octupole.abs() > 1e-3 && moved.into_iter().all(|e| e > 0.1), "{octupole}");
+        assert!(off[0].abs() < 1e-6 && off[1] < 1e-9, "{off:?}");
+    }
+
+    fn orbits_without_octupole() -> Orbits {
+        let mut orbits = orbits(MASSES);
+        orbits.inner.iter_mut().flatten().for_each(|inner| inner.skew = 0.0);
+        orbits
     }
 }
