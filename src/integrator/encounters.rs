@@ -36,6 +36,7 @@ pub use collisions::{Collision, CollisionAction, Collisions, Merged, RadiusLaw, 
 pub use collisions::{Escape, EscapeAction, EscapeRadius, Escaper, Escapes};
 pub use description::Description;
 pub use events::{Component, Detail, Event, EventKind, EventUnit, PairOrbit};
+pub use membership::LARGEST;
 pub use settings::EncounterSettings;
 
 use contacts::Touched;
@@ -57,9 +58,10 @@ use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use std::time::Instant;
 
-/// Largest perturbations with which a pair forms and stays.
+/// Largest perturbation with which a pair forms.
 const FORMS: f64 = 5e-4;
-const DISSOLVES: f64 = 5e-3;
+/// Largest perturbation with which a pair stays.
+pub const DISSOLVES: f64 = 5e-3;
 /// A unit looks for neighbours once in 2 to this power steps.
 const LOOKS: u8 = 2;
 

@@ -14,22 +14,22 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
-const MERGE: CollisionAction = CollisionAction::Merge;
+pub const MERGE: CollisionAction = CollisionAction::Merge;
 const RECORD: CollisionAction = CollisionAction::Record;
 
 /// Escapers beyond a distance, which are taken out.
-fn beyond(length: f64) -> Option<Escapes> {
+pub fn beyond(length: f64) -> Option<Escapes> {
     Some(Escapes { action: EscapeAction::Remove, radius: EscapeRadius::Length(length) })
 }
 
-fn encounters(action: Option<CollisionAction>, escapes: Option<Escapes>) -> Encounters {
+pub fn encounters(action: Option<CollisionAction>, escapes: Option<Escapes>) -> Encounters {
     let limits = Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(Precision::F64) };
     let parameters = Parameters { nu: 0.01, nu_start: 0.01 / 16.0, iterations: 1, limits };
     let collisions = action.map(|action| Collisions { action, law: RadiusLaw::Volume });
     Encounters::new(parameters, 1e-6, CLOCK).with_star_events(StarEvents { collisions, escapes })
 }
 
-fn engine() -> Box<dyn FieldEngine> {
+pub fn engine() -> Box<dyn FieldEngine> {
     reference::engine(Precision::F64, 0.0, CLOCK)
 }
 
@@ -39,14 +39,14 @@ fn conserved(it: &mut Encounters, p: &Particles, f: &mut dyn ForceEngine, now: T
 }
 
 /// End of an integration: particles, what was told, and energy, momentum and angular momentum at the begin and at the end.
-struct Done {
-    p: Particles,
-    events: Vec<Event>,
+pub struct Done {
+    pub p: Particles,
+    pub events: Vec<Event>,
     sums: [Conserved; 2],
 }
 
 impl Done {
-    fn collisions(&self) -> Vec<Collision> {
+    pub fn collisions(&self) -> Vec<Collision> {
         let of = |event: &Event| match &event.detail {
             Detail::Collision(collision) => Some(**collision),
             _ => None,
@@ -78,7 +78,7 @@ impl Done {
 }
 
 /// Integrates over a number of dt_max in calls of up to `most` block steps; resumes in a new integrator before each if asked for.
-fn run(
+pub fn run(
     start: &Particles,
     (action, escapes): (Option<CollisionAction>, Option<Escapes>),
     periods: u64,
@@ -104,7 +104,7 @@ fn run(
     }
 }
 
-const WHOLE: (u64, bool) = (u64::MAX, false);
+pub const WHOLE: (u64, bool) = (u64::MAX, false);
 
 /// Two stars on an orbit with semi-major axis 1 and pericentre 0.01, from its apocentre, and a third one far away.
 fn pair(radii: [f64; 2]) -> Particles {
@@ -234,7 +234,7 @@ fn mergers_have_the_same_bits_for_calls_threads_and_resuming() {
 }
 
 /// Number of stars that escaped.
-fn escaped(done: &Done) -> usize {
+pub fn escaped(done: &Done) -> usize {
     let of = |event: &Event| match &event.detail {
         Detail::Escape(escape) => escape.stars.len(),
         _ => 0,
@@ -276,7 +276,7 @@ fn two_of_three_bodies_merge() {
 }
 
 /// A cluster of 40 stars, and a pair that leaves it at once.
-fn with_leavers() -> Particles {
+pub fn with_leavers() -> Particles {
     let (mut p, away) = (plummer::sample(40, 5, 0.9), Vec3::new(2.0, 1.0, 0.0));
     for side in [-0.5, 0.5] {
         p.mass.push(0.01);

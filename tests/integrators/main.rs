@@ -5,6 +5,7 @@ mod collisions;
 #[path = "../common/mod.rs"]
 mod common;
 mod encounters;
+mod escapers;
 mod external_field;
 mod hermite4_order;
 mod leapfrog_order;

@@ -13,7 +13,7 @@ use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
 
-fn parameters(nu: f64) -> Parameters {
+pub fn parameters(nu: f64) -> Parameters {
     let limits = Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(Precision::F64) };
     Parameters { nu, nu_start: nu / 16.0, iterations: 1, limits }
 }

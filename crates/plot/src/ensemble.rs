@@ -5,6 +5,7 @@ mod errors;
 mod groups;
 mod outcomes;
 mod survival;
+mod sweep;
 
 use super::run::{Gallery, name};
 use super::{Figure, Panel};
@@ -40,6 +41,10 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
     let series = has_series.then(|| read(SERIES)).transpose()?;
     let mut gallery = Gallery::default();
     gallery.add("errors", errors::figure(dir, &members));
+    let swept = sweep::swept(&members);
+    if !swept.is_empty() {
+        gallery.add("sweep", sweep::figure(dir, &members, &swept));
+    }
     gallery.add("bands", bands::figure(dir, &members, series.as_ref()));
     if table.column("bound_fraction").is_some() {
         gallery.add("dissolution", survival::figure(dir, &members, series.as_ref()));

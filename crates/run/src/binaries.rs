@@ -5,8 +5,11 @@
 //! Pairs are looked for without softening: a softening longer than their separations tears them apart at the start, and
 //! nothing else would show it.
 
+mod knot;
 mod orbit;
 mod report;
+
+pub use knot::Knot;
 
 use crate::config::Config;
 use std::borrow::Cow;
@@ -124,6 +127,8 @@ pub struct Binaries {
     pub time_scale: Option<f64>,
     /// Wall time of the forces on two particles, in s, if it was measured: a block step of a close pair takes more.
     pub seconds: Option<f64>,
+    /// Many bodies in a small part of a cluster, which a run with subsystems integrates one by one.
+    pub knot: Option<Knot>,
     terms: Terms,
 }
 
@@ -170,7 +175,8 @@ impl Binaries {
             Kind::Orbits | Kind::Few => orbits.first().map(|orbit| orbit.pair.period()),
         };
         let time_scale = time_scale.or_else(|| dynamical_time(p)).filter(|time| time.is_finite() && *time > 0.0);
-        Self { kind, bodies, orbits, energies, time_scale, seconds: None, terms }
+        let knot = if kind == Kind::Cluster { Knot::find(p, &bodies, &terms) } else { None };
+        Self { kind, bodies, orbits, energies, time_scale, seconds: None, knot, terms }
     }
 
     /// Returns the settings that the pairs are compared with.

@@ -26,9 +26,10 @@ const LEAVES: f64 = 0.008;
 /// Perturbation, in units of the smallest one that is felt, from which on a bound companion joins, and below which it leaves.
 const JOINS_BOUND: f64 = 40.0;
 const LEAVES_BOUND: f64 = 10.0;
-/// Largest number of members of subsystems that form of settled ones, and of others.
+/// Largest number of bodies of subsystems that form of settled ones.
 const MOST_SETTLED: usize = 5;
-const MOST: usize = 8;
+/// Largest number of bodies of a subsystem.
+pub const LARGEST: usize = 8;
 /// Largest perturbation of the outer orbit of a system that is followed in the mean, in units of that with which it dissolves.
 const SETTLED: f64 = 0.5;
 /// Distance, in sizes of a pair, beyond which another may be the outer one of a stable quadruple.
@@ -219,7 +220,7 @@ impl Look<'_> {
                 2.0 * self.particles.mass[other] / self.particles.mass[group] * size * size * size
             };
             let (outer, inner) = (strength(i, k), strength(k, i));
-            if outer.max(inner) > JOINS && pair.approaches() && isolation < JOINS_ISOLATED && number <= MOST {
+            if outer.max(inner) > JOINS && pair.approaches() && isolation < JOINS_ISOLATED && number <= LARGEST {
                 return Some(change);
             }
             let felt = outer.max(inner) > JOINS_BOUND * rules.perturbation;
@@ -301,7 +302,7 @@ impl Look<'_> {
                 let outer = self.relative(i, k);
                 let (change, number) = self.join(i, k, &outer, found.rest);
                 let isolated = outer.perturbation(found.rest) < JOINS_ISOLATED;
-                if isolated && number <= MOST && (outer.is_bound_by(1.0) || outer.approaches()) {
+                if isolated && number <= LARGEST && (outer.is_bound_by(1.0) || outer.approaches()) {
                     return Some(change);
                 }
             }

@@ -3,7 +3,7 @@
 use tisane_io::table::{Column, Table, Values};
 
 /// Most groups of a figure: with more, no eye tells their curves apart.
-const MOST: usize = 6;
+pub(super) const MOST: usize = 6;
 /// Fewest members of a group, in the mean.
 const FEWEST: usize = 2;
 
@@ -15,15 +15,20 @@ pub(super) struct Groups {
     pub of_row: Vec<usize>,
 }
 
-/// Returns the columns of the keys in which members differ with few values: they stand between number and outcome.
-/// Seeds are not among them, for they make realisations of the same.
-pub(super) fn keys(table: &Table) -> impl Iterator<Item = &Column> {
+/// Returns the columns of the keys in which members differ: they stand between number and outcome. Seeds are not among
+/// them, for they make realisations of the same.
+pub(super) fn settings(table: &Table) -> impl Iterator<Item = &Column> {
     let settings = table.columns.iter().skip(1).take_while(|column| column.name != "outcome");
+    settings.filter(|column| !column.name.ends_with(".seed"))
+}
+
+/// Returns those with few values.
+pub(super) fn keys(table: &Table) -> impl Iterator<Item = &Column> {
     let few = |column: &&Column| {
         let count = Groups::by(table, &[*column]).names.len();
         count > 1 && count <= MOST && count * FEWEST <= table.rows()
     };
-    settings.filter(|column| !column.name.ends_with(".seed")).filter(few)
+    settings(table).filter(few)
 }
 
 /// Returns the last part of a key, which tells it apart from most others.

@@ -161,3 +161,32 @@ fn an_ensemble_without_an_end_has_no_figures() {
     let error = crate::run::figures(dir.path()).unwrap_err();
     assert!(error.to_string().contains("ensemble"), "{error}");
 }
+
+#[test]
+fn keys_with_several_numbers_have_errors_and_times_over_them() {
+    // Four perturbations with two nu and two seeds each; the last member fails.
+    let outcome = |k: usize| if k == 15 { FAILED } else { "finished" };
+    let columns = vec![
+        counts("member", |k| k as u64, 16),
+        floats("encounters.perturbation", "", |k| [1e-3, 1e-4, 1e-5, 1e-6][k / 4], 16),
+        floats("integrator.hermite4.nu", "", |k| [0.01, 0.005][k % 4 / 2], 16),
+        counts("initial.plummer.seed", |k| 1 + (k % 2) as u64, 16),
+        Column::new("outcome", "", "", Values::Text((0..16).map(|k| outcome(k).to_owned()).collect())),
+        floats("time", "T", |_| 8.0, 16),
+        floats("max_energy_error", "1", |k| 1e-6 * (k + 1) as f64, 16),
+        floats("wall_seconds", "s", |k| 2.0 + k as f64, 16),
+    ];
+    let dir = directory(&Table { columns, ..Table::default() }, None);
+    let gallery = figures(dir.path()).unwrap();
+    let (_, sweep) = gallery.figures.iter().find(|(name, _)| *name == "sweep").unwrap();
+    // Two nu are curves, and no axis.
+    let over = "encounters.perturbation";
+    assert_eq!(labels(sweep), [(over, "largest |ΔE| / |E₀|"), (over, "wall time of a member [s]")]);
+    assert!(sweep.panels.iter().all(|panel| (panel.x.scale, panel.y.scale) == (Scale::Log10, Scale::Log10)));
+    let [fine, coarse] = &sweep.panels[1].series[..] else { panic!("two lines") };
+    assert_eq!((fine.name.as_str(), coarse.name.as_str()), ("nu = 0.005", "nu = 0.01"));
+    assert_eq!(fine.points, [(1e-6, 16.0), (1e-5, 12.5), (1e-4, 8.5), (1e-3, 4.5)]);
+    assert_eq!(coarse.points[0], (1e-6, 14.5));
+    assert_eq!(fine.spread.as_ref().unwrap()[1], (12.0, 13.0));
+    assert!(sweep.caption.contains("1 failed, left out") && !sweep.caption.contains("%"), "{}", sweep.caption);
+}

@@ -2,6 +2,7 @@
 
 use super::{Binaries, CHANGED_BELOW, CloseOrbit, FEWEST_STEPS, Kind, SURELY_HARD, Steps};
 use tisane::integrator::BlockSteps;
+use tisane::integrator::encounters::LARGEST;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::{Dimension, digits};
 
@@ -51,7 +52,7 @@ impl Binaries {
             Some(_) => [self.of_short_steps(), None, None, None],
             None => [self.of_changed(), self.of_short_steps(), self.of_few_steps(), self.of_many_steps()],
         };
-        torn.into_iter().chain(others.into_iter().flatten()).collect()
+        torn.into_iter().chain(others.into_iter().flatten()).chain(self.of_knot()).collect()
     }
 
     /// Returns the number of halvings of a longest step `dt_max` that gives a shortest step for all pairs; both in
@@ -208,6 +209,21 @@ impl Binaries {
             self.some(number),
             Self::who(fastest),
             self.time(fastest.pair.period())
+        ))
+    }
+
+    fn of_knot(&self) -> Option<String> {
+        let knot = self.knot?;
+        Some(format!(
+            "{} bodies around particle {} are a knot: half of them within {}, and far from all others. A subsystem holds up \
+             to {LARGEST}, so that each of these takes steps of its own, and all others wait for them: their crossing time is \
+             {}, and {} of these are left to t_end. Until they have thrown each other out the run is slow; limits.wall_time \
+             ends it with a checkpoint",
+            knot.bodies,
+            knot.id,
+            self.length(knot.radius),
+            self.time(knot.crossing_time),
+            digits(self.terms.span / knot.crossing_time)
         ))
     }
 

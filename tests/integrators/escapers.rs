@@ -1,0 +1,92 @@
+//! Promises on the list of stars that have escaped: it follows stars that come back, that merge, and whose numbers change.
+
+use crate::collisions::{Done, MERGE, WHOLE, beyond, encounters, engine, escaped, run, with_leavers};
+use tisane::integrator::Integrator as _;
+use tisane::integrator::encounters::{EscapeAction, EscapeRadius, Escapes};
+use tisane::particles::{Particles, Vec3};
+use tisane::time::Time;
+
+/// Escapers beyond a distance, which are recorded.
+fn recorded(length: f64) -> Option<Escapes> {
+    Some(Escapes { action: EscapeAction::Record, radius: EscapeRadius::Length(length) })
+}
+
+fn ids_of_escapers(done: &Done) -> Vec<u64> {
+    use tisane::integrator::encounters::Detail;
+    let of = |detail: &Detail| match detail {
+        Detail::Escape(escape) => escape.stars.iter().map(|star| star.id).collect(),
+        _ => Vec::new(),
+    };
+    done.events.iter().flat_map(|event| of(&event.detail)).collect()
+}
+
+/// A fast star comes from outside, passes through, and leaves at the other side.
+#[test]
+fn a_star_that_comes_back_escapes_again() {
+    let mut p = with_leavers();
+    p.remove_rows(&[41]);
+    (p.pos[40], p.vel[40]) = (Vec3::new(6.0, 0.5, 0.0), Vec3::x() * -4.0);
+    for calls in [WHOLE, (5, true)] {
+        let done = run(&p, (None, recorded(4.0)), 64, calls);
+        assert_eq!(ids_of_escapers(&done), [40, 40], "{calls:?}");
+    }
+}
+
+/// A run that recorded them goes on, and takes them out from then on.
+#[test]
+fn escapers_that_were_recorded_are_taken_out_later() {
+    let (mut p, mut f) = (with_leavers(), engine());
+    let mut it = encounters(None, recorded(4.0));
+    it.start(&mut p, &mut *f).unwrap();
+    while it.advance(&mut p, &mut *f, Time::from_dt_max(32), u64::MAX).unwrap().now < Time::from_dt_max(32) {}
+    let mut later = encounters(None, beyond(4.0));
+    later.resume(&p, Time::from_dt_max(32), &mut *f).unwrap();
+    later.advance(&mut p, &mut *f, Time::from_dt_max(33), u64::MAX).unwrap();
+    assert_eq!((p.len(), later.take_events().len()), (40, 1));
+}
+
+/// Two stars that merge at half of their period, from the apocentre of an orbit with a pericentre within their radii.
+fn falling(p: &mut Particles, (mass, a): (f64, f64), (pos, vel): (Vec3, Vec3)) {
+    let (x, v) = (Vec3::y() * (a * 1.99), Vec3::z() * (mass / a * 0.01 / 1.99).sqrt());
+    for (share, side) in [(0.75, -0.25), (0.25, 0.75)] {
+        p.mass.push(mass * share);
+        p.pos.push(pos + x * side);
+        p.vel.push(vel + v * side);
+        p.radius.push(0.006 * a);
+    }
+}
+
+fn single(p: &mut Particles, mass: f64, pos: Vec3, vel: Vec3) {
+    p.mass.push(mass);
+    p.pos.push(pos);
+    p.vel.push(vel);
+    p.radius.push(0.0);
+}
+
+fn of_rows(p: Particles) -> Particles {
+    Particles { radius: p.radius, ..Particles::new(p.mass, p.pos, p.vel) }
+}
+
+/// A merger gives the star that has escaped another number.
+#[test]
+fn an_escaper_stays_one_when_two_others_merge() {
+    let mut p = Particles::default();
+    falling(&mut p, (1.0, 1.0), (Vec3::zeros(), Vec3::zeros()));
+    single(&mut p, 1e-3, Vec3::x() * 4.0, Vec3::x() * 3.0);
+    single(&mut p, 1e-3, Vec3::x() * -300.0, Vec3::zeros());
+    let done = run(&of_rows(p), (Some(MERGE), recorded(5.0)), 80, WHOLE);
+    assert_eq!((done.collisions().len(), ids_of_escapers(&done)), (1, vec![2]));
+}
+
+/// Two that have escaped together become one star; the state names no star that is gone.
+#[test]
+fn escapers_that_merge_are_one_escaper() {
+    let mut p = Particles::default();
+    single(&mut p, 1.0, Vec3::zeros(), Vec3::zeros());
+    falling(&mut p, (1e-3, 0.1), (Vec3::x() * 60.0, Vec3::x() * 3.0));
+    for calls in [WHOLE, (3, true)] {
+        let done = run(&of_rows(p.clone()), (Some(MERGE), recorded(63.0)), 80, calls);
+        assert_eq!((done.collisions().len(), escaped(&done), done.p.len()), (1, 2, 2), "{calls:?}");
+        encounters(Some(MERGE), recorded(63.0)).resume(&done.p, Time::from_dt_max(80), &mut *engine()).unwrap();
+    }
+}
