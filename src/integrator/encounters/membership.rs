@@ -23,7 +23,8 @@ const BREAKS: f64 = 0.2;
 /// Perturbation from which on an approaching body joins a subsystem, and below which a receding one leaves it.
 const JOINS: f64 = 0.03;
 const LEAVES: f64 = 0.008;
-/// Perturbation, in units of the smallest one that is felt, from which on a bound companion joins, and below which it leaves.
+/// Perturbation, in units of the smallest one that is felt, from which on a bound companion joins, and below which it leaves; at
+/// most those of others.
 const JOINS_BOUND: f64 = 40.0;
 const LEAVES_BOUND: f64 = 10.0;
 /// Largest number of bodies of subsystems that form of settled ones.
@@ -223,7 +224,7 @@ impl Look<'_> {
             if outer.max(inner) > JOINS && pair.approaches() && isolation < JOINS_ISOLATED && number <= LARGEST {
                 return Some(change);
             }
-            let felt = outer.max(inner) > JOINS_BOUND * rules.perturbation;
+            let felt = outer.max(inner) > (JOINS_BOUND * rules.perturbation).min(JOINS);
             if !(felt && pair.is_bound_by(1.0) && number <= MOST_SETTLED) {
                 return None;
             }
@@ -329,7 +330,8 @@ impl Look<'_> {
             let size = of.size / outer.r;
             2.0 * by.mass / of.mass * size * size * size
         };
-        let most = if outer.is_bound_by(1.0) { LEAVES_BOUND * self.subsystems.rules.perturbation } else { LEAVES };
+        let bound = || (LEAVES_BOUND * self.subsystems.rules.perturbation).min(LEAVES);
+        let most = if outer.is_bound_by(1.0) { bound() } else { LEAVES };
         (!outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
     }
 }
