@@ -164,13 +164,14 @@ impl Motion {
         (self.chain.pos[0], self.chain.vel[0], self.energy.0) = (pos, vel, beta);
     }
 
-    /// Adds an energy to that of the motion, by the speeds alone, if that changes the kinetic energy by less than half.
-    pub(crate) fn take_up(&mut self, energy: f64) {
+    /// Adds an energy to that of the motion, by the speeds alone, if that changes the kinetic energy by less than half. Returns
+    /// true if it does.
+    pub(crate) fn take_up(&mut self, energy: f64) -> bool {
         let kinetic = self.chain.kinetic(&self.chain.vel);
         let part = energy / kinetic;
         // Bodies at rest have no speeds to change.
         if part.is_nan() || part.abs() > 0.5 {
-            return;
+            return false;
         }
         self.chain.stretch(0.0, (1.0 + part).sqrt() - 1.0);
         if let Some((reduced, beta)) = self.pair_constants() {
@@ -178,6 +179,7 @@ impl Motion {
         } else {
             self.energy = two_sum(self.energy.0, self.energy.1 - energy);
         }
+        true
     }
 
     /// Returns the number of evaluations of the forces so far.

@@ -54,7 +54,7 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     };
     let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
     let configured = &loaded.config.integrator;
-    if integrators(configured).is_empty() {
+    if integrators(configured, false).is_empty() {
         let SchemeInfo { title, order, dt_max_key: dt, .. } = configured.info();
         let problem = format!("advice is about the accuracy of block steps, and {title} has one step {dt} for all");
         let help = format!(
@@ -64,10 +64,11 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         );
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
-    let warnings = close_pairs(&loaded)?;
+    let (warnings, has_subsystems) = close_pairs(&loaded)?;
     let modes = candidates(loaded.config.force.engine, &args.modes);
     let progress = StudyProgress::new(verbosity);
-    let trials = trials((&args.config.file, &args.config.sets), configured, &modes, args.budget.get(), &progress)?;
+    let (from, scheme) = ((&*args.config.file, &args.config.sets[..]), (configured, has_subsystems));
+    let trials = trials(from, scheme, &modes, args.budget.get(), &progress)?;
     let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most", "result"];
     let mut text = describe(&trials.table(), &columns) + &warnings;
     for (problem, help) in trials.failures() {
@@ -84,11 +85,13 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
 }
 
 /// Returns the warnings of close pairs that `tisane check` gives, a line each: no accuracy mends a softening that tears
-/// binaries apart, or a shortest step that is too long for them.
-fn close_pairs(loaded: &Loaded) -> Result<String> {
+/// binaries apart, or a shortest step that is too long for them. Returns true beside them if the run has subsystems.
+fn close_pairs(loaded: &Loaded) -> Result<(String, bool)> {
     on_threads(loaded.config.force.threads as usize, || {
-        let found = assemble::prepare(loaded.clone())?.binaries()?;
-        Ok(found.warnings().iter().map(|warning| format!("warning: {warning}\n")).collect())
+        let setup = assemble::prepare(loaded.clone())?;
+        let warnings = setup.binaries()?.warnings();
+        let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+        Ok((warnings, setup.config.subsystems().is_some()))
     })
 }
 

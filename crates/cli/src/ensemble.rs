@@ -28,11 +28,15 @@ pub fn run(loaded: &Loaded, base: &Path, session: &SessionArgs, overwrite: bool,
     check(session)?;
     let config = &loaded.config;
     let blueprint = on_threads(1, || Blueprint::new(loaded, base))?;
-    let (dir, resolved) = (config.output_directory(), config.resolved_toml()?);
+    let (dir, resolved) = (config.output_directory(), blueprint.config.resolved_toml()?);
     let lock = directory::create(&dir, &resolved, NEEDED, overwrite)?;
     let bars = start_log(&dir, &lock, verbosity)?;
     let members = blueprint.members.count();
     tracing::info!("starting {} in {}: an ensemble of {members} members", config.run.name, dir.display());
+    if let (None, Some(settings)) = (&config.encounters, blueprint.config.subsystems()) {
+        let with = settings.perturbation.get();
+        tracing::info!("from member 0, a cluster without softening: encounters.perturbation = {with:e}");
+    }
     go(Ensemble::create(blueprint, &dir)?, &dir, (None, session), &bars, verbosity)
 }
 

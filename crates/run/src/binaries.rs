@@ -287,10 +287,15 @@ impl Terms {
     }
 }
 
-/// Returns true if particles of these masses may be a cluster: there are enough of them, and none dominates.
+/// Returns true if particles of these masses may be a cluster: there are enough of them, and no one and no two dominate, as in
+/// planets about a binary.
 pub(crate) fn is_cluster(mass: &[f64]) -> bool {
-    let most = DOMINANT * sum(mass.iter().copied());
-    mass.len() >= LEAST_BODIES && mass.iter().all(|mass| *mass <= most)
+    let all = sum(mass.iter().copied());
+    let heaviest = mass.iter().fold([0.0, 0.0], |[first, second]: [f64; 2], &mass| match mass > first {
+        true => [mass, first],
+        false => [first, second.max(mass)],
+    });
+    mass.len() >= LEAST_BODIES && heaviest[0] + heaviest[1] <= DOMINANT * all
 }
 
 fn sorted([i, j]: [u32; 2]) -> [usize; 2] {

@@ -259,7 +259,9 @@ impl InMemory {
                 return Err(Error::input("particles", "there are none").with_help("add particles first"));
             }
             let (mut settled, initial) = (self.loaded.clone(), InitialState::clone(initial));
-            settled.settle_subsystems(&initial.particles.mass)?;
+            if self.own_field.is_none() {
+                settled.settle_subsystems(&initial.particles.mass)?;
+            }
             let loaded = settled.clone();
             let start = || Started::new((loaded, self.ends), initial, self.own_field.as_ref());
             let (started, config) = self.threads.run(start)?;

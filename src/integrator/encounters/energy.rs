@@ -142,7 +142,8 @@ impl Encounters {
         }
     }
 
-    /// Adds an energy to that of the motion inside of a unit, or of two units about each other.
+    /// Adds an energy to that of the motion inside of a unit, or of two units about each other; inside of one of them where these
+    /// hardly move.
     fn take_up(&mut self, units: &[usize], energy: f64) {
         let (p, subsystems) = (&mut self.particles, &mut self.subsystems);
         let rules = subsystems.rules;
@@ -157,7 +158,11 @@ impl Encounters {
             [i, k] => {
                 let mut pair = Motion::new(&[p.mass[i], p.mass[k]], &[p.pos[i], p.pos[k]], &[p.vel[i], p.vel[k]]);
                 let before = pair.speeds();
-                pair.take_up(energy);
+                if !pair.take_up(energy) {
+                    let has_inside = |unit: &usize| subsystems.of_star(subsystems.units.stars[*unit]).is_some();
+                    let inside = [i, k].into_iter().find(has_inside);
+                    return inside.into_iter().for_each(|unit| self.take_up(&[unit], energy));
+                }
                 for ((unit, before), after) in [i, k].into_iter().zip(before).zip(pair.speeds()) {
                     p.vel[unit] += after - before;
                     subsystems.units.all.vel[unit] = p.vel[unit];

@@ -242,6 +242,11 @@ impl Group {
         renewed.is_some()
     }
 
+    /// Returns the distance at apocentre of two bound bodies, otherwise the extent of now.
+    pub fn reach(&self) -> f64 {
+        apocentre(&self.motion).unwrap_or_else(|| self.extent())
+    }
+
     /// Returns the longest step with which the internal motion can be followed from outside.
     pub fn resolution(&self, rules: &Rules) -> f64 {
         let mass = self.mass();

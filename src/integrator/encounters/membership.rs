@@ -23,10 +23,11 @@ const BREAKS: f64 = 0.2;
 /// Perturbation from which on an approaching body joins a subsystem, and below which a receding one leaves it.
 const JOINS: f64 = 0.03;
 const LEAVES: f64 = 0.008;
-/// Perturbation, in units of the smallest one that is felt, from which on a bound companion joins, and below which it leaves; at
-/// most those of others.
+/// Perturbation, in units of the smallest one that is felt, from which on a bound companion joins, and below which it leaves; and
+/// largest value of that unit, with which a companion that has left is far from dissolving the pair.
 const JOINS_BOUND: f64 = 40.0;
 const LEAVES_BOUND: f64 = 10.0;
+const MOST_BOUND: f64 = 2.5e-4;
 /// Largest number of bodies of subsystems that form of settled ones.
 const MOST_SETTLED: usize = 5;
 /// Largest number of bodies of a subsystem.
@@ -217,14 +218,14 @@ impl Look<'_> {
         }
         if number > 2 {
             let strength = |group: usize, other: usize| {
-                let size = self.group(group).map_or(0.0, |group| group.size) / pair.r;
+                let size = self.group(group).map_or(0.0, Group::reach) / pair.r;
                 2.0 * self.particles.mass[other] / self.particles.mass[group] * size * size * size
             };
             let (outer, inner) = (strength(i, k), strength(k, i));
             if outer.max(inner) > JOINS && pair.approaches() && isolation < JOINS_ISOLATED && number <= LARGEST {
                 return Some(change);
             }
-            let felt = outer.max(inner) > (JOINS_BOUND * rules.perturbation).min(JOINS);
+            let felt = outer.max(inner) > JOINS_BOUND * rules.perturbation.min(MOST_BOUND);
             if !(felt && pair.is_bound_by(1.0) && number <= MOST_SETTLED) {
                 return None;
             }
@@ -330,8 +331,8 @@ impl Look<'_> {
             let size = of.size / outer.r;
             2.0 * by.mass / of.mass * size * size * size
         };
-        let bound = || (LEAVES_BOUND * self.subsystems.rules.perturbation).min(LEAVES);
-        let most = if outer.is_bound_by(1.0) { bound() } else { LEAVES };
+        let least = self.subsystems.rules.perturbation.min(MOST_BOUND);
+        let most = if outer.is_bound_by(1.0) { LEAVES_BOUND * least } else { LEAVES };
         (!outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
     }
 }

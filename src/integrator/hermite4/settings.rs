@@ -25,8 +25,8 @@ pub struct Hermite4Settings {
     /// Longest time step; unit: time. Default: 1/8 in Henon units, otherwise by the crossing time or shortest period.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_max: Option<Real>,
-    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23; where dt_max follows from the system,
-    /// less if its binaries need it.
+    /// Shortest time step; unit: time. At least dt_max/2^36, which is the default with subsystems. Default without: dt_max/2^23;
+    /// where dt_max follows from the system, less if its binaries need it. With this key subsystems are no default.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_min: Option<Real>,
     /// Evaluations and corrections in each step: the n of P(EC)^n.

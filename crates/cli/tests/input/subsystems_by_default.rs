@@ -40,9 +40,16 @@ fn nothing_else_has_them() {
     }
     assert_eq!(settings(HENON, &["integrator.hermite4.dt_min='0.125/2^30'"]), (None, 30.0));
     assert_eq!(settings(HENON, &["integrator.multipoint.eta=0.3"]).0, None);
-    // A body with more than half of the mass.
+    // A body with more than half of the mass, planets about two stars, and a field whose tide they would not feel.
     assert_eq!(settings(HENON, &["initial.central={ mass = 2.0 }"]).0, None);
     assert_eq!(settings(HENON, &["initial.central={ mass = 0.5 }"]).0, Some(1e-5));
+    assert_eq!(settings(HENON, &["external.point-mass={ mass = 1.0 }"]).0, None);
+    let planets = Folder::new("");
+    let star = |k: usize| format!("{},{k},0,0,0,{k},0\n", if k < 2 { 0.5 } else { 1e-9 });
+    planets.write("planets.csv", &(0..12).map(star).fold("m,x,y,z,vx,vy,vz\n".to_owned(), |text, line| text + &line));
+    let text = format!("initial.file.path = '{}'\n", planets.path("planets.csv").display());
+    let text = format!("run = {{ name = 'x', t_end = 1 }}\nunits.system = 'henon'\n{text}");
+    assert_eq!(settings(&text, &[]).0, None);
 }
 
 #[test]
@@ -73,4 +80,15 @@ fn runs_are_reproduced_with_and_without_them_and_members_are_those_runs() {
         .exits(0);
     let members = std::fs::read_to_string(folder.path("runs/x/members.csv")).unwrap();
     assert!(members.contains(bits("with").as_str().unwrap()), "{members}");
+    let log = std::fs::read_to_string(folder.path("runs/x/run.log")).unwrap();
+    assert!(log.contains("from member 0, a cluster without softening: encounters.perturbation = 1e-5"), "{log}");
+    // What is written is the configuration of its members.
+    let set = ["--set", "ensemble={ vary = { \"initial.plummer.seed\" = [1] } }"];
+    folder.tisane(&[&["run", "runs/x/config.toml", "-q", "--output", "again"], &set[..]].concat()).exits(0);
+    let again = std::fs::read_to_string(folder.path("again/members.csv")).unwrap();
+    assert!(again.contains(bits("with").as_str().unwrap()), "{again}");
+    let vary = "ensemble={ vary = { \"softening.epsilon\" = [0.0, 0.01] } }";
+    folder.tisane(&["run", "run.toml", "-q", "--output", "soft", "--set", vary]).exits(0);
+    let soft = std::fs::read_to_string(folder.path("soft/members.csv")).unwrap();
+    assert!(soft.contains(bits("without").as_str().unwrap()), "{soft}");
 }

@@ -46,6 +46,9 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>, swept: &[Swept<'_>]) -> 
     let encounters = members.table.column("semi_major_axis").is_some();
     let scale = if encounters { "binding energy of the binary" } else { "|E₀|" };
     let rows: Vec<usize> = members.sound().collect();
+    if rows.is_empty() {
+        return Err("no member ended without an error".into());
+    }
     let quantities = [
         (format!("largest |ΔE| / {scale}"), column("max_energy_error")?),
         ("wall time of a member [s]".into(), column("wall_seconds")?),

@@ -1,7 +1,8 @@
 //! Settings that differ between a run and its resumption: which may change, and the record of those that did.
 
-use crate::config::Config;
+use crate::config::{Config, real};
 use serde_json::Value;
+use tisane::integrator::encounters::EncounterSettings;
 use tisane_io::provenance::Change;
 
 /// Freedom of a setting when a run is resumed.
@@ -79,10 +80,10 @@ impl Difference {
 /// Returns the settings in which two resolved configurations differ, in the order of their keys. The output directory
 /// is not a setting of the run: it may be moved. A start time that is only in one of them is that of an input file.
 pub(super) fn differences(from: &Config, to: &Config) -> Vec<Difference> {
-    // A perturbation of 0 is no section.
+    // No section is a perturbation of 0.
     let json = |config: &Config| {
-        let encounters = config.subsystems().cloned();
-        serde_json::to_value(Config { encounters, ..config.clone() }).unwrap_or_default()
+        let encounters = config.encounters.clone().unwrap_or(EncounterSettings { perturbation: real!(0.0) });
+        serde_json::to_value(Config { encounters: Some(encounters), ..config.clone() }).unwrap_or_default()
     };
     let mut found = Vec::new();
     compare(String::new(), &json(from), &json(to), &mut found);

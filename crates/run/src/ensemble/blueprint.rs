@@ -2,14 +2,15 @@
 
 use super::members::{Files, Members, as_text, find_files, place};
 use crate::assemble;
+use crate::binaries::is_cluster;
 use crate::config::{Config, Engine, Loaded, Problem};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use tisane::diagnostics::cluster::bodies::LEAST_BODIES;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
+use tisane::integrator::encounters::EncounterSettings;
 
 /// Configuration of an ensemble as it was written, from which the configurations of its members are read.
 #[derive(Clone, Debug)]
@@ -20,8 +21,6 @@ pub struct Blueprint {
     pub members: Members,
     /// Text, overrides, place and files of the configuration.
     pub written: Written,
-    /// Flag that members which are clusters have subsystems although the configuration does not say so.
-    subsystems_of_cluster: bool,
 }
 
 /// Text of the configuration of an ensemble with what belongs to it: the file `ensemble.json`.
@@ -61,12 +60,31 @@ impl Blueprint {
             base: std::path::absolute(base.join(".")).map_err(|e| Error::input(base, e))?,
             files,
         };
-        let subsystems_of_cluster = loaded.subsystems_of_cluster;
-        let blueprint = Self { config: loaded.config.clone(), members, written, subsystems_of_cluster };
+        let mut blueprint = Self { config: loaded.config.clone(), members, written };
+        if loaded.subsystems_of_cluster {
+            blueprint.settle_subsystems()?;
+        }
         for member in blueprint.members.probes() {
             blueprint.member(member).map_err(|error| blueprint.at_its_key(loaded, member, error))?;
         }
         Ok(blueprint)
+    }
+
+    /// Gives all members subsystems where the configuration leaves that open, member 0 is a cluster, and no key is varied that
+    /// they do not go with. It is written as an override: where the steps of members are taken does not depend on their
+    /// particles, and a version that decides otherwise goes on as it began.
+    fn settle_subsystems(&mut self) -> Result<()> {
+        let stays =
+            |key: &str| !["softening", "external", "encounters"].contains(&key.split('.').next().unwrap_or(key));
+        let may = self.members.keys().all(|key| stays(key) && key != "integrator" && key != "force.stepping");
+        let state = if may { assemble::initial_state(&self.member(0)?).ok() } else { None };
+        if state.is_some_and(|(state, _)| is_cluster(&state.particles.mass)) {
+            let perturbation = EncounterSettings::default().perturbation.get();
+            let Written { config, overrides, base, .. } = &mut self.written;
+            overrides.push(format!("encounters.perturbation={perturbation:e}"));
+            self.config = Config::from_str("the configuration", config, base, overrides)?.config;
+        }
+        Ok(())
     }
 
     /// Returns the error of a member at the key of `[ensemble.vary]` that gives the wrong setting, if one does.
@@ -90,7 +108,7 @@ impl Blueprint {
     pub fn from_written(written: Written) -> Result<Self> {
         let loaded = Config::from_str("ensemble.json", &written.config, &written.base, &written.overrides)?;
         let members = Members::new(&loaded.config, &written.files).map_err(|problem| loaded.explain(problem))?;
-        Ok(Self { config: loaded.config, members, written, subsystems_of_cluster: loaded.subsystems_of_cluster })
+        Ok(Self { config: loaded.config, members, written })
     }
 
     /// Describes the members, as text in lines.
@@ -114,12 +132,10 @@ impl Blueprint {
             engine => return (engine, format!("{}, as asked for", engine.name())),
         }
         let plain = assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_some();
-        let n = config.initial.sampled().and_then(|(n, ..)| n);
-        let small = n.is_none_or(|n| n <= LARGEST_BY_CHOICE);
-        let has_subsystems = self.subsystems_of_cluster && n.is_none_or(|n| n >= LEAST_BODIES as u64);
+        let small = config.initial.sampled().is_none_or(|(n, ..)| n.is_none_or(|n| n <= LARGEST_BY_CHOICE));
         let why = if config.force.precision() != Precision::F64 {
             "cpu and cuda have different bits in this mode"
-        } else if members < GPU_WINS_FROM || !small || !plain || has_subsystems {
+        } else if members < GPU_WINS_FROM || !small || !plain {
             "a GPU wins with many small members whose block steps it can take"
         } else if !assemble::system_stepper(Precision::F64, device, LARGEST_BY_CHOICE as usize)
             .is_ok_and(|it| it.is_some())
@@ -146,6 +162,8 @@ impl Blueprint {
         let read = Config::from_str("the configuration", &self.written.config, &self.written.base, &sets);
         let mut loaded = read.map_err(|error| located(error, member))?;
         loaded.config.ensemble = None;
+        // Decided for all members together.
+        loaded.subsystems_of_cluster = false;
         Ok(loaded)
     }
 }

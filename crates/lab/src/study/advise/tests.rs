@@ -127,12 +127,14 @@ fn the_cheaper_integrator_for_the_goal_is_taken() {
 
 #[test]
 fn the_configured_integrator_and_the_multi_point_scheme_are_tried() {
-    let of = |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap());
+    let of = |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap(), false);
     assert_eq!(of(Integrator::Hermite4), [Integrator::Hermite4, Integrator::Multipoint6]);
     assert_eq!(of(Integrator::Multipoint6), [Integrator::Multipoint6]);
     assert_eq!(of(Integrator::Multipoint8), [Integrator::Multipoint8, Integrator::Multipoint6]);
     let leapfrog = serde_json::from_value(serde_json::json!({ "leapfrog": { "dt": 0.01 } })).unwrap();
-    assert_eq!(integrators(&leapfrog), []);
+    assert_eq!(integrators(&leapfrog, false), []);
+    let hermite4 = Integrator::Hermite4.settings(0.01).unwrap();
+    assert_eq!(integrators(&hermite4, true), [Integrator::Hermite4]);
 }
 
 /// Trials of the Hermite scheme whose errors and wall times are given for each ν.

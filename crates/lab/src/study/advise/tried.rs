@@ -107,12 +107,12 @@ pub struct Trials {
     pub configured: IntegratorSettings,
 }
 
-/// Returns the integrators to try for a configuration: its own, and the multi-point scheme of 6th order. None for a
-/// scheme without block steps.
+/// Returns the integrators to try for a configuration: its own, and the multi-point scheme of 6th order unless the run has
+/// subsystems, which that cannot have. None for a scheme without block steps.
 #[must_use]
-pub fn integrators(configured: &IntegratorSettings) -> Vec<Integrator> {
+pub fn integrators(configured: &IntegratorSettings, has_subsystems: bool) -> Vec<Integrator> {
     let Some(own) = Integrator::from_settings(configured) else { return Vec::new() };
-    let other = (own != Integrator::Multipoint6).then_some(Integrator::Multipoint6);
+    let other = (own != Integrator::Multipoint6 && !has_subsystems).then_some(Integrator::Multipoint6);
     [own].into_iter().chain(other).collect()
 }
 
@@ -123,12 +123,12 @@ pub fn integrators(configured: &IntegratorSettings) -> Vec<Integrator> {
 /// As the configuration, and [`Error::Input`] if no trial has a result.
 pub fn trials(
     (file, sets): (&Path, &[String]),
-    configured: &IntegratorSettings,
+    (configured, has_subsystems): (&IntegratorSettings, bool),
     modes: &[(Engine, Precision)],
     budget: Duration,
     progress: &dyn Progress,
 ) -> Result<Trials> {
-    let all = integrators(configured);
+    let all = integrators(configured, has_subsystems);
     let of_mode = |&(engine, mode): &(Engine, Precision)| {
         let working = all.iter().filter(move |it| it.works_in(mode));
         working.flat_map(move |&integrator| {
