@@ -176,7 +176,7 @@ fn every_mode_has_subsystems_with_its_own_error() {
         if precision.in_f64() {
             assert_eq!(audited, 0.0, "{mode}");
         } else {
-            assert!((80.0..120.0).contains(&audited), "{mode}: {audited} units of 120 stars");
+            assert!((70.0..120.0).contains(&audited), "{mode}: {audited} units of 120 stars");
             assert!(worst > 0.0 && worst < precision.audit_limit(), "{mode}: {worst:e}");
         }
         // Stopped, and resumed on other threads.
