@@ -46,7 +46,7 @@ fn nothing_else_has_them() {
     assert_eq!(settings(HENON, &["external.point-mass={ mass = 1.0 }"]).0, None);
     let planets = Folder::new("");
     let star = |k: usize| format!("{},{k},0,0,0,{k},0\n", if k < 2 { 0.5 } else { 1e-9 });
-    planets.write("planets.csv", &(0..12).map(star).fold("m,x,y,z,vx,vy,vz\n".to_owned(), |text, line| text + &line));
+    planets.write("planets.csv", (0..12).map(star).fold("m,x,y,z,vx,vy,vz\n".to_owned(), |text, line| text + &line));
     let text = format!("initial.file.path = '{}'\n", planets.path("planets.csv").display());
     let text = format!("run = {{ name = 'x', t_end = 1 }}\nunits.system = 'henon'\n{text}");
     assert_eq!(settings(&text, &[]).0, None);
