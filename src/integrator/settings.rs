@@ -98,7 +98,7 @@ pub trait Scheme {
     /// Sets the longest and the shortest step, where they are not set.
     fn set_steps(&mut self, _: [Real; 2]) {}
 
-    /// Sets the shortest step, if the scheme has one, whatever it was.
+    /// Sets the shortest step, if the scheme has one; an earlier value is replaced.
     fn set_dt_min(&mut self, _: Real) {}
 
     /// Writes the defaults into all keys that are not set. That of the longest step is one in Hénon units.

@@ -12,7 +12,7 @@ use tisane::diagnostics::structure::median_radius;
 use tisane::integrator::encounters::{DISSOLVES, LARGEST};
 use tisane::particles::{Particles, Vec3};
 
-/// Number of crossing times until the end of the run above which a knot is told: each takes some thousand block steps.
+/// Least length of the run, in crossing times of the knot, for a warning: each crossing time takes some thousand block steps.
 const MANY_CROSSINGS: f64 = 1e4;
 /// Potential energy of most clusters in units of −G M² / r_h, with the half-mass radius (Spitzer 1969, ApJ 158, L139).
 const POTENTIAL: f64 = 0.4;
