@@ -49,10 +49,16 @@ struct Approach<R> {
     m_s3: R,
 }
 
+/// Returns s² = r² + ε², as [`pair`] computes it.
 #[inline(always)]
-fn approach<R: Float>(mass: R, [x, y, z]: [R; 3], eps2: R) -> Approach<R> {
-    let s2 = x.mul_add(x, y.mul_add(y, z.mul_add(z, eps2)));
-    let s_inv = R::one() / s2.sqrt();
+#[must_use]
+pub fn softened_square<R: Float>([x, y, z]: [R; 3], eps2: R) -> R {
+    x.mul_add(x, y.mul_add(y, z.mul_add(z, eps2)))
+}
+
+#[inline(always)]
+fn approach<R: Float>(mass: R, r: [R; 3], eps2: R) -> Approach<R> {
+    let s_inv = R::one() / softened_square(r, eps2).sqrt();
     let s_inv2 = s_inv * s_inv;
     let m_s = mass * s_inv;
     Approach { s_inv2, m_s, m_s3: m_s * s_inv2 }

@@ -51,8 +51,11 @@ pub struct Particles {
     pub time: Vec<Time>,
     /// Block level of its next step.
     pub step: Vec<Level>,
-    /// Derivatives and earlier points that multi-point schemes keep.
+    /// Derivatives and earlier points that multi-point schemes keep; with a neighbour scheme the points are those of the
+    /// irregular force.
     pub history: History,
+    /// Parts of the force and lists that a neighbour scheme keeps.
+    pub neighbours: Neighbours,
     /// Subsystems of few bodies, if the scheme has them.
     pub subsystems: SubsystemState,
 }
@@ -115,6 +118,76 @@ impl History {
     }
 }
 
+/// State of a neighbour scheme, which takes the force in two parts (see [`crate::force::neighbours`]), in columns of
+/// length N; empty for other schemes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Neighbours {
+    /// Irregular acceleration at the particle's own time.
+    pub acc: Vec<Vec3>,
+    /// Irregular jerk.
+    pub jerk: Vec<Vec3>,
+    /// Regular acceleration at the time of the last regular step.
+    pub regular_acc: Vec<Vec3>,
+    /// Regular jerk.
+    pub regular_jerk: Vec<Vec3>,
+    /// Potential of the regular force.
+    pub regular_pot: Vec<f64>,
+    /// Time of the last regular step.
+    pub regular_time: Vec<Time>,
+    /// Block level of the next regular step.
+    pub regular_step: Vec<Level>,
+    /// Derivatives and earlier points of the regular force, at the time of the last regular step.
+    pub regular_history: History,
+    /// Radius for the next list.
+    pub radius: Vec<f64>,
+    /// Neighbours of each particle: ascending indices.
+    pub lists: Vec<Vec<u32>>,
+}
+
+impl Neighbours {
+    /// Creates the state of `n` particles without neighbours at time zero, with room for `points` earlier points and for
+    /// `derivatives` of the regular force.
+    #[must_use]
+    pub fn new(n: usize, points: usize, derivatives: usize) -> Self {
+        let zeros = || vec![Vec3::zeros(); n];
+        Self {
+            acc: zeros(),
+            jerk: zeros(),
+            regular_acc: zeros(),
+            regular_jerk: zeros(),
+            regular_pot: vec![0.0; n],
+            regular_time: vec![Time::default(); n],
+            regular_step: vec![Level::default(); n],
+            regular_history: History::new(n, points, derivatives),
+            radius: vec![0.0; n],
+            lists: vec![Vec::new(); n],
+        }
+    }
+
+    /// Returns true if no scheme keeps anything here.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lists.is_empty()
+    }
+
+    /// Returns true if it is whole for `n` particles, with these numbers of earlier points and derivatives of the regular
+    /// force, and lists that are ascending numbers of other particles.
+    #[must_use]
+    pub fn has(&self, n: usize, points: usize, derivatives: usize) -> bool {
+        let vectors = [&self.acc, &self.jerk, &self.regular_acc, &self.regular_jerk];
+        let is_list = |(i, list): (usize, &Vec<u32>)| {
+            list.windows(2).all(|pair| pair[0] < pair[1])
+                && list.last().is_none_or(|&j| (j as usize) < n)
+                && list.binary_search(&(i as u32)).is_err()
+        };
+        vectors.iter().all(|column| column.len() == n)
+            && [self.regular_pot.len(), self.radius.len()] == [n; 2]
+            && [self.regular_time.len(), self.regular_step.len(), self.lists.len()] == [n; 3]
+            && self.regular_history.has(n, points, derivatives)
+            && self.lists.iter().enumerate().all(is_list)
+    }
+}
+
 impl Particles {
     /// Creates particles at time zero with the given masses, positions and velocities; everything else is zero, ids are
     /// 0 … N−1.
@@ -137,6 +210,7 @@ impl Particles {
             time: vec![Time::default(); n],
             step: vec![Level::default(); n],
             history: History::default(),
+            neighbours: Neighbours::default(),
             subsystems: SubsystemState::default(),
         }
     }
@@ -153,7 +227,8 @@ impl Particles {
         self.mass.is_empty()
     }
 
-    /// Removes the particles at `rows`, ascending indices. Their state of subsystems, which counts rows, must be made anew.
+    /// Removes the particles at `rows`, ascending indices. The state of subsystems and of a neighbour scheme, which count
+    /// rows, must be made anew.
     ///
     /// # Panics
     /// If there is no such row: a programming error.

@@ -62,7 +62,8 @@ settings::fields! {
     plummer: PlummerSettings,
 }
 
-use super::{Evaluation, ForceEngine, Targets};
+use super::neighbours::{NeighbourForces, NeighbourTargets};
+use super::{Block, Evaluation, ForceEngine, Targets};
 use crate::error::Result;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
@@ -140,6 +141,14 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         Ok(())
     }
 
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
+        self.engine.evaluate_neighbours(task, out)?;
+        let (NeighbourTargets { targets, regular, .. }, t) = (*task, self.clock.time(task.now));
+        out.irregular.add_external(&*self.field, targets, t);
+        out.renewed.add_external(&*self.field, Block::of_places(targets, regular).view(), t);
+        Ok(())
+    }
+
     fn set_start(&mut self, start: f64) {
         self.clock.start = start;
         self.engine.set_start(start);
@@ -154,7 +163,7 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
 mod tests {
     use super::*;
     use crate::force::precision::Precision;
-    use crate::force::{Accelerations, Block, Forces, reference};
+    use crate::force::{Accelerations, Forces, reference};
 
     const CLOCK: Clock = Clock { start: 2.0, dt_max: 0.5 };
 

@@ -13,6 +13,7 @@ mod engine_kind;
 pub mod external;
 mod given;
 pub mod mode;
+pub mod neighbours;
 mod points;
 pub mod precision;
 pub mod profile;
@@ -32,6 +33,7 @@ use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use block_steps::{Pause, Span, StepRules, Taken};
 use external::ExternalField;
+use neighbours::{NeighbourForces, NeighbourTargets};
 use rayon::prelude::*;
 
 /// Particles on which forces are evaluated, at their state predicted to the moment of evaluation. Borrowed from a
@@ -101,6 +103,17 @@ impl Block {
         Self { index, pos, vel }
     }
 
+    /// Copies some targets by their places, ascending.
+    #[must_use]
+    pub fn of_places(targets: Targets<'_>, places: &[u32]) -> Self {
+        let of = |k: &u32| *k as usize;
+        Self {
+            index: places.iter().map(|k| targets.index[of(k)]).collect(),
+            pos: places.iter().map(|k| targets.pos[of(k)]).collect(),
+            vel: places.iter().map(|k| targets.vel[of(k)]).collect(),
+        }
+    }
+
     /// Borrows the block as targets.
     #[must_use]
     pub fn view(&self) -> Targets<'_> {
@@ -160,6 +173,24 @@ impl Forces {
         self.acc[k] = pull.acc;
         self.jerk[k] = pull.jerk;
         self.pot[k] = pull.pot;
+    }
+
+    /// Returns the sums of these forces and others on the same targets, with the external potential of the others.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let vectors = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a + b).collect();
+        Self {
+            acc: vectors(&self.acc, &other.acc),
+            jerk: vectors(&self.jerk, &other.jerk),
+            pot: self.pot.iter().zip(&other.pot).map(|(a, b)| a + b).collect(),
+            external: other.external.clone(),
+        }
+    }
+
+    /// Replaces the forces on some targets by their places.
+    pub(crate) fn replace(&mut self, places: &[u32], by: &Self) {
+        for (k, place) in places.iter().map(|&k| k as usize).enumerate() {
+            (self.acc[place], self.jerk[place], self.pot[place]) = (by.acc[k], by.jerk[k], by.pot[k]);
+        }
     }
 }
 
@@ -233,6 +264,16 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// # Errors
     /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
+
+    /// Evaluates irregular forces on all targets, and regular forces, new lists and irregular forces by these on some of
+    /// them, with sources as in [`evaluate`](Self::evaluate). The particles that were loaded must have room for lists (see
+    /// [`Neighbours`](crate::particles::Neighbours)). An external field is in the irregular forces.
+    ///
+    /// # Errors
+    /// If the engine cannot, or fails.
+    fn evaluate_neighbours(&mut self, _: &NeighbourTargets<'_>, _: &mut NeighbourForces<E>) -> Result<()> {
+        Err(neighbours::not_here())
+    }
 
     /// Sets the time at tick 0, on which only forces that change with time depend, for a system that starts anew at
     /// another time.

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
+use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::force::{Evaluation, ForceEngine, Targets};
 use crate::particles::Particles;
 use crate::time::Time;
@@ -231,6 +232,13 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         }
         let began = Instant::now();
         self.engine.evaluate(now, targets, out)?;
+        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
+        Ok(())
+    }
+
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
+        let began = Instant::now();
+        self.engine.evaluate_neighbours(task, out)?;
         self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
     }

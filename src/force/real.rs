@@ -15,6 +15,8 @@ pub trait Real: Float + Pod + Send + Sync {
     type Lanes<S: Simd>: Copy + Pod;
     /// Boolean for each lane.
     type Mask<S: Simd>: Copy;
+    /// 64 bits for each lane.
+    type Words<S: Simd>: Copy;
     /// Returns the number of this type nearest to `x`.
     fn from_f64(x: f64) -> Self;
     /// Returns x as the sum of two numbers of this type: the nearest, and the one nearest to the remainder.
@@ -37,6 +39,14 @@ pub trait Real: Float + Pod + Send + Sync {
     fn fma<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>, c: Self::Lanes<S>) -> Self::Lanes<S>;
     /// a = b
     fn equal<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
+    /// a < b
+    fn less<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
+    /// Returns words without bits.
+    fn no_words<S: Simd>(simd: S) -> Self::Words<S>;
+    /// Sets bit `place`, below 64, in the words of the lanes where the mask is set.
+    fn mark<S: Simd>(simd: S, mask: Self::Mask<S>, words: Self::Words<S>, place: usize) -> Self::Words<S>;
+    /// Returns the word of a lane.
+    fn word<S: Simd>(words: &Self::Words<S>, lane: usize) -> u64;
     /// a ≥ b
     fn at_least<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
     /// `yes` where the mask is set, `no` elsewhere
@@ -45,12 +55,14 @@ pub trait Real: Float + Pod + Send + Sync {
 
 macro_rules! real {
     ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $select:ident) => {
+     $mul:ident, $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $less:ident, $select:ident,
+     $words:ident, $bits:ident, $parts:literal, $splat_bits:ident, $or:ident, $select_bits:ident) => {
         impl Real for $real {
             const WIDTH: usize = $width;
             const NOWHERE: f64 = $nowhere;
             type Lanes<S: Simd> = S::$lanes;
             type Mask<S: Simd> = S::$mask;
+            type Words<S: Simd> = [S::$words; $parts];
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as Self
@@ -97,6 +109,36 @@ macro_rules! real {
                 simd.$equal(a, b)
             }
             #[inline(always)]
+            fn less<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
+                simd.$less(a, b)
+            }
+            #[inline(always)]
+            fn no_words<S: Simd>(simd: S) -> [S::$words; $parts] {
+                [simd.$splat_bits(0); $parts]
+            }
+            #[inline(always)]
+            fn mark<S: Simd>(
+                simd: S,
+                mask: S::$mask,
+                mut words: [S::$words; $parts],
+                place: usize,
+            ) -> [S::$words; $parts] {
+                let (part, bit) = (place / $bits::BITS as usize, (1 as $bits) << (place % $bits::BITS as usize));
+                let set = simd.$select_bits(mask, simd.$splat_bits(bit), simd.$splat_bits(0));
+                // Not by index: the parts stay in registers.
+                for (k, word) in words.iter_mut().enumerate() {
+                    if k == part {
+                        *word = simd.$or(*word, set);
+                    }
+                }
+                words
+            }
+            #[inline(always)]
+            fn word<S: Simd>(words: &[S::$words; $parts], lane: usize) -> u64 {
+                let part = |k: usize| bytemuck::cast_slice::<_, $bits>(&words[k..k + 1])[lane] as u64;
+                (0..$parts).fold(0, |word, k| word | part(k) << (k * (64 / $parts)))
+            }
+            #[inline(always)]
             fn at_least<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
                 simd.$at_least(a, b)
             }
@@ -123,7 +165,14 @@ real!(
     mul_add_f64s,
     equal_f64s,
     greater_than_or_equal_f64s,
-    select_f64s
+    less_than_f64s,
+    select_f64s,
+    u64s,
+    u64,
+    1,
+    splat_u64s,
+    or_u64s,
+    select_u64s
 );
 real!(
     f32,
@@ -140,5 +189,12 @@ real!(
     mul_add_f32s,
     equal_f32s,
     greater_than_or_equal_f32s,
-    select_f32s
+    less_than_f32s,
+    select_f32s,
+    u32s,
+    u32,
+    2,
+    splat_u32s,
+    or_u32s,
+    select_u32s
 );

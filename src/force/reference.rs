@@ -2,11 +2,12 @@
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
 use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
+use super::neighbours::{IRREGULAR_SUMS, NeighbourForces, NeighbourTargets, limit};
 use super::precision::Precision;
 use super::real::Real;
-use super::{Accelerations, FieldEngine, ForceEngine, Forces, Points, Targets};
+use super::{Accelerations, Block, FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::Result;
-use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict};
+use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict, softened_square};
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use pulp::Scalar;
@@ -71,18 +72,53 @@ impl<M: Mode> ReferenceEngine<M> {
     }
 
     fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Force {
-        let eps2 = M::Real::from_f64(self.eps2);
-        let total = total::<M, SUMS>((self.sources.len(), self.bag), i, |sums, j| {
-            let r = relative::<M>(self.pos[j], pos);
-            let v = [0, 1, 2].map(|k| M::Real::from_f64(self.vel[j][k]) - M::Real::from_f64(vel[k]));
-            let pair = pair(M::Real::from_f64(self.sources.mass[j]), r, v, eps2);
-            for k in 0..3 {
-                add::<M>(&mut sums[k], pair.m_s3, r[k]);
-                add::<M>(&mut sums[3 + k], pair.m_s3, pair.d[k]);
+        Force::from_sums(total::<M, SUMS>((self.sources.len(), self.bag), i, |sums, j| {
+            self.add_source(sums, j, (pos, vel));
+        }))
+    }
+
+    /// Returns the force of the sources beyond the limit, and lists the others.
+    fn far_force_on(&self, i: usize, pos: Vec3, vel: Vec3, limit: f64, list: &mut Vec<u32>) -> Force {
+        let limit = M::Real::from_f64(limit);
+        list.clear();
+        Force::from_sums(total::<M, SUMS>((self.sources.len(), self.bag), i, |sums, j| {
+            if softened_square(relative::<M>(self.pos[j], pos), M::Real::from_f64(self.eps2)) < limit {
+                list.push(j as u32);
+            } else {
+                self.add_source(sums, j, (pos, vel));
             }
-            subtract::<M>(&mut sums[6], pair.m_s);
-        });
-        Force::from_sums(total)
+        }))
+    }
+
+    /// Adds source `j` to the sums of a bag.
+    fn add_source(&self, sums: &mut [[M::Real; 2]; SUMS], j: usize, (pos, vel): (Vec3, Vec3)) {
+        let r = relative::<M>(self.pos[j], pos);
+        let v = [0, 1, 2].map(|k| M::Real::from_f64(self.vel[j][k]) - M::Real::from_f64(vel[k]));
+        let pair = pair(M::Real::from_f64(self.sources.mass[j]), r, v, M::Real::from_f64(self.eps2));
+        for k in 0..3 {
+            add::<M>(&mut sums[k], pair.m_s3, r[k]);
+            add::<M>(&mut sums[3 + k], pair.m_s3, pair.d[k]);
+        }
+        subtract::<M>(&mut sums[6], pair.m_s);
+    }
+
+    /// Returns the force of the sources in a list, in f64: each running sum takes every eighth.
+    fn list_force_on(&self, pos: Vec3, vel: Vec3, list: &[u32]) -> Force {
+        let mut tree = TreeSum::<[f64; SUMS], FULL_DEPTH>::default();
+        for first in 0..IRREGULAR_SUMS {
+            let mut sums = [0.0; SUMS];
+            for j in list.iter().skip(first).step_by(IRREGULAR_SUMS).map(|&j| j as usize) {
+                let (r, v) = (self.pos[j] - pos, self.vel[j] - vel);
+                let pair = pair(self.sources.mass[j], r.into(), v.into(), self.eps2);
+                for k in 0..3 {
+                    sums[k] = pair.m_s3.mul_add(r[k], sums[k]);
+                    sums[3 + k] = pair.m_s3.mul_add(pair.d[k], sums[3 + k]);
+                }
+                sums[6] -= pair.m_s;
+            }
+            tree.push(0, sums);
+        }
+        Force::from_sums(tree.root())
     }
 }
 
@@ -100,7 +136,7 @@ fn relative<M: Mode>(source: Vec3, target: Vec3) -> [M::Real; 3] {
 fn total<M: Mode, const K: usize>(
     (n, bag): (usize, usize),
     own: usize,
-    add: impl Fn(&mut [[M::Real; 2]; K], usize),
+    mut add: impl FnMut(&mut [[M::Real; 2]; K], usize),
 ) -> [f64; K] {
     let mut tree = TreeSum::<[M::Node; K], FULL_DEPTH>::default();
     let mut in_order = [M::Node::zero(); K];
@@ -207,6 +243,34 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
             self.vel[i as usize] = targets.vel[k];
         }
         self.sum(targets, out);
+        Ok(())
+    }
+
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        let NeighbourTargets { now, targets, lists, regular, .. } = *task;
+        self.predict_sources(now);
+        for (k, &i) in targets.index.iter().enumerate() {
+            (self.pos[i as usize], self.vel[i as usize]) = (targets.pos[k], targets.vel[k]);
+        }
+        out.eps2 = self.eps2;
+        out.irregular.resize(targets.len());
+        for (k, list) in lists.iter().enumerate() {
+            out.irregular.set(k, &self.list_force_on(targets.pos[k], targets.vel[k], list));
+        }
+        out.resize(regular.len());
+        out.regular.resize(regular.len());
+        let some = Block::of_places(targets, regular);
+        for (k, &i) in some.index.iter().enumerate() {
+            let limit = limit(task.radius[k], self.eps2);
+            out.regular.set(k, &self.far_force_on(i as usize, some.pos[k], some.vel[k], limit, &mut out.lists[k]));
+        }
+        for k in out.cut(regular.len(), task.most).into_iter().map(|k| k as usize) {
+            out.regular.set(k, &self.force_on(some.index[k] as usize, some.pos[k], some.vel[k]));
+        }
+        out.renewed.resize(regular.len());
+        for (k, list) in out.lists[..regular.len()].iter().enumerate() {
+            out.renewed.set(k, &self.list_force_on(some.pos[k], some.vel[k], list));
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! [`BlockHermite`] does everything else: blocks, tiles, threads, the floor of the steps, guards.
 
 mod engine_steps;
+mod guards;
 pub mod limits;
 mod scheme;
 mod singly;
@@ -10,6 +11,7 @@ mod start;
 mod synchronised;
 
 use engine_steps::Turns;
+pub(super) use guards::StepGuards;
 pub use limits::OnFloor;
 pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
 
@@ -17,12 +19,11 @@ use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
 use super::timestep::next_level;
 use super::{Integrator, Progress, out_of_range};
-use crate::error::{Error, Result, StepBelowFloor};
+use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, StepRules, StepScheme};
 use crate::force::range::RangeGuard;
 use crate::force::{Block, ForceEngine, Forces, Targets};
-use crate::gravity::predict;
-use crate::pair::Body;
+use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
 use crate::units::nearest_power_of_two;
@@ -54,22 +55,22 @@ pub struct BlockHermite<S> {
 
 /// Result of moving a part of a block.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moved {
+pub(super) struct Moved {
     /// Number of particles clamped to the floor.
-    clamped: u64,
+    pub(super) clamped: u64,
     /// First target that cannot continue, and the step that it needs.
-    refused: Option<(usize, f64)>,
+    pub(super) refused: Option<(usize, f64)>,
 }
 
 impl Moved {
     /// Combines two results; `self` comes first in the block.
-    fn and(self, later: Self) -> Self {
+    pub(super) fn and(self, later: Self) -> Self {
         Self { clamped: self.clamped + later.clamped, refused: self.refused.or(later.refused) }
     }
 
     /// Returns the allowed level of target `k`, if any, and records clamping or refusal.
     #[inline(always)]
-    fn level(&mut self, k: usize, wanted: f64, allowed: Option<(Level, bool)>) -> Option<Level> {
+    pub(super) fn level(&mut self, k: usize, wanted: f64, allowed: Option<(Level, bool)>) -> Option<Level> {
         match allowed {
             Some((level, held)) => {
                 self.clamped += u64::from(held);
@@ -84,12 +85,12 @@ impl Moved {
 }
 
 /// Returns the tiles of `n` particles.
-fn tiles(n: usize) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn tiles(n: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n).step_by(TILE).map(move |begin| begin..n.min(begin + TILE))
 }
 
 /// Returns the number of particles for each thread, of `n`.
-fn share(n: usize) -> usize {
+pub(super) fn share(n: usize) -> usize {
     n.div_ceil((n / SHARE).clamp(1, rayon::current_num_threads()))
 }
 
@@ -210,7 +211,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let (index, pos, vel) = (&targets.index[part.clone()], &predicted.0[part.clone()], &predicted.1[part.clone()]);
         let (acc, jerk) = (&forces.acc[part.clone()][..n], &forces.jerk[part.clone()][..n]);
         let (pot, mut p) = (&forces.pot[part.clone()][..n], p.of_equal_length());
-        let mut moved = Moved::default();
+        let (mut moved, guards) = (Moved::default(), self.guards());
         for begin in (0..n).step_by(LANES) {
             let end = n.min(begin + LANES);
             let (mut lanes, mut squares) = (S::Lanes::default(), [0.0; LANES]);
@@ -228,8 +229,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
             for k in begin..end {
                 let lane = k - begin;
                 let target = part.start + k;
-                let allowed = self
-                    .allowed(wanted[lane], wanted[lane] / clock.dt_max)
+                let allowed = guards
+                    .allowed(wanted[lane])
                     .filter(|_| (squares[lane] + pot[k]).is_finite() || self.is_finite(target));
                 if let Some(level) = moved.level(target, wanted[lane], allowed) {
                     let step = &mut p.columns.step[index[k] as usize - p.first];
@@ -238,18 +239,6 @@ impl<S: HermiteScheme> BlockHermite<S> {
             }
         }
         moved
-    }
-
-    /// Returns the level for a wanted step, `ratio` times dt_max, and true if it is clamped to the floor; [`None`] for
-    /// NaN, and for a step shorter than any level. A run that has to stop at a level below the floor finishes the block
-    /// step with it and stops before the next one: see [`Self::check_floor`].
-    #[inline(always)]
-    fn allowed(&self, wanted: f64, ratio: f64) -> Option<(Level, bool)> {
-        match Level::not_longer_than(ratio) {
-            Some(level) if level <= self.limits.floor || self.limits.on_floor == OnFloor::Stop => Some((level, false)),
-            _ if wanted.is_nan() || self.limits.on_floor == OnFloor::Stop => None,
-            _ => Some((self.limits.floor, true)),
-        }
     }
 
     /// Returns true if all numbers of the force on target `k` are finite.
@@ -318,7 +307,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         if wanted.is_nan() || !self.is_finite(k) {
             return Err(self.not_finite(p, k, now));
         }
-        Err(self.below_floor(p, (i, 1), now, wanted))
+        Err(self.guards().below_floor(p, (i, 1), now, wanted))
     }
 
     /// Returns true if the run has to stop because particles have steps below the floor.
@@ -326,68 +315,25 @@ impl<S: HermiteScheme> BlockHermite<S> {
         self.limits.on_floor == OnFloor::Stop && self.scheduler.deepest() > self.limits.floor
     }
 
-    /// Returns the error for particles with steps below the floor, of which it names the one with the shortest step,
-    /// and of those the one with the largest acceleration.
+    /// Returns the error for particles with steps below the floor.
     fn check_floor(&self, p: &Particles) -> Result<()> {
-        let below = (0..p.len()).filter(|&i| p.step[i] > self.limits.floor);
-        let strongest = |&i: &usize, &j: &usize| {
-            p.step[i].cmp(&p.step[j]).then(p.acc[i].norm_squared().total_cmp(&p.acc[j].norm_squared()))
-        };
-        match below.clone().max_by(strongest) {
-            Some(i) if self.is_below_floor() => {
-                let wanted = p.step[i].step(self.clock.dt_max);
-                Err(self.below_floor(p, (i, below.count()), self.scheduler.now(), wanted))
-            }
-            _ => Ok(()),
-        }
+        if self.is_below_floor() { self.guards().check_floor(p, self.scheduler.now()) } else { Ok(()) }
     }
 
     /// Returns the error that names the particle of target `k`, whose force is not finite.
     fn not_finite(&self, p: &Particles, k: usize, now: Time) -> Error {
-        let (time, info) = (self.clock.time(now), self.scheme.info());
         let Forces { acc, jerk, pot, .. } = &self.forces;
-        Error::Integration {
-            problem: format!(
-                "the force on particle {} is not a finite number (time {time} in internal units, acceleration {:?}, \
-                 jerk {:?}, potential {:?})",
-                p.id[self.targets.index[k] as usize],
-                acc[k].as_slice(),
-                jerk[k].as_slice(),
-                pot[k]
-            ),
-            help: Some(format!(
-                "a collision without softening, or a close pair that was not resolved: lower {}.{}, or set \
-                 softening.epsilon{}",
-                info.section,
-                info.accuracy_key,
-                self.limits.range.too_close()
-            )),
-        }
+        self.guards().not_finite(
+            p,
+            self.targets.index[k] as usize,
+            now,
+            &Force { acc: acc[k], jerk: jerk[k], pot: pot[k] },
+        )
     }
 
-    /// Returns the error that names particle `i`, the first of `number` that need too short a step, and its nearest
-    /// neighbour at that moment.
-    fn below_floor(&self, p: &Particles, (i, number): (usize, usize), now: Time, wanted: f64) -> Error {
-        let at = |j: usize| {
-            let (pos, vel) = predict(p.pos[j], p.vel[j], p.acc[j], p.jerk[j], self.clock.between(p.time[j], now));
-            Body { mass: p.mass[j], pos, vel }
-        };
-        let here = at(i);
-        let nearest = (0..p.len()).filter(|&j| j != i).map(|j| ((at(j).pos - here.pos).norm(), j));
-        let partner = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, j)| (p.id[j], [here, at(j)]));
-        let [floor, shortest] = [self.limits.floor, Level::DEEPEST].map(|level| level.step(self.clock.dt_max));
-        Error::StepBelowFloor(Box::new(StepBelowFloor {
-            number,
-            id: p.id[i],
-            time: self.clock.time(now),
-            wanted,
-            floor,
-            shortest,
-            section: self.scheme.info().section,
-            partner,
-            resumable: wanted >= shortest,
-            run: None,
-        }))
+    /// Returns what the limits of the steps and the errors need to know.
+    fn guards(&self) -> StepGuards {
+        StepGuards { limits: self.limits, clock: self.clock, info: self.scheme.info() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Integrators: schemes that move the particles, given an engine for the forces.
 
+pub mod ahmad_cohen;
 pub mod encounters;
 pub mod hermite;
 pub mod hermite4;
@@ -17,6 +18,8 @@ settings::schemes! {
     Hermite4: hermite4::Hermite4Settings,
     /// Multi-point Hermite scheme of 6th or 8th order with individual block time steps (Dittmann 2024).
     Multipoint: multipoint::MultipointSettings,
+    /// Neighbour scheme of 6th or 4th order with individual block time steps (Ahmad & Cohen 1973).
+    AhmadCohen: ahmad_cohen::AhmadCohenSettings,
     /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
     Leapfrog: leapfrog::LeapfrogSettings,
 }

@@ -65,6 +65,9 @@ impl Order {
 /// and not shorter than 0.25 times η A₁/A₂, which is Aarseth's with ν = η².
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
+    /// η A₁/A₂: Aarseth's. The one of these that needs no derivative beyond the third, and the least sensitive to rounding
+    /// errors.
+    Second,
     /// η (A₁/A₃)^(1/2), which withstands the rounding errors of forces that are not in f64.
     Third,
     /// η (A₁/A₄)^(1/3).
@@ -124,17 +127,53 @@ pub struct MultipointScheme {
     criterion: Criterion,
 }
 
-/// Particle after the corrector: position, velocity, and hᵏ a⁽ᵏ⁾ for k = 2 … 5.
-struct Corrected {
-    pos: Vec3,
-    vel: Vec3,
-    derivatives: [Vec3; 4],
+/// Corrections of a step of length h to a predicted position, in units of h², and velocity, in units of h; and hᵏ a⁽ᵏ⁾ at
+/// its end for k = 2 … 5.
+pub(super) struct Correction {
+    pub pos: Vec3,
+    pub vel: Vec3,
+    pub derivatives: [Vec3; 4],
+}
+
+/// Acceleration and jerk at a moment.
+pub(super) type Moment = (Vec3, Vec3);
+
+/// Returns the corrections of a step of length `dt` from `old` to `new`. `earlier` are the factors of the earlier points,
+/// and these points, the later one first; without a second one its numbers are not used.
+#[inline(always)]
+pub(super) fn correction(
+    dt: f64,
+    earlier: Option<(&Stencil<f64>, [Moment; 2])>,
+    old: Moment,
+    new: Moment,
+) -> Correction {
+    let [mut pos, mut vel, a2, a3] = brackets(dt, old, new);
+    let mut derivatives = [a2 + a3, a3, Vec3::zeros(), Vec3::zeros()];
+    if let Some((stencil, [near, far])) = earlier {
+        let nodes = [far, near, old, new].map(|(acc, jerk)| (acc, jerk * dt));
+        for k in 0..3 {
+            let addition = stencil.addition(nodes.map(|(acc, jerk)| Node { acc: acc[k], jerk: jerk[k] }));
+            pos[k] += addition.pos;
+            vel[k] += addition.vel;
+            for (sum, term) in derivatives.iter_mut().zip(addition.derivatives) {
+                sum[k] += term;
+            }
+        }
+    }
+    Correction { pos, vel, derivatives }
 }
 
 /// Returns the position and velocity after `dt` of a particle with these derivatives. Where they are zero from the
 /// second of the acceleration on, it is [`predict`] bit for bit.
 #[inline(always)]
-fn predict_with<const K: usize>(pos: Vec3, vel: Vec3, acc: Vec3, jerk: Vec3, more: [Vec3; K], dt: f64) -> (Vec3, Vec3) {
+pub(super) fn predict_with<const K: usize>(
+    pos: Vec3,
+    vel: Vec3,
+    acc: Vec3,
+    jerk: Vec3,
+    more: [Vec3; K],
+    dt: f64,
+) -> (Vec3, Vec3) {
     const THIRD: f64 = 1.0 / 3.0;
     // Horner's scheme: derivative k of the acceleration over (k + 2)! in the position, and over (k + 1)! in the velocity.
     const INVERSE: [f64; 8] = [1.0, 1.0, 0.5, THIRD, 0.25, 0.2, 1.0 / 6.0, 1.0 / 7.0];
@@ -148,30 +187,23 @@ fn predict_with<const K: usize>(pos: Vec3, vel: Vec3, acc: Vec3, jerk: Vec3, mor
 }
 
 impl MultipointScheme {
-    /// Corrects particle `i` of the slices.
+    /// Corrects particle `i` of the slices: returns its position and velocity, the derivatives of [`Correction`], and the
+    /// factors of its earlier points.
     #[inline(always)]
-    fn corrected(&self, p: &ParticleSlices<'_>, i: usize, end: &StepEnd) -> (Corrected, Option<Stencil<f64>>) {
+    fn corrected(
+        &self,
+        p: &ParticleSlices<'_>,
+        i: usize,
+        end: &StepEnd,
+    ) -> ((Vec3, Vec3), [Vec3; 4], Option<Stencil<f64>>) {
         let (c, dt) = (&p.columns, end.dt);
         let (pos, vel) = predict(c.pos[i], c.vel[i], c.acc[i], c.jerk[i], dt);
         let stencil = self.stencil(p, i, end.now);
-        let [mut for_pos, mut for_vel, a2, a3] = brackets(dt, (c.acc[i], c.jerk[i]), (end.acc, end.jerk));
-        let mut derivatives = [a2 + a3, a3, Vec3::zeros(), Vec3::zeros()];
-        if let Some(stencil) = &stencil {
-            let node = |acc: Vec3, jerk: Vec3| (acc, jerk * dt);
-            let [near, far] = &p.points;
-            let near_node = node(near.acc[i], near.jerk[i]);
-            let far_node = if self.order == Order::Eight { node(far.acc[i], far.jerk[i]) } else { near_node };
-            let nodes = [far_node, near_node, node(c.acc[i], c.jerk[i]), node(end.acc, end.jerk)];
-            for k in 0..3 {
-                let addition = stencil.addition(nodes.map(|(acc, jerk)| Node { acc: acc[k], jerk: jerk[k] }));
-                for_pos[k] += addition.pos;
-                for_vel[k] += addition.vel;
-                for (sum, term) in derivatives.iter_mut().zip(addition.derivatives) {
-                    sum[k] += term;
-                }
-            }
-        }
-        (Corrected { pos: pos + for_pos * (dt * dt), vel: vel + for_vel * dt, derivatives }, stencil)
+        let [near, far] = &p.points;
+        let far = if self.order == Order::Eight { far } else { near };
+        let points = stencil.as_ref().map(|stencil| (stencil, [near, far].map(|point| (point.acc[i], point.jerk[i]))));
+        let found = correction(dt, points, (c.acc[i], c.jerk[i]), (end.acc, end.jerk));
+        ((pos + found.pos * (dt * dt), vel + found.vel * dt), found.derivatives, stencil)
     }
 
     /// Returns the factors of the earlier points of particle `i` for its step to `now`; [`None`] if it has none.
@@ -192,7 +224,7 @@ impl MultipointScheme {
 }
 
 /// Returns the standard error of hᵏ a⁽ᵏ⁾, k = 2 … 5, for independent errors of 1 in the accelerations at all points.
-fn amplification(stencil: Option<Stencil<f64>>) -> [f64; 4] {
+pub(super) fn amplification(stencil: Option<Stencil<f64>>) -> [f64; 4] {
     // Of the cubic: at the beginning and at the end of the step.
     let cubic = [[0.0; 4], [0.0; 4], [6.0, 12.0, 0.0, 0.0], [-6.0, -12.0, 0.0, 0.0]];
     let mut variance = [0.0; 4];
@@ -240,7 +272,7 @@ impl HermiteScheme for MultipointScheme {
 
     #[inline(always)]
     fn correct(&self, p: &mut ParticleSlices<'_>, i: usize, end: &StepEnd, lanes: &mut Lanes, lane: usize) {
-        let (corrected, stencil) = self.corrected(p, i, end);
+        let (state, corrected, stencil) = self.corrected(p, i, end);
         let noise = if end.noise > 0.0 { amplification(stencil).map(|factor| factor * end.noise) } else { [0.0; 4] };
         let ParticleSlices { columns: c, derivatives, points: [near, far], .. } = p;
         if self.order == Order::Eight {
@@ -250,30 +282,18 @@ impl HermiteScheme for MultipointScheme {
             (near.acc[i], near.jerk[i], near.time[i]) = (c.acc[i], c.jerk[i], c.time[i]);
             let (per_dt, mut scale) = (1.0 / end.dt, 1.0 / end.dt);
             let [_, kept] = self.order.history();
-            for (column, derivative) in derivatives.iter_mut().zip(&corrected.derivatives).take(kept) {
+            for (column, derivative) in derivatives.iter_mut().zip(&corrected).take(kept) {
                 scale *= per_dt;
                 column[i] = derivative * scale;
             }
         }
-        (c.pos[i], c.vel[i]) = (corrected.pos, corrected.vel);
+        (c.pos[i], c.vel[i]) = state;
         (c.acc[i], c.jerk[i], c.time[i]) = (end.acc, end.jerk, end.now);
-        lanes.set(lane, end, &corrected.derivatives, noise);
+        lanes.set(lane, end.dt, (end.acc, end.jerk), &corrected, noise);
     }
 
     fn wanted(&self, lanes: &Lanes, wanted: &mut [f64; LANES]) {
-        let mut ratios = [0.0; LANES];
-        lanes.ratios(self.criterion, wanted, &mut ratios);
-        for ((wanted, ratio), dt) in wanted.iter_mut().zip(ratios).zip(lanes.dt) {
-            let step = match self.criterion {
-                Criterion::Third => ratio,
-                // Not that of the system's library, whose last bit depends on its version.
-                Criterion::Fourth => libm::cbrt(ratio),
-            };
-            let [least, most] = BOUNDS.map(|bound| bound * *wanted);
-            // As comparisons, so that a NaN stays one.
-            let step = if step < least { least } else { step };
-            *wanted = self.eta * dt * if step > most { most } else { step };
-        }
+        lanes.wanted(self.eta, self.criterion, wanted);
     }
 }
 
@@ -288,14 +308,35 @@ impl Lanes {
     /// Stores the arguments of one particle. Only the part of the derivatives above their `noise` counts; otherwise
     /// the step would shrink to resolve rounding errors.
     #[inline(always)]
-    fn set(&mut self, lane: usize, end: &StepEnd, derivatives: &[Vec3; 4], noise: [f64; 4]) {
-        self.dt[lane] = end.dt;
-        let jerk = end.jerk * end.dt;
-        self.squares[0][lane] = end.acc.dot(&end.acc);
+    pub(super) fn set(&mut self, lane: usize, dt: f64, (acc, jerk): Moment, derivatives: &[Vec3; 4], noise: [f64; 4]) {
+        self.dt[lane] = dt;
+        let jerk = jerk * dt;
+        self.squares[0][lane] = acc.dot(&acc);
         self.squares[1][lane] = jerk.dot(&jerk);
         for k in 0..4 {
             let square = derivatives[k].dot(&derivatives[k]);
             self.squares[k + 2][lane] = if noise[k] == 0.0 { square } else { (square - noise[k] * noise[k]).max(0.0) };
+        }
+    }
+
+    /// Computes the steps that a criterion gives.
+    pub(super) fn wanted(&self, eta: f64, criterion: Criterion, wanted: &mut [f64; LANES]) {
+        let mut ratios = [0.0; LANES];
+        self.ratios(criterion, wanted, &mut ratios);
+        for ((wanted, ratio), dt) in wanted.iter_mut().zip(ratios).zip(self.dt) {
+            let step = match criterion {
+                Criterion::Second => {
+                    *wanted *= eta * dt;
+                    continue;
+                }
+                Criterion::Third => ratio,
+                // Not that of the system's library, whose last bit depends on its version.
+                Criterion::Fourth => libm::cbrt(ratio),
+            };
+            let [least, most] = BOUNDS.map(|bound| bound * *wanted);
+            // As comparisons, so that a NaN stays one.
+            let step = if step < least { least } else { step };
+            *wanted = eta * dt * if step > most { most } else { step };
         }
     }
 
@@ -313,6 +354,7 @@ impl Lanes {
             let square = |k: usize| n[k - 1] * n[k + 1] + n[k] * n[k];
             second[lane] = quotient(square(1), square(2));
             higher[lane] = match criterion {
+                Criterion::Second => 0.0,
                 Criterion::Third => quotient(square(1), square(3)).sqrt(),
                 Criterion::Fourth => quotient(square(1), square(4)),
             };

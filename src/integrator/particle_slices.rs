@@ -1,6 +1,6 @@
 //! Slices of the particles' columns, so that threads can move the parts of a block at the same time.
 
-use crate::particles::{MOST_DERIVATIVES, MOST_POINTS, Particles, Point, Vec3};
+use crate::particles::{MOST_DERIVATIVES, MOST_POINTS, Neighbours, Particles, Point, Vec3};
 use crate::time::{Level, Time};
 
 /// Declares columns of consecutive particles, which split where they are not empty.
@@ -45,6 +45,23 @@ columns! {
     }
 }
 
+columns! {
+    /// Columns of [`Neighbours`].
+    NeighbourSlices {
+        acc: Vec3,
+        jerk: Vec3,
+        regular_acc: Vec3,
+        regular_jerk: Vec3,
+        regular_pot: f64,
+        regular_time: Time,
+        regular_step: Level,
+        regular_snap: Vec3,
+        regular_crackle: Vec3,
+        radius: f64,
+        lists: Vec<u32>,
+    }
+}
+
 /// Columns that a step changes, of consecutive particles from `first` on. Those of the history are empty if the scheme
 /// keeps none.
 #[derive(Debug)]
@@ -57,6 +74,9 @@ pub struct ParticleSlices<'a> {
     pub derivatives: [&'a mut [Vec3]; MOST_DERIVATIVES],
     /// Earlier points, the latest first.
     pub points: [PointSlices<'a>; MOST_POINTS],
+    /// State of a neighbour scheme, and the earlier point of its regular force.
+    pub neighbours: NeighbourSlices<'a>,
+    pub regular_point: PointSlices<'a>,
 }
 
 impl<'a> PointSlices<'a> {
@@ -69,13 +89,30 @@ impl<'a> PointSlices<'a> {
 impl<'a> ParticleSlices<'a> {
     /// Returns one slice of all particles.
     pub fn all(p: &'a mut Particles) -> Self {
-        let Particles { id: _, mass: _, radius: _, pos, vel, acc, jerk, pot, time, step, history, subsystems: _ } = p;
+        let Particles { pos, vel, acc, jerk, pot, time, step, history, neighbours, .. } = p;
+        let Neighbours { regular_history: regular, .. } = neighbours;
+        let mut regular_derivatives = regular.derivatives.iter_mut().map(Vec::as_mut_slice);
+        let [regular_snap, regular_crackle] = [(); 2].map(|()| regular_derivatives.next().unwrap_or_default());
         let (mut derivatives, mut points) = (history.derivatives.iter_mut(), history.points.iter_mut());
         Self {
             first: 0,
             columns: Columns { pos, vel, acc, jerk, pot, time, step },
             derivatives: std::array::from_fn(|_| derivatives.next().map(Vec::as_mut_slice).unwrap_or_default()),
             points: std::array::from_fn(|_| points.next().map(PointSlices::from_point).unwrap_or_default()),
+            neighbours: NeighbourSlices {
+                acc: &mut neighbours.acc,
+                jerk: &mut neighbours.jerk,
+                regular_acc: &mut neighbours.regular_acc,
+                regular_jerk: &mut neighbours.regular_jerk,
+                regular_pot: &mut neighbours.regular_pot,
+                regular_time: &mut neighbours.regular_time,
+                regular_step: &mut neighbours.regular_step,
+                regular_snap,
+                regular_crackle,
+                radius: &mut neighbours.radius,
+                lists: &mut neighbours.lists,
+            },
+            regular_point: regular.points.first_mut().map(PointSlices::from_point).unwrap_or_default(),
         }
     }
 
@@ -85,15 +122,28 @@ impl<'a> ParticleSlices<'a> {
         let at = i - self.first;
         let columns = self.columns.split(at);
         let [d2, d3, d4, d5] = self.derivatives.map(|column| column.split_at_mut(at.min(column.len())));
-        let [near, far] = self.points.map(|point| point.split(at));
+        let [near, far, regular_point] = {
+            let [near, far] = self.points;
+            [near, far, self.regular_point].map(|point| point.split(at))
+        };
+        let neighbours = self.neighbours.split(at);
         (
             Self {
                 first: self.first,
                 columns: columns.0,
                 derivatives: [d2.0, d3.0, d4.0, d5.0],
                 points: [near.0, far.0],
+                neighbours: neighbours.0,
+                regular_point: regular_point.0,
             },
-            Self { first: i, columns: columns.1, derivatives: [d2.1, d3.1, d4.1, d5.1], points: [near.1, far.1] },
+            Self {
+                first: i,
+                columns: columns.1,
+                derivatives: [d2.1, d3.1, d4.1, d5.1],
+                points: [near.1, far.1],
+                neighbours: neighbours.1,
+                regular_point: regular_point.1,
+            },
         )
     }
 

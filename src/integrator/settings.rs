@@ -178,7 +178,7 @@ macro_rules! schemes {
         /// Scheme that moves the particles, with its settings.
         #[derive(Clone, Debug, PartialEq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-        #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+        #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
         #[cfg_attr(feature = "serde", schemars(rename = "Integrator"))]
         pub enum IntegratorSettings {
             $(#[$($first_doc)*])*

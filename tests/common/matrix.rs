@@ -14,6 +14,7 @@ use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::force::{Accelerations, EngineKind, ForceEngine, Forces, reference};
 use tisane::integrator::Integrator;
+use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
 use tisane::integrator::encounters::Encounters;
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
@@ -39,6 +40,9 @@ pub enum Scheme {
     Hermite4,
     Multipoint6,
     Multipoint8,
+    /// The neighbour scheme of 6th order, and of 4th.
+    AhmadCohen6,
+    AhmadCohen4,
     Leapfrog,
     /// The scheme of 4th order with subsystems.
     Encounters,
@@ -110,9 +114,21 @@ pub const STRAIGHT: Course = Course { cadence: CADENCES[0], sessions: &[], again
 
 /// The schemes that take forces of a mode.
 pub fn schemes(precision: Precision) -> impl Iterator<Item = Scheme> {
-    let all = [Scheme::Hermite4, Scheme::Multipoint6, Scheme::Multipoint8, Scheme::Leapfrog];
-    let all = all.into_iter().filter(move |scheme| *scheme != Scheme::Multipoint8 || precision.in_f64());
-    all.chain([Scheme::Encounters])
+    let all = [
+        Scheme::Hermite4,
+        Scheme::Multipoint6,
+        Scheme::Multipoint8,
+        Scheme::AhmadCohen6,
+        Scheme::AhmadCohen4,
+        Scheme::Leapfrog,
+        Scheme::Encounters,
+    ];
+    all.into_iter().filter(move |scheme| match scheme {
+        Scheme::Multipoint8 => precision.in_f64(),
+        // Its corrector and criteria are those of other schemes.
+        Scheme::AhmadCohen4 => precision == Precision::F64,
+        _ => true,
+    })
 }
 
 impl Scheme {
@@ -229,6 +245,9 @@ impl Job {
         let order = match self.scheme {
             Scheme::Multipoint6 => Order::Six,
             Scheme::Multipoint8 => Order::Eight,
+            Scheme::AhmadCohen6 | Scheme::AhmadCohen4 => {
+                return coupled(AhmadCohen::new(self.ahmad_cohen(), self.clock()), engine, f64_engine);
+            }
             Scheme::Encounters => {
                 return coupled(Encounters::new(self.hermite4(), 1e-5, self.clock()), engine, f64_engine);
             }
@@ -245,6 +264,18 @@ impl Job {
 
     fn limits(&self) -> Limits {
         Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(self.precision) }
+    }
+
+    fn ahmad_cohen(&self) -> ahmad_cohen::Parameters {
+        let six = self.scheme == Scheme::AhmadCohen6;
+        let order = if six { ahmad_cohen::Order::Six } else { ahmad_cohen::Order::Four };
+        let limits = self.limits();
+        // Lists of more than a vector of any width, and of more than a bag.
+        ahmad_cohen::Parameters {
+            neighbours: Some(70.0),
+            limits,
+            ..ahmad_cohen::Parameters::new(order, self.precision)
+        }
     }
 
     fn hermite4(&self) -> Parameters {

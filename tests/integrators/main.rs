@@ -1,5 +1,6 @@
 //! Promises on integrators: block steps, orders of convergence, rounding, scaling.
 
+mod ahmad_cohen;
 mod block_steps;
 mod collisions;
 #[path = "../common/mod.rs"]

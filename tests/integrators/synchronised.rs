@@ -6,6 +6,7 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::initial::plummer;
+use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
 use tisane::integrator::hermite4::{self, Hermite4};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::integrator::multipoint::{self, Multipoint, Order};
@@ -27,12 +28,18 @@ fn propagators() -> Vec<(&'static str, Propagator, f64)> {
         let parameters = multipoint::Parameters { order, eta, ..multipoint::Parameters::new(Precision::F64) };
         Propagator::in_f64(Multipoint::new(parameters, CLOCK), forces())
     };
+    let neighbours = |order| {
+        let parameters = ahmad_cohen::Parameters::new(order, Precision::F64);
+        Propagator::in_f64(AhmadCohen::new(parameters, CLOCK), forces())
+    };
     let accelerations = cpu::accelerations(Precision::F64, EPSILON, Width::widest());
     vec![
         ("hermite4", Propagator::in_f64(Hermite4::new(hermite4, CLOCK), forces()), 1e-6),
         ("hermite4, three iterations", Propagator::in_f64(Hermite4::new(iterated, CLOCK), forces()), 1e-6),
         ("order 6", of_order(Order::Six, 0.2), 1e-7),
         ("order 8", of_order(Order::Eight, 0.1), 1e-8),
+        ("neighbour scheme, order 6", neighbours(ahmad_cohen::Order::Six), 1e-7),
+        ("neighbour scheme, order 4", neighbours(ahmad_cohen::Order::Four), 1e-6),
         ("leapfrog", Propagator::new(Leapfrog::new(CLOCK, Range::F64), accelerations, forces()), 1e-2),
     ]
 }

@@ -6,6 +6,7 @@
 mod earlier_points;
 mod header;
 mod members;
+mod neighbours;
 mod numbers;
 mod subsystems;
 
@@ -20,12 +21,13 @@ use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::history::{self, History};
 use super::provenance::{self, Provenance};
+use earlier_points::Names;
 use hdf5::Group;
 use numbers::{StateVisitor, visit};
 use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
-use tisane::particles::{Particles, Vec3, components, from_components};
+use tisane::particles::{History as EarlierPoints, Particles, Vec3, components, from_components};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 
@@ -219,7 +221,8 @@ fn fill_particles(g: &Group, p: &Particles) -> H5Result {
     put_dataset(g, "potential", 1, &p.pot)?;
     put_dataset(g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
-    earlier_points::write(g, &p.history)?;
+    earlier_points::write(g, Names::OF_FORCE, &p.history)?;
+    neighbours::write(g, &p.neighbours)?;
     subsystems::write(&p.subsystems, g)
 }
 
@@ -250,10 +253,6 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         }
     };
     let vectors = |name: &str| Ok::<_, Error>(from_components(&floats(name, 3)?));
-    let level: Vec<u8> = g.column("level", Some(n), 1)?;
-    if level.iter().any(|&level| level > Level::DEEPEST.0) {
-        return Err(g.error("level", format!("a level is above {}", Level::DEEPEST.0)));
-    }
     let id: Vec<u64> = g.column("id", Some(n), 1)?;
     let mut sorted = id.clone();
     sorted.sort_unstable();
@@ -270,10 +269,20 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         jerk: vectors("jerk")?,
         pot: floats("potential", 1)?,
         time: ticks(g, "time_ticks", n)?,
-        step: level.into_iter().map(Level).collect(),
-        history: earlier_points::read(g, n, vectors)?,
+        step: levels(g, "level", n)?,
+        history: earlier_points::read(g, Names::OF_FORCE, n, &vectors)?,
+        neighbours: neighbours::read(g, n, &vectors, |name| floats(name, 1))?,
         subsystems: subsystems::read(g)?,
     })
+}
+
+/// Reads a column of levels.
+fn levels(g: &TisaneGroup<'_>, name: &str, n: usize) -> Result<Vec<Level>> {
+    let levels: Vec<u8> = g.column(name, Some(n), 1)?;
+    if levels.iter().any(|&level| level > Level::DEEPEST.0) {
+        return Err(g.error(name, format!("a level is above {}", Level::DEEPEST.0)));
+    }
+    Ok(levels.into_iter().map(Level).collect())
 }
 
 /// Reads a column of times.
@@ -281,18 +290,30 @@ fn ticks(g: &TisaneGroup<'_>, name: &str, n: usize) -> Result<Vec<Time>> {
     Ok(g.column::<u64>(name, Some(n), 1)?.into_iter().map(Time).collect())
 }
 
-/// Checks that the time of every particle is a multiple of its own step and not later than the time of the run.
+/// Checks that the time of every particle is a multiple of its own step and not later than the time of the run, and
+/// likewise that of its last regular step.
 fn check_times(path: &Path, p: &Particles, now: Time) -> Result<()> {
-    let bad = p.time.iter().zip(&p.step).position(|(time, step)| *time > now || !time.is_multiple_of(*step));
-    if let Some(id) = bad.and_then(|i| p.id.get(i)) {
-        let problem = format!("/Particles/time_ticks: particle {id} is not at a multiple of its step");
-        return Err(Error::input(path, problem));
+    let state = &p.neighbours;
+    for (name, time, step) in
+        [("time_ticks", &p.time, &p.step), ("regular_time_ticks", &state.regular_time, &state.regular_step)]
+    {
+        let bad = time.iter().zip(step).position(|(time, step)| *time > now || !time.is_multiple_of(*step));
+        if let Some(id) = bad.and_then(|i| p.id.get(i)) {
+            let problem = format!("/Particles/{name}: particle {id} is not at a multiple of its step");
+            return Err(Error::input(path, problem));
+        }
     }
-    let mut after = &p.time;
-    for (k, point) in p.history.points.iter().enumerate() {
+    check_order(path, p, Names::OF_FORCE, &p.time, &p.history)?;
+    check_order(path, p, Names::OF_REGULAR, &state.regular_time, &state.regular_history)
+}
+
+/// Checks that no earlier point is after the next one.
+fn check_order(path: &Path, p: &Particles, names: Names, time: &[Time], history: &EarlierPoints) -> Result<()> {
+    let mut after = time;
+    for (k, point) in history.points.iter().enumerate() {
         if let Some(id) = point.time.iter().zip(after).position(|(time, after)| time > after).and_then(|i| p.id.get(i))
         {
-            let name = format!("time_ticks_before_{}", k + 1);
+            let name = names.moments(k + 1);
             return Err(Error::input(path, format!("/Particles/{name}: particle {id} is at a later point")));
         }
         after = &point.time;

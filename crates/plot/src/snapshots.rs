@@ -7,10 +7,10 @@ use std::path::Path;
 use tisane::compensated_sum::{sum, sum3};
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::density::core;
-use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::cluster::spheres::RadialOrder;
 use tisane::diagnostics::cluster::systems::{self, Hardness};
 use tisane::error::Result;
+use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Dimension;
 use tisane_io::directory;
@@ -59,7 +59,7 @@ impl Look {
             vel: vectors(data.vel, Dimension::VELOCITY),
             pot: floats(data.pot, Dimension::POTENTIAL),
         };
-        let centre = core(&stars, &Neighbours::new(&stars, NEIGHBOURS)).centre * scale.length;
+        let centre = core(&stars, &Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS)).centre * scale.length;
         Ok(Self { time: data.time, units: data.units, stars, content: data.content_sha256, centre })
     }
 
@@ -84,8 +84,13 @@ impl Look {
         let inner = radial.order[..half].iter().map(|&i| (stars.mass[i as usize], stars.vel[i as usize]));
         let (mass, vel): (Vec<f64>, Vec<Vec3>) = inner.unzip();
         let velocity = mean(&mass, &vel);
-        let found =
-            systems::find(stars, &Neighbours::new(stars, NEIGHBOURS), velocity, 0.0, Hardness::at_least(HARDNESS));
+        let found = systems::find(
+            stars,
+            &Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS),
+            velocity,
+            0.0,
+            Hardness::at_least(HARDNESS),
+        );
         let (mut mass, mut pos, mut vel) = (Vec::new(), Vec::new(), Vec::new());
         for &body in &found.outermost {
             let (m, x, v) = match (body as usize).checked_sub(stars.len()) {

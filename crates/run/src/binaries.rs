@@ -17,11 +17,11 @@ use std::f64::consts::TAU;
 use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::{Bodies, LEAST_BODIES};
-use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::{crossing_time, median_radius};
 use tisane::integrator::{BlockSteps, SchemeInfo};
+use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Scale, Units};
 
@@ -332,7 +332,7 @@ fn is_undisturbed([i, j]: [usize; 2], body: &impl Fn(usize) -> Body, n: usize) -
 /// softened potentials stay, are many softening lengths away unless the softening exceeds the mean separation.
 fn without_softening(mut stars: Stars, epsilon: f64) -> Stars {
     if epsilon > 0.0 {
-        let neighbours = Neighbours::new(&stars, NEIGHBOURS);
+        let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
         let lost = |i: usize| -> f64 {
             let near = neighbours.nearest(i).iter().filter(|neighbour| neighbour.distance > 0.0);
             near.map(|neighbour| {

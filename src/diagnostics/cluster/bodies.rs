@@ -1,11 +1,11 @@
 //! A cluster whose binaries and hierarchies count as one body each: their inner motion is not that of the cluster, and
 //! may hold most of the energy.
 
-use super::neighbours::Neighbours;
 use super::pair::Body;
 use super::systems::{self, Hardness, System, Systems};
 use super::{Stars, velocity_of_bound};
 use crate::compensated_sum::sum;
+use crate::nearest::Neighbours;
 use crate::particles::Particles;
 
 /// Number of nearest neighbours among which the partner of a particle is looked for.
@@ -31,7 +31,7 @@ impl Bodies {
     /// Finds the binaries and hierarchies of particles that all stand at one time, with the softening `epsilon`.
     #[must_use]
     pub fn find(stars: &Stars, epsilon: f64) -> Self {
-        let neighbours = Neighbours::new(stars, NEIGHBOURS);
+        let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
         let systems = systems::find(stars, &neighbours, velocity_of_bound(stars), epsilon, HARDNESS);
         let body = |&at: &u32| systems.system(stars, at).map_or_else(|| stars.body(at), |system| system.body);
         let outermost = || systems.outermost.iter().filter_map(|&at| systems.system(stars, at));

@@ -1,8 +1,8 @@
 //! Density centre and core.
 
 use super::Stars;
-use super::neighbours::Neighbours;
 use crate::compensated_sum::{sum, sum3};
+use crate::nearest::Neighbours;
 use crate::particles::Vec3;
 use std::f64::consts::PI;
 

@@ -5,7 +5,6 @@
 pub mod bodies;
 pub mod density;
 pub mod members;
-pub mod neighbours;
 pub mod segregation;
 pub mod spheres;
 pub mod systems;
@@ -14,10 +13,10 @@ pub use crate::pair;
 
 use super::structure;
 use crate::compensated_sum::{sum, sum3};
+use crate::nearest::Neighbours;
 use crate::particles::{Particles, Vec3};
 use density::Core;
 use members::Members;
-use neighbours::Neighbours;
 use pair::{Body, Pair};
 use spheres::{Frame, RadialOrder, Shell};
 use systems::{Hardness, System, Systems};
@@ -164,7 +163,7 @@ impl<const F: usize> Survey<F> {
     /// Analyses a cluster; the `fractions` of the mass are ascending.
     #[must_use]
     pub fn new(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
-        let neighbours = Neighbours::new(stars, settings.neighbours);
+        let neighbours = Neighbours::new(&stars.id, &stars.pos, settings.neighbours);
         let core = density::core(stars, &neighbours);
         let velocity = velocity_of_bound(stars);
         let hardness = Hardness::at_least(settings.binary_hardness);

@@ -8,9 +8,9 @@
 
 use super::Stars;
 use super::members::Members;
-use super::neighbours::Neighbours;
 use super::pair::{Body, Pair};
 use crate::compensated_sum::sum;
+use crate::nearest::Neighbours;
 use crate::particles::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeSet;

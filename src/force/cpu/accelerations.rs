@@ -1,9 +1,8 @@
 //! Accelerations alone by the CPU's vector units: the loop body of the CPU engine with three sums instead of seven.
 
 use super::Width;
-use super::lanes::Partial;
 use super::sources::Slots;
-use super::sum::Summation;
+use super::sum::{Partials, Summation};
 use crate::error::Result;
 use crate::force::mode::{ACC_SUMS, Mode, with_mode};
 use crate::force::precision::Precision;
@@ -18,7 +17,7 @@ pub struct CpuAccelerations<M: Mode> {
     eps2: f64,
     width: Width,
     sources: Slots<M, ACC_SUMS>,
-    partial: Vec<Partial<M, ACC_SUMS>>,
+    partials: Partials<M, ACC_SUMS>,
 }
 
 /// Creates the CPU's engine of accelerations for a precision mode. `epsilon` is the Plummer softening (internal units).
@@ -31,7 +30,7 @@ impl<M: Mode> CpuAccelerations<M> {
     /// Creates an engine without sources. `epsilon` is the Plummer softening (internal units).
     #[must_use]
     pub fn new(epsilon: f64, width: Width) -> Self {
-        Self { eps2: epsilon * epsilon, width, sources: Slots::default(), partial: Vec::new() }
+        Self { eps2: epsilon * epsilon, width, sources: Slots::default(), partials: Partials::default() }
     }
 }
 
@@ -52,8 +51,8 @@ impl<M: Mode> ForceEngine<Accelerations> for CpuAccelerations<M> {
         }
         out.acc.resize(targets.len(), Vec3::zeros());
         let targets = Targets { vel: &[], ..targets };
-        let sum = Summation { sources: &self.sources, targets, eps2: self.eps2, width: self.width };
-        sum.run(&mut self.partial, |k, sums| out.acc[k] = acceleration_from_sums(sums));
+        let sum = Summation { sources: &self.sources, targets, eps2: self.eps2, limits: &[], width: self.width };
+        sum.run(&mut self.partials, |k, sums| out.acc[k] = acceleration_from_sums(sums));
         Ok(())
     }
 }

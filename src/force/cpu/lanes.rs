@@ -27,8 +27,9 @@ const ITEM_DEPTH: usize = 8;
 /// Largest number of bags in a work item of a mode that sums by the tree.
 pub const MAX_ITEM_BAGS: usize = 1 << (ITEM_DEPTH - 2);
 
-/// Work item: forces of consecutive bags on a tile of targets, computed by one thread.
-pub struct Item<'a, M: Mode, const K: usize> {
+/// Work item: forces of consecutive bags on a tile of targets, computed by one thread. With `FAR` each target leaves out
+/// the sources within its limit.
+pub struct Item<'a, M: Mode, const K: usize, const FAR: bool> {
     /// Slots; see [`super::sources::Slots::numbers`].
     pub sources: &'a [M::Real],
     /// Number of sources.
@@ -45,17 +46,42 @@ pub struct Item<'a, M: Mode, const K: usize> {
     pub vel: &'a [[f64; 3]],
     /// ε².
     pub eps2: f64,
+    /// Square of the softened distance below which a source is left out, one entry a target; empty without `FAR`.
+    pub limits: &'a [f64],
     /// Vector unit on which divisions in f64 are computed by fused multiply-adds; [`None`] for those of the machine.
     pub divide_on: Option<V4>,
     /// Output: partial sums over the bags, one entry a target.
     pub out: &'a mut [Partial<M, K>],
+    /// Output: places of the sources within the limits, 64 bits a bag, one row of bags a target; empty without `FAR`. The
+    /// target itself may be among them.
+    pub near: &'a mut [u64],
 }
 
-impl<M: Mode, const K: usize> Item<'_, M, K> {
+impl<M: Mode, const K: usize, const FAR: bool> Item<'_, M, K, FAR> {
     /// Returns position and velocity of target `k`.
     #[inline(always)]
     fn state(&self, k: usize) -> ([f64; 3], [f64; 3]) {
         (self.pos[k], if is_whole(K) { self.vel[k] } else { [0.0; 3] })
+    }
+
+    /// Returns the lanes for targets by their index in each.
+    #[inline(always)]
+    fn targets<S: Simd>(&self, simd: S, index: [usize; MAX_LANES]) -> Lanes<M, S> {
+        let (mut state, mut limits) = ([([0.0; 3], [0.0; 3]); MAX_LANES], [0.0; MAX_LANES]);
+        for lane in 0..MAX_LANES {
+            state[lane] = self.state(index[lane]);
+            if FAR {
+                limits[lane] = self.limits[index[lane]];
+            }
+        }
+        let lanes = Lanes::<M, S>::new(simd, state, self.eps2);
+        if FAR { lanes.with_limits(limits) } else { lanes }
+    }
+
+    /// Stores the neighbours of target `k` in a bag.
+    #[inline(always)]
+    fn set_near(&mut self, k: usize, bag: usize, word: u64) {
+        self.near[k * self.bags + bag - self.first_bag] = word;
     }
 }
 
@@ -68,7 +94,7 @@ fn split(targets: usize, bags: usize, lanes: usize) -> usize {
     if rest * bags.div_ceil(lanes) * merging_percent < bags * 100 { targets - rest } else { targets }
 }
 
-impl<M: Mode, const K: usize> WithSimd for Item<'_, M, K> {
+impl<M: Mode, const K: usize, const FAR: bool> WithSimd for Item<'_, M, K, FAR> {
     type Output = ();
 
     #[inline(always)]
@@ -82,7 +108,7 @@ impl<M: Mode, const K: usize> WithSimd for Item<'_, M, K> {
     }
 }
 
-impl<M: Mode, const K: usize> Item<'_, M, K> {
+impl<M: Mode, const K: usize, const FAR: bool> Item<'_, M, K, FAR> {
     /// Computes the sums with a form of 1/√x.
     #[inline(always)]
     fn sum<S: Simd, D: InverseSqrt>(mut self, with: (S, D)) {
@@ -96,39 +122,44 @@ impl<M: Mode, const K: usize> Item<'_, M, K> {
             over_targets(with, &mut self, first, in_lanes.min(first + lanes));
         }
         for k in in_lanes..self.index.len() {
-            self.out[k] = over_bags(with, &self, k);
+            self.out[k] = over_bags(with, &mut self, k);
         }
     }
 }
 
 /// Sums the forces of the item's bags on targets `first..last`, one target a lane.
 #[inline(always)]
-fn over_targets<M: Mode, S: Simd, D: InverseSqrt, const K: usize>(
+fn over_targets<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool>(
     with: (S, D),
-    item: &mut Item<'_, M, K>,
+    item: &mut Item<'_, M, K, FAR>,
     first: usize,
     last: usize,
 ) {
     let simd = with.0;
     // Lanes beyond the last target repeat that target.
-    let (mut state, mut own) = ([([0.0; 3], [0.0; 3]); MAX_LANES], [0u32; MAX_LANES]);
+    let (mut index, mut own) = ([0; MAX_LANES], [0u32; MAX_LANES]);
     for lane in 0..MAX_LANES {
         let k = (first + lane).min(last - 1);
-        state[lane] = item.state(k);
+        index[lane] = k;
         own[lane] = item.index[k];
     }
-    let target = Lanes::<M, S>::new(simd, state, item.eps2);
+    let target = item.targets(simd, index);
 
     let mut tree = TreeSum::<NodeRow<M::Node, K>, ITEM_DEPTH>::default();
     let mut in_order = NodeRow::zero();
     let mut sums = zero::<M, S, K>(simd);
-    for bag in item.first_bag..item.first_bag + item.bags {
+    for number in item.first_bag..item.first_bag + item.bags {
         if M::ORDER != Order::Running {
             sums = zero::<M, S, K>(simd);
         }
-        let masked = item.index[first..last].iter().any(|&i| i as usize / BAG == bag);
-        let bag = bag_of_targets::<M, S, K>(item, bag, masked.then_some(&own));
-        add_bag::<M, S, D, K, false>(with, &target, &bag, &mut sums);
+        let masked = item.index[first..last].iter().any(|&i| i as usize / BAG == number);
+        let bag = bag_of_targets::<M, S, K, FAR>(item, number, masked.then_some(&own));
+        let near = add_bag::<M, S, D, K, false, FAR>(with, &target, &bag, &mut sums);
+        if FAR {
+            for k in first..last {
+                item.set_near(k, number, M::Real::word(&near, k - first));
+            }
+        }
         match M::ORDER {
             Order::Tree => tree.push(0, finish::<M, S, K>(simd, &sums)),
             Order::InOrder => in_order = in_order.plus(&finish::<M, S, K>(simd, &sums)),
@@ -149,8 +180,8 @@ fn over_targets<M: Mode, S: Simd, D: InverseSqrt, const K: usize>(
 
 /// Returns a bag for all lanes. The target of each lane has the source index `own`, or none of them lies in the bag.
 #[inline(always)]
-fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize>(
-    item: &Item<'a, M, K>,
+fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
+    item: &Item<'a, M, K, FAR>,
     bag: usize,
     own: Option<&[u32; MAX_LANES]>,
 ) -> Bag<'a, M, S> {
@@ -177,13 +208,13 @@ fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize>(
 
 /// Returns the forces of the item's bags on target `k`, computed with one bag a lane.
 #[inline(always)]
-fn over_bags<M: Mode, S: Simd, D: InverseSqrt, const K: usize>(
+fn over_bags<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool>(
     with: (S, D),
-    item: &Item<'_, M, K>,
+    item: &mut Item<'_, M, K, FAR>,
     k: usize,
 ) -> Partial<M, K> {
     let simd = with.0;
-    let target = Lanes::<M, S>::new(simd, [item.state(k); MAX_LANES], item.eps2);
+    let target = item.targets(simd, [k; MAX_LANES]);
     let (width, lanes) = (<M::Real as Real>::WIDTH, lanes::<M, S>());
     let own = item.index[k] as usize;
 
@@ -198,9 +229,14 @@ fn over_bags<M: Mode, S: Simd, D: InverseSqrt, const K: usize>(
             let these = first + part..first + part + lanes;
             let incomplete = M::ZERO_COUNTS && these.end * BAG > item.len;
             let masked = these.contains(&(own / BAG)) || incomplete;
-            let bag = bags_of_target::<M, S, K>(item, first + part, masked.then_some(own));
+            let bag = bags_of_target::<M, S, K, FAR>(item, first + part, masked.then_some(own));
             let mut sums = zero::<M, S, K>(simd);
-            add_bag::<M, S, D, K, true>(with, &target, &bag, &mut sums);
+            let near = add_bag::<M, S, D, K, true, FAR>(with, &target, &bag, &mut sums);
+            if FAR {
+                for number in these.start..these.end.min(item.first_bag + item.bags) {
+                    item.set_near(k, number, M::Real::word(&near, number - these.start));
+                }
+            }
             let nodes = finish::<M, S, K>(simd, &sums);
             for k in 0..K {
                 for lane in 0..lanes {
@@ -216,8 +252,8 @@ fn over_bags<M: Mode, S: Simd, D: InverseSqrt, const K: usize>(
 /// Returns as many consecutive bags as there are lanes, one for each. The target has the source index `own`; without it
 /// the target lies in none of them, and their sources are all there or do not count.
 #[inline(always)]
-fn bags_of_target<'a, M: Mode, S: Simd, const K: usize>(
-    item: &Item<'a, M, K>,
+fn bags_of_target<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
+    item: &Item<'a, M, K, FAR>,
     first_bag: usize,
     own: Option<usize>,
 ) -> Bag<'a, M, S> {
@@ -240,7 +276,7 @@ fn bags_of_target<'a, M: Mode, S: Simd, const K: usize>(
 
 /// Returns the root of the canonical tree over the bags of a group.
 #[inline(always)]
-fn merge_group<M: Mode, const K: usize>(mut nodes: NodeRow<M::Node, K>) -> Partial<M, K> {
+pub fn merge_group<M: Mode, const K: usize>(mut nodes: NodeRow<M::Node, K>) -> Partial<M, K> {
     let mut left = K * <M::Real as Real>::WIDTH;
     while left > K {
         left /= 2;

@@ -3,8 +3,10 @@
 
 mod accelerations;
 mod inverse_sqrt;
+mod irregular;
 mod lanes;
 mod pair;
+mod records;
 mod sources;
 mod sum;
 mod trial;
@@ -14,16 +16,18 @@ pub use accelerations::{CpuAccelerations, accelerations};
 pub use width::Width;
 
 use super::mode::{Mode, SUMS, with_mode};
+use super::neighbours::{NeighbourForces, NeighbourTargets, limit};
 use super::precision::Precision;
-use super::{FieldEngine, ForceEngine, Forces, Points, Targets};
+use super::{Block, FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::Result;
 use crate::gravity::Force;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
-use lanes::Partial;
+use irregular::Irregular;
 use rayon::prelude::*;
+use records::Records;
 use sources::{Predict, SlotChunk, Sources};
-use sum::Summation;
+use sum::{Partials, Summation};
 
 /// Number of groups of sources that one thread predicts at a time.
 const PREDICT_GROUPS: usize = 32;
@@ -35,7 +39,10 @@ pub struct CpuEngine<M: Mode> {
     clock: Clock,
     width: Width,
     sources: Sources<M>,
-    partial: Vec<Partial<M, SUMS>>,
+    /// Sources for sums over lists: those of particles that have lists.
+    records: Records,
+    partials: Partials<M, SUMS>,
+    irregular: Vec<[f64; SUMS]>,
 }
 
 /// Creates the CPU engine for a precision mode. `epsilon` is the Plummer softening, `clock` the run's time axis
@@ -50,7 +57,15 @@ impl<M: Mode> CpuEngine<M> {
     /// units).
     #[must_use]
     pub fn new(epsilon: f64, clock: Clock, width: Width) -> Self {
-        Self { eps2: epsilon * epsilon, clock, width, sources: Sources::default(), partial: Vec::new() }
+        Self {
+            eps2: epsilon * epsilon,
+            clock,
+            width,
+            sources: Sources::default(),
+            records: Records::default(),
+            partials: Partials::default(),
+            irregular: Vec::new(),
+        }
     }
 
     fn predict_sources(&mut self, now: Time) {
@@ -70,20 +85,44 @@ impl<M: Mode> CpuEngine<M> {
             return out.resize(targets.len());
         }
         out.resize(targets.len());
-        let sum = Summation { sources: self.sources.predicted(), targets, eps2: self.eps2, width: self.width };
-        sum.run(&mut self.partial, |k, sums| out.set(k, &Force::from_sums(sums)));
+        let (sources, eps2, width) = (self.sources.predicted(), self.eps2, self.width);
+        let sum = Summation::<M, SUMS> { sources, targets, eps2, limits: &[], width };
+        sum.run(&mut self.partials, |k, sums| out.set(k, &Force::from_sums(sums)));
+    }
+
+    /// Sums the forces of the predicted sources beyond the radius of each target, and lists those within it.
+    fn sum_far(&mut self, targets: Targets<'_>, radius: &[f64], out: &mut NeighbourForces<Forces>) {
+        let NeighbourForces { regular, lists, .. } = out;
+        regular.resize(targets.len());
+        if targets.is_empty() {
+            return;
+        }
+        let limits: Vec<f64> = radius.iter().map(|radius| limit(*radius, self.eps2)).collect();
+        let (sources, eps2, width) = (self.sources.predicted(), self.eps2, self.width);
+        let sum = Summation::<M, SUMS, true> { sources, targets, eps2, limits: &limits, width };
+        sum.run_far(&mut self.partials, lists, |k, sums| regular.set(k, &Force::from_sums(sums)));
+    }
+
+    /// Sums the forces of the sources in lists, in f64.
+    fn sum_lists(&mut self, targets: Targets<'_>, lists: &[&[u32]], out: &mut Forces) {
+        let task = Irregular { records: self.records.predicted(), targets, lists, eps2: self.eps2, width: self.width };
+        task.run(&mut self.irregular);
+        out.resize(targets.len());
+        self.irregular.iter().enumerate().for_each(|(k, sums)| out.set(k, &Force::from_sums(*sums)));
     }
 }
 
 impl<M: Mode> ForceEngine for CpuEngine<M> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.sources.load(all);
+        self.records.load(all);
         Ok(())
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         for &i in changed {
             self.sources.store(all, i as usize);
+            self.records.store(all, i as usize);
         }
         Ok(())
     }
@@ -94,6 +133,33 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
             self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
         }
         self.sum(targets, out);
+        Ok(())
+    }
+
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        let NeighbourTargets { now, targets, lists, regular, .. } = *task;
+        self.records.check(task)?;
+        out.eps2 = self.eps2;
+        let all = !regular.is_empty();
+        self.records.predict((now, self.clock.tick()), targets, lists, all, self.width);
+        self.sum_lists(targets, lists, &mut out.irregular);
+        out.resize(regular.len());
+        let some = Block::of_places(targets, regular);
+        if all {
+            self.predict_sources(now);
+            for (k, &i) in targets.index.iter().enumerate() {
+                self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
+            }
+        }
+        self.sum_far(some.view(), task.radius, out);
+        let cut = out.cut(regular.len(), task.most);
+        if !cut.is_empty() {
+            let mut whole = Forces::default();
+            self.sum(Block::of_places(some.view(), &cut).view(), &mut whole);
+            out.regular.replace(&cut, &whole);
+        }
+        let renewed: Vec<&[u32]> = out.lists[..regular.len()].iter().map(Vec::as_slice).collect();
+        self.sum_lists(some.view(), &renewed, &mut out.renewed);
         Ok(())
     }
 }

@@ -30,6 +30,8 @@ pub struct Lanes<M: Mode, S: Simd> {
     low: [V<M, S>; 3],
     vel: [V<M, S>; 3],
     eps2: V<M, S>,
+    /// Square of the softened distance below which a source is a neighbour.
+    limit: V<M, S>,
     zero: V<M, S>,
     minus_three: V<M, S>,
 }
@@ -44,6 +46,7 @@ impl<M: Mode, S: Simd> Lanes<M, S> {
             low: [splat(simd, M::Real::from_f64(0.0)); 3],
             vel: [splat(simd, M::Real::from_f64(0.0)); 3],
             eps2: splat(simd, M::Real::from_f64(eps2)),
+            limit: splat(simd, M::Real::from_f64(0.0)),
             zero: splat(simd, M::Real::from_f64(0.0)),
             minus_three: splat(simd, M::Real::from_f64(-3.0)),
         };
@@ -58,6 +61,12 @@ impl<M: Mode, S: Simd> Lanes<M, S> {
             lanes.vel[k] = load::<M, S>(&values[2]);
         }
         lanes
+    }
+
+    /// Gives each lane the square of the softened distance below which a source is a neighbour.
+    #[inline(always)]
+    pub fn with_limits(self, limits: [f64; MAX_LANES]) -> Self {
+        Self { limit: load::<M, S>(&limits.map(M::Real::from_f64)), ..self }
     }
 }
 
@@ -111,15 +120,22 @@ struct Pair<V> {
     s_inv: V,
 }
 
+/// Bits of the neighbours in a bag, in each lane, by their places.
+pub type Near<M, S> = <<M as Mode>::Real as Real>::Words<S>;
+/// Boolean for each lane.
+type Mask<M, S> = <<M as Mode>::Real as Real>::Mask<S>;
+
 /// Computes the first half of [`crate::gravity::pair`], operation by operation, in lanes: the slow ones, root and
 /// quotient. Where `mask` is set the pair is left out: with the s⁻¹ of an infinite distance every term is an exact zero.
+/// With `FAR` neighbours are left out likewise, and noted; the mask of those in the lanes is returned.
 #[inline(always)]
-fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool>(
+fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool, const FAR: bool>(
     (simd, form): (S, D),
     target: &Lanes<M, S>,
     source: Source<'_, M::Real, OVER_BAGS>,
-    mask: Option<<M::Real as Real>::Mask<S>>,
-) -> Pair<V<M, S>> {
+    mask: Option<Mask<M, S>>,
+    near: &mut Near<M, S>,
+) -> (Pair<V<M, S>>, Option<Mask<M, S>>) {
     let mut r = target.pos;
     for (k, r) in r.iter_mut().enumerate() {
         *r = M::Real::sub(simd, source.column(simd, k), *r);
@@ -133,7 +149,14 @@ fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool>(
     if let Some(mask) = mask {
         s_inv = M::Real::select(simd, mask, target.zero, s_inv);
     }
-    Pair { r, s_inv }
+    let mut within = None;
+    if FAR {
+        let mask = M::Real::less(simd, s2, target.limit);
+        s_inv = M::Real::select(simd, mask, target.zero, s_inv);
+        *near = M::Real::mark(simd, mask, *near, source.place);
+        within = Some(mask);
+    }
+    (Pair { r, s_inv }, within)
 }
 
 /// Computes the second half and adds the pair to the sums.
@@ -192,43 +215,54 @@ fn absent<M: Mode, S: Simd, const OVER_BAGS: bool, const MASKED: bool>(
     if MASKED { Some(M::Real::equal(simd, bag.absent, source.place(simd))) } else { None }
 }
 
-/// Adds the sources of a bag, or of a bag for each lane, to the sums.
+/// Adds the sources of a bag, or of a bag for each lane, to the sums. With `FAR` the neighbours of a target are left out
+/// of its sums, and returned; otherwise none are.
 #[inline(always)]
-pub fn add_bag<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const OVER_BAGS: bool>(
+pub fn add_bag<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const OVER_BAGS: bool, const FAR: bool>(
     (simd, form): (S, D),
     target: &Lanes<M, S>,
     bag: &Bag<'_, M, S>,
     sums: &mut Sums<M, S, K>,
-) {
-    let before = *sums;
+) -> Near<M, S> {
+    let (before, mut near) = (*sums, M::Real::no_words(simd));
     if bag.masked {
-        add_sources::<M, S, D, K, OVER_BAGS, true>((simd, form), target, bag, sums);
+        add_sources::<M, S, D, K, OVER_BAGS, true, FAR>((simd, form), target, bag, sums, &mut near);
     } else {
-        add_sources::<M, S, D, K, OVER_BAGS, false>((simd, form), target, bag, sums);
+        add_sources::<M, S, D, K, OVER_BAGS, false, FAR>((simd, form), target, bag, sums, &mut near);
     }
     // A distance of 0 or ∞, where the form has no value, has made the first sum NaN.
     if D::PARTIAL && form.any_nan::<M::Real, S>(sums[0][0]) {
         *sums = before;
-        add_sources::<M, S, Ieee, K, OVER_BAGS, true>((simd, Ieee), target, bag, sums);
+        add_sources::<M, S, Ieee, K, OVER_BAGS, true, FAR>((simd, Ieee), target, bag, sums, &mut near);
     }
+    near
 }
 
 #[inline(always)]
-fn add_sources<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
+fn add_sources<
+    M: Mode,
+    S: Simd,
+    D: InverseSqrt,
+    const K: usize,
+    const OVER_BAGS: bool,
+    const MASKED: bool,
+    const FAR: bool,
+>(
     with: (S, D),
     target: &Lanes<M, S>,
     bag: &Bag<'_, M, S>,
     sums: &mut Sums<M, S, K>,
+    near: &mut Near<M, S>,
 ) {
-    let ahead = if MASKED && M::ZERO_COUNTS { 0 } else { D::ahead::<S>(M::SPLIT) };
+    let ahead = if (MASKED || FAR) && M::ZERO_COUNTS { 0 } else { D::ahead::<S>(M::SPLIT) - if FAR { 2 } else { 0 } };
     let stride = columns::<M, K>() * <M::Real as Real>::WIDTH;
     if bag.slots.len() >= BAG * stride {
         // Known where this is compiled: one of them is left.
         match ahead {
-            1 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 1>(with, target, bag, sums),
-            2 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 2>(with, target, bag, sums),
-            3 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 3>(with, target, bag, sums),
-            4 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, 4>(with, target, bag, sums),
+            1 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, FAR, 1>(with, target, bag, sums, near),
+            2 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, FAR, 2>(with, target, bag, sums, near),
+            3 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, FAR, 3>(with, target, bag, sums, near),
+            4 => return begin_ahead::<M, S, D, K, OVER_BAGS, MASKED, FAR, 4>(with, target, bag, sums, near),
             _ => {}
         }
     }
@@ -236,8 +270,13 @@ fn add_sources<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const OVER_BAGS
     for (place, slot) in bag.slots.chunks_exact(stride).enumerate() {
         let source = Source::<_, OVER_BAGS> { slot, first: bag.first, place };
         let (mask, before) = (absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source), *sums);
-        let pair = approach::<M, S, D, OVER_BAGS>(with, target, source, mask);
+        let (pair, within) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, near);
         add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
+        if M::ZERO_COUNTS
+            && let Some(within) = within
+        {
+            restore::<M, S, K>(simd, sums, &before, within);
+        }
         if M::ZERO_COUNTS
             && let Some(mask) = mask
         {
@@ -261,12 +300,14 @@ fn begin_ahead<
     const K: usize,
     const OVER_BAGS: bool,
     const MASKED: bool,
+    const FAR: bool,
     const AHEAD: usize,
 >(
     with: (S, D),
     target: &Lanes<M, S>,
     bag: &Bag<'_, M, S>,
     sums: &mut Sums<M, S, K>,
+    near: &mut Near<M, S>,
 ) {
     let (simd, stride) = (with.0, columns::<M, K>() * <M::Real as Real>::WIDTH);
     let source = Source::<_, OVER_BAGS> { slot: &bag.slots[..stride], first: bag.first, place: 0 };
@@ -275,7 +316,7 @@ fn begin_ahead<
     for (place, slot) in bag.slots.chunks_exact(stride).enumerate() {
         let source = Source { slot, place, ..source };
         let mask = absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source);
-        let pair = approach::<M, S, D, OVER_BAGS>(with, target, source, mask);
+        let (pair, _) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, near);
         if place >= AHEAD {
             let (source, pair) = begun[0];
             add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);

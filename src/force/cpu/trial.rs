@@ -1,9 +1,8 @@
 //! Trial of the two divisions of AVX-512 in f64, of the same bits: which is quicker depends on the processor.
 
 use super::Width;
-use super::lanes::Partial;
 use super::sources::Slots;
-use super::sum::Summation;
+use super::sum::{Partials, Summation};
 use crate::force::mode::{F64, SUMS};
 use crate::force::{NO_SOURCE, Targets};
 use crate::particles::Vec3;
@@ -34,12 +33,12 @@ fn fma_is_quicker(unit: V4) -> bool {
     }
     let pos: [Vec3; TARGETS] = std::array::from_fn(|k| place(SOURCES + k));
     let targets = Targets { index: &[NO_SOURCE; TARGETS], pos: &pos, vel: &[Vec3::zeros(); TARGETS] };
-    let mut partial = Vec::new();
+    let mut partials = Partials::default();
     let [mut ieee, mut fma] = [Duration::MAX; 2];
     // In turn, so that a disturbance meets both. The first round warms up.
     for round in 0..=ROUNDS {
         for (width, best) in [(Width::Avx512(unit), &mut ieee), (Width::Avx512Fma(unit), &mut fma)] {
-            let taken = time(width, &sources, targets, &mut partial);
+            let taken = time(width, &sources, targets, &mut partials);
             if round > 0 {
                 *best = taken.min(*best);
             }
@@ -53,10 +52,10 @@ fn time(
     width: Width,
     sources: &Slots<F64, SUMS>,
     targets: Targets<'_>,
-    partial: &mut Vec<Partial<F64, SUMS>>,
+    partials: &mut Partials<F64, SUMS>,
 ) -> Duration {
     let began = Instant::now();
-    Summation { sources, targets, eps2: 0.0, width }.run(partial, |_, sums| {
+    Summation { sources, targets, eps2: 0.0, limits: &[], width }.run(partials, |_, sums| {
         std::hint::black_box(sums);
     });
     began.elapsed()

@@ -69,7 +69,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             let i = self.block[k] as usize;
             let pot = p.pot[i].abs() + self.forces.external.get(k).map_or(0.0, |pot| pot.abs());
             let wanted = initial(nu, p.acc[i].norm(), p.jerk[i].norm(), pot);
-            let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
+            let allowed = self.guards().allowed(wanted).filter(|_| self.is_finite(k));
             p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default().max(now.shallowest_level());
         }
         self.check(p, now, moved)?;

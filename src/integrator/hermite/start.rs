@@ -63,7 +63,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
     fn set_first_steps(&self, p: &mut Particles, tile: Range<usize>, wanted: &[f64]) -> Result<u64> {
         let mut moved = Moved::default();
         for (k, (i, &wanted)) in tile.zip(wanted).enumerate() {
-            let allowed = self.allowed(wanted, wanted / self.clock.dt_max).filter(|_| self.is_finite(k));
+            let allowed = self.guards().allowed(wanted).filter(|_| self.is_finite(k));
             p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
         }
         self.check(p, Time::default(), moved)

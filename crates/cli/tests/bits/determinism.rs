@@ -36,7 +36,7 @@ fn engines() -> Vec<Option<Width>> {
 fn every_way(precision: Precision) {
     let engines = engines();
     for scheme in schemes(precision) {
-        let all = matches!(scheme, Scheme::Hermite4 | Scheme::Leapfrog | Scheme::Encounters)
+        let all = matches!(scheme, Scheme::Hermite4 | Scheme::AhmadCohen6 | Scheme::Leapfrog | Scheme::Encounters)
             && matches!(precision, Precision::F64 | Precision::Mixed);
         let (first, second) = (scheme.systems()[0], scheme.systems()[1]);
         let pairs = (0..25).map(|k| (first, k / 5, k % 5)).filter(move |(_, i, j)| all || i == j);

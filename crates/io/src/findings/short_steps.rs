@@ -3,8 +3,8 @@
 use super::state::State;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tisane::diagnostics::cluster::Stars;
-use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
+use tisane::nearest::Neighbours;
 
 /// Number of rows.
 const ROWS: usize = 8;
@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
     fn new(state: &'a State, epsilon: f64) -> Self {
         let (stars, levels) = (&state.stars, &state.levels);
         let mut rates: Vec<f64> = levels.iter().map(|level| 1.0 / level.step(1.0)).collect();
-        let neighbours = Neighbours::new(stars, 2);
+        let neighbours = Neighbours::new(&stars.id, &stars.pos, 2);
         let mut other = HashMap::new();
         for (i, rate) in rates.iter_mut().enumerate() {
             let Some((j, orbit)) = binary(stars, &neighbours, i, epsilon) else { continue };

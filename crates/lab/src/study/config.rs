@@ -173,13 +173,13 @@ pub struct EnergySweep {
     /// Number of the GPU of the engine cuda.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
-    /// Integrators: hermite4, multipoint6 or multipoint8. Order 8 is left out in modes that are not f64.
+    /// Integrators: hermite4, multipoint6, multipoint8 or ahmad_cohen6. Order 8 is left out in modes that are not f64.
     #[schemars(length(min = 1))]
     pub integrators: Vec<Integrator>,
     /// Accuracies of the time step of hermite4.
     #[schemars(length(min = 1))]
     pub nu: Vec<Real>,
-    /// Accuracies of the time step of multipoint6 and multipoint8.
+    /// Accuracies of the time step of multipoint6, multipoint8 and ahmad_cohen6.
     #[schemars(length(min = 1))]
     pub eta: Vec<Real>,
     /// Seeds of the Plummer spheres: the error of a single one may be small by chance.
@@ -242,12 +242,12 @@ pub struct CostSweep {
     /// Number of the GPU of the engine cuda.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
-    /// Integrators: hermite4, multipoint6 or multipoint8. Order 8 is left out in modes that are not f64.
+    /// Integrators: hermite4, multipoint6, multipoint8 or ahmad_cohen6. Order 8 is left out in modes that are not f64.
     #[schemars(length(min = 1))]
     pub integrators: Vec<Integrator>,
     /// Accuracy of the time step of hermite4.
     pub nu: Real,
-    /// Accuracy of the time step of multipoint6 and multipoint8.
+    /// Accuracy of the time step of multipoint6, multipoint8 and ahmad_cohen6.
     pub eta: Real,
     /// Seeds of the Plummer spheres.
     #[schemars(length(min = 1))]

@@ -19,6 +19,9 @@ pub enum Integrator {
     Multipoint6,
     /// Multi-point Hermite scheme of 8th order, with forces in f64 only; its accuracy is eta.
     Multipoint8,
+    /// Neighbour scheme of 6th order; its accuracy is eta.
+    #[serde(rename = "ahmad_cohen6")]
+    AhmadCohen6,
 }
 
 /// Keys of the lengths of steps, which all schemes of block steps have.
@@ -26,7 +29,7 @@ const SHARED: [&str; 3] = ["dt_max", "dt_min", "on_dt_min"];
 
 impl Integrator {
     /// All integrators.
-    pub const ALL: [Self; 3] = [Self::Hermite4, Self::Multipoint6, Self::Multipoint8];
+    pub const ALL: [Self; 4] = [Self::Hermite4, Self::Multipoint6, Self::Multipoint8, Self::AhmadCohen6];
 
     /// Returns the integrator of a configuration; [`None`] for a scheme without block steps.
     #[must_use]
@@ -35,7 +38,8 @@ impl Integrator {
             IntegratorSettings::Hermite4(_) => Some(Self::Hermite4),
             IntegratorSettings::Multipoint(it) if it.order == 8 => Some(Self::Multipoint8),
             IntegratorSettings::Multipoint(_) => Some(Self::Multipoint6),
-            IntegratorSettings::Leapfrog(_) => None,
+            IntegratorSettings::AhmadCohen(it) if it.order == 6 => Some(Self::AhmadCohen6),
+            IntegratorSettings::AhmadCohen(_) | IntegratorSettings::Leapfrog(_) => None,
         }
     }
 
@@ -46,6 +50,7 @@ impl Integrator {
             Self::Hermite4 => "hermite4",
             Self::Multipoint6 => "multipoint6",
             Self::Multipoint8 => "multipoint8",
+            Self::AhmadCohen6 => "ahmad_cohen6",
         }
     }
 
@@ -54,7 +59,7 @@ impl Integrator {
     pub const fn order(self) -> u32 {
         match self {
             Self::Hermite4 => 4,
-            Self::Multipoint6 => 6,
+            Self::Multipoint6 | Self::AhmadCohen6 => 6,
             Self::Multipoint8 => 8,
         }
     }
@@ -65,6 +70,7 @@ impl Integrator {
         match self {
             Self::Hermite4 => IntegratorKind::Hermite4,
             Self::Multipoint6 | Self::Multipoint8 => IntegratorKind::Multipoint,
+            Self::AhmadCohen6 => IntegratorKind::AhmadCohen,
         }
     }
 
@@ -95,7 +101,7 @@ impl Integrator {
     pub const fn step_power(self) -> f64 {
         match self {
             Self::Hermite4 => 0.5,
-            Self::Multipoint6 | Self::Multipoint8 => 1.0,
+            Self::Multipoint6 | Self::Multipoint8 | Self::AhmadCohen6 => 1.0,
         }
     }
 
@@ -111,7 +117,7 @@ impl Integrator {
     pub const fn error_powers(self) -> (f64, f64) {
         match self {
             Self::Hermite4 => (1.5, 2.5),
-            Self::Multipoint6 => (3.5, 6.5),
+            Self::Multipoint6 | Self::AhmadCohen6 => (3.5, 6.5),
             Self::Multipoint8 => (3.0, 8.0),
         }
     }
@@ -123,6 +129,7 @@ impl Integrator {
             Self::Hermite4 => [0.04, 0.01, 0.0025],
             Self::Multipoint6 => [0.5, 0.35, 0.2],
             Self::Multipoint8 => [0.22, 0.15, 0.1],
+            Self::AhmadCohen6 => [0.5, 0.36, 0.2],
         }
     }
 
@@ -132,7 +139,7 @@ impl Integrator {
     pub const fn range(self) -> (f64, f64) {
         match self {
             Self::Hermite4 => (1e-4, 0.1),
-            Self::Multipoint6 | Self::Multipoint8 => (0.02, self.most_stable()),
+            Self::Multipoint6 | Self::Multipoint8 | Self::AhmadCohen6 => (0.02, self.most_stable()),
         }
     }
 
@@ -142,17 +149,18 @@ impl Integrator {
     pub const fn most_stable(self) -> f64 {
         match self {
             Self::Hermite4 => f64::INFINITY,
-            Self::Multipoint6 => Order::Six.stable_eta(),
+            Self::Multipoint6 | Self::AhmadCohen6 => Order::Six.stable_eta(),
             Self::Multipoint8 => Order::Eight.stable_eta(),
         }
     }
 
     /// Returns true if a mode has the steps that f64 has at the same accuracy, so that its truncation error is that of
-    /// f64. The multi-point schemes have another step criterion for forces that are not in f64.
+    /// f64. The multi-point schemes have another step criterion for forces that are not in f64, and the neighbour scheme
+    /// one for its regular steps.
     #[must_use]
     pub fn has_steps_of_f64(self, mode: Precision) -> bool {
         let criterion = Criterion::for_precision;
-        self.kind() != IntegratorKind::Multipoint || criterion(mode) == criterion(Precision::F64)
+        self.kind() == IntegratorKind::Hermite4 || criterion(mode) == criterion(Precision::F64)
     }
 
     /// Returns the settings with an accuracy; [`None`] if it is no number.
@@ -183,7 +191,7 @@ impl Integrator {
     /// Plummer spheres of 256 to 4096 particles, to 20 %.
     #[must_use]
     pub fn relative_step(self, mode: Precision) -> f64 {
-        if self.has_steps_of_f64(mode) { 1.0 } else { 1.3 }
+        if self.kind() != IntegratorKind::Multipoint || self.has_steps_of_f64(mode) { 1.0 } else { 1.3 }
     }
 
     /// Returns the accuracy ν with which Aarseth's criterion has steps of about the same length in a mode.
@@ -240,7 +248,7 @@ impl Integrator {
 
     /// Value of the key `order`, for schemes that have it.
     fn order_key(self) -> Option<u32> {
-        (self.kind() == IntegratorKind::Multipoint).then(|| self.order())
+        (self.kind() != IntegratorKind::Hermite4).then(|| self.order())
     }
 
     fn with(self, accuracy: f64, more: &Map<String, Value>) -> Option<IntegratorSettings> {

@@ -40,7 +40,7 @@ const BY_SET: [&str; 6] = [
     "escapers.half_mass_radii",
 ];
 /// Keys of the integrators on which the columns of the particles depend.
-const OF_THE_STATE: [&str; 1] = ["integrator.multipoint.order"];
+const OF_THE_STATE: [&str; 2] = ["integrator.ahmad_cohen.order", "integrator.multipoint.order"];
 
 /// Returns the freedom of a setting.
 pub(super) fn freedom(key: &str) -> Freedom {

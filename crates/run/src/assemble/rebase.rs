@@ -33,17 +33,24 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
     let moment = |time: Time| count(time).map(Time).ok_or(Obstacle::Moment);
     let then = moment(*now)?;
     let mut moved = p.clone();
-    for i in 0..p.len() {
-        let time = moment(p.time[i])?;
-        let level = i32::from(p.step[i].0) - shift;
+    let step = |time: Time, level: Level| {
+        let time = moment(time)?;
+        let level = i32::from(level.0) - shift;
         if level < 0 && time.0 + TICKS_PER_DT_MAX <= then.0 || level > i32::from(Level::DEEPEST.0) {
             return Err(Obstacle::Moment);
         }
-        (moved.time[i], moved.step[i]) = (time, Level(level.max(0) as u8));
+        Ok((time, Level(level.max(0) as u8)))
+    };
+    for i in 0..p.len() {
+        (moved.time[i], moved.step[i]) = step(p.time[i], p.step[i])?;
     }
-    for (point, of) in moved.history.points.iter_mut().zip(&p.history.points) {
-        for (time, &before) in point.time.iter_mut().zip(&of.time) {
-            *time = moment(before)?;
+    let of = &mut moved.neighbours;
+    for (time, level) in of.regular_time.iter_mut().zip(&mut of.regular_step) {
+        (*time, *level) = step(*time, *level)?;
+    }
+    for point in moved.history.points.iter_mut().chain(&mut of.regular_history.points) {
+        for time in &mut point.time {
+            *time = moment(*time)?;
         }
     }
     *p = moved;

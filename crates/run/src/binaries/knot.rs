@@ -6,10 +6,10 @@
 use super::{Terms, crossing_time_of};
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
-use tisane::diagnostics::cluster::neighbours::Neighbours;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::integrator::encounters::{DISSOLVES, LARGEST};
+use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
 
 /// Least length of the run, in crossing times of the knot, for a warning: each crossing time takes some thousand block steps.
@@ -71,7 +71,7 @@ impl Knot {
 /// Returns the particle with the densest surroundings, by as many neighbours as a subsystem may hold.
 fn densest(p: &Particles) -> Option<usize> {
     let stars = Stars::new(p, &p.pot);
-    let neighbours = Neighbours::new(&stars, LARGEST);
+    let neighbours = Neighbours::new(&stars.id, &stars.pos, LARGEST);
     let density = |i: usize| {
         let near = neighbours.nearest(i);
         let farthest = near.last()?.distance;

@@ -3,7 +3,7 @@
 use super::{InMemory, Phase};
 use std::collections::{HashMap, HashSet};
 use tisane::error::{Error, Result};
-use tisane::particles::{History, Particles, SubsystemState, Vec3};
+use tisane::particles::{History, Neighbours, Particles, SubsystemState, Vec3};
 use tisane::time::{Level, Time};
 
 /// New values of some particles, in the units of the configuration; a column that is left out stays as it is.
@@ -118,6 +118,7 @@ impl InMemory {
         p.time.resize(n, Time::default());
         p.step.resize(n, Level::default());
         p.history = History::default();
+        p.neighbours = Neighbours::default();
         p.subsystems = SubsystemState::default();
         Ok(id)
     }

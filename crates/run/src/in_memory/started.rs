@@ -14,7 +14,7 @@ use tisane::force::external::ExternalField;
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, Field, FieldEngine, Forces, NO_SOURCE, Points};
 use tisane::initial::InitialState;
-use tisane::particles::{History, Particles, SubsystemState, Vec3};
+use tisane::particles::{History, Neighbours, Particles, SubsystemState, Vec3};
 use tisane::time::{Clock, LOG2_TICKS_PER_DT_MAX, Level, MAX_DT_MAX_STEPS, Time};
 use tisane::units::Dimension;
 use tisane_io::fields::DiagnosticsRow;
@@ -387,6 +387,7 @@ impl Started {
         p.time.fill(Time::default());
         p.step.fill(Level::default());
         p.history = History::default();
+        p.neighbours = Neighbours::default();
         p.subsystems = SubsystemState::default();
         self.system.particles = p;
         (self.system.state.clock, self.system.state.now, self.until) = (clock, Time::default(), Time::default());

@@ -1,6 +1,5 @@
 //! Nearest neighbours of every particle, by a k-d tree.
 
-use super::Stars;
 use crate::particles::Vec3;
 use nabo::{CandidateContainer, KDTree, NotNan, Parameters, Point};
 use rayon::prelude::*;
@@ -37,7 +36,8 @@ pub struct Neighbour {
 
 /// Nearest neighbours of every particle, in order of distance, of equally distant ones the smaller id first.
 pub struct Neighbours<'a> {
-    stars: &'a Stars,
+    id: &'a [u64],
+    pos: &'a [Vec3],
     tree: Option<(KDTree<f64, Place>, f64)>,
     each: usize,
     near: Vec<Neighbour>,
@@ -47,23 +47,20 @@ impl<'a> Neighbours<'a> {
     /// Finds the `count` nearest neighbours of each particle, or all others if there are fewer. There are none if a
     /// position is not finite.
     #[must_use]
-    pub fn new(stars: &'a Stars, count: usize) -> Self {
-        let n = stars.len();
-        let widest = stars
-            .pos
-            .iter()
-            .flatten()
-            .fold(0.0, |widest: f64, x| if x.is_finite() { widest.max(x.abs()) } else { f64::NAN });
+    pub fn new(id: &'a [u64], pos: &'a [Vec3], count: usize) -> Self {
+        let n = pos.len();
+        let widest =
+            pos.iter().flatten().fold(0.0, |widest: f64, x| if x.is_finite() { widest.max(x.abs()) } else { f64::NAN });
         let cell = cell(widest);
-        let places: Option<Vec<Place>> = stars.pos.iter().map(|x| place(*x, cell)).collect();
+        let places: Option<Vec<Place>> = pos.iter().map(|x| place(*x, cell)).collect();
         let tree =
             places.filter(|places| places.len() > 1).map(|places| (KDTree::new_with_bucket_size(&places, 12), cell));
         let each = if tree.is_some() { count.min(n - 1) } else { 0 };
-        let mut all = Self { stars, tree, each, near: Vec::new() };
+        let mut all = Self { id, pos, tree, each, near: Vec::new() };
         if each > 0 {
             let mut near = vec![Neighbour::default(); n * each];
             near.par_chunks_mut(each).with_min_len(LEAST).enumerate().for_each(|(i, near)| {
-                let found = all.nearest_to(stars.pos[i], each + 1);
+                let found = all.nearest_to(pos[i], each + 1);
                 let others = found.into_iter().filter(|neighbour| neighbour.index as usize != i);
                 near.iter_mut().zip(others).for_each(|(near, neighbour)| *near = neighbour);
             });
@@ -93,11 +90,11 @@ impl<'a> Neighbours<'a> {
             Parameters { epsilon: 0.0, max_radius: f64::INFINITY, allow_self_match: true, sort_results: false };
         let found = tree.knn_advanced(count as u32, &place, CandidateContainer::Linear, &search, None);
         let exact = |index: u32| {
-            let x = self.stars.pos[index as usize];
+            let x = self.pos[index as usize];
             Neighbour { index, distance: (x - point).norm() }
         };
         let mut found: Vec<Neighbour> = found.iter().map(|neighbour| exact(neighbour.index)).collect();
-        let id = |neighbour: &Neighbour| self.stars.id[neighbour.index as usize];
+        let id = |neighbour: &Neighbour| self.id[neighbour.index as usize];
         found.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(id(a).cmp(&id(b))));
         found
     }
@@ -122,11 +119,6 @@ fn place(x: Vec3, cell: f64) -> Option<Place> {
 mod tests {
     use super::*;
 
-    fn stars(pos: Vec<Vec3>) -> Stars {
-        let n = pos.len();
-        Stars { id: (0..n as u64).collect(), mass: vec![1.0; n], vel: vec![Vec3::zeros(); n], pot: vec![0.0; n], pos }
-    }
-
     #[test]
     fn neighbours_are_those_of_a_full_search() {
         let mut state = 1u64;
@@ -134,11 +126,12 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
-        let stars = stars((0..500).map(|_| Vec3::from([0; 3].map(|_| random().powi(4) - 0.2))).collect());
-        let found = Neighbours::new(&stars, 6);
-        for i in 0..stars.len() {
-            let distance = |j: usize| (stars.pos[j] - stars.pos[i]).norm();
-            let mut all: Vec<usize> = (0..stars.len()).filter(|&j| j != i).collect();
+        let pos: Vec<Vec3> = (0..500).map(|_| Vec3::from([0; 3].map(|_| random().powi(4) - 0.2))).collect();
+        let id: Vec<u64> = (0..500).collect();
+        let found = Neighbours::new(&id, &pos, 6);
+        for i in 0..pos.len() {
+            let distance = |j: usize| (pos[j] - pos[i]).norm();
+            let mut all: Vec<usize> = (0..pos.len()).filter(|&j| j != i).collect();
             all.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
             let near: Vec<usize> = found.nearest(i).iter().map(|n| n.index as usize).collect();
             assert_eq!(near, all[..6], "particle {i}");
@@ -163,11 +156,11 @@ mod tests {
             ("tiny", (0..100).map(|i| Vec3::new(5e-324 * f64::from(i), 0.0, 0.0)).collect()),
             ("not finite", (0..100).map(|i| Vec3::new(f64::NAN, f64::from(i), 0.0)).collect()),
         ] {
-            let stars = stars(pos);
-            let found = Neighbours::new(&stars, 6);
-            for i in 0..stars.len() {
+            let id: Vec<u64> = (0..pos.len() as u64).collect();
+            let found = Neighbours::new(&id, &pos, 6);
+            for i in 0..pos.len() {
                 let near = found.nearest(i);
-                let expected = if what == "not finite" { 0 } else { 6.min(stars.len() - 1) };
+                let expected = if what == "not finite" { 0 } else { 6.min(pos.len() - 1) };
                 assert_eq!(near.len(), expected, "{what}");
                 assert!(near.iter().all(|n| n.index as usize != i), "{what}: {i} is its own neighbour");
             }

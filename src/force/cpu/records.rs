@@ -1,0 +1,177 @@
+//! Sources for sums over lists: the state of each in memory of its own, in f64.
+
+use super::Width;
+use crate::error::{Error, Result};
+use crate::force::Targets;
+use crate::force::neighbours::NeighbourTargets;
+use crate::gravity::predict_component;
+use crate::particles::Particles;
+use crate::time::Time;
+use bytemuck::{Pod, Zeroable};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Number of sources that one thread predicts at a time.
+const SHARE: usize = 2048;
+
+/// Predicted source: one line of the cache.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct Record {
+    /// Position, velocity, mass, as the columns of a [slot](super::sources) of f64.
+    pub state: [f64; 7],
+    rest: f64,
+}
+
+/// Source at its own time: position and mass, velocity and ticks, acceleration, jerk.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Held([[f64; 4]; 4]);
+
+/// Coordinate of no source: so far away that with mass 0 it adds exact zeros.
+const NOWHERE: f64 = 1e150;
+
+/// Sources: held at their own times, and predicted where they are needed.
+#[derive(Default)]
+pub struct Records {
+    held: Vec<Held>,
+    predicted: Vec<Record>,
+    /// Number of the prediction that each source was last predicted in, if that was not of all.
+    stamps: Vec<u32>,
+    stamp: u32,
+}
+
+impl Records {
+    /// Checks that the particles that were loaded have lists.
+    pub fn check(&self, task: &NeighbourTargets<'_>) -> Result<()> {
+        if self.held.is_empty() && !task.targets.is_empty() {
+            let problem = "the particles that were loaded have no room for lists of neighbours";
+            return Err(Error::Integration { problem: problem.into(), help: None });
+        }
+        Ok(())
+    }
+
+    /// Stores all particles, if they have lists.
+    pub fn load(&mut self, p: &Particles) {
+        *self = Self::default();
+        if p.neighbours.is_empty() {
+            return;
+        }
+        let n = p.len();
+        let nowhere = Record { state: [NOWHERE, NOWHERE, NOWHERE, 0.0, 0.0, 0.0, 0.0], rest: 0.0 };
+        self.held = vec![Held::zeroed(); n];
+        // One more than sources: what fills the last places of a list.
+        self.predicted = vec![nowhere; n + 1];
+        self.stamps = vec![0; n];
+        (0..n).for_each(|i| self.store(p, i));
+    }
+
+    /// Stores the state of particle `i`; nothing where particles have no lists.
+    #[inline]
+    pub fn store(&mut self, p: &Particles, i: usize) {
+        if self.held.is_empty() {
+            return;
+        }
+        let of = |vector: &[f64; 3], last: f64| [vector[0], vector[1], vector[2], last];
+        self.held[i] = Held([
+            of(p.pos[i].as_ref(), p.mass[i]),
+            of(p.vel[i].as_ref(), f64::from_bits(p.time[i].0)),
+            of(p.acc[i].as_ref(), 0.0),
+            of(p.jerk[i].as_ref(), 0.0),
+        ]);
+    }
+
+    /// Predicts the sources in `lists`, or all of them if that is less work, and puts the targets where they are.
+    pub fn predict(
+        &mut self,
+        (now, tick): (Time, f64),
+        targets: Targets<'_>,
+        lists: &[&[u32]],
+        all: bool,
+        width: Width,
+    ) {
+        let n = self.held.len();
+        let entries: usize = lists.iter().map(|list| list.len()).sum();
+        if all || entries >= n / 2 {
+            let predict = |(held, predicted): (&[Held], &mut [Record])| {
+                width.run(PredictAll { held, predicted, now, tick });
+            };
+            if n <= SHARE || rayon::current_num_threads() == 1 {
+                predict((&self.held, &mut self.predicted[..n]));
+            } else {
+                self.held.par_chunks(SHARE).zip(self.predicted[..n].par_chunks_mut(SHARE)).for_each(predict);
+            }
+        } else {
+            self.stamp = self.stamp.wrapping_add(1);
+            if self.stamp == 0 {
+                self.stamps.fill(0);
+                self.stamp = 1;
+            }
+            width.run(PredictListed { records: self, lists, now, tick });
+        }
+        for (k, &i) in targets.index.iter().enumerate() {
+            let (x, v) = (targets.pos[k], targets.vel[k]);
+            self.predicted[i as usize].state[..6].copy_from_slice(&[x.x, x.y, x.z, v.x, v.y, v.z]);
+        }
+    }
+
+    /// Returns the predicted sources, and one more without mass.
+    pub fn predicted(&self) -> &[Record] {
+        &self.predicted
+    }
+}
+
+/// Returns the state of a source at the moment `now`.
+#[inline(always)]
+fn predicted(Held([pos, vel, acc, jerk]): &Held, now: Time, tick: f64) -> Record {
+    let dt = (now.0 - vel[3].to_bits()) as f64 * tick;
+    let (mut x, mut v) = ([0.0; 4], [0.0; 4]);
+    for k in 0..4 {
+        (x[k], v[k]) = predict_component(pos[k], if k < 3 { vel[k] } else { 0.0 }, acc[k], jerk[k], dt);
+    }
+    Record { state: [x[0], x[1], x[2], v[0], v[1], v[2], pos[3]], rest: 0.0 }
+}
+
+/// Vectorised work: predicts all sources.
+struct PredictAll<'a> {
+    held: &'a [Held],
+    predicted: &'a mut [Record],
+    now: Time,
+    tick: f64,
+}
+
+impl WithSimd for PredictAll<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (held, record) in self.held.iter().zip(self.predicted) {
+            *record = predicted(held, self.now, self.tick);
+        }
+    }
+}
+
+/// Vectorised work: predicts the sources in some lists.
+struct PredictListed<'a> {
+    records: &'a mut Records,
+    lists: &'a [&'a [u32]],
+    now: Time,
+    tick: f64,
+}
+
+impl WithSimd for PredictListed<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Records { held, predicted: records, stamps, stamp } = self.records;
+        for list in self.lists {
+            for j in list.iter().map(|&j| j as usize) {
+                if stamps[j] != *stamp {
+                    stamps[j] = *stamp;
+                    records[j] = predicted(&held[j], self.now, self.tick);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Block steps: prediction, forces, correction and next steps of all particles that are due.
+
+use super::changes::Exchange;
+use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle, radius};
+use crate::error::Result;
+use crate::force::neighbours::NeighbourForces;
+use crate::force::{Block, ForceEngine, Forces};
+use crate::gravity::{Force, predict};
+use crate::integrator::hermite::{Moved, share};
+use crate::integrator::multipoint::{self, predict_with};
+use crate::integrator::particle_slices::ParticleSlices;
+use crate::integrator::timestep::next_level;
+use crate::particles::{Particles, Vec3};
+use crate::time::Time;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Returns the force on target `k`.
+#[inline(always)]
+fn force(forces: &Forces, k: usize) -> Force {
+    Force { acc: forces.acc[k], jerk: forces.jerk[k], pot: forces.pot[k] }
+}
+
+/// Returns true if all numbers of a force are finite.
+#[inline(always)]
+fn is_finite(Force { acc, jerk, pot }: &Force) -> bool {
+    (acc.norm_squared() + jerk.norm_squared() + pot).is_finite()
+        || acc.iter().chain(jerk).chain([pot]).all(|x| x.is_finite())
+}
+
+impl AhmadCohen {
+    /// Returns true if the run has to stop because particles have steps below the floor.
+    pub(super) fn is_below_floor(&self) -> bool {
+        let limits = &self.parameters.limits;
+        limits.on_floor == super::OnFloor::Stop && self.scheduler.deepest() > limits.floor
+    }
+
+    /// Returns the number of pairs evaluated in the last block step.
+    pub(super) fn pairs(&self, p: &Particles) -> u64 {
+        let pairs = |k: usize| {
+            let by_list = p.neighbours.lists[self.block[k] as usize].len();
+            match self.rank[k] {
+                // The old list, which is now in place of the new one, the new one, and all others.
+                Some(rank) => self.forces.lists[rank as usize].len() + p.len() - 1,
+                None => by_list,
+            }
+        };
+        (0..self.block.len()).map(|k| pairs(k) as u64).sum()
+    }
+
+    /// Returns the predicted position and velocity of particle `i`: of a target with its higher derivatives, of others as
+    /// engines have them.
+    #[inline(always)]
+    pub(super) fn predicted(&self, p: &Particles, i: usize, now: Time, is_target: bool) -> (Vec3, Vec3) {
+        let dt = self.clock.between(p.time[i], now);
+        let (pos, vel, acc, jerk) = (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]);
+        if self.parameters.order == Order::Six && is_target {
+            let [snap, crackle] = [0, 1].map(|k| p.history.derivatives[k][i]);
+            return predict_with(pos, vel, acc, jerk, [snap, crackle], dt);
+        }
+        predict(pos, vel, acc, jerk, dt)
+    }
+
+    /// Predicts the particles of the block to `now`; `is_regular` chooses those with a regular step.
+    pub(super) fn predict_targets(&mut self, p: &Particles, now: Time, is_regular: impl Fn(usize) -> bool) {
+        self.regular.clear();
+        self.rank.clear();
+        for (k, &i) in self.block.iter().enumerate() {
+            self.rank.push(is_regular(i as usize).then(|| {
+                self.regular.push(k as u32);
+                self.regular.len() as u32 - 1
+            }));
+        }
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.index.clone_from(&self.block);
+        let n = self.block.len();
+        targets.pos.resize(n, Vec3::zeros());
+        targets.vel.resize(n, Vec3::zeros());
+        let part = |((index, pos), vel): ((&[u32], &mut [Vec3]), &mut [Vec3])| {
+            for ((&i, pos), vel) in index.iter().zip(pos).zip(vel) {
+                (*pos, *vel) = self.predicted(p, i as usize, now, true);
+            }
+        };
+        match share(n) {
+            share if share == n => part(((&targets.index, &mut targets.pos), &mut targets.vel)),
+            share => {
+                let parts = targets.index.par_chunks(share).zip(targets.pos.par_chunks_mut(share));
+                parts.zip(targets.vel.par_chunks_mut(share)).for_each(part);
+            }
+        }
+        self.targets = targets;
+    }
+
+    /// Evaluates the forces on the predicted block, and checks that their numbers are within the range of the engine's
+    /// arithmetic.
+    pub(super) fn evaluate(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
+        let lists: Vec<&[u32]> = self.block.iter().map(|&i| p.neighbours.lists[i as usize].as_slice()).collect();
+        let radius: Vec<f64> =
+            self.regular.iter().map(|&k| p.neighbours.radius[self.block[k as usize] as usize]).collect();
+        let task = NeighbourTargets {
+            now,
+            targets: self.targets.view(),
+            lists: &lists,
+            regular: &self.regular,
+            radius: &radius,
+            most: self.most,
+        };
+        f.evaluate_neighbours(&task, &mut self.forces)?;
+        if self.regular.is_empty() {
+            return Ok(());
+        }
+        let some = Block::of_places(self.targets.view(), &self.regular);
+        // A regular force may be small, or zero: the error of the whole force counts.
+        let NeighbourForces { regular, renewed, .. } = &self.forces;
+        let checked = self.guard.check(p, some.view(), &regular.plus(renewed));
+        checked.map_err(|what| out_of_range(p, what, &self.parameters.limits.range, self.clock.time(now)))
+    }
+
+    /// Returns what the parts of the force of each target with a new list exchange.
+    pub(super) fn exchanges(&self, p: &Particles, now: Time) -> Vec<Option<Exchange>> {
+        if self.parameters.order == Order::Four {
+            return vec![None; self.regular.len()];
+        }
+        let exchange = |(rank, &k): (usize, &u32)| self.exchange(p, now, k as usize, rank);
+        match self.regular.len() {
+            n if share(n) == n => self.regular.iter().enumerate().map(exchange).collect(),
+            n => self.regular.par_iter().enumerate().with_min_len(share(n)).map(exchange).collect(),
+        }
+    }
+
+    /// Moves the particles of the block to `now`; returns the number of clamped particles.
+    pub(super) fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
+        let tick = |i: usize| p.neighbours.regular_time[i].after(p.neighbours.regular_step[i]) == now;
+        self.predict_targets(p, now, tick);
+        self.evaluate(p, f, now)?;
+        let exchanges = self.exchanges(p, now);
+        let (n, all) = (self.block.len(), ParticleSlices::all(p));
+        let moved = match share(n) {
+            share if share == n => self.move_part(all, 0..n, now, &exchanges),
+            share => {
+                let slices = all.for_chunks(&self.block, share).into_par_iter().enumerate();
+                let part = |(k, slice)| self.move_part(slice, k * share..n.min((k + 1) * share), now, &exchanges);
+                slices.map(part).reduce(Moved::default, Moved::and)
+            }
+        };
+        self.check(p, now, moved)?;
+        for (rank, &k) in self.regular.iter().enumerate() {
+            let i = self.block[k as usize] as usize;
+            std::mem::swap(&mut p.neighbours.lists[i], &mut self.forces.lists[rank]);
+        }
+        self.scheduler.reschedule(&p.step, &self.block);
+        f.update(p, &self.block)?;
+        Ok(moved.clamped)
+    }
+
+    /// Returns the error that ends the run, if there is one.
+    pub(super) fn check(&self, p: &Particles, now: Time, moved: Moved) -> Result<()> {
+        let Some((k, wanted)) = moved.refused else { return Ok(()) };
+        let i = self.block[k] as usize;
+        let parts = self.parts(k);
+        match parts.iter().flatten().find(|force| !is_finite(force)) {
+            Some(force) => Err(self.guards().not_finite(p, i, now, force)),
+            None if wanted.is_nan() => Err(self.guards().not_finite(p, i, now, &force(&self.forces.irregular, k))),
+            None => Err(self.guards().below_floor(p, (i, 1), now, wanted)),
+        }
+    }
+
+    /// Returns the irregular force on target `k`, and the regular and irregular ones by its new list, if it has one.
+    #[inline(always)]
+    pub(super) fn parts(&self, k: usize) -> [Option<Force>; 3] {
+        let renewed = self.rank[k].map(|rank| rank as usize);
+        [
+            Some(force(&self.forces.irregular, k)),
+            renewed.map(|rank| force(&self.forces.regular, rank)),
+            renewed.map(|rank| force(&self.forces.renewed, rank)),
+        ]
+    }
+
+    /// Checks that the forces on all targets are finite numbers.
+    pub(super) fn check_finite(&self, p: &Particles, now: Time) -> Result<()> {
+        for k in 0..self.block.len() {
+            if let Some(force) = self.parts(k).iter().flatten().find(|force| !is_finite(force)) {
+                return Err(self.guards().not_finite(p, self.block[k] as usize, now, force));
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the targets `part`, whose particles lie in the slice `p`.
+    fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Exchange>]) -> Moved {
+        let (mut p, mut moved, guards) = (p.of_equal_length(), Moved::default(), self.guards());
+        let parameters = &self.parameters;
+        let corrector = particle::Corrector { order: parameters.order, clock: self.clock, now };
+        let mut begin = part.start;
+        while begin < part.end {
+            let end = part.end.min(begin + LANES);
+            let (mut lanes, mut steps) = <([multipoint::Lanes; 2], [[f64; LANES]; 2])>::default();
+            let (mut finite, mut any_regular) = ([true; LANES], false);
+            for k in begin..end {
+                let (i, lane) = (self.block[k] as usize - p.first, k - begin);
+                let [irregular, regular, renewed] = self.parts(k);
+                finite[lane] = [&irregular, &regular, &renewed].into_iter().flatten().all(is_finite);
+                let Some(irregular) = irregular else { continue };
+                let mut derivatives = corrector.correct_irregular(&mut p, i, &irregular);
+                if let (Some(rank), Some(regular), Some(renewed)) = (self.rank[k], regular, renewed) {
+                    any_regular = true;
+                    let exchange = exchanges[rank as usize].as_ref();
+                    let limits = &parameters.limits;
+                    let noise = limits.noise * regular.acc.norm().max(regular.pot * regular.pot * self.per_mass);
+                    let found = corrector.correct_regular(&mut p, i, [&irregular, &regular, &renewed], exchange);
+                    corrector.exchange(&mut p, i, &mut derivatives, exchange);
+                    lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(noise));
+                    let of = &mut p.neighbours;
+                    of.radius[i] = radius::next(of.radius[i], self.forces.within[rank as usize], self.wanted);
+                }
+                let pot = renewed.map_or(irregular.pot, |force| force.pot);
+                corrector.finish(&mut p, i, pot, Some(&derivatives));
+                let (acc, jerk) = (p.columns.acc[i], p.neighbours.jerk[i]);
+                lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, [0.0; 4]);
+            }
+            lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0]);
+            if any_regular {
+                lanes[1].wanted(parameters.eta_regular, parameters.criteria[1], &mut steps[1]);
+            }
+            for k in begin..end {
+                let (i, lane) = (self.block[k] as usize - p.first, k - begin);
+                let [wanted, wanted_regular] = steps.map(|steps| steps[lane]);
+                let allowed = |wanted: f64| guards.allowed(wanted).filter(|_| finite[lane]);
+                // A clamped particle counts once.
+                let regular = || allowed(wanted_regular).map(|(level, _)| (level, false));
+                if self.rank[k].is_some()
+                    && let Some(level) = moved.level(k, wanted_regular, regular())
+                {
+                    let step = &mut p.neighbours.regular_step[i];
+                    *step = next_level(*step, level, now);
+                }
+                if let Some(level) = moved.level(k, wanted, allowed(wanted)) {
+                    let step = &mut p.columns.step[i];
+                    *step = next_level(*step, level, now).max(p.neighbours.regular_step[i]);
+                }
+            }
+            begin = end;
+        }
+        moved
+    }
+}

@@ -1,0 +1,176 @@
+//! Correction of one particle.
+
+use super::Order;
+use super::changes::{Exchange, before};
+use crate::gravity::{Force, predict};
+use crate::integrator::multipoint::{Stencil, amplification, correction};
+use crate::integrator::particle_slices::{ParticleSlices, PointSlices};
+use crate::particles::Vec3;
+use crate::time::{Clock, Time};
+
+/// Derivatives of one part of the force at the end of its step.
+pub struct Derivatives {
+    /// Length of the step.
+    pub dt: f64,
+    /// dtᵏ a⁽ᵏ⁾, k = 2 … 5.
+    pub scaled: [Vec3; 4],
+    /// Factors of the earlier point.
+    stencil: Option<Stencil<f64>>,
+}
+
+impl Derivatives {
+    /// Returns the standard errors of the derivatives, for this one of the accelerations.
+    pub fn noise(&self, of_acc: f64) -> [f64; 4] {
+        if of_acc > 0.0 { amplification(self.stencil).map(|factor| factor * of_acc) } else { [0.0; 4] }
+    }
+
+    /// Returns the second and third derivative.
+    fn unscaled(&self) -> [Vec3; 2] {
+        let per_dt = 1.0 / self.dt;
+        let square = per_dt * per_dt;
+        [self.scaled[0] * square, self.scaled[1] * (square * per_dt)]
+    }
+
+    /// Adds second and third derivatives.
+    fn add(&mut self, [snap, crackle]: [Vec3; 2]) {
+        let square = self.dt * self.dt;
+        self.scaled[0] += snap * square;
+        self.scaled[1] += crackle * (square * self.dt);
+    }
+}
+
+/// Corrector of the particles of a block at the moment `now`.
+pub struct Corrector {
+    pub order: Order,
+    pub clock: Clock,
+    pub now: Time,
+}
+
+impl Corrector {
+    /// Returns the factors of an earlier point for a step from `start`, and the point; [`None`] if there is none.
+    #[inline(always)]
+    fn earlier(&self, point: &PointSlices<'_>, i: usize, start: Time) -> Option<(Stencil<f64>, (Vec3, Vec3))> {
+        if self.order == Order::Four || point.time[i] >= start {
+            return None;
+        }
+        // Exact: all are whole numbers of ticks.
+        let ratio = (start.0 - point.time[i].0) as f64 / (self.now.0 - start.0) as f64;
+        Some((Stencil::new(ratio, None), (point.acc[i], point.jerk[i])))
+    }
+
+    /// Returns the derivatives of P, from the second on, a time `s` after the last regular step.
+    #[inline(always)]
+    fn regular_derivatives(&self, p: &ParticleSlices<'_>, i: usize, s: f64) -> [Vec3; 2] {
+        match self.order {
+            Order::Four => [Vec3::zeros(); 2],
+            Order::Six => {
+                let crackle = p.neighbours.regular_crackle[i];
+                [p.neighbours.regular_snap[i] + crackle * s, crackle]
+            }
+        }
+    }
+
+    /// Corrects particle `i` of the slices for the irregular force: moves it to the end of its step, and its point and
+    /// force with it.
+    #[inline(always)]
+    pub fn correct_irregular(&self, p: &mut ParticleSlices<'_>, i: usize, new: &Force) -> Derivatives {
+        let start = p.columns.time[i];
+        let dt = self.clock.between(start, self.now);
+        let earlier = self.earlier(&p.points[0], i, start);
+        let [snap, crackle] = self.regular_derivatives(p, i, self.clock.between(p.neighbours.regular_time[i], start));
+        let (c, of) = (&mut p.columns, &mut p.neighbours);
+        let (pos, vel) = predict(c.pos[i], c.vel[i], c.acc[i], c.jerk[i], dt);
+        let points = earlier.as_ref().map(|(stencil, point)| (stencil, [*point; 2]));
+        let found = correction(dt, points, (of.acc[i], of.jerk[i]), (new.acc, new.jerk));
+        let square = dt * dt;
+        (c.pos[i], c.vel[i]) = (pos + found.pos * square, vel + found.vel * dt);
+        if self.order == Order::Six {
+            // The prediction has P to its first degree.
+            c.pos[i] += (snap + crackle * (dt / 5.0)) * (square * square / 24.0);
+            c.vel[i] += (snap + crackle * (dt / 4.0)) * (square * dt / 6.0);
+            let point = &mut p.points[0];
+            (point.acc[i], point.jerk[i], point.time[i]) = (of.acc[i], of.jerk[i], start);
+        }
+        (of.acc[i], of.jerk[i], c.time[i]) = (new.acc, new.jerk, self.now);
+        Derivatives { dt, scaled: found.derivatives, stencil: earlier.map(|(stencil, _)| stencil) }
+    }
+
+    /// Corrects particle `i`, which [`Self::correct_irregular`] has moved, for the regular force at the end of a regular
+    /// step: `old` is the irregular force by the list that it had, and `new` that by the list that it gets.
+    #[inline(always)]
+    pub fn correct_regular(
+        &self,
+        p: &mut ParticleSlices<'_>,
+        i: usize,
+        [old, regular, new]: [&Force; 3],
+        exchange: Option<&Exchange>,
+    ) -> Derivatives {
+        let start = p.neighbours.regular_time[i];
+        let dt = self.clock.between(start, self.now);
+        let earlier = self.earlier(&p.regular_point, i, start);
+        let [snap, crackle] = self.regular_derivatives(p, i, 0.0);
+        let (c, of) = (&mut p.columns, &mut p.neighbours);
+        let points = earlier.as_ref().map(|(stencil, point)| (stencil, [*point; 2]));
+        let as_before = (regular.acc + (new.acc - old.acc), regular.jerk + (new.jerk - old.jerk));
+        let found = correction(dt, points, (of.regular_acc[i], of.regular_jerk[i]), as_before);
+        let square = dt * dt;
+        c.pos[i] += found.pos * square;
+        c.vel[i] += found.vel * dt;
+        let mut derivatives =
+            Derivatives { dt, scaled: found.derivatives, stencil: earlier.map(|(stencil, _)| stencil) };
+        if self.order == Order::Six {
+            // What the irregular steps had of P beyond its first degree.
+            c.pos[i] -= (snap + crackle * (dt / 5.0)) * (square * square / 24.0);
+            c.vel[i] -= (snap + crackle * (dt / 4.0)) * (square * dt / 6.0);
+            let point = &mut p.regular_point;
+            (point.acc[i], point.jerk[i], point.time[i]) = (of.regular_acc[i], of.regular_jerk[i], start);
+            if let Some(exchange) = exchange {
+                let (acc, jerk) = before(exchange, dt);
+                point.acc[i] -= acc;
+                point.jerk[i] -= jerk;
+                derivatives.add([-exchange[2], -exchange[3]]);
+            }
+            [of.regular_snap[i], of.regular_crackle[i]] = derivatives.unscaled();
+        }
+        (of.regular_acc[i], of.regular_jerk[i], of.regular_pot[i]) = (regular.acc, regular.jerk, regular.pot);
+        (of.acc[i], of.jerk[i], of.regular_time[i]) = (new.acc, new.jerk, self.now);
+        derivatives
+    }
+
+    /// Moves the pairs of a changed list to the irregular part.
+    #[inline(always)]
+    pub fn exchange(
+        &self,
+        p: &mut ParticleSlices<'_>,
+        i: usize,
+        irregular: &mut Derivatives,
+        exchange: Option<&Exchange>,
+    ) {
+        let Some(exchange) = exchange else { return };
+        let point = &mut p.points[0];
+        let (acc, jerk) = before(exchange, self.clock.between(point.time[i], self.now));
+        point.acc[i] += acc;
+        point.jerk[i] += jerk;
+        irregular.add([exchange[2], exchange[3]]);
+    }
+
+    /// Stores the total force on particle `i`, and the derivatives for its next prediction, if it has any.
+    #[inline(always)]
+    pub fn finish(&self, p: &mut ParticleSlices<'_>, i: usize, irregular_pot: f64, irregular: Option<&Derivatives>) {
+        let s = self.clock.between(p.neighbours.regular_time[i], self.now);
+        let [snap, crackle] = self.regular_derivatives(p, i, 0.0);
+        let of = &p.neighbours;
+        let acc = of.regular_acc[i] + (of.regular_jerk[i] + (snap * 0.5 + crackle * (s / 6.0)) * s) * s;
+        let jerk = of.regular_jerk[i] + (snap + crackle * (0.5 * s)) * s;
+        p.columns.acc[i] = of.acc[i] + acc;
+        p.columns.jerk[i] = of.jerk[i] + jerk;
+        p.columns.pot[i] = irregular_pot + of.regular_pot[i];
+        if self.order == Order::Six
+            && let Some(irregular) = irregular
+        {
+            let [irregular_snap, irregular_crackle] = irregular.unscaled();
+            p.derivatives[0][i] = irregular_snap + (snap + crackle * s);
+            p.derivatives[1][i] = irregular_crackle + crackle;
+        }
+    }
+}

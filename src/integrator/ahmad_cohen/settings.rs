@@ -1,0 +1,204 @@
+//! Settings of the neighbour scheme as users write them.
+
+use super::{AhmadCohen, Criterion, Order, Parameters};
+use crate::force::precision::Precision;
+use crate::integrator::hermite::limits::StepRange;
+use crate::integrator::hermite::{Limits, OnFloor};
+use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive};
+use crate::real;
+use crate::time::Clock;
+use crate::units::Real;
+
+/// Neighbour scheme of Ahmad and Cohen with individual block time steps.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "serde", schemars(rename = "AhmadCohen"))]
+pub struct AhmadCohenSettings {
+    /// Order of both parts of the force: 6 or 4.
+    #[cfg_attr(feature = "serde", schemars(extend("enum" = [4, 6])))]
+    pub order: u32,
+    /// Accuracy of the irregular steps, above 0 and at most 0.7. Default: 0.36, at order 4 0.1, which is Aarseth's
+    /// criterion with nu = 0.01.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    eta: Option<Real>,
+    /// Accuracy of the regular steps, above 0 and at most 0.7; in modes whose regular forces are not in f64 it is that of
+    /// Aarseth's criterion. Default: 5/6 of eta, in those modes 5/18 of it, at order 4 7/10.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    eta_regular: Option<Real>,
+    /// Mean number of neighbours. Default: 0.75 √N.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    neighbours: Option<Real>,
+    /// Longest time step; unit: time. Default: 1/8 in Henon units, otherwise by the crossing time or shortest period.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    dt_max: Option<Real>,
+    /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23; where dt_max follows from the system,
+    /// less if its binaries need it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    dt_min: Option<Real>,
+    /// Treatment of a particle that needs a step below dt_min.
+    pub on_dt_min: OnFloor,
+}
+
+impl Default for AhmadCohenSettings {
+    fn default() -> Self {
+        Self {
+            order: 6,
+            eta: None,
+            eta_regular: None,
+            neighbours: None,
+            dt_max: None,
+            dt_min: None,
+            on_dt_min: OnFloor::default(),
+        }
+    }
+}
+
+/// Largest η that is accepted, and the largest at which orbits last at order 6.
+const MOST_ETA: f64 = 0.7;
+const STABLE_ETA: f64 = 0.5;
+
+/// Returns the default η of the irregular steps, and of the regular ones in units of it.
+const fn etas(order: Order, precision: Precision) -> (Real, [u32; 2]) {
+    match (order, precision.in_f64()) {
+        (Order::Six, true) => (real!(0.36), [5, 6]),
+        (Order::Six, false) => (real!(0.36), [5, 18]),
+        (Order::Four, _) => (real!(0.1), [7, 10]),
+    }
+}
+
+/// Returns the defaults of η for irregular and regular steps, and the criteria of both.
+pub(super) fn defaults(order: Order, precision: Precision) -> (f64, f64, [Criterion; 2]) {
+    let (eta, ratio) = etas(order, precision);
+    (eta.get(), regular(eta.get(), ratio), criteria(order, precision))
+}
+
+fn regular(eta: f64, [above, below]: [u32; 2]) -> f64 {
+    eta * f64::from(above) / f64::from(below)
+}
+
+/// Returns the criteria of irregular and regular steps. High derivatives of a regular force that is not in f64 are its
+/// rounding errors.
+const fn criteria(order: Order, precision: Precision) -> [Criterion; 2] {
+    match order {
+        Order::Four => [Criterion::Second; 2],
+        Order::Six if precision.in_f64() => [Criterion::Fourth; 2],
+        Order::Six => [Criterion::Fourth, Criterion::Second],
+    }
+}
+
+impl AhmadCohenSettings {
+    fn order(&self) -> Order {
+        if self.order == 4 { Order::Four } else { Order::Six }
+    }
+
+    fn eta(&self) -> Real {
+        self.eta.unwrap_or(etas(self.order(), Precision::F64).0)
+    }
+
+    fn eta_regular(&self, precision: Precision) -> f64 {
+        let by_eta = regular(self.eta().get(), etas(self.order(), precision).1);
+        self.eta_regular.map_or(by_eta, Real::get)
+    }
+
+    fn steps(&self) -> StepRange {
+        StepRange { dt_max: self.dt_max, dt_min: self.dt_min }
+    }
+}
+
+impl Scheme for AhmadCohenSettings {
+    fn info() -> SchemeInfo {
+        SchemeInfo {
+            section: "integrator.ahmad_cohen",
+            title: "the neighbour scheme",
+            order: 6,
+            accuracy_key: "eta",
+            dt_max_key: "dt_max",
+            references: &[
+                "AhmadCohen1973",
+                "MakinoAarseth1992",
+                "Dittmann2024",
+                "NitadoriMakino2008",
+                "McMillan1986",
+                "Makino1991",
+            ],
+        }
+    }
+
+    fn dt_max(&self) -> f64 {
+        self.steps().longest()
+    }
+
+    fn block_steps(&self) -> Option<BlockSteps> {
+        let range = [self.steps().shortest(), self.dt_max()];
+        // As of the multi-point scheme, whose criterion this is.
+        let eta = self.eta().get();
+        let nu = if self.order() == Order::Six { (0.5 * eta).powi(2) } else { eta * eta };
+        Some(BlockSteps { nu, range, evaluations: 1, first: super::start::FIRST * eta * eta })
+    }
+
+    fn steps_set(&self) -> Option<[Option<f64>; 2]> {
+        Some([self.dt_max, self.dt_min].map(|step| step.map(Real::get)))
+    }
+
+    fn set_steps(&mut self, [dt_max, dt_min]: [Real; 2]) {
+        self.dt_max.get_or_insert(dt_max);
+        self.dt_min.get_or_insert(dt_min);
+    }
+
+    fn set_dt_min(&mut self, dt_min: Real) {
+        self.dt_min = Some(dt_min);
+    }
+
+    fn describe(&self) -> [String; 2] {
+        let regular = self.eta_regular.map_or(String::new(), |eta| format!(", eta_regular = {eta}"));
+        let number = self.neighbours.map_or("0.75 √N".into(), |number| number.to_string());
+        [
+            format!("ahmad_cohen, order {}, eta = {}{regular}, {number} neighbours", self.order, self.eta()),
+            self.steps().describe(),
+        ]
+    }
+
+    fn resolve(&mut self) {
+        self.eta = Some(self.eta());
+        StepRange { dt_max: self.dt_max, dt_min: self.dt_min } = self.steps().resolved();
+    }
+
+    fn check(&self, physical: bool, _: Precision, found: &mut Vec<InvalidSetting>) -> bool {
+        if ![4, 6].contains(&self.order) {
+            found.push(InvalidSetting::Wrong("order", format!("expected 4 or 6, found {}", self.order)));
+        }
+        for (key, eta) in [("eta", self.eta), ("eta_regular", self.eta_regular)] {
+            positive(found, key, eta);
+            if let Some(eta) = eta.filter(|eta| eta.get() > MOST_ETA) {
+                let problem = format!("expected at most {MOST_ETA}, found {eta}: the scheme is not stable beyond");
+                found.push(InvalidSetting::Wrong(key, problem));
+            }
+        }
+        positive(found, "neighbours", self.neighbours);
+        self.steps().check(physical, found)
+    }
+
+    fn doubt(&self, _: Precision) -> Option<String> {
+        let eta = self.eta();
+        (eta.get() > STABLE_ETA).then(|| {
+            format!(
+                "eta = {eta} is above {STABLE_ETA}: orbits that last, such as those of binaries and planets, are not \
+                 stable there, and their energy error grows without bound"
+            )
+        })
+    }
+
+    fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
+        let order = self.order();
+        let parameters = Parameters {
+            order,
+            eta: self.eta().get(),
+            eta_regular: self.eta_regular(precision),
+            criteria: criteria(order, precision),
+            neighbours: self.neighbours.map(Real::get),
+            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
+        };
+        AnyIntegrator::Forces(Box::new(AhmadCohen::new(parameters, clock)))
+    }
+}

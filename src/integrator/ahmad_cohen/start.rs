@@ -1,0 +1,85 @@
+//! Start of the scheme: first radii, lists, forces and steps.
+
+use super::{AhmadCohen, Order, Parameters, radius};
+use crate::error::Result;
+use crate::force::ForceEngine;
+use crate::force::neighbours::NeighbourForces;
+use crate::integrator::Progress;
+use crate::integrator::hermite::{Moved, tiles};
+use crate::integrator::scheduler::Scheduler;
+use crate::integrator::timestep::initial;
+use crate::particles::{History, Neighbours, Particles};
+use crate::time::Time;
+use std::ops::Range;
+
+/// ν of the first irregular steps in units of η², as the plain scheme of 4th order has it. They are of that order, as there
+/// is no earlier point.
+pub(super) const FIRST: f64 = 1.0 / 16.0;
+/// First regular step at order 6, in units of η times the natural time. Regular forces change smoothly, so that their jerk
+/// says more of it than that of irregular ones, and a regular step is dear.
+const FIRST_REGULAR: f64 = 0.035;
+
+/// Returns the first regular step for these norms of acceleration and jerk, and this potential.
+fn first_regular(order: Order, eta: f64, [acc, jerk]: [f64; 2], pot: f64) -> f64 {
+    if order == Order::Four {
+        return initial(FIRST * eta * eta, acc, jerk, pot);
+    }
+    let (first, by_jerk) = (FIRST_REGULAR * eta, initial(FIRST_REGULAR * eta, acc, jerk, pot));
+    // No longer than for a particle at rest, whose jerk says nothing.
+    if pot != 0.0 && acc > 0.0 { by_jerk.min(first * pot.abs().sqrt() / acc) } else { by_jerk }
+}
+
+impl AhmadCohen {
+    /// Evaluates all particles at time zero and gives them their first lists and steps.
+    pub(super) fn begin(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
+        let (n, now) = (p.len(), Time::default());
+        let [points, derivatives] = self.parameters.order.history();
+        p.history = History::new(n, points, derivatives);
+        p.neighbours = Neighbours::new(n, points, derivatives);
+        p.time.fill(now);
+        self.load(p, f)?;
+        p.neighbours.radius = self.first_radii(p);
+        let mut clamped = 0;
+        for tile in tiles(n) {
+            self.block = (tile.start as u32..tile.end as u32).collect();
+            self.predict_targets(p, now, |_| true);
+            self.evaluate(p, f, now)?;
+            self.check_finite(p, now)?;
+            clamped += self.begin_particles(p, tile)?;
+        }
+        self.block = (0..n as u32).collect();
+        f.update(p, &self.block)?;
+        self.scheduler = Scheduler::new(now, &p.step);
+        let n = n as u64;
+        let listed: u64 = p.neighbours.lists.iter().map(|list| list.len() as u64).sum();
+        Ok(Progress { now, pairs: n * n.saturating_sub(1) + listed, clamped, ..Progress::default() })
+    }
+
+    /// Gives the particles `tile`, which are the targets, their forces, lists and steps. Returns the number of particles
+    /// clamped to the floor.
+    fn begin_particles(&mut self, p: &mut Particles, tile: Range<usize>) -> Result<u64> {
+        let (mut moved, guards) = (Moved::default(), self.guards());
+        let NeighbourForces { regular, renewed, lists, within, .. } = &mut self.forces;
+        let Parameters { eta, eta_regular, order, .. } = self.parameters;
+        let of = &mut p.neighbours;
+        for (k, i) in tile.enumerate() {
+            (of.acc[i], of.jerk[i]) = (renewed.acc[k], renewed.jerk[k]);
+            (of.regular_acc[i], of.regular_jerk[i]) = (regular.acc[k], regular.jerk[k]);
+            of.regular_pot[i] = regular.pot[k];
+            (p.acc[i], p.jerk[i]) = (of.acc[i] + of.regular_acc[i], of.jerk[i] + of.regular_jerk[i]);
+            p.pot[i] = renewed.pot[k] + regular.pot[k];
+            of.radius[i] = radius::next(of.radius[i], within[k], self.wanted);
+            std::mem::swap(&mut of.lists[i], &mut lists[k]);
+            let pot = p.pot[i].abs() + renewed.external.get(k).map_or(0.0, |pot| pot.abs());
+            let norms = [of.regular_acc[i].norm(), of.regular_jerk[i].norm()];
+            let wanted = first_regular(order, eta_regular, norms, of.regular_pot[i]);
+            let allowed = guards.allowed(wanted).map(|(level, _)| (level, false));
+            of.regular_step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
+            let wanted = initial(FIRST * eta * eta, p.acc[i].norm(), of.jerk[i].norm(), pot);
+            let level = moved.level(k, wanted, guards.allowed(wanted)).unwrap_or_default();
+            p.step[i] = level.max(of.regular_step[i]);
+        }
+        self.check(p, Time::default(), moved)?;
+        Ok(moved.clamped)
+    }
+}
