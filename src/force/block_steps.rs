@@ -28,6 +28,19 @@ pub enum StepScheme {
         /// Flag of the criterion that takes third derivatives of the acceleration, not fourth ones.
         third: bool,
     },
+    /// Neighbour scheme, see [`ahmad_cohen`](crate::integrator::ahmad_cohen).
+    AhmadCohen {
+        /// Number of earlier points of each part of the force.
+        points: u32,
+        /// Accuracy parameters η of the irregular and the regular steps.
+        eta: [f64; 2],
+        /// Highest derivatives of the accelerations that their criteria take: 2, 3 or 4.
+        criteria: [u32; 2],
+        /// Number of neighbours that is wanted.
+        wanted: f64,
+        /// Largest number of neighbours of a list.
+        most: usize,
+    },
 }
 
 impl StepScheme {
@@ -36,6 +49,7 @@ impl StepScheme {
     pub const fn accuracy(self) -> f64 {
         match self {
             Self::Hermite4 { nu: accuracy, .. } | Self::Multipoint { eta: accuracy, .. } => accuracy,
+            Self::AhmadCohen { eta: [accuracy, _], .. } => accuracy,
         }
     }
 
@@ -44,7 +58,7 @@ impl StepScheme {
     pub const fn iterations(self) -> u32 {
         match self {
             Self::Hermite4 { iterations, .. } => iterations,
-            Self::Multipoint { .. } => 1,
+            Self::Multipoint { .. } | Self::AhmadCohen { .. } => 1,
         }
     }
 
@@ -53,7 +67,7 @@ impl StepScheme {
     pub const fn points(self) -> u32 {
         match self {
             Self::Hermite4 { .. } => 0,
-            Self::Multipoint { points, .. } => points,
+            Self::Multipoint { points, .. } | Self::AhmadCohen { points, .. } => points,
         }
     }
 
@@ -68,7 +82,7 @@ impl StepScheme {
     pub fn plain_nu(self) -> Option<f64> {
         match self {
             Self::Hermite4 { nu, iterations: 1 } => Some(nu),
-            Self::Hermite4 { .. } | Self::Multipoint { .. } => None,
+            Self::Hermite4 { .. } | Self::Multipoint { .. } | Self::AhmadCohen { .. } => None,
         }
     }
 }
@@ -114,6 +128,8 @@ pub struct Taken {
     pub particle_steps: u64,
     /// Number of particle steps that were clamped to the floor.
     pub clamped: u64,
+    /// Number of pairs evaluated, where that does not follow from the number of particle steps.
+    pub pairs: Option<u64>,
     /// Number of further steps, at least one, of which the last needs the host's closer look at a force; 0 where the
     /// engine stopped for another reason. None of them is taken.
     pub refused: u64,
@@ -137,6 +153,13 @@ impl Pause {
     #[must_use]
     pub fn is_due(&self, began: Instant) -> bool {
         (self.stop)() || began.elapsed() >= self.after
+    }
+
+    /// Returns true if work that began then has to pause, where it is to take `at_least` so long unless it is stopped: for work
+    /// that is dear to hand over.
+    #[must_use]
+    pub fn is_due_after(&self, began: Instant, at_least: Duration) -> bool {
+        (self.stop)() || began.elapsed() >= self.after.max(at_least)
     }
 
     /// Returns the pause for a part, that begins now, of work that began then.

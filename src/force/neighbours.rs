@@ -84,3 +84,55 @@ pub(super) fn not_here() -> Error {
     let problem = "this engine does not compute forces in two parts, which neighbour schemes need";
     Error::Integration { problem: problem.into(), help: Some("take the engine cpu".into()) }
 }
+
+/// Largest and smallest ratio of the radii of two regular steps.
+const RATIOS: [f64; 2] = [0.9, 1.1];
+/// Ratio where there was no neighbour: the volume doubles.
+const WITHOUT: f64 = 1.26;
+/// Returns the next radius of a particle that had `found` particles within its radius: the one that would have the wanted
+/// number at the same density, within limits, so that the number does not swing.
+#[must_use]
+pub fn next_radius(radius: f64, found: u32, wanted: f64) -> f64 {
+    let ratio = if found == 0 {
+        WITHOUT
+    } else {
+        let [least, most] = RATIOS;
+        libm::cbrt(wanted / f64::from(found)).clamp(least, most)
+    };
+    let next = radius * ratio;
+    // Zero and the largest number stay what they are.
+    if next.is_normal() { next } else { radius }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_comes_near_the_wanted_one_and_stays() {
+        // 10 neighbours in the unit sphere, at a uniform density.
+        let found = |radius: f64| (10.0 * radius.powi(3)) as u32;
+        for (first, steps) in [(0.02, 60), (1.0, 10), (40.0, 60)] {
+            let mut radius: f64 = first;
+            for _ in 0..steps {
+                radius = next_radius(radius, found(radius), 24.0);
+            }
+            for _ in 0..20 {
+                radius = next_radius(radius, found(radius), 24.0);
+                assert!((22..=26).contains(&found(radius)), "from {first}: {radius}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_radius_stays_a_number() {
+        let mut radius = 1e300;
+        for _ in 0..1000 {
+            radius = next_radius(radius, 0, 4.0);
+        }
+        assert!(radius.is_finite());
+        assert_eq!(next_radius(0.0, 0, 4.0), 0.0);
+        assert_eq!(next_radius(f64::MAX, 9, 4.0), f64::MAX * 0.9);
+        assert_eq!(next_radius(f64::MAX, 9, 9.0), f64::MAX);
+    }
+}

@@ -32,11 +32,11 @@ pub use super::hermite::{Limits, OnFloor};
 pub use super::multipoint::Criterion;
 pub use settings::AhmadCohenSettings;
 
-use super::hermite::{LANES, StepGuards};
+use super::hermite::{LANES, StepGuards, Turns};
 use super::scheduler::Scheduler;
 use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
-use crate::force::block_steps::Pause;
+use crate::force::block_steps::{Pause, Span, StepRules, StepScheme};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::force::precision::Precision;
 use crate::force::range::RangeGuard;
@@ -119,6 +119,7 @@ pub struct AhmadCohen {
     wanted: f64,
     most: usize,
     pause: Option<Pause>,
+    turns: Turns,
 }
 
 impl AhmadCohen {
@@ -139,6 +140,7 @@ impl AhmadCohen {
             wanted: 0.0,
             most: 0,
             pause: None,
+            turns: Turns::default(),
         }
     }
 
@@ -172,6 +174,62 @@ impl AhmadCohen {
     }
 }
 
+impl AhmadCohen {
+    /// Returns the scheme as an engine knows it that takes the steps by itself.
+    fn scheme(&self) -> StepScheme {
+        let Parameters { order, eta, eta_regular, criteria, .. } = self.parameters;
+        let highest = |criterion| match criterion {
+            Criterion::Second => 2,
+            Criterion::Third => 3,
+            Criterion::Fourth => 4,
+        };
+        let [points, _] = order.history();
+        StepScheme::AhmadCohen {
+            points: points as u32,
+            eta: [eta, eta_regular],
+            criteria: criteria.map(highest),
+            wanted: self.wanted,
+            most: self.most,
+        }
+    }
+
+    /// Lets the engine take the steps. Returns true if nothing is left to do in this call.
+    fn take_on_engine(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        (until, most): (Time, u64),
+        done: &mut Progress,
+    ) -> Result<bool> {
+        let limits = self.parameters.limits;
+        let rules = StepRules {
+            scheme: self.scheme(),
+            dt_max: self.clock.dt_max,
+            floor: limits.floor,
+            clamps: limits.on_floor == OnFloor::Clamp,
+            noise: limits.noise,
+            per_mass: self.per_mass,
+            thresholds: self.guard.thresholds(),
+        };
+        let span = Span { from: self.scheduler.now(), until, most: most - done.block_steps };
+        let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
+        if taken.block_steps > 0 {
+            self.scheduler = Scheduler::new(taken.now, &p.step);
+            done.now = taken.now;
+            done.block_steps += taken.block_steps;
+            done.particle_steps += taken.particle_steps;
+            done.pairs += taken.pairs.unwrap_or_default();
+            done.clamped += taken.clamped;
+        }
+        if taken.refused == 0 {
+            self.turns.note_taken();
+            return Ok(true);
+        }
+        self.turns.note_refused(taken.refused);
+        Ok(false)
+    }
+}
+
 impl Integrator for AhmadCohen {
     type Evaluation = Forces;
 
@@ -194,6 +252,10 @@ impl Integrator for AhmadCohen {
         self.clock.start = start;
     }
 
+    fn step_scheme(&self) -> Option<StepScheme> {
+        Some(self.scheme())
+    }
+
     fn set_pause(&mut self, pause: Pause) {
         self.pause = Some(pause);
     }
@@ -202,6 +264,9 @@ impl Integrator for AhmadCohen {
         let began = Instant::now();
         let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
         while done.block_steps < most && !(self.is_below_floor() && self.scheduler.now() < until) {
+            if self.turns.is_engines(most - done.block_steps) && self.take_on_engine(p, f, (until, most), &mut done)? {
+                break;
+            }
             let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block) else { break };
             let clamped = self.step(p, f, now)?;
             done.now = now;
@@ -209,6 +274,7 @@ impl Integrator for AhmadCohen {
             done.particle_steps += self.block.len() as u64;
             done.pairs += self.pairs(p);
             done.clamped += clamped;
+            self.turns.note_host();
             if self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
                 break;
             }

@@ -10,7 +10,7 @@ mod singly;
 mod start;
 mod synchronised;
 
-use engine_steps::Turns;
+pub(super) use engine_steps::Turns;
 pub(super) use guards::StepGuards;
 pub use limits::OnFloor;
 pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};

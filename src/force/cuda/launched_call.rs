@@ -33,7 +33,7 @@ pub struct LaunchedCall<'a> {
 }
 
 /// Addresses of the arrays.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct LaunchedArrays {
     /// Potentials: `slots` f64.
@@ -55,6 +55,26 @@ pub struct LaunchedArrays {
     pub history: [u64; 2],
     /// Report, in the host's memory.
     pub report: u64,
+}
+
+impl<'a> LaunchedCall<'a> {
+    /// Returns the call of kernels that evaluate forces alone.
+    #[must_use]
+    pub fn of_forces(force: Call<'a>) -> Self {
+        Self {
+            force,
+            arrays: LaunchedArrays::default(),
+            rules: [0.0; 4],
+            limits: [0.0; 4],
+            chunks: 0,
+            floor: 0,
+            clamps: 0,
+            parts: 0,
+            points: 0,
+            third: 0,
+            last: 0,
+        }
+    }
 }
 
 impl LaunchedCall<'_> {

@@ -2,34 +2,27 @@
 //! systems that are too large for the kernel of [`super::steps`], or quicker so. The state stays on the device; the host
 //! learns the next moment and the number of its targets, and launches the forces in the shape for them.
 
-use super::device::{Device, Memory, Pinned};
-use super::launch::{Arrays, Call, Columns, Kernels, Scalars};
+use super::device::{Device, Pinned};
+use super::launch::{Arrays, Kernels};
 use super::launch_shape::{LaunchShape, in_order};
-use super::launched_call::{LaunchedArrays, LaunchedCall};
+use super::launched_call::LaunchedCall;
 use super::module::{Kernel, Module};
-use super::staging::{FORCE, STATE, index_words};
-use super::step_state::StepState;
+use super::step_memory::{CHUNK, Report, StepMemory};
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
 use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 use crate::particles::Particles;
-use crate::time::{Clock, LEVELS, Time};
+use crate::time::Clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Number of particles, and of threads, of a thread block of `advance` (`STEP_CHUNK` of kernels/launched_steps.cuh).
-pub const CHUNK: usize = 512;
 /// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
 pub const CORRECT_THREADS: usize = 256;
 /// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
 const SPANS: usize = 32;
 /// Largest number of threads that share the spans of a sum: then a thread block has one target.
 const MOST_PARTS: usize = CORRECT_THREADS / 8;
-/// Words of a report: step, moment, targets, deepest level, whether a target was refused, clamped steps.
-const REPORT: usize = 6;
-/// Bytes of the schedule on the device (`Schedule`).
-const SCHEDULE_BYTES: usize = 16 + 4 * (7 + LEVELS);
 /// Time after which the host looks again whether it has to pause.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -42,16 +35,7 @@ pub struct LaunchedSteps {
     correct: Kernel<LaunchedCall<'static>>,
     put: Kernel<LaunchedCall<'static>>,
     precision: Precision,
-    state: StepState,
-    new_level: Memory,
-    chunk_at_least: Memory,
-    first_of_chunk: Memory,
-    schedule: Memory,
-    /// Forces, where the force kernels complete them.
-    out: Memory,
-    report: Pinned,
-    sources: usize,
-    slots: usize,
+    memory: StepMemory,
 }
 
 /// Returns the number of threads that share the spans of a sum: as many as there are spans to read at a time, as long as
@@ -60,19 +44,6 @@ fn parts_for(targets: usize, spans: usize, multiprocessors: usize) -> usize {
     let most = 2 * multiprocessors * (CORRECT_THREADS / 8) / targets.max(1);
     let at_once = 1 << most.checked_ilog2().unwrap_or_default();
     spans.div_ceil(SPANS).next_power_of_two().min(at_once).min(MOST_PARTS)
-}
-
-/// What the device reports after a step.
-#[derive(Clone, Copy)]
-struct Report {
-    /// Next moment, and the number of its targets.
-    moment: Time,
-    targets: u64,
-    /// Deepest level of all particles.
-    deepest: u64,
-    refused: bool,
-    /// Number of clamped steps so far.
-    clamped: u64,
 }
 
 /// What a call of [`LaunchedSteps::take`] works with.
@@ -99,34 +70,13 @@ impl LaunchedSteps {
         let kernel = |name: &str| module.kernel(&format!("{name}_{mode}"));
         let Some(count) = module.find("count_levels")? else { return Ok(None) };
         let (advance, correct, put) = (kernel("advance")?, kernel("correct")?, kernel("put")?);
-        let chunks = slots.div_ceil(CHUNK);
-        let sizes = [slots, 4 * LEVELS * chunks, 4 * chunks, SCHEDULE_BYTES, 8 * FORCE * slots];
-        if sizes.iter().sum::<usize>() + StepState::bytes(slots) > device.free_bytes()? {
-            return Ok(None);
-        }
-        let [new_level, chunk_at_least, first_of_chunk, schedule, out] = sizes.map(|bytes| device.memory(bytes));
-        Ok(Some(Self {
-            count,
-            advance,
-            correct,
-            put,
-            _module: module,
-            precision,
-            state: StepState::new(device, slots)?,
-            new_level: new_level?,
-            chunk_at_least: chunk_at_least?,
-            first_of_chunk: first_of_chunk?,
-            schedule: schedule?,
-            out: out?,
-            report: device.pinned(REPORT)?,
-            sources,
-            slots,
-        }))
+        let Some(memory) = StepMemory::new(device, (sources, slots))? else { return Ok(None) };
+        Ok(Some(Self { count, advance, correct, put, _module: module, precision, memory }))
     }
 
     /// Notes that the host changed particles.
     pub fn outdate(&mut self) {
-        self.state.current = false;
+        self.memory.state.current = false;
     }
 
     /// Takes steps with the particles that the arrays of `launcher` hold, and stores the new state in `p`, which passes
@@ -143,18 +93,19 @@ impl LaunchedSteps {
         (pause, through): (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
         let Launcher { device, arrays, .. } = launcher;
-        if !self.state.prepare(device, rules.scheme, (self.sources, self.slots))? {
+        let StepMemory { state, sources, slots, .. } = &mut self.memory;
+        if !state.prepare(device, rules.scheme, (*sources, *slots))? {
             return Ok(None);
         }
-        if !self.state.current {
+        if !state.current {
             if !is_on_schedule(p, span.from) {
                 return Ok(None);
             }
-            self.state.send(device, p, through)?;
+            state.send(device, p, through)?;
         }
         let taken = self.take_up_to(launcher, (clock, eps2), rules, span, pause)?;
         if taken.block_steps > 0 {
-            self.state.read(device, arrays, (p, taken.now), through)?;
+            self.memory.state.read(device, arrays, (p, taken.now), through)?;
         } else {
             device.wait()?;
         }
@@ -174,17 +125,15 @@ impl LaunchedSteps {
         let began = Instant::now();
         let (mut looked, mut number) = (began, 0);
         let mut taken = Taken { now: span.from, ..Taken::default() };
-        // No step has this number.
-        self.report.words_mut()[0] = u64::MAX;
-        device.clear(&self.schedule)?;
-        let call = self.call(launcher.arrays, (clock, eps2), rules);
+        self.memory.clear(device)?;
+        let call = self.memory.call(launcher.arrays, (clock, eps2), rules);
         let chunks = (call.chunks, 1);
         self.count.launch(device, chunks, (CHUNK as u32, 1), 0, &call.at(span.from, 0))?;
         let mut in_progress: Option<Report> = None;
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
             self.advance.launch(device, chunks, (CHUNK as u32, 1), 0, &call)?;
-            let report = self.wait_for(device, number)?;
+            let report = self.memory.wait_for(device, number)?;
             if let Some(step) = in_progress {
                 if report.refused {
                     taken.refused = 1;
@@ -224,7 +173,7 @@ impl LaunchedSteps {
     /// Launches the forces on the targets of a step, and their correction.
     fn evaluate_and_correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
         let Launcher { device, kernels, .. } = launcher;
-        let all_bags = bags(self.sources);
+        let all_bags = bags(self.memory.sources);
         let shape = (launcher.shape)(targets);
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
         let parts = match shape {
@@ -243,62 +192,6 @@ impl LaunchedSteps {
             self.correct.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
         }
         Ok(())
-    }
-
-    /// Waits for the report after step `number` of a call.
-    fn wait_for(&self, device: &Device, number: u64) -> Result<Report> {
-        device.wait_for(&self.report, 0, number)?;
-        let words = self.report.words();
-        Ok(Report {
-            moment: Time(words[1]),
-            targets: words[2],
-            deepest: words[3],
-            refused: words[4] != 0,
-            clamped: words[5],
-        })
-    }
-
-    /// Returns the call of the kernels, without a moment.
-    fn call<'a>(&'a self, arrays: &'a Arrays, (clock, eps2): (Clock, f64), rules: &StepRules) -> LaunchedCall<'a> {
-        let slots = self.slots;
-        // The upload is free while the device takes steps: the corrected state, and the targets behind it.
-        let index = index_words(slots);
-        let targets = index + STATE * slots;
-        let scalars = Scalars {
-            now: 0,
-            tick: clock.tick(),
-            eps2,
-            sources: self.sources as u32,
-            slots: slots as u32,
-            changed: 0,
-            targets: 0,
-            columns: Columns { changed: [0, index], targets: [targets, targets + index] },
-            out: self.out.address(),
-        };
-        let thresholds = rules.thresholds;
-        LaunchedCall {
-            force: Call::new(arrays, &scalars),
-            arrays: LaunchedArrays {
-                pot: self.state.pot.address(),
-                level: self.state.level.address(),
-                corrected: arrays.upload.address() + 8 * index as u64,
-                new_level: self.new_level.address(),
-                chunk_at_least: self.chunk_at_least.address(),
-                first_of_chunk: self.first_of_chunk.address(),
-                schedule: self.schedule.address(),
-                history: self.state.history_addresses(),
-                report: self.report.address(),
-            },
-            rules: [rules.dt_max, rules.scheme.accuracy(), rules.noise, rules.per_mass],
-            limits: [thresholds.coordinate, thresholds.speed, thresholds.least_acc, thresholds.most_acc],
-            chunks: slots.div_ceil(CHUNK) as u32,
-            floor: u32::from(rules.floor.0),
-            clamps: u32::from(rules.clamps),
-            parts: 0,
-            points: rules.scheme.points(),
-            third: u32::from(rules.scheme.is_third()),
-            last: 1,
-        }
     }
 }
 

@@ -23,12 +23,17 @@ mod memory_plan;
 mod mirrored;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod module;
+mod neighbour_call;
+mod neighbour_forces;
+mod neighbour_kernels;
+mod neighbour_steps;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
 mod several_blocks;
 mod shares;
 mod staging;
 mod step_history;
+mod step_memory;
 mod step_shape;
 mod step_state;
 mod steps;
@@ -37,6 +42,7 @@ mod system_shape;
 mod system_store;
 mod systems;
 mod tuning_table;
+mod two_parts;
 
 pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
@@ -57,8 +63,9 @@ pub mod driver {
     pub use super::module::{Image, Kernel, KernelArgument, Module};
 }
 
-use super::block_steps::{Pause, Span, StepRules, Taken};
+use super::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use super::canonical::bags;
+use super::neighbours::{NeighbourForces, NeighbourTargets};
 use super::precision::Precision;
 use super::{FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::{Error, Result};
@@ -68,6 +75,8 @@ use device::{Device, Stopwatch};
 use device_steps::DeviceSteps;
 use launch::{Arrays, Call, Kernels, Scalars};
 use launched_steps::Launcher;
+use neighbour_forces::HostNeighbours;
+use neighbour_steps::NeighbourSteps;
 use staging::Staging;
 
 /// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
@@ -104,6 +113,9 @@ struct Buffers {
     slots: usize,
     /// Block steps on the device, if they were asked for and are possible.
     steps: Option<Option<DeviceSteps>>,
+    /// Forces in two parts, and block steps by them, if they were asked for and are possible.
+    neighbours: Option<HostNeighbours>,
+    neighbour_steps: Option<Option<Box<NeighbourSteps>>>,
 }
 
 impl CudaEngine {
@@ -227,7 +239,8 @@ impl CudaEngine {
             upload: memory(upload)?,
         };
         let staging = Staging::new(&self.device, slots)?;
-        self.held = Some(Buffers { arrays, staging, sources: n, slots, steps: None });
+        self.held =
+            Some(Buffers { arrays, staging, sources: n, slots, steps: None, neighbours: None, neighbour_steps: None });
         Ok(())
     }
 
@@ -300,9 +313,8 @@ impl CudaEngine {
 impl Buffers {
     /// Notes that the host changed particles.
     fn outdate(&mut self) {
-        if let Some(Some(steps)) = &mut self.steps {
-            steps.outdate();
-        }
+        self.steps.iter_mut().flatten().for_each(DeviceSteps::outdate);
+        self.neighbour_steps.iter_mut().flatten().for_each(|steps| steps.outdate());
     }
 }
 
@@ -347,6 +359,14 @@ impl ForceEngine for CudaEngine {
         self.sum(now, targets, true, out)
     }
 
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        if task.targets.is_empty() {
+            *out = NeighbourForces::default();
+            return Ok(());
+        }
+        self.sum_two_parts(task, out)
+    }
+
     fn can_take_steps(&mut self) -> Result<bool> {
         let Some(held) = self.held.as_mut().filter(|_| self.stepping) else { return Ok(false) };
         self.device.bind()?;
@@ -370,6 +390,9 @@ impl ForceEngine for CudaEngine {
         }
         if self.held.as_ref().is_some_and(|held| held.staging.changed() > 0) {
             self.flush()?;
+        }
+        if let StepScheme::AhmadCohen { wanted, most, .. } = rules.scheme {
+            return self.take_neighbour_steps((wanted, most), p, rules, span, pause);
         }
         let Some(Buffers { arrays, staging, steps: Some(Some(steps)), sources, .. }) = &mut self.held else {
             return Ok(None);

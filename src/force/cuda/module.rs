@@ -4,6 +4,7 @@ use super::acceleration::AccelerationCall;
 use super::device::{Device, driver_error};
 use super::launch::Call;
 use super::launched_call::LaunchedCall;
+use super::neighbour_call::NeighbourCall;
 use super::nvrtc;
 use super::steps::StepsCall;
 use super::system_call::SystemsCall;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 pub struct Image<T: ?Sized>(pub T);
 
 static FORCES: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/forces.fatbin"));
+static NEIGHBOURS: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/neighbours.fatbin"));
 static BLOCK_STEPS: &Image<[u8]> = &Image(*include_bytes!("../../../kernels/block_steps.fatbin"));
 
 /// Environment variable that names a file with other kernels, compiled or (`.cu`) in source, for development. It stands
@@ -53,6 +55,11 @@ unsafe impl KernelArgument for StepsCall<'static> {
 // SAFETY: has the layout of `Launched` in kernels/launched_steps.cuh; whoever launches checks what it points to.
 unsafe impl KernelArgument for LaunchedCall<'static> {
     type For<'a> = LaunchedCall<'a>;
+}
+
+// SAFETY: has the layout of `Neighbours` in kernels/neighbours.cuh; whoever launches checks what it points to.
+unsafe impl KernelArgument for NeighbourCall<'static> {
+    type For<'a> = NeighbourCall<'a>;
 }
 
 // SAFETY: has the layout of `Systems` in kernels/systems.cuh; whoever launches checks what it points to.
@@ -125,6 +132,17 @@ impl Module {
             return Ok(None);
         }
         Self::load(device, BLOCK_STEPS).map(Some)
+    }
+
+    /// Loads the program's kernels of the neighbour scheme, as [`Self::block_steps`].
+    ///
+    /// # Errors
+    /// As [`Self::forces`].
+    pub fn neighbours(device: &Device) -> Result<Option<Arc<Self>>> {
+        if device.capability()? < BLOCK_STEPS_FROM {
+            return Ok(None);
+        }
+        Self::load(device, NEIGHBOURS).map(Some)
     }
 
     fn load(device: &Device, image: &'static Image<[u8]>) -> Result<Arc<Self>> {

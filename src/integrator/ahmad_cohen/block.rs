@@ -1,9 +1,9 @@
 //! Block steps: prediction, forces, correction and next steps of all particles that are due.
 
 use super::changes::Exchange;
-use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle, radius};
+use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle};
 use crate::error::Result;
-use crate::force::neighbours::NeighbourForces;
+use crate::force::neighbours::{NeighbourForces, next_radius};
 use crate::force::{Block, ForceEngine, Forces};
 use crate::gravity::{Force, predict};
 use crate::integrator::hermite::{Moved, share};
@@ -40,8 +40,8 @@ impl AhmadCohen {
         let pairs = |k: usize| {
             let by_list = p.neighbours.lists[self.block[k] as usize].len();
             match self.rank[k] {
-                // The old list, which is now in place of the new one, the new one, and all others.
-                Some(rank) => self.forces.lists[rank as usize].len() + p.len() - 1,
+                // The new list, the old one, which is now in its place, and all particles.
+                Some(rank) => by_list + self.forces.lists[rank as usize].len() + p.len() - 1,
                 None => by_list,
             }
         };
@@ -211,7 +211,7 @@ impl AhmadCohen {
                     corrector.exchange(&mut p, i, &mut derivatives, exchange);
                     lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(noise));
                     let of = &mut p.neighbours;
-                    of.radius[i] = radius::next(of.radius[i], self.forces.within[rank as usize], self.wanted);
+                    of.radius[i] = next_radius(of.radius[i], self.forces.within[rank as usize], self.wanted);
                 }
                 let pot = renewed.map_or(irregular.pot, |force| force.pot);
                 corrector.finish(&mut p, i, pot, Some(&derivatives));

@@ -37,27 +37,18 @@ pub fn before(exchange: &Exchange, tau: f64) -> (Vec3, Vec3) {
     (f0 - (f1 - (f2 * 0.5 - f3 * (tau / 6.0)) * tau) * tau, f1 - (f2 - f3 * (0.5 * tau)) * tau)
 }
 
-/// Calls `change` with each entry that is in one of two ascending lists alone, and with true if it is in the second.
-fn compare(old: &[u32], new: &[u32], mut change: impl FnMut(u32, bool)) {
-    let (mut a, mut b) = (0, 0);
-    loop {
-        match (old.get(a), new.get(b)) {
-            (Some(i), Some(j)) if i == j => (a, b) = (a + 1, b + 1),
-            (Some(&i), Some(&j)) if i < j => {
-                change(i, false);
-                a += 1;
-            }
-            (_, Some(&j)) => {
-                change(j, true);
-                b += 1;
-            }
-            (Some(&i), None) => {
-                change(i, false);
-                a += 1;
-            }
-            (None, None) => break,
-        }
-    }
+/// Returns the entries of an ascending list that are not in another: first those of `old`, then, with true, those of
+/// `new`.
+fn changed<'a>(old: &'a [u32], new: &'a [u32]) -> impl Iterator<Item = (u32, bool)> + 'a {
+    let alone = |list: &'a [u32], other: &'a [u32]| {
+        let mut rest = other;
+        list.iter().copied().filter(move |&entry| {
+            let below = rest.iter().take_while(|&&other| other < entry).count();
+            rest = &rest[below..];
+            rest.first() != Some(&entry)
+        })
+    };
+    alone(old, new).map(|j| (j, false)).chain(alone(new, old).map(|j| (j, true)))
 }
 
 impl AhmadCohen {
@@ -72,7 +63,7 @@ impl AhmadCohen {
         let acc = self.forces.regular.acc[rank] + self.forces.renewed.acc[rank];
         let jerk = self.forces.regular.jerk[rank] + self.forces.renewed.jerk[rank];
         let mut sum = [Vec3::zeros(); 4];
-        compare(old, new, |j, entered| {
+        for (j, entered) in changed(old, new) {
             let j = j as usize;
             let dt = self.clock.between(p.time[j], now);
             let (pos, vel) = self.predicted(p, j, now, p.step[j] >= now.shallowest_level());
@@ -85,7 +76,7 @@ impl AhmadCohen {
             let sign = if entered { 1.0 } else { -1.0 };
             let pair = pair_derivatives(sign * p.mass[j], &relative, self.forces.eps2);
             sum.iter_mut().zip(pair).for_each(|(sum, term)| *sum += term);
-        });
+        }
         Some(sum)
     }
 }
@@ -100,11 +91,9 @@ mod tests {
             (&[1, 3, 5][..], &[1, 3, 5][..], &[][..]),
             (&[], &[2, 4], &[(2, true), (4, true)]),
             (&[2, 4], &[], &[(2, false), (4, false)]),
-            (&[1, 2, 7, 9], &[2, 3, 9, 10], &[(1, false), (3, true), (7, false), (10, true)]),
+            (&[1, 2, 7, 9], &[2, 3, 9, 10], &[(1, false), (7, false), (3, true), (10, true)]),
         ] {
-            let mut found = Vec::new();
-            compare(old, new, |j, entered| found.push((j, entered)));
-            assert_eq!(found, expected);
+            assert_eq!(changed(old, new).collect::<Vec<_>>(), expected);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Start of the scheme: first radii, lists, forces and steps.
 
-use super::{AhmadCohen, Order, Parameters, radius};
+use super::{AhmadCohen, Order, Parameters};
 use crate::error::Result;
 use crate::force::ForceEngine;
-use crate::force::neighbours::NeighbourForces;
+use crate::force::neighbours::{NeighbourForces, next_radius};
 use crate::integrator::Progress;
 use crate::integrator::hermite::{Moved, tiles};
 use crate::integrator::scheduler::Scheduler;
@@ -68,7 +68,7 @@ impl AhmadCohen {
             of.regular_pot[i] = regular.pot[k];
             (p.acc[i], p.jerk[i]) = (of.acc[i] + of.regular_acc[i], of.jerk[i] + of.regular_jerk[i]);
             p.pot[i] = renewed.pot[k] + regular.pot[k];
-            of.radius[i] = radius::next(of.radius[i], within[k], self.wanted);
+            of.radius[i] = next_radius(of.radius[i], within[k], self.wanted);
             std::mem::swap(&mut of.lists[i], &mut lists[k]);
             let pot = p.pot[i].abs() + renewed.external.get(k).map_or(0.0, |pot| pot.abs());
             let norms = [of.regular_acc[i].norm(), of.regular_jerk[i].norm()];

@@ -33,6 +33,29 @@ impl Default for Turns {
     }
 }
 
+impl Turns {
+    /// Returns true if the next step may be the engine's, of `most` that are left.
+    pub const fn is_engines(&self, most: u64) -> bool {
+        self.host == 0 && most >= LEAST
+    }
+
+    /// Notes that the engine took all steps that it was asked for.
+    pub fn note_taken(&mut self) {
+        self.next = HOST_TURN.max(self.next / 2);
+    }
+
+    /// Notes that the engine left at least `refused` steps to the host.
+    pub fn note_refused(&mut self, refused: u64) {
+        self.host = refused.max(self.next);
+        self.next = MOST_HOST_TURN.min(2 * self.next);
+    }
+
+    /// Notes a step of the host.
+    pub const fn note_host(&mut self) {
+        self.host = self.host.saturating_sub(1);
+    }
+}
+
 impl<S: HermiteScheme> BlockHermite<S> {
     /// Takes up to `most` block steps; see [`crate::integrator::Integrator::advance`].
     pub(super) fn take_steps(
@@ -45,14 +68,14 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let began = Instant::now();
         let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
         while done.block_steps < most && !(self.is_below_floor() && self.scheduler.now() < until) {
-            if self.turns.host == 0 && self.take_on_engine(p, f, until, most, &mut done)? {
+            if self.turns.is_engines(most - done.block_steps) && self.take_on_engine(p, f, until, most, &mut done)? {
                 break;
             }
             let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block) else { break };
             let clamped = self.step(p, f, now)?;
             let n = self.block.len() as u64;
             self.count(p, &mut done, [1, n, clamped], now);
-            self.turns.host = self.turns.host.saturating_sub(1);
+            self.turns.note_host();
             if self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
                 break;
             }
@@ -73,9 +96,6 @@ impl<S: HermiteScheme> BlockHermite<S> {
         done: &mut Progress,
     ) -> Result<bool> {
         let most = most - done.block_steps;
-        if most < LEAST {
-            return Ok(false);
-        }
         let rules = self.present_rules();
         let span = Span { from: self.scheduler.now(), until, most };
         let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
@@ -84,11 +104,10 @@ impl<S: HermiteScheme> BlockHermite<S> {
             self.count(p, done, [taken.block_steps, taken.particle_steps, taken.clamped], taken.now);
         }
         if taken.refused == 0 {
-            self.turns.next = HOST_TURN.max(self.turns.next / 2);
+            self.turns.note_taken();
             return Ok(true);
         }
-        self.turns.host = taken.refused.max(self.turns.next);
-        self.turns.next = MOST_HOST_TURN.min(2 * self.turns.next);
+        self.turns.note_refused(taken.refused);
         Ok(false)
     }
 

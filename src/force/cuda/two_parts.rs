@@ -1,0 +1,53 @@
+//! Forces in two parts, and block steps by these, of the CUDA engine.
+
+use super::launch::Call;
+use super::neighbour_forces::HostNeighbours;
+use super::neighbour_kernels::NeighbourKernels;
+use super::neighbour_steps::NeighbourSteps;
+use super::{Buffers, CudaEngine, held};
+use crate::error::Result;
+use crate::force::Forces;
+use crate::force::block_steps::{Pause, Span, StepRules, Taken};
+use crate::force::neighbours::{self, NeighbourForces, NeighbourTargets};
+use crate::particles::Particles;
+
+impl CudaEngine {
+    /// Evaluates forces in two parts; see [`crate::force::ForceEngine::evaluate_neighbours`].
+    pub(super) fn sum_two_parts(
+        &mut self,
+        task: &NeighbourTargets<'_>,
+        out: &mut NeighbourForces<Forces>,
+    ) -> Result<()> {
+        let scalars = self.send(task.now, task.targets, true)?;
+        let held = held(&mut self.held)?;
+        let call = Call::new(&held.arrays, &scalars);
+        self.kernels.predict(&self.device, &call)?;
+        if held.neighbours.is_none() {
+            let kernels = NeighbourKernels::load(&self.device, self.precision)?.ok_or_else(neighbours::not_here)?;
+            held.neighbours = Some(HostNeighbours::new(&self.device, kernels, (held.sources, held.slots))?);
+        }
+        let Some(two_parts) = &mut held.neighbours else { return Err(neighbours::not_here()) };
+        two_parts.evaluate(&self.device, (call, self.eps2), task, out)
+    }
+
+    /// Takes block steps of the neighbour scheme; see [`crate::force::ForceEngine::take_steps`].
+    pub(super) fn take_neighbour_steps(
+        &mut self,
+        lists: (f64, usize),
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let (precision, clock, eps2) = (self.precision, self.clock, self.eps2);
+        let Buffers { arrays, staging, neighbour_steps, sources, slots, .. } = held(&mut self.held)?;
+        if neighbour_steps.as_ref().is_none_or(|steps| steps.as_ref().is_some_and(|it| it.made_for != lists)) {
+            *neighbour_steps = None;
+            let steps = NeighbourSteps::new(&self.device, precision, (*sources, *slots), lists)?;
+            *neighbour_steps = Some(steps.map(Box::new));
+        }
+        let Some(Some(steps)) = neighbour_steps else { return Ok(None) };
+        let way = (pause, staging.free_words());
+        steps.take((&self.device, arrays), (p, clock, eps2), rules, span, way)
+    }
+}
