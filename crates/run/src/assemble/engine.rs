@@ -155,10 +155,13 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     let device = session.device.unwrap_or(config.force.device);
     let stepping = config.force.stepping;
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile, stepping: stepping != Stepping::Host };
+    if let Some(problem) = asked.and_then(|kind| config.lacks_lists(kind)) {
+        return Err(Error::input("force.engine", problem));
+    }
     let mut warnings = Vec::new();
     let Choice { kind, mut engine, reason: mut choice } = match asked {
         Some(kind) => take(kind, task, gpu, |name| format!("{name}, as asked for"))?,
-        None => auto(task, gpu, (of_run, wins_from(config)), &mut warnings)?,
+        None => auto(config, task, gpu, of_run, &mut warnings)?,
     };
     if device != 0 && asked.is_some_and(|kind| kind != EngineKind::Cuda) {
         let key =
@@ -205,14 +208,16 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     Ok((Engines { kind, propagator, auditor }, info))
 }
 
-/// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
+/// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself, and its forces are
+/// whole: those by lists of neighbours are compared in every mode.
 fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<Auditor>> {
-    if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
+    let is_own = kind == EngineKind::Cpu && kind.measures_energy(task.precision);
+    if is_own && !config.integrator.scheme().needs_lists() {
         return Ok(None);
     }
-    // Next to an engine of the CPU, the f64 engine is the CPU already.
+    // Next to another engine of the CPU, the f64 engine is the CPU already.
     let on_cpu = || build(EngineKind::Cpu, Task { precision: Precision::F64, ..task }, OnGpu::default());
-    let engine = if kind == EngineKind::Cuda { Some(on_cpu()?.0) } else { None };
+    let engine = if is_own || kind == EngineKind::Cuda { Some(on_cpu()?.0) } else { None };
     let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
     Ok(Some(Auditor { engine, sample, limit }))
 }
@@ -249,7 +254,15 @@ fn wins_from(config: &Config) -> usize {
     if scheme_on_device(config).is_some() { precision.gpu_steps_win_from() } else { precision.gpu_wins_from() }
 }
 
-/// Decides for `auto` in a new run, where a GPU wins `from` a number of particles: true for the GPU, and the reason.
+/// Decides for `auto` in a new run of `n` particles: true for the GPU, and the reason.
+fn decide(config: &Config, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
+    if config.lacks_lists(EngineKind::Cuda).is_some() {
+        return (false, format!("[{}] runs on the CPU only at present", config.integrator.info().section));
+    }
+    prefer_gpu(config.force.precision(), (n, wins_from(config)), gpus)
+}
+
+/// Decides for `auto` where a GPU wins `from` a number of particles: true for the GPU, and the reason.
 fn prefer_gpu(
     precision: Precision,
     (n, from): (usize, usize),
@@ -270,9 +283,10 @@ fn prefer_gpu(
 /// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another
 /// engine has others, it keeps its engine.
 fn auto<E: Build>(
+    config: &Config,
     task: Task<'_>,
     gpu: OnGpu,
-    (of_run, from): (Option<EngineKind>, usize),
+    of_run: Option<EngineKind>,
     warnings: &mut Vec<String>,
 ) -> Result<Choice<E>> {
     let mode = task.precision.name();
@@ -290,7 +304,7 @@ fn auto<E: Build>(
         });
     }
     let mut there = Vec::new();
-    let (wins, why) = prefer_gpu(task.precision, (task.n, from), || {
+    let (wins, why) = decide(config, task.n, || {
         there = gpus()?;
         Ok(there.clone())
     });
@@ -325,7 +339,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
         }
         None => {
             let mut there = Vec::new();
-            let (wins, why) = prefer_gpu(config.force.precision(), (n, wins_from(config)), || {
+            let (wins, why) = decide(config, n, || {
                 there = gpus()?;
                 Ok(there.clone())
             });
@@ -339,7 +353,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
-        Engine::Auto if prefer_gpu(config.force.precision(), (n, wins_from(config)), gpus).0 => Engine::Cuda,
+        Engine::Auto if decide(config, n, gpus).0 => Engine::Cuda,
         Engine::Auto => Engine::Cpu,
         asked => asked,
     }
@@ -400,6 +414,7 @@ fn problem(error: &Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn gpu() -> Gpu {
         Gpu { name: "a GPU".into(), about: "a GPU of a test".into() }
@@ -418,6 +433,19 @@ mod tests {
             let (wins, why) = prefer_gpu(precision, (from, from), || Err(Error::input("CUDA", "no NVIDIA driver")));
             assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
         }
+    }
+
+    #[test]
+    fn a_neighbour_scheme_takes_the_cpu_and_says_why() {
+        let text = "run = { name = 'x', t_end = 1 }\ninitial.plummer.n = 9\nintegrator.ahmad_cohen.neighbours = 4\n";
+        let read = |sets: &[String]| Config::from_str("test", text, Path::new(""), sets).map(|loaded| loaded.config);
+        let config = read(&[]).unwrap();
+        let (wins, why) = decide(&config, 1_000_000, || panic!("the driver needs no question"));
+        assert!(!wins && why == "[integrator.ahmad_cohen] runs on the CPU only at present", "{why}");
+        assert_eq!(forecast_engine(&config, 1_000_000), Engine::Cpu);
+        assert!(forecast(&config, 1_000_000).0.starts_with("auto: cpu: [integrator.ahmad_cohen]"));
+        let said = read(&["force.engine=cuda".into()]).unwrap_err().to_string();
+        assert!(said.contains("force.engine") && said.contains("CPU only at present"), "{said}");
     }
 
     #[test]
