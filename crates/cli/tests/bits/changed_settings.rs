@@ -92,7 +92,7 @@ fn stopped_with_neighbours() -> Folder {
 
 #[test]
 fn settings_of_the_neighbour_scheme_can_change_but_for_its_order() {
-    for set in ["eta=0.2", "eta_regular=0.15", "neighbours=5", "neighbours=1000", "dt_min='2^-40'"] {
+    for set in ["eta=0.2", "eta_regular=0.15", "neighbours=5", "neighbours=1000", "dt_min='2^-39'"] {
         let folder = stopped_with_neighbours();
         let set = format!("integrator.ahmad_cohen.{set}");
         let lift = "limits.block_steps=1000000";

@@ -1,5 +1,6 @@
 //! Promise: a checkpoint gives back the state to the bit or an error, and a whole one is there at any instant.
 
+use crate::hdf;
 use std::fs;
 use std::path::Path;
 use tisane::integrator::encounters::Removed;
@@ -313,7 +314,7 @@ fn counts_of_neighbours_that_do_not_add_up_are_refused() {
         let bytes = fs::read(&path).unwrap();
         // Without the checksum at its end, so that only the numbers speak against the file.
         fs::write(&path, &bytes[..bytes.len() - CHECKSUM]).unwrap();
-        let file = hdf5::File::open_rw(&path).unwrap();
+        let file = hdf::change(&path);
         let counts = file.dataset("Particles/neighbour_counts").unwrap();
         let mut values = counts.read_raw::<u32>().unwrap();
         values[count] = with;
@@ -321,7 +322,7 @@ fn counts_of_neighbours_that_do_not_add_up_are_refused() {
         drop((counts, file));
         checksum::append(&path).unwrap();
         let problem = checkpoint::read(&path).unwrap_err().to_string();
-        assert!(problem.contains("neighbour_counts: expected 10 entries in all"), "{problem}");
+        assert!(problem.contains("neighbour_counts: expected 11 entries in all"), "{problem}");
     }
 }
 

@@ -104,7 +104,7 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
         (
             "[softening]",
             "[integrator.ahmad_cohen]\n[force]\nengine = \"cuda\"\n[softening]",
-            &["run.toml:8:", "force.engine", "expected cpu: [integrator.ahmad_cohen] runs on the CPU only", "multipoint"],
+            &["run.toml:8:", "force.engine", "expected cpu, found cuda", "multipoint"],
         ),
         (
             "[softening]\nepsilon = 0.01",
@@ -113,7 +113,7 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
         ),
         (
             "[softening]\nepsilon = 0.01",
-            "[integrator.ahmad_cohen]\n[collisions]\nradius = 1e-6",
+            "[integrator.ahmad_cohen]\n[collisions]\naction = \"record\"\nradii = \"input\"",
             &["run.toml:7:", "[collisions] needs [encounters], which resolves close encounters"],
         ),
         ("[softening]", "[integrator.multipoints]\n[softening]", &["run.toml:6:", "did you mean `multipoint`"]),

@@ -47,6 +47,8 @@ pub enum Quantity {
     PositionError,
     /// Median of those distances instead of the largest one.
     MedianPositionError,
+    /// Number of pairs evaluated for each step of a particle, without those of the start.
+    PairsPerStep,
     /// Number in the rows that a command prints.
     Row,
     /// Share of the members of an ensemble that meet the conditions `rows`.
@@ -110,6 +112,7 @@ impl Quantity {
             Self::Closure => "closure",
             Self::PositionError => "position-error",
             Self::MedianPositionError => "median-position-error",
+            Self::PairsPerStep => "pairs-per-step",
             Self::Row => "row",
             Self::Share => "share",
         }
@@ -121,7 +124,11 @@ impl Quantity {
         const NONE: KeysNeeded =
             KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false, rows: false };
         match self {
-            Self::EnergyError | Self::FinalEnergyError | Self::AngularMomentumError | Self::Closure => NONE,
+            Self::EnergyError
+            | Self::FinalEnergyError
+            | Self::AngularMomentumError
+            | Self::Closure
+            | Self::PairsPerStep => NONE,
             Self::SemiMajorAxis
             | Self::Eccentricity
             | Self::Inclination
@@ -152,6 +159,7 @@ impl Quantity {
             Self::EnergyError => Ok(track.energy_error),
             Self::FinalEnergyError => Ok(track.final_energy_error),
             Self::AngularMomentumError => Ok(track.angular_momentum_error),
+            Self::PairsPerStep => Ok(track.pairs_per_step),
             Self::Closure => Ok(largest(first.pos.iter().zip(&last.pos).map(|(a, b)| (a - b).norm()))),
             Self::PositionError => Ok(largest(position_errors(moments, table.unwrap_or_default())?.into_iter())),
             Self::MedianPositionError => Ok(median(position_errors(moments, table.unwrap_or_default())?)),

@@ -167,7 +167,13 @@ impl Config {
     pub(crate) fn lacks_lists(&self, kind: EngineKind) -> Option<String> {
         let lacks = self.integrator.scheme().needs_lists() && !kind.has_lists();
         let section = self.integrator.info().section;
-        lacks.then(|| format!("expected cpu: [{section}] runs on the CPU only at present, not by the engine {}", kind.name()))
+        lacks.then(|| format!("expected cpu, found {}: [{section}] runs on the CPU only at present", kind.name()))
+    }
+
+    /// Returns why a GPU cannot compute the forces that the scheme needs; [`None`] if it can.
+    pub(crate) fn only_on_cpu(&self) -> Option<String> {
+        let section = self.integrator.info().section;
+        self.lacks_lists(EngineKind::Cuda).map(|_| format!("[{section}] runs on the CPU only at present"))
     }
 
     /// Builds the integrator, with subsystems if it has them, in internal units.
