@@ -147,7 +147,7 @@ def amuse() -> None:
 
 def files() -> None:
     # Choices, not a format: fuzz/src/hdf5_files.rs says what the bytes choose. The first picks the file.
-    for k in range(9):
+    for k in range(10):
         put("hdf5", f"whole-{k}", bytes([k]))
         put("hdf5", f"changed-{k}", bytes([k, 5, 0, 3, 2, 1, 7, 0, 0, 7, 0, 1, 3, 4, 0, 0, 255, 17, 9, 1]))
         put("hdf5_damaged", f"file-{k}", bytes([k, 3, 40 + k, 0, 7, 255, 255, 0, 0, 1, 2, 3, 4]))

@@ -41,6 +41,7 @@ const CONCRETE: &[(&str, &[&str])] = &[
     ("force::cpu::", CHOOSERS),
     ("force::cuda::", CHOOSERS),
     ("force::reference::", CHOOSERS),
+    ("integrator::ahmad_cohen::", CHOOSERS),
     ("integrator::hermite4::", CHOOSERS),
     ("integrator::leapfrog::", CHOOSERS),
     ("integrator::multipoint::", CHOOSERS),

@@ -5,7 +5,7 @@ use hdf5::{Group, Location};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tisane::force::Field;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{History as EarlierPoints, Neighbours, Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
@@ -50,8 +50,8 @@ pub static SEEDS: LazyLock<Vec<Seed>> = LazyLock::new(|| {
 });
 
 /// Each makes a file in a folder.
-const WRITERS: [fn(&Path) -> PathBuf; 9] =
-    [snapshot, checkpoint, diagnostics, events, table, gadget, gadget_2, amuse, elements];
+const WRITERS: [fn(&Path) -> PathBuf; 10] =
+    [snapshot, plain, diagnostics, events, table, gadget, gadget_2, amuse, elements, with_neighbours];
 
 fn walk(group: &Group, name: &str, places: &mut Vec<String>, attributes: &mut Vec<(String, String)>) {
     let borne = |at: &Location, place: &str| -> Vec<(String, String)> {
@@ -105,7 +105,20 @@ fn snapshot(folder: &Path) -> PathBuf {
     path
 }
 
-fn checkpoint(folder: &Path) -> PathBuf {
+fn plain(folder: &Path) -> PathBuf {
+    checkpoint(folder, particles())
+}
+
+/// A checkpoint of a neighbour scheme.
+fn with_neighbours(folder: &Path) -> PathBuf {
+    let mut particles = particles();
+    particles.history = EarlierPoints::new(3, 1, 2);
+    particles.neighbours = Neighbours::new(3, 1, 2);
+    particles.neighbours.lists = vec![vec![1, 2], vec![0], Vec::new()];
+    checkpoint(folder, particles)
+}
+
+fn checkpoint(folder: &Path, particles: Particles) -> PathBuf {
     let run = RunState {
         now: Time::from_dt_max(1),
         clock: CLOCK,
@@ -116,8 +129,7 @@ fn checkpoint(folder: &Path) -> PathBuf {
         wall_seconds: 1.5,
     };
     let history = History { begun: true, systems: vec!["(1+4)".into()], escaped: vec![7], encounters: vec![[1, 4]] };
-    checkpoint::write(folder, &Checkpoint { particles: particles(), run, history, provenance: provenance() })
-        .expect("a checkpoint");
+    checkpoint::write(folder, &Checkpoint { particles, run, history, provenance: provenance() }).expect("a checkpoint");
     folder.join(checkpoint::NEWEST)
 }
 

@@ -11,7 +11,7 @@ use tisane_capi::{Status, TisaneVectors};
 /// Largest number of particles of a call.
 const MOST: usize = 4;
 
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 10] = [
     "force.threads=1",
     "softening.epsilon=0.1",
     "softening.epsilon=0",
@@ -21,6 +21,7 @@ const SETTINGS: [&str; 9] = [
     "force.precision=mixed",
     "units={mass='Msun',length='pc',time='Myr'}",
     "integrator.hermite4.nue=1",
+    "integrator={ahmad_cohen={neighbours=2}}",
 ];
 
 /// Bytes as arguments; zeros once they are used up.

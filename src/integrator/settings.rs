@@ -129,6 +129,11 @@ pub trait Scheme {
         None
     }
 
+    /// Returns true if the scheme needs forces in two parts, by lists of neighbours: see [`crate::force::neighbours`].
+    fn needs_lists(&self) -> bool {
+        false
+    }
+
     /// Returns true if the scheme can have subsystems of few bodies.
     fn has_encounters(&self) -> bool {
         false

@@ -5,7 +5,8 @@
 use std::ops::Range;
 use tisane::Result;
 use tisane::error::Error;
-use tisane::force::{Evaluation, ForceEngine, Targets};
+use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
+use tisane::force::{Block, Evaluation, ForceEngine, Targets};
 use tisane::particles::Particles;
 use tisane::time::Time;
 
@@ -29,6 +30,7 @@ pub struct FaultyEngine<E> {
     engine: Box<dyn ForceEngine<E>>,
     fault: Fault<E>,
     wrong_masses: (Range<usize>, f64),
+    shortens_lists: bool,
     last: Call,
 }
 
@@ -39,12 +41,18 @@ impl<E: Evaluation> FaultyEngine<E> {
         fault: impl FnMut(Call, &mut E) -> Result<()> + Send + 'static,
     ) -> Self {
         let last = Call { number: 0, now: Time::default(), repeated: false };
-        Self { block: Vec::new(), engine, fault: Box::new(fault), wrong_masses: (0..0, 1.0), last }
+        let (fault, wrong_masses) = (Box::new(fault), (0..0, 1.0));
+        Self { block: Vec::new(), engine, fault, wrong_masses, shortens_lists: false, last }
     }
 
     /// Engine in which the masses of some sources are multiplied by a factor.
     pub fn with_wrong_masses(engine: Box<dyn ForceEngine<E>>, which: Range<usize>, factor: f64) -> Self {
         Self { wrong_masses: (which, factor), ..Self::new(engine, |_, _| Ok(())) }
+    }
+
+    /// Engine in whose new lists the last neighbour is missing, though it is not in the regular force either.
+    pub fn with_short_lists(engine: Box<dyn ForceEngine<E>>) -> Self {
+        Self { shortens_lists: true, ..Self::new(engine, |_, _| Ok(())) }
     }
 }
 
@@ -70,5 +78,21 @@ impl<E: Evaluation> ForceEngine<E> for FaultyEngine<E> {
         let Call { number, now: before, .. } = self.last;
         self.last = Call { number: number + 1, now, repeated: number > 0 && now == before };
         (self.fault)(self.last, out)
+    }
+
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
+        self.engine.evaluate_neighbours(task, out)?;
+        if !self.shortens_lists {
+            return Ok(());
+        }
+        let n = task.regular.len();
+        out.lists[..n].iter_mut().for_each(|list| list.truncate(list.len().saturating_sub(1)));
+        let lists: Vec<&[u32]> = out.lists[..n].iter().map(Vec::as_slice).collect();
+        let targets = Block::of_places(task.targets, task.regular);
+        let short = NeighbourTargets { targets: targets.view(), lists: &lists, regular: &[], radius: &[], ..*task };
+        let mut found = NeighbourForces::default();
+        self.engine.evaluate_neighbours(&short, &mut found)?;
+        out.renewed = found.irregular;
+        Ok(())
     }
 }

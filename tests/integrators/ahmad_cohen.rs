@@ -242,6 +242,38 @@ fn hard_systems_are_integrated_as_by_the_plain_scheme() {
     }
 }
 
+/// A list may come to hold all other particles, and lose some of them again: then the regular force is zero for a while.
+#[test]
+fn regress_lists_of_all_others_do_not_end_the_steps() {
+    let (mut sums, mut full) = ([0.0; 3], 0);
+    for (n, seed) in (6..=16).flat_map(|n| (1..=5).map(move |seed| (n, seed))) {
+        let start = plummer::sample(n, seed, 0.999);
+        let plain = hermite4::Parameters { limits: limits(), ..hermite4::Parameters::new(Precision::F64) };
+        let schemes: [Box<dyn Integrator<Evaluation = Forces>>; 3] = [
+            Box::new(AhmadCohen::new(parameters(Order::Six), CLOCK)),
+            Box::new(AhmadCohen::new(parameters(Order::Four), CLOCK)),
+            Box::new(Hermite4::new(plain, CLOCK)),
+        ];
+        for (mut scheme, sum) in schemes.into_iter().zip(&mut sums) {
+            let (mut p, mut engine) = (start.clone(), engine(EPSILON));
+            scheme.start(&mut p, &mut engine).unwrap();
+            for k in 1..=16 {
+                advance(&mut p, &mut scheme, &mut engine, Time::from_dt_max(k));
+                full += p.neighbours.lists.iter().filter(|list| list.len() == n - 1).count();
+            }
+            *sum += (energy(&p, EPSILON) / energy(&start, EPSILON) - 1.0).abs();
+        }
+    }
+    let [sixth, fourth, plain] = sums;
+    assert!((50..500).contains(&full), "{full} lists have all particles");
+    println!(
+        "mean errors in units of those of the plain scheme: {:.2}, of 4th order {:.2}",
+        sixth / plain,
+        fourth / plain
+    );
+    assert!(sixth < 2.0 * plain && fourth < 4.0 * plain, "{sixth:.1e}, {fourth:.1e}, plain {plain:.1e}");
+}
+
 fn hard_systems() -> Vec<(&'static str, Particles)> {
     let sphere = |n, seed| plummer::sample(n, seed, 0.999);
     let scaled = |mut p: Particles, length: f64, speed: f64| {

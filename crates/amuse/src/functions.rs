@@ -171,6 +171,7 @@ static PARAMETERS: &[[Function; 2]] = &[
     ),
     parameter!("get_iterations", "set_iterations", GetInt, SetInt, parameters.iterations),
     parameter!("get_multipoint_eta", "set_multipoint_eta", GetDouble, SetDouble, parameters.eta),
+    parameter!("get_ahmad_cohen_eta", "set_ahmad_cohen_eta", GetDouble, SetDouble, parameters.neighbour_eta),
     parameter!("get_dt_max", "set_dt_max", GetDouble, SetDouble, parameters.dt_max),
     parameter!("get_dt_min", "set_dt_min", GetDouble, SetDouble, parameters.dt_min),
     parameter!("get_device", "set_device", GetInt, SetInt, parameters.device),

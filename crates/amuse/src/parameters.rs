@@ -10,7 +10,7 @@ use toml::{Table, Value};
 pub struct Parameters {
     /// Square of the softening length.
     pub epsilon_squared: f64,
-    /// Integrator: `hermite4`, `multipoint6`, `multipoint8` or `leapfrog`.
+    /// Integrator: `hermite4`, `multipoint6`, `multipoint8`, `ahmad_cohen6` or `leapfrog`.
     pub integrator: String,
     /// Accuracy ν of the steps of hermite4, dt = √(ν …).
     pub nu: f64,
@@ -20,6 +20,8 @@ pub struct Parameters {
     pub iterations: i32,
     /// Accuracy η of the steps of multipoint6 and multipoint8; 0 for the default.
     pub eta: f64,
+    /// Accuracy η of the steps of ahmad_cohen6; 0 for the default.
+    pub neighbour_eta: f64,
     /// Longest step; of the leapfrog, the step.
     pub dt_max: f64,
     /// Shortest step; 0 for dt_max/2³⁶, the least: N-body units of AMUSE may be any, so that `dt_max` says little.
@@ -49,6 +51,7 @@ impl Default for Parameters {
             initial_eta: 0.0,
             iterations: 1,
             eta: 0.0,
+            neighbour_eta: 0.0,
             dt_max: 0.125,
             dt_min: 0.0,
             on_dt_min: "stop".to_owned(),
@@ -99,13 +102,14 @@ impl Parameters {
 
     /// Returns the name of the integrator's section and the keys that only it has.
     fn scheme(&self) -> Outcome<(&'static str, Vec<(&'static str, Value)>)> {
-        let multipoint = |order: i64| {
-            let eta = (self.eta != 0.0).then_some(("eta", Value::Float(self.eta)));
-            ("multipoint", [("order", Value::Integer(order))].into_iter().chain(eta).collect())
+        let with_eta = |section: &'static str, order: i64, eta: f64| {
+            let eta = (eta != 0.0).then_some(("eta", Value::Float(eta)));
+            (section, [("order", Value::Integer(order))].into_iter().chain(eta).collect())
         };
         Ok(match self.integrator.as_str() {
-            "multipoint6" => multipoint(6),
-            "multipoint8" => multipoint(8),
+            "multipoint6" => with_eta("multipoint", 6, self.eta),
+            "multipoint8" => with_eta("multipoint", 8, self.eta),
+            "ahmad_cohen6" => with_eta("ahmad_cohen", 6, self.neighbour_eta),
             "leapfrog" => ("leapfrog", vec![("dt", Value::Float(self.dt_max))]),
             "hermite4" => {
                 let mut keys = vec![("nu", self.nu.into()), ("iterations", Value::Integer(self.iterations.into()))];
@@ -115,7 +119,7 @@ impl Parameters {
                 ("hermite4", keys)
             }
             other => {
-                let known = "hermite4, multipoint6, multipoint8 or leapfrog";
+                let known = "hermite4, multipoint6, multipoint8, ahmad_cohen6 or leapfrog";
                 return Err(Failure(format!("integrator is \"{other}\": expected {known}")));
             }
         })
@@ -123,14 +127,16 @@ impl Parameters {
 }
 
 /// Keys of the configuration in messages, and the parameters that they come from; those of sections last.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 13] = [
     ("softening.epsilon", "epsilon_squared"),
     ("integrator.hermite4.nu_start", "initial_timestep_parameter"),
     ("integrator.hermite4.nu", "timestep_parameter"),
     ("integrator.multipoint.eta", "multipoint_eta"),
+    ("integrator.ahmad_cohen.eta", "ahmad_cohen_eta"),
     ("integrator.leapfrog.dt", "dt_max"),
     ("integrator.hermite4.", ""),
     ("integrator.multipoint.", ""),
+    ("integrator.ahmad_cohen.", ""),
     ("force.", ""),
     ("run.t_start", "time"),
     ("run.t_end", "time"),

@@ -154,11 +154,13 @@ fn time_goes_on_from_the_begin() {
     let problem = worker.error("evolve_model", &[], &[10.0]);
     assert!(problem.contains("before the present time, 10.3"), "{problem}");
     // A parameter may change between two evolutions.
-    let reply = worker.reply("set_integrator", 1, &[], &[], &["multipoint6"]);
-    assert_eq!((reply.error, reply.ints), (false, vec![0]));
-    worker.call("recommit_parameters", &[], &[]);
-    worker.call("evolve_model", &[], &[10.5]);
-    assert_eq!(worker.number("get_time"), 10.5);
+    for (integrator, time) in [("multipoint6", 10.5), ("ahmad_cohen6", 10.7)] {
+        let reply = worker.reply("set_integrator", 1, &[], &[], &[integrator]);
+        assert_eq!((reply.error, reply.ints), (false, vec![0]));
+        worker.call("recommit_parameters", &[], &[]);
+        worker.call("evolve_model", &[], &[time]);
+        assert_eq!(worker.number("get_time"), time);
+    }
     worker.stop();
 }
 

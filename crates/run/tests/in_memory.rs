@@ -28,10 +28,11 @@ epsilon = 0.02
 threads = 1
 ";
 
-const SCHEMES: [&str; 4] = [
+const SCHEMES: [&str; 5] = [
     "integrator={hermite4={dt_max='1/16'}}",
     "integrator={multipoint={dt_max='1/16'}}",
     "integrator={multipoint={order=8,dt_max='1/16'}}",
+    "integrator={ahmad_cohen={dt_max='1/16'}}",
     "integrator={leapfrog={dt='1/256'}}",
 ];
 
@@ -144,8 +145,8 @@ fn in_parsecs(scheme: &str) -> InMemory {
 
 #[test]
 fn changes_by_the_program_are_no_error_of_the_integration() {
-    for scheme in ["integrator={hermite4={dt_max=0.05}}", "integrator={multipoint={dt_max=0.05}}"] {
-        let mut simulation = in_parsecs(scheme);
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"].map(|it| format!("integrator={{{it}={{dt_max=0.05}}}}")) {
+        let mut simulation = in_parsecs(&scheme);
         simulation.integrate(0.33, &mut all).unwrap();
         let before = simulation.measure().unwrap();
         let state = simulation.state().unwrap();

@@ -28,7 +28,8 @@ PARAMETERS = [
         None,
         "hermite4",
         "scheme: hermite4 (4th order, individual block steps), multipoint6 or multipoint8 (6th and 8th order from "
-        "earlier points), leapfrog (2nd order, one fixed step)",
+        "earlier points), ahmad_cohen6 (neighbour scheme of 6th order, for 1000 particles and more, on the CPU), leapfrog "
+        "(2nd order, one fixed step)",
     ),
     (
         "timestep_parameter",
@@ -47,6 +48,7 @@ PARAMETERS = [
     ),
     ("iterations", "int32", None, 1, "evaluations and corrections in each step of hermite4, 1 to 10"),
     ("multipoint_eta", "float64", None, 0.0, "accuracy of the steps of multipoint6 and multipoint8; 0 for its default"),
+    ("ahmad_cohen_eta", "float64", None, 0.0, "accuracy of the steps of ahmad_cohen6; 0 for its default"),
     (
         "dt_max",
         "float64",
@@ -110,6 +112,7 @@ class TisaneInterface(
 
         .. [#] ADS:1992PASJ...44..141M (Makino, J. & Aarseth, S.J., 1992, Publications of the Astronomical Society of Japan, 44, 141: the integrator hermite4)
         .. [#] Dittmann, A. (2024): the integrators multipoint6 and multipoint8
+        .. [#] Ahmad, A. & Cohen, L. (1973), Journal of Computational Physics, 12, 389: the integrator ahmad_cohen6
     """
 
     #: Modes by the names that phiGRAPE and ph4 have for them.

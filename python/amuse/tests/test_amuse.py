@@ -69,7 +69,7 @@ def test_parameters_are_kept(start):
     gravity = start(nbody_system.nbody_to_si(100 | units.MSun, 1 | units.parsec))
     values = dict(
         integrator="multipoint6", timestep_parameter=0.02, initial_timestep_parameter=0.01, iterations=2,
-        multipoint_eta=0.3, dt_max=0.01 | units.Myr, dt_min=1 | units.yr, on_dt_min="clamp", engine="cpu",
+        multipoint_eta=0.3, ahmad_cohen_eta=0.2, dt_max=0.01 | units.Myr, dt_min=1 | units.yr, on_dt_min="clamp", engine="cpu",
         precision="mixed", device=1, threads=2, begin_time=3 | units.Myr, epsilon_squared=(0.01 | units.parsec) ** 2,
     )  # fmt: skip
     for name, value in values.items():
@@ -100,7 +100,7 @@ def test_verify_the_earth_returns_after_a_year(start):
     assert (relative - ([1, 0, 0] | units.AU)).length() < 1e-5 | units.AU
 
 
-@pytest.mark.parametrize("integrator", ["hermite4", "multipoint6", "multipoint8", "leapfrog"])
+@pytest.mark.parametrize("integrator", ["hermite4", "multipoint6", "multipoint8", "ahmad_cohen6", "leapfrog"])
 def test_integrators_conserve_energy(start, integrator):
     gravity = start()
     gravity.parameters.integrator = integrator
@@ -236,7 +236,7 @@ def test_a_script_for_phigrape_runs(start):
 def test_mistakes_are_explained(start):
     gravity = start()
     gravity.parameters.integrator = "euler"
-    with pytest.raises(CodeException, match="expected hermite4, multipoint6, multipoint8 or leapfrog"):
+    with pytest.raises(CodeException, match="expected hermite4, multipoint6, multipoint8, ahmad_cohen6 or leapfrog"):
         gravity.commit_parameters()
     gravity = start()
     gravity.parameters.timestep_parameter = -1

@@ -130,6 +130,17 @@ impl Corrector {
                 point.jerk[i] -= jerk;
                 derivatives.add([-exchange[2], -exchange[3]]);
             }
+        }
+        if regular.pot == 0.0 {
+            // No source is beyond the list: without it there was no regular force before either, and what is left of it
+            // are errors of the exchange.
+            derivatives.scaled = [Vec3::zeros(); 4];
+            if self.order == Order::Six {
+                let point = &mut p.regular_point;
+                (point.acc[i], point.jerk[i]) = (Vec3::zeros(), Vec3::zeros());
+            }
+        }
+        if self.order == Order::Six {
             [of.regular_snap[i], of.regular_crackle[i]] = derivatives.unscaled();
         }
         (of.regular_acc[i], of.regular_jerk[i], of.regular_pot[i]) = (regular.acc, regular.jerk, regular.pot);

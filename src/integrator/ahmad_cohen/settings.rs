@@ -189,6 +189,10 @@ impl Scheme for AhmadCohenSettings {
         })
     }
 
+    fn needs_lists(&self) -> bool {
+        true
+    }
+
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
         let order = self.order();
         let parameters = Parameters {

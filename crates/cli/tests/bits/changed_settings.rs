@@ -83,6 +83,45 @@ fn another_longest_step_counts_the_same_moments() {
     refused("1/256", &["stands between", "tisane resume o --t-end 0.25"]);
 }
 
+/// A run of the neighbour scheme, stopped in the middle.
+fn stopped_with_neighbours() -> Folder {
+    let folder = Folder::new(&(SMALL.to_owned() + "[integrator.ahmad_cohen]\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=40"]).exits(3);
+    folder
+}
+
+#[test]
+fn settings_of_the_neighbour_scheme_can_change_but_for_its_order() {
+    for set in ["eta=0.2", "eta_regular=0.15", "neighbours=5", "neighbours=1000", "dt_min='2^-39'"] {
+        let folder = stopped_with_neighbours();
+        let set = format!("integrator.ahmad_cohen.{set}");
+        let lift = "limits.block_steps=1000000";
+        folder.tisane(&["resume", "o", "-q", "--set", &set, "--set", lift]).exits(0);
+        let summary = summary(&folder.path("o"));
+        assert_eq!(summary["exit_reason"], "finished", "{set}");
+        assert!(summary["max_relative_energy_error"].as_f64().unwrap() < 1e-6, "{set}: {summary}");
+    }
+    let folder = stopped_with_neighbours();
+    let order = ["resume", "o", "-q", "--set", "integrator.ahmad_cohen.order=4"];
+    folder.tisane(&order).exits(2).says(&["another integrator.ahmad_cohen.order than its own, 6"]);
+}
+
+#[test]
+fn another_longest_step_counts_the_same_regular_steps() {
+    for (dt_max, output) in [("1/16", "shorter"), ("1/4", "longer")] {
+        let folder = stopped_with_neighbours();
+        folder.tisane(&["run", "run.toml", "-q", "--output", output, "--set", "run.t_end=0.25"]).exits(0);
+        let set = format!("integrator.ahmad_cohen.dt_max={dt_max}");
+        let mut arguments = vec!["resume", output, "-q", "--t-end", "0.5", "--set", &set];
+        let intervals = INTERVALS.map(|key| format!("{key}=0.25"));
+        arguments.extend(intervals.iter().flat_map(|set| ["--set", set]));
+        folder.tisane(&arguments).exits(0);
+        let summary = summary(&folder.path(output));
+        assert_eq!((&summary["time"], &summary["exit_reason"]), (&0.5.into(), &"finished".into()));
+        assert!(summary["max_relative_energy_error"].as_f64().unwrap() < 1e-6, "{summary}");
+    }
+}
+
 #[test]
 fn the_precision_can_change_and_takes_its_own_limit_of_the_audit() {
     let folder = stopped();

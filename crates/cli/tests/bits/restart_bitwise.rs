@@ -22,6 +22,9 @@ fn config(n: usize, t_end: &str, more: &str) -> String {
 /// Another integrator than the one taken by default.
 const LEAPFROG: &str = "[integrator.leapfrog]\ndt = \"1/512\"\n";
 
+/// Neighbour scheme, with lists that change.
+const NEIGHBOURS: &str = "[integrator.ahmad_cohen]\nneighbours = 6\n";
+
 /// A run that nothing disturbs.
 fn undisturbed(config: &str, arguments: &[&str]) -> Outcome {
     let folder = Folder::new(config);
@@ -70,7 +73,7 @@ fn resume_to_the_end(folder: &Folder, arguments: &[&str]) -> u32 {
 
 #[test]
 fn threads_and_vector_width_do_not_show() {
-    for more in ["", LEAPFROG] {
+    for more in ["", NEIGHBOURS, LEAPFROG] {
         let config = config(256, "0.5", more);
         let one = undisturbed(&config, &["--threads", "1"]);
         for threads in ["2", "4"] {
@@ -133,8 +136,8 @@ fn the_output_cadence_does_not_show() {
 
 #[test]
 fn killed_at_any_instant_and_resumed_gives_the_same_bits() {
-    for (seed, more) in [(1, ""), (2, "[integrator.hermite4]\niterations = 2\n"), (3, LEAPFROG)] {
-        let config = config(384, "1.0", more);
+    for (seed, more) in [(1, ""), (2, "[integrator.hermite4]\niterations = 2\n"), (3, LEAPFROG), (4, NEIGHBOURS)] {
+        let config = config(384, if more == NEIGHBOURS { "2.0" } else { "1.0" }, more);
         let expected = undisturbed(&config, &["--threads", "1"]);
         let folder = Folder::new(&config);
         let (output, mut random_state, mut kills) = (folder.path("o"), seed, 0);

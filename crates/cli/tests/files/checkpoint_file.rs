@@ -1,14 +1,15 @@
 //! Promise: a checkpoint gives back the state to the bit or an error, and a whole one is there at any instant.
 
+use crate::hdf;
 use std::fs;
 use std::path::Path;
 use tisane::integrator::encounters::Removed;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{Neighbours, Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 use tisane_io::atomic::temporary_name;
 use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, OutputCounts, PREVIOUS, References, RunState};
-use tisane_io::checksum::Digest;
+use tisane_io::checksum::{self, Digest};
 use tisane_io::history::History;
 use tisane_io::inspect;
 use tisane_io::provenance::Provenance;
@@ -236,6 +237,92 @@ fn histories_that_no_run_leaves_are_refused() {
         checkpoint::write(dir.path(), &bad).unwrap();
         let problem = checkpoint::read(&dir.path().join(NEWEST)).unwrap_err().to_string();
         assert!(problem.contains(expected), "{problem}");
+    }
+}
+
+/// A checkpoint of a neighbour scheme with the state of an order: lists of every length, and regular steps of which some
+/// began before the last irregular one.
+fn with_neighbours(n: usize, step: u64, points: usize) -> Checkpoint {
+    let mut c = with_history(n, step, points);
+    let p = &mut c.particles;
+    let mut state = Neighbours::new(n, points, 2 * points);
+    (state.acc, state.jerk) = (p.vel.clone(), p.acc.clone());
+    (state.regular_acc, state.regular_jerk) = (p.jerk.clone(), p.pos.clone());
+    (state.regular_pot, state.radius) = (p.pot.clone(), p.mass.clone());
+    state.radius[0] = f64::MAX;
+    state.regular_step = (0..n).map(|i| Level((i % 5) as u8)).collect();
+    state.regular_time = state.regular_step.iter().map(|_| Time::from_dt_max(step)).collect();
+    state.regular_history = p.history.clone();
+    for point in &mut state.regular_history.points {
+        point.time = vec![Time::from_dt_max(step - 1); n];
+    }
+    let list = |i: usize| (0..n).filter(|j| *j != i && (i * 7 + j) % (i % 4 + 1) == 0).map(|j| j as u32).collect();
+    state.lists = (0..n).map(list).collect();
+    p.neighbours = state;
+    c
+}
+
+#[test]
+fn the_state_of_a_neighbour_scheme_comes_back_to_the_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, points) in [(1, 1), (2, 0), (37, 0), (37, 1)] {
+        let written = with_neighbours(n, 1, points);
+        checkpoint::write(dir.path(), &written).unwrap();
+        let read = checkpoint::read(&dir.path().join(NEWEST)).unwrap();
+        assert_same_bits(&read, &written);
+        assert!(read.particles.neighbours.has(n, points, 2 * points) && !read.particles.neighbours.is_empty());
+    }
+}
+
+#[test]
+fn neighbours_that_no_run_leaves_are_refused() {
+    const ASCENDING: &str = "neighbour_lists: expected ascending numbers of other particles in each list";
+    const WHEN: &str = "regular_time_ticks: particle 3 is not at a multiple of its step";
+    let spoil: [(&str, Spoil); 11] = [
+        (ASCENDING, |c| c.particles.neighbours.lists[0] = vec![2, 1]),
+        (ASCENDING, |c| c.particles.neighbours.lists[1] = vec![2, 2]),
+        (ASCENDING, |c| c.particles.neighbours.lists[2] = vec![1, 2]),
+        (ASCENDING, |c| c.particles.neighbours.lists[3] = vec![5]),
+        ("neighbour_counts", |c| c.particles.neighbours.lists.truncate(4)),
+        ("regular_level: a level is above 36", |c| c.particles.neighbours.regular_step[0] = Level(37)),
+        // Later than the run, and not at a multiple of the step.
+        (WHEN, |c| c.particles.neighbours.regular_time[1] = Time(c.run.now.0 + 1)),
+        (WHEN, |c| c.particles.neighbours.regular_time[1].0 -= 3),
+        ("regular_time_ticks_before_1: particle 2 is at a later point", |c| {
+            c.particles.neighbours.regular_history.points[0].time[2].0 += 1 << 40;
+        }),
+        ("neighbour_radius: a value is not a finite number", |c| c.particles.neighbours.radius[4] = f64::INFINITY),
+        ("regular_jerk", |c| c.particles.neighbours.regular_jerk.truncate(3)),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    for (expected, spoil) in spoil {
+        let mut bad = with_neighbours(5, 1, 1);
+        spoil(&mut bad);
+        checkpoint::write(dir.path(), &bad).unwrap();
+        let problem = checkpoint::read(&dir.path().join(NEWEST)).unwrap_err().to_string();
+        assert!(problem.contains(expected), "expected {expected}, found {problem}");
+    }
+}
+
+#[test]
+fn counts_of_neighbours_that_do_not_add_up_are_refused() {
+    const CHECKSUM: usize = 80;
+    let dir = tempfile::tempdir().unwrap();
+    for (count, with) in [(0, u32::MAX), (4, 0), (2, 77)] {
+        checkpoint::write(dir.path(), &with_neighbours(5, 1, 1)).unwrap();
+        let path = dir.path().join(NEWEST);
+        let bytes = fs::read(&path).unwrap();
+        // Without the checksum at its end, so that only the numbers speak against the file.
+        fs::write(&path, &bytes[..bytes.len() - CHECKSUM]).unwrap();
+        let file = hdf::change(&path);
+        let counts = file.dataset("Particles/neighbour_counts").unwrap();
+        let mut values = counts.read_raw::<u32>().unwrap();
+        values[count] = with;
+        counts.write_raw(&values).unwrap();
+        drop((counts, file));
+        checksum::append(&path).unwrap();
+        let problem = checkpoint::read(&path).unwrap_err().to_string();
+        assert!(problem.contains("neighbour_counts: expected 11 entries in all"), "{problem}");
     }
 }
 

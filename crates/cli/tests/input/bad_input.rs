@@ -86,6 +86,36 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
             "[integrator.multipoint]\nnu = 0.01\n[softening]",
             &["run.toml:7:", "`nu`", "valid here", "eta"],
         ),
+        (
+            "[softening]",
+            "[integrator.ahmad_cohen]\norder = 8\n[softening]",
+            &["run.toml:7:", "integrator.ahmad_cohen.order", "expected 4 or 6, found 8"],
+        ),
+        (
+            "[softening]",
+            "[integrator.ahmad_cohen]\neta = 0.8\n[softening]",
+            &["run.toml:7:", "eta", "at most 0.7", "0.8"],
+        ),
+        (
+            "[softening]",
+            "[integrator.ahmad_cohen]\nneighbours = 0\n[softening]",
+            &["run.toml:7:", "neighbours", "above 0, found 0"],
+        ),
+        (
+            "[softening]",
+            "[integrator.ahmad_cohen]\n[force]\nengine = \"cuda\"\n[softening]",
+            &["run.toml:8:", "force.engine", "expected cpu, found cuda", "multipoint"],
+        ),
+        (
+            "[softening]\nepsilon = 0.01",
+            "[integrator.ahmad_cohen]\n[encounters]",
+            &["run.toml:6:", "expected [integrator.hermite4], which alone can have [encounters]"],
+        ),
+        (
+            "[softening]\nepsilon = 0.01",
+            "[integrator.ahmad_cohen]\n[collisions]\naction = \"record\"\nradii = \"input\"",
+            &["run.toml:7:", "[collisions] needs [encounters], which resolves close encounters"],
+        ),
         ("[softening]", "[integrator.multipoints]\n[softening]", &["run.toml:6:", "did you mean `multipoint`"]),
         (
             "[softening]",

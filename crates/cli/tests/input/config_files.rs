@@ -312,7 +312,7 @@ fn the_reference_shows_the_defaults() {
     // Every model has a template but that of particles in memory.
     assert_eq!((models.len(), with.len()), (TEMPLATES.len() + 1, WITH_MODELS.len()));
     let integrators = whole["integrator"].as_table().unwrap().clone();
-    assert_eq!(integrators.len(), 3);
+    assert_eq!(integrators.len(), 4);
     let models = models.into_iter().filter(|(name, _)| name != "solar-system");
     for ((name, model), integrator) in
         models.flat_map(|model| integrators.clone().into_iter().map(move |i| (model.clone(), i)))

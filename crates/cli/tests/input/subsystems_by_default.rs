@@ -40,6 +40,7 @@ fn nothing_else_has_them() {
     }
     assert_eq!(settings(HENON, &["integrator.hermite4.dt_min='0.125/2^30'"]), (None, 30.0));
     assert_eq!(settings(HENON, &["integrator.multipoint.eta=0.3"]).0, None);
+    assert_eq!(settings(HENON, &["integrator.ahmad_cohen.eta=0.3"]).0, None);
     // A body with more than half of the mass, planets about two stars, and a field whose tide they would not feel.
     assert_eq!(settings(HENON, &["initial.central={ mass = 2.0 }"]).0, None);
     assert_eq!(settings(HENON, &["initial.central={ mass = 0.5 }"]).0, Some(1e-5));

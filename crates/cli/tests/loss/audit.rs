@@ -14,6 +14,8 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, ForceEngine};
 use tisane::initial::plummer;
+use tisane::integrator::ahmad_cohen::{AhmadCohen, Order, Parameters};
+use tisane::propagator::Propagator;
 use tisane::{Error, Result};
 use tisane_io::checkpoint;
 use tisane_run::system::Engines;
@@ -49,6 +51,43 @@ fn a_wrong_bag_stops_the_run_with_a_checkpoint() {
         assert!(text.contains("audit") && text.contains("256 particles") && text.contains("1.0e-5"), "{text}");
         assert_eq!(error.exit_code(), 4);
         checkpoint::read(&dir.path().join("bad").join(checkpoint::NEWEST)).unwrap();
+    }
+}
+
+/// A run of the neighbour scheme over one dt_max by an engine in a mode.
+fn run_with_lists(dir: &std::path::Path, precision: Precision, force: Box<dyn ForceEngine>) -> Result<()> {
+    let integrator = AhmadCohen::new(Parameters::new(Order::Six, precision), CLOCK);
+    let auditor = Some(Auditor { engine: Some(cpu(Precision::F64)), sample: 256, limit: precision.audit_limit() });
+    let propagator = Propagator::new(integrator, force, cpu(Precision::F64));
+    let engines = Engines { kind: EngineKind::Cpu, propagator, auditor };
+    let begin = (plummer::sample(1024, 1, 0.999), not_begun());
+    let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
+    let mut series = simulation.start(&mut Blind)?;
+    simulation.run(&mut series, &mut Blind).map(|_| ())
+}
+
+#[test]
+fn a_list_without_one_of_its_neighbours_stops_the_run() {
+    for precision in [Precision::F64, Precision::Mixed, Precision::F32Chamomile] {
+        let dir = tempfile::tempdir().unwrap();
+        run_with_lists(&dir.path().join("good"), precision, cpu(precision)).unwrap();
+        let short = Box::new(FaultyEngine::with_short_lists(cpu(precision)));
+        let error = run_with_lists(&dir.path().join("bad"), precision, short).unwrap_err();
+        assert!(error.to_string().contains("audit") && error.exit_code() == 4, "{}: {error}", precision.name());
+    }
+}
+
+#[test]
+fn the_neighbour_scheme_is_audited_in_every_mode() {
+    for mode in Precision::ALL.into_iter().filter(|mode| mode.on_cpu() == *mode) {
+        let folder = Folder::new(&(config(mode.name()) + "[integrator.ahmad_cohen]\n"));
+        folder.tisane(&["run", "run.toml"]).exits(0);
+        assert_eq!(column(&folder, "audit_sample"), [256.0; 3], "{}", mode.name());
+        let largest = if mode.in_f64() { 1e-12 } else { 1e-3 };
+        for name in ["audit_acceleration_max", "audit_jerk_max", "audit_potential_max"] {
+            let found = column(&folder, name);
+            assert!(found.iter().all(|x| (1e-17..largest).contains(x)), "{} {name}: {found:?}", mode.name());
+        }
     }
 }
 

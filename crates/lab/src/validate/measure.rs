@@ -25,6 +25,8 @@ pub struct Track {
     pub final_energy_error: f64,
     /// Largest |L − L₀| / |L₀|, or |L − L₀| where L₀ = 0.
     pub angular_momentum_error: f64,
+    /// Pairs evaluated after the start for each step of a particle.
+    pub pairs_per_step: f64,
 }
 
 /// The system at a moment; particles in the order of ids.
@@ -58,14 +60,18 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
         energy_error: 0.0,
         final_energy_error: 0.0,
         angular_momentum_error: 0.0,
+        pairs_per_step: f64::NAN,
     };
+    let (mut pairs, mut steps) = (0, 0);
     let (end, rows, snapshots) =
         (Time::from_dt_max(set.steps_to_end), set.config.diagnostics_every(), set.config.snapshot_every());
     while now < end {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        now = propagator.advance(&mut p, end, 1).map_err(|e| e.in_run(&set.run_context()))?.now;
+        let done = propagator.advance(&mut p, end, 1).map_err(|e| e.in_run(&set.run_context()))?;
+        now = done.now;
+        (pairs, steps) = (pairs + done.pairs, steps + done.particle_steps);
         if !now.is_synchronised() {
             continue;
         }
@@ -82,6 +88,7 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
         }
         progress(now.0 as f64 / end.0 as f64);
     }
+    track.pairs_per_step = pairs as f64 / steps as f64;
     Ok(Some(track))
 }
 

@@ -45,6 +45,10 @@ pub enum Quantity {
     Closure,
     /// Largest distance of any particle from its place in a table with the columns time, id, x, y, z, at the times of the table.
     PositionError,
+    /// Median of those distances instead of the largest one.
+    MedianPositionError,
+    /// Number of pairs evaluated for each step of a particle, without those of the start.
+    PairsPerStep,
     /// Number in the rows that a command prints.
     Row,
     /// Share of the members of an ensemble that meet the conditions `rows`.
@@ -107,6 +111,8 @@ impl Quantity {
             Self::PhaseError => "phase-error",
             Self::Closure => "closure",
             Self::PositionError => "position-error",
+            Self::MedianPositionError => "median-position-error",
+            Self::PairsPerStep => "pairs-per-step",
             Self::Row => "row",
             Self::Share => "share",
         }
@@ -118,7 +124,11 @@ impl Quantity {
         const NONE: KeysNeeded =
             KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false, rows: false };
         match self {
-            Self::EnergyError | Self::FinalEnergyError | Self::AngularMomentumError | Self::Closure => NONE,
+            Self::EnergyError
+            | Self::FinalEnergyError
+            | Self::AngularMomentumError
+            | Self::Closure
+            | Self::PairsPerStep => NONE,
             Self::SemiMajorAxis
             | Self::Eccentricity
             | Self::Inclination
@@ -127,7 +137,7 @@ impl Quantity {
             | Self::Speed => KeysNeeded { bodies: true, over: true, ..NONE },
             Self::LagrangianRadius => KeysNeeded { fraction: true, over: true, ..NONE },
             Self::Period | Self::PhaseError => KeysNeeded { bodies: true, ..NONE },
-            Self::PositionError => KeysNeeded { table: true, ..NONE },
+            Self::PositionError | Self::MedianPositionError => KeysNeeded { table: true, ..NONE },
             Self::Row => KeysNeeded { value: true, ..NONE },
             Self::Share => KeysNeeded { rows: true, ..NONE },
         }
@@ -149,8 +159,10 @@ impl Quantity {
             Self::EnergyError => Ok(track.energy_error),
             Self::FinalEnergyError => Ok(track.final_energy_error),
             Self::AngularMomentumError => Ok(track.angular_momentum_error),
+            Self::PairsPerStep => Ok(track.pairs_per_step),
             Self::Closure => Ok(largest(first.pos.iter().zip(&last.pos).map(|(a, b)| (a - b).norm()))),
-            Self::PositionError => position_error(moments, table.unwrap_or_default()),
+            Self::PositionError => Ok(largest(position_errors(moments, table.unwrap_or_default())?.into_iter())),
+            Self::MedianPositionError => Ok(median(position_errors(moments, table.unwrap_or_default())?)),
             Self::Period => longitudes(track, moments, check).map(|turned| TAU * (last.time - first.time) / turned),
             Self::PhaseError => {
                 let rate = mean_motion(track, first, check)?;
@@ -269,7 +281,8 @@ struct Place {
     z: f64,
 }
 
-fn position_error(moments: &[Moment], table: &str) -> Result<f64, String> {
+/// Returns the distances of particles from their places in a table.
+fn position_errors(moments: &[Moment], table: &str) -> Result<Vec<f64>, String> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(table.as_bytes());
     let mut errors = Vec::new();
     for row in reader.deserialize::<Place>() {
@@ -279,7 +292,15 @@ fn position_error(moments: &[Moment], table: &str) -> Result<f64, String> {
         let found = moment.pos.get(row.id).ok_or_else(|| format!("the run has no particle {}", row.id))?;
         errors.push((found - Vec3::new(row.x, row.y, row.z)).norm());
     }
-    Ok(largest(errors.into_iter()))
+    Ok(errors)
+}
+
+/// Returns the median of some numbers, of an even count the upper one of the two; NaN if there are none or one of them is
+/// NaN.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let last_is_nan = values.last().is_none_or(|last| last.is_nan());
+    values.get(values.len() / 2).filter(|_| !last_is_nan).copied().unwrap_or(f64::NAN)
 }
 
 /// Returns the exponent p of the power law y ∝ x^p through points; NaN where they have none, or one of them is not positive.
@@ -311,6 +332,12 @@ mod tests {
         }
         assert!(reduced(Over::Largest, &moments, &[1.0, f64::NAN, 2.0]).is_nan(), "a NaN must not pass for small");
         assert!(reduced(Over::Smallest, &moments, &[1.0, f64::NAN, 2.0]).is_nan(), "nor for large");
+    }
+
+    #[test]
+    fn a_median_has_no_nan() {
+        assert_eq!((median(vec![3.0, 1.0, 2.0]), median(vec![4.0, 1.0, 2.0, 3.0])), (2.0, 3.0));
+        assert!(median(vec![1.0, f64::NAN, 2.0]).is_nan() && median(Vec::new()).is_nan());
     }
 
     #[test]

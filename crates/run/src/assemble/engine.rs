@@ -1,10 +1,13 @@
 //! Choice of the engine that computes the forces of a run, with the reason for it.
 
+mod auto;
+
 use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
 use super::width;
 use crate::config::{Config, Engine, Stepping};
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
+use auto::decide;
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
@@ -28,9 +31,6 @@ pub struct Session {
     /// Flag to profile the session.
     pub profile: bool,
 }
-
-/// Advice if there is no usable GPU.
-const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
 
 /// Parameters of an engine, the number of particles that it will hold, and the external field that it adds.
 #[derive(Clone, Copy)]
@@ -155,10 +155,13 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     let device = session.device.unwrap_or(config.force.device);
     let stepping = config.force.stepping;
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile, stepping: stepping != Stepping::Host };
+    if let Some(problem) = asked.and_then(|kind| config.lacks_lists(kind)) {
+        return Err(Error::input("force.engine", problem));
+    }
     let mut warnings = Vec::new();
     let Choice { kind, mut engine, reason: mut choice } = match asked {
         Some(kind) => take(kind, task, gpu, |name| format!("{name}, as asked for"))?,
-        None => auto(task, gpu, (of_run, wins_from(config)), &mut warnings)?,
+        None => auto(config, task, gpu, of_run, &mut warnings)?,
     };
     if device != 0 && asked.is_some_and(|kind| kind != EngineKind::Cuda) {
         let key =
@@ -205,14 +208,16 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     Ok((Engines { kind, propagator, auditor }, info))
 }
 
-/// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself.
+/// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself, and its forces are
+/// whole: those by lists of neighbours are compared in every mode.
 fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<Auditor>> {
-    if kind == EngineKind::Cpu && kind.measures_energy(task.precision) {
+    let is_own = kind == EngineKind::Cpu && kind.measures_energy(task.precision);
+    if is_own && !config.integrator.scheme().needs_lists() {
         return Ok(None);
     }
-    // Next to an engine of the CPU, the f64 engine is the CPU already.
+    // Next to another engine of the CPU, the f64 engine is the CPU already.
     let on_cpu = || build(EngineKind::Cpu, Task { precision: Precision::F64, ..task }, OnGpu::default());
-    let engine = if kind == EngineKind::Cuda { Some(on_cpu()?.0) } else { None };
+    let engine = if is_own || kind == EngineKind::Cuda { Some(on_cpu()?.0) } else { None };
     let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
     Ok(Some(Auditor { engine, sample, limit }))
 }
@@ -243,36 +248,13 @@ pub fn scheme_on_device(config: &Config) -> Option<StepScheme> {
     scheme.filter(|_| config.external.is_empty() && config.force.stepping != Stepping::Host)
 }
 
-/// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
-fn wins_from(config: &Config) -> usize {
-    let precision = config.force.precision();
-    if scheme_on_device(config).is_some() { precision.gpu_steps_win_from() } else { precision.gpu_wins_from() }
-}
-
-/// Decides for `auto` in a new run, where a GPU wins `from` a number of particles: true for the GPU, and the reason.
-fn prefer_gpu(
-    precision: Precision,
-    (n, from): (usize, usize),
-    gpus: impl FnOnce() -> Result<Vec<Gpu>>,
-) -> (bool, String) {
-    let mode = precision.name();
-    if n < from {
-        return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
-    }
-    match gpus() {
-        Err(Error::Config(e)) => (false, e.problem),
-        Err(e) => (false, format!("{}; {FOR_A_GPU}", problem(&e))),
-        Ok(gpus) if gpus.is_empty() => (false, format!("the NVIDIA driver finds no GPU; {FOR_A_GPU}")),
-        Ok(_) => (true, format!("N = {n} is at least {from}, from where a GPU wins in {mode}")),
-    }
-}
-
 /// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another
 /// engine has others, it keeps its engine.
 fn auto<E: Build>(
+    config: &Config,
     task: Task<'_>,
     gpu: OnGpu,
-    (of_run, from): (Option<EngineKind>, usize),
+    of_run: Option<EngineKind>,
     warnings: &mut Vec<String>,
 ) -> Result<Choice<E>> {
     let mode = task.precision.name();
@@ -290,7 +272,7 @@ fn auto<E: Build>(
         });
     }
     let mut there = Vec::new();
-    let (wins, why) = prefer_gpu(task.precision, (task.n, from), || {
+    let (wins, why) = decide(config, task.n, || {
         there = gpus()?;
         Ok(there.clone())
     });
@@ -325,7 +307,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
         }
         None => {
             let mut there = Vec::new();
-            let (wins, why) = prefer_gpu(config.force.precision(), (n, wins_from(config)), || {
+            let (wins, why) = decide(config, n, || {
                 there = gpus()?;
                 Ok(there.clone())
             });
@@ -339,7 +321,7 @@ pub fn forecast(config: &Config, n: usize) -> (String, Option<String>) {
 #[must_use]
 pub fn forecast_engine(config: &Config, n: usize) -> Engine {
     match config.force.engine {
-        Engine::Auto if prefer_gpu(config.force.precision(), (n, wins_from(config)), gpus).0 => Engine::Cuda,
+        Engine::Auto if decide(config, n, gpus).0 => Engine::Cuda,
         Engine::Auto => Engine::Cpu,
         asked => asked,
     }
@@ -400,25 +382,6 @@ fn problem(error: &Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn gpu() -> Gpu {
-        Gpu { name: "a GPU".into(), about: "a GPU of a test".into() }
-    }
-
-    #[test]
-    fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
-        for precision in Precision::ALL {
-            let from = precision.gpu_wins_from();
-            let (wins, why) = prefer_gpu(precision, (from - 1, from), || panic!("too few particles to ask the driver"));
-            assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
-            let (wins, why) = prefer_gpu(precision, (from, from), || Ok(vec![gpu()]));
-            assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
-            let (wins, why) = prefer_gpu(precision, (from, from), || Ok(Vec::new()));
-            assert!(!wins && why.contains("finds no GPU") && why.contains("580"), "{why}");
-            let (wins, why) = prefer_gpu(precision, (from, from), || Err(Error::input("CUDA", "no NVIDIA driver")));
-            assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
-        }
-    }
 
     #[test]
     fn only_a_change_that_changes_bits_is_warned_of() {

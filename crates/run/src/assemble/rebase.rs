@@ -61,7 +61,7 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tisane::particles::Vec3;
+    use tisane::particles::{Neighbours, Vec3};
 
     const CLOCK: Clock = Clock { start: 1.0, dt_max: 0.5 };
 
@@ -82,6 +82,50 @@ mod tests {
                 assert_eq!(p.step[i].step(dt_max), Level(level).step(0.5));
                 assert_eq!(clock.time(p.time[i]), 2.0);
             }
+        }
+    }
+
+    /// Three particles of a neighbour scheme that stand at one moment, whose regular steps began before it.
+    fn with_regular_steps(times: [u64; 3], levels: [u8; 3]) -> Particles {
+        let mut p = three([TICKS_PER_DT_MAX; 3], [4, 5, 9]);
+        p.neighbours = Neighbours::new(3, 1, 2);
+        p.neighbours.regular_time = times.map(Time).to_vec();
+        p.neighbours.regular_step = levels.map(Level).to_vec();
+        p.neighbours.regular_history.points[0].time = times.map(|time| Time(time - TICKS_PER_DT_MAX / 8)).to_vec();
+        p
+    }
+
+    #[test]
+    fn regular_steps_stay_as_they_are() {
+        let unit = TICKS_PER_DT_MAX;
+        for dt_max in [0.25, 1.0, 0.125, 0.5] {
+            let before = with_regular_steps([unit, unit, unit - unit / 16], [2, 3, 4]);
+            let (mut p, mut now, mut clock) = (before.clone(), Time(unit), CLOCK);
+            rebase(&mut p, &mut now, &mut clock, dt_max).unwrap();
+            for i in 0..3 {
+                let [then, later] = [(&before, &CLOCK), (&p, &clock)].map(|(p, clock)| {
+                    let of = &p.neighbours;
+                    let earlier = of.regular_history.points[0].time[i];
+                    [clock.time(of.regular_time[i]), of.regular_step[i].step(clock.dt_max), clock.time(earlier)]
+                });
+                assert_eq!(then, later, "particle {i}, dt_max = {dt_max}");
+            }
+        }
+    }
+
+    #[test]
+    fn regular_steps_that_cannot_be_counted_are_refused() {
+        let unit = TICKS_PER_DT_MAX;
+        for (times, levels, dt_max) in [
+            // An odd number of ticks has no half.
+            ([unit, unit, unit - 1], [2, 3, 36], 1.0),
+            // A regular step of a quarter that has begun is longer than the new longest step.
+            ([unit, unit, unit - unit / 8], [2, 3, 2], 1.0 / 32.0),
+        ] {
+            let (mut p, mut now, mut clock) = (with_regular_steps(times, levels), Time(unit), CLOCK);
+            let before = p.clone();
+            assert_eq!(rebase(&mut p, &mut now, &mut clock, dt_max), Err(Obstacle::Moment), "dt_max = {dt_max}");
+            assert!(p == before && (now, clock) == (Time(unit), CLOCK));
         }
     }
 

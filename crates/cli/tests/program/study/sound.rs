@@ -246,17 +246,17 @@ fn advice_tells_why_trials_have_no_result() {
     };
     // All end at once: not for want of time.
     let said = advise(&["--set", "integrator.hermite4.dt_min=0.125"]).exits(2).says(&[
-        "6 of 6 trials were ended by dt_min",
+        "9 of 9 trials were ended by dt_min",
         "2 particles need time steps below dt_min",
         "softening.epsilon",
         "integrator.hermite4.dt_min = 1.2e-4 or less",
     ]);
     assert!(!said.err.contains("--budget"), "{}", said.err);
-    // Of one scheme alone: the other is recommended, by a trial.
+    // Of two schemes alone: the other is recommended, by a trial.
     let said = advise(&["--set", "integrator.hermite4.dt_min=0.015"]).exits(0);
-    let (table, rest) = said.out.split_once("3 of 6 trials were ended by dt_min; ").expect("the failures");
-    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" dt_min")).count(), 3, "{table}");
-    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" done")).count(), 3, "{table}");
+    let (table, rest) = said.out.split_once("5 of 9 trials were ended by dt_min; ").expect("the failures");
+    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" dt_min")).count(), 5, "{table}");
+    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" done")).count(), 4, "{table}");
     let parts =
         ["hermite4, nu = 0.0025: 2 particles need", "help: ", "Measured: the trial with eta = ", "dt_min = 0.015"];
     assert!(parts.iter().all(|part| rest.contains(part)), "{rest}");
@@ -264,7 +264,7 @@ fn advice_tells_why_trials_have_no_result() {
     let goal = ["advise", "run.toml", "--energy-error", "1e-6", "--budget", "1ns", "--modes", "f64"];
     let much = ["--set", "integrator.hermite4.dt_max=1.0", "--set", "integrator.hermite4.dt_min=1e-6"];
     let said = folder.tisane(&[&goal[..], &much].concat()).exits(2);
-    said.says(&["6 of 6 trials did not get through one dt_max", "--budget"]);
+    said.says(&["9 of 9 trials did not get through one dt_max", "--budget"]);
 }
 
 #[test]
@@ -291,9 +291,9 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     let folder = Folder::new(config);
     let said = folder.tisane(&["advise", "run.toml", "--energy-error", "1e-5", "--budget", "10min"]).exits(0);
     let (table, advice) = said.out.split_once("recommended: ").unwrap_or_else(|| panic!("{}", said.out));
-    assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 12, "{table}");
+    assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 18, "{table}");
     assert!(advice.starts_with("|dE/E| "), "{advice}");
-    // The cheaper of two integrators, which the wall times of the trials choose.
+    // The cheapest of the integrators, which the wall times of the trials choose.
     let lines = &advice[advice.find("\n[integrator.").unwrap()..];
     let pasted = config.replace("[force]\nthreads = 1\nengine = \"cpu\"\n", lines);
     folder.write("pasted.toml", &pasted);

@@ -126,11 +126,17 @@ fn the_cheaper_integrator_for_the_goal_is_taken() {
 }
 
 #[test]
-fn the_configured_integrator_and_the_multi_point_scheme_are_tried() {
+fn the_configured_integrator_and_the_schemes_of_6th_order_are_tried() {
+    use Integrator::{AhmadCohen6, Hermite4, Multipoint6, Multipoint8};
     let of = |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap(), false);
-    assert_eq!(of(Integrator::Hermite4), [Integrator::Hermite4, Integrator::Multipoint6]);
-    assert_eq!(of(Integrator::Multipoint6), [Integrator::Multipoint6]);
-    assert_eq!(of(Integrator::Multipoint8), [Integrator::Multipoint8, Integrator::Multipoint6]);
+    assert_eq!(of(Hermite4), [Hermite4, Multipoint6, AhmadCohen6]);
+    assert_eq!(of(Multipoint6), [Multipoint6, AhmadCohen6]);
+    assert_eq!(of(Multipoint8), [Multipoint8, Multipoint6, AhmadCohen6]);
+    assert_eq!(of(AhmadCohen6), [AhmadCohen6, Multipoint6]);
+    let of_4th_order = serde_json::from_value(serde_json::json!({ "ahmad_cohen": { "order": 4 } })).unwrap();
+    assert_eq!(integrators(&of_4th_order, false), [AhmadCohen6, Multipoint6]);
+    assert!(Integrator::ALL.into_iter().all(|it| it.works_on(Engine::Cpu) && it.works_on(Engine::Auto)));
+    assert!(Multipoint6.works_on(Engine::Cuda) && !AhmadCohen6.works_on(Engine::Cuda));
     let leapfrog = serde_json::from_value(serde_json::json!({ "leapfrog": { "dt": 0.01 } })).unwrap();
     assert_eq!(integrators(&leapfrog, false), []);
     let hermite4 = Integrator::Hermite4.settings(0.01).unwrap();

@@ -107,13 +107,18 @@ pub struct Trials {
     pub configured: IntegratorSettings,
 }
 
-/// Returns the integrators to try for a configuration: its own, and the multi-point scheme of 6th order unless the run has
-/// subsystems, which that cannot have. None for a scheme without block steps.
+/// Returns the integrators to try for a configuration: its own, and the multi-point scheme and the neighbour scheme of 6th
+/// order unless the run has subsystems, which these cannot have. None for a scheme without block steps.
 #[must_use]
 pub fn integrators(configured: &IntegratorSettings, has_subsystems: bool) -> Vec<Integrator> {
-    let Some(own) = Integrator::from_settings(configured) else { return Vec::new() };
-    let other = (own != Integrator::Multipoint6 && !has_subsystems).then_some(Integrator::Multipoint6);
-    [own].into_iter().chain(other).collect()
+    let own = match configured {
+        // Of order 4 too: order 6 is cheaper at any error.
+        IntegratorSettings::AhmadCohen(_) => Some(Integrator::AhmadCohen6),
+        other => Integrator::from_settings(other),
+    };
+    let Some(own) = own else { return Vec::new() };
+    let others = [Integrator::Multipoint6, Integrator::AhmadCohen6];
+    [own].into_iter().chain(others.into_iter().filter(|it| *it != own && !has_subsystems)).collect()
 }
 
 /// Tries the integrators of a configuration in every mode that they work in, with several accuracies, on the engines
@@ -130,7 +135,7 @@ pub fn trials(
 ) -> Result<Trials> {
     let all = integrators(configured, has_subsystems);
     let of_mode = |&(engine, mode): &(Engine, Precision)| {
-        let working = all.iter().filter(move |it| it.works_in(mode));
+        let working = all.iter().filter(move |it| it.works_in(mode) && it.works_on(engine));
         working.flat_map(move |&integrator| {
             integrator.tried().map(|accuracy| Candidate { engine, mode, integrator, accuracy })
         })

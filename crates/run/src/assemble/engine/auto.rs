@@ -1,0 +1,82 @@
+//! Choice between the CPU and a GPU for a run that leaves it to the program.
+
+use super::super::gpu::Gpu;
+use super::{problem, scheme_on_device};
+use crate::config::Config;
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+
+/// Advice if there is no usable GPU.
+const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) and look at nvidia-smi";
+
+/// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
+fn wins_from(config: &Config) -> usize {
+    let precision = config.force.precision();
+    if scheme_on_device(config).is_some() { precision.gpu_steps_win_from() } else { precision.gpu_wins_from() }
+}
+
+/// Decides for `auto` in a new run of `n` particles: true for the GPU, and the reason.
+pub(super) fn decide(config: &Config, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
+    if let Some(why) = config.only_on_cpu() {
+        return (false, why);
+    }
+    prefer_gpu(config.force.precision(), (n, wins_from(config)), gpus)
+}
+
+/// Decides for `auto` where a GPU wins `from` a number of particles: true for the GPU, and the reason.
+fn prefer_gpu(
+    precision: Precision,
+    (n, from): (usize, usize),
+    gpus: impl FnOnce() -> Result<Vec<Gpu>>,
+) -> (bool, String) {
+    let mode = precision.name();
+    if n < from {
+        return (false, format!("N = {n} is below {from}, from where a GPU wins in {mode}"));
+    }
+    match gpus() {
+        Err(Error::Config(e)) => (false, e.problem),
+        Err(e) => (false, format!("{}; {FOR_A_GPU}", problem(&e))),
+        Ok(gpus) if gpus.is_empty() => (false, format!("the NVIDIA driver finds no GPU; {FOR_A_GPU}")),
+        Ok(_) => (true, format!("N = {n} is at least {from}, from where a GPU wins in {mode}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{forecast, forecast_engine};
+    use super::*;
+    use crate::config::Engine;
+    use std::path::Path;
+
+    fn gpu() -> Gpu {
+        Gpu { name: "a GPU".into(), about: "a GPU of a test".into() }
+    }
+
+    #[test]
+    fn auto_takes_the_gpu_from_where_it_wins_and_says_why() {
+        for precision in Precision::ALL {
+            let from = precision.gpu_wins_from();
+            let (wins, why) = prefer_gpu(precision, (from - 1, from), || panic!("too few particles to ask the driver"));
+            assert!(!wins && why.starts_with(&format!("N = {} is below {from}", from - 1)), "{why}");
+            let (wins, why) = prefer_gpu(precision, (from, from), || Ok(vec![gpu()]));
+            assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
+            let (wins, why) = prefer_gpu(precision, (from, from), || Ok(Vec::new()));
+            assert!(!wins && why.contains("finds no GPU") && why.contains("580"), "{why}");
+            let (wins, why) = prefer_gpu(precision, (from, from), || Err(Error::input("CUDA", "no NVIDIA driver")));
+            assert!(!wins && why.starts_with("no NVIDIA driver; to use a GPU"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_neighbour_scheme_takes_the_cpu_and_says_why() {
+        let text = "run = { name = 'x', t_end = 1 }\ninitial.plummer.n = 9\nintegrator.ahmad_cohen.neighbours = 4\n";
+        let read = |sets: &[String]| Config::from_str("test", text, Path::new(""), sets).map(|loaded| loaded.config);
+        let config = read(&[]).unwrap();
+        let (wins, why) = decide(&config, 1_000_000, || panic!("the driver needs no question"));
+        assert!(!wins && why == "[integrator.ahmad_cohen] runs on the CPU only at present", "{why}");
+        assert_eq!(forecast_engine(&config, 1_000_000), Engine::Cpu);
+        assert!(forecast(&config, 1_000_000).0.starts_with("auto: cpu: [integrator.ahmad_cohen]"));
+        let said = read(&["force.engine=cuda".into()]).unwrap_err().to_string();
+        assert!(said.contains("force.engine") && said.contains("CPU only at present"), "{said}");
+    }
+}
