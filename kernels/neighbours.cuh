@@ -404,6 +404,14 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
                 near.scaled[0] += f2 * square;
                 near.scaled[1] += f3 * (square * dt);
             }
+        }
+        if (far_sum[6] == 0.0) {
+            // As on the host: no source is beyond the list.
+#pragma unroll
+            for (int d = 0; d < 4; ++d) far.scaled[d] = 0.0;
+            if (six) regular_acc = regular_jerk = 0.0;
+        }
+        if (six) {
             double per_regular = __ddiv_rn(1.0, regular_dt), per_regular_square = per_regular * per_regular;
             snap = far.scaled[0] * per_regular_square;
             crackle = far.scaled[1] * (per_regular_square * per_regular);

@@ -68,13 +68,6 @@ impl EngineKind {
         precision == Precision::F64 || (self == Self::Cuda) == (other == Self::Cuda)
     }
 
-    /// Returns true if engines of this kind compute forces in two parts, which neighbour schemes need: see
-    /// [`super::neighbours`].
-    #[must_use]
-    pub const fn has_lists(self) -> bool {
-        !matches!(self, Self::Cuda)
-    }
-
     /// Returns true if this engine evaluates the mode in f64 and fast enough to measure energies too, so that a run
     /// needs no separate engine for measurements.
     #[must_use]

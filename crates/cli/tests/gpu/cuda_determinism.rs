@@ -13,6 +13,7 @@ use matrix::{Course, Job, STRAIGHT, Scheme, System, assert_ends_in, end_of, engi
 use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{AccelerationShape, CudaAccelerations, CudaEngine, LaunchShape};
+use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, ForceEngine, Forces, Targets};
 use tisane::particles::Particles;
@@ -44,6 +45,10 @@ impl ForceEngine for Turning<CudaEngine, LaunchShape> {
         let shape = self.next();
         self.engine.set_shape(shape);
         self.engine.evaluate(now, targets, out)
+    }
+
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        self.engine.evaluate_neighbours(task, out)
     }
 }
 
@@ -138,7 +143,7 @@ fn every_way(precision: Precision, scheme: Scheme) {
         let same = |course: &Course, threads: usize, shapes: ShapeChoice, what: &str| {
             assert_ends_in(&expected, &job, course, what, &|session| (threads + session, on_gpu(&job, shapes)));
         };
-        let briefly = matches!(scheme, Scheme::Multipoint6 | Scheme::Multipoint8 | Scheme::Encounters);
+        let briefly = !matches!(scheme, Scheme::Hermite4 | Scheme::Leapfrog);
         for number in 0..if briefly { 1 } else { count } {
             let course = if system == System::Softened { row(number / 5 % 5, number % 5).0 } else { STRAIGHT };
             same(&course, 1 + number % 4, ShapeChoice::One(number), &format!("launch shape {number}"));
@@ -183,6 +188,14 @@ fn every_mode_ends_in_one_state_by_the_multipoint_schemes() {
     for precision in modes() {
         let multipoint = |scheme: &Scheme| matches!(scheme, Scheme::Multipoint6 | Scheme::Multipoint8);
         schemes(precision).filter(multipoint).for_each(|scheme| every_way(precision, scheme));
+    }
+}
+
+#[test]
+fn every_mode_ends_in_one_state_by_the_neighbour_scheme() {
+    for precision in modes() {
+        let neighbours = |scheme: &Scheme| matches!(scheme, Scheme::AhmadCohen6 | Scheme::AhmadCohen4);
+        schemes(precision).filter(neighbours).for_each(|scheme| every_way(precision, scheme));
     }
 }
 

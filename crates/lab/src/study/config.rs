@@ -310,7 +310,7 @@ impl StudyFile for EnergyFile {
         let mut found = axes.problems();
         it.goals.iter().for_each(|value| above(&mut found, "energy.goals", Some(*value), 0.0));
         once("energy.goals", &it.goals, &mut found);
-        check_integrators("energy", &it.integrators, (&it.modes, &it.engines), (&it.nu, &it.eta), &mut found);
+        check_integrators("energy", &it.integrators, &it.modes, (&it.nu, &it.eta), &mut found);
         check_span("energy", &it.stretch, &mut found);
         found
     }
@@ -323,7 +323,7 @@ impl StudyFile for CostFile {
         let it = &self.cost;
         let axes = Axes { section: "cost", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
         let mut found = axes.problems();
-        check_integrators("cost", &it.integrators, (&it.modes, &it.engines), (&[it.nu], &[it.eta]), &mut found);
+        check_integrators("cost", &it.integrators, &it.modes, (&[it.nu], &[it.eta]), &mut found);
         check_span("cost", &it.stretch, &mut found);
         found
     }

@@ -4,11 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane::integrator::multipoint::{Criterion, Order};
 use tisane::integrator::{IntegratorKind, IntegratorSettings, InvalidSetting, SchemeInfo};
-use tisane_run::config::Engine;
 
 /// Scheme with its order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -176,13 +174,6 @@ impl Integrator {
     pub fn works_in(self, mode: Precision) -> bool {
         let mut found = Vec::new();
         self.settings(self.tried()[0]).is_some_and(|it| it.scheme().check(false, mode, &mut found)) && found.is_empty()
-    }
-
-    /// Returns true if an engine computes the forces that the scheme needs.
-    #[must_use]
-    pub fn works_on(self, engine: Engine) -> bool {
-        let needs_lists = self.settings(self.tried()[0]).is_some_and(|it| it.scheme().needs_lists());
-        !needs_lists || engine.kind().is_none_or(EngineKind::has_lists)
     }
 
     /// Returns the reason why the scheme rejects an accuracy that is above zero; [`None`] if it does not.

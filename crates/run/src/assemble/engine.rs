@@ -155,9 +155,6 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     let device = session.device.unwrap_or(config.force.device);
     let stepping = config.force.stepping;
     let gpu = OnGpu { device, room_for: task.n, phases: session.profile, stepping: stepping != Stepping::Host };
-    if let Some(problem) = asked.and_then(|kind| config.lacks_lists(kind)) {
-        return Err(Error::input("force.engine", problem));
-    }
     let mut warnings = Vec::new();
     let Choice { kind, mut engine, reason: mut choice } = match asked {
         Some(kind) => take(kind, task, gpu, |name| format!("{name}, as asked for"))?,
@@ -173,8 +170,8 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         choice += if steps_on_device { "; whole block steps on the device" } else { "; block steps by the host" };
     }
     if stepping == Stepping::Device && !steps_on_device {
-        let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4 or multipoint \
-                         and no external field";
+        let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \
+                         or ahmad_cohen and no external field";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {

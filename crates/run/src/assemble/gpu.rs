@@ -100,9 +100,6 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
     if session.engine.unwrap_or(config.force.engine).kind() != Some(EngineKind::Cuda) {
         return Ok(());
     }
-    if let Some(problem) = config.lacks_lists(EngineKind::Cuda) {
-        return Err(Error::input("force.engine", problem));
-    }
     let n = config.initial.sampled().and_then(|(n, ..)| Some(n? as usize));
     check_device(session.device.unwrap_or(config.force.device), config.force.precision(), n)
 }

@@ -49,7 +49,6 @@ pub use validate::{above, at_least, whole_multiple};
 pub use wall_time::WallTime;
 
 use crate::binaries::is_cluster;
-use tisane::force::EngineKind;
 use tisane::force::external::ExternalSettings;
 use tisane::force::precision::Precision;
 use tisane::integrator::encounters::{EncounterSettings, StarEvents};
@@ -161,19 +160,6 @@ impl Config {
     #[must_use]
     pub fn subsystems(&self) -> Option<&EncounterSettings> {
         self.encounters.as_ref().filter(|it| it.perturbation.get() > 0.0)
-    }
-
-    /// Returns why an engine cannot compute the forces that the scheme needs; [`None`] if it can.
-    pub(crate) fn lacks_lists(&self, kind: EngineKind) -> Option<String> {
-        let lacks = self.integrator.scheme().needs_lists() && !kind.has_lists();
-        let section = self.integrator.info().section;
-        lacks.then(|| format!("expected cpu, found {}: [{section}] runs on the CPU only at present", kind.name()))
-    }
-
-    /// Returns why a GPU cannot compute the forces that the scheme needs; [`None`] if it can.
-    pub(crate) fn only_on_cpu(&self) -> Option<String> {
-        let section = self.integrator.info().section;
-        self.lacks_lists(EngineKind::Cuda).map(|_| format!("[{section}] runs on the CPU only at present"))
     }
 
     /// Builds the integrator, with subsystems if it has them, in internal units.

@@ -36,7 +36,6 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         found.extend(mistakes.into_iter().map(problem));
     }
     encounters(config, &mut found);
-    lists(config, &mut found);
     collisions::validate(config, &mut found);
     if let Some(ensemble) = &config.ensemble {
         ensemble.validate(config, &mut found);
@@ -172,14 +171,6 @@ fn encounters(config: &Config, found: &mut Vec<Problem>) {
         ),
     ];
     found.extend(needs.into_iter().filter(|need| !need.0).map(|(_, key, problem)| Problem::new(key, problem)));
-}
-
-/// Checks that the engine computes forces by lists of neighbours, if the scheme needs them.
-fn lists(config: &Config, found: &mut Vec<Problem>) {
-    if let Some(problem) = config.force.engine.kind().and_then(|kind| config.lacks_lists(kind)) {
-        let help = "engine = \"cpu\", or leave it out; on a GPU: [integrator.multipoint] or [integrator.hermite4]";
-        found.push(Problem::new("force.engine", problem).with_help(help));
-    }
 }
 
 /// Returns the problem of an invalid setting of a section.

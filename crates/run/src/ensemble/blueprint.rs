@@ -133,10 +133,7 @@ impl Blueprint {
         }
         let plain = assemble::scheme_on_device(config).and_then(StepScheme::plain_nu).is_some();
         let small = config.initial.sampled().is_none_or(|(n, ..)| n.is_none_or(|n| n <= LARGEST_BY_CHOICE));
-        let only_on_cpu = config.only_on_cpu();
-        let why = if let Some(why) = &only_on_cpu {
-            why
-        } else if config.force.precision() != Precision::F64 {
+        let why = if config.force.precision() != Precision::F64 {
             "cpu and cuda have different bits in this mode"
         } else if members < GPU_WINS_FROM || !small || !plain {
             "a GPU wins with many small members whose block steps it can take"

@@ -135,7 +135,7 @@ pub fn trials(
 ) -> Result<Trials> {
     let all = integrators(configured, has_subsystems);
     let of_mode = |&(engine, mode): &(Engine, Precision)| {
-        let working = all.iter().filter(move |it| it.works_in(mode) && it.works_on(engine));
+        let working = all.iter().filter(move |it| it.works_in(mode));
         working.flat_map(move |&integrator| {
             integrator.tried().map(|accuracy| Candidate { engine, mode, integrator, accuracy })
         })

@@ -72,7 +72,7 @@ pub(super) fn check_span(section: &str, it: &TimeSpan, found: &mut Vec<Problem>)
 pub(super) fn check_integrators(
     section: &str,
     integrators: &[Integrator],
-    (modes, engines): (&[Precision], &[Engine]),
+    modes: &[Precision],
     (nu, eta): (&[Real], &[Real]),
     found: &mut Vec<Problem>,
 ) {
@@ -89,11 +89,6 @@ pub(super) fn check_integrators(
         if let Some(problem) = wrong.next().filter(|problem| !known(found, problem)) {
             found.push(Problem::new(&of_key, problem));
         }
-    }
-    let all = integrators.iter().flat_map(|it| engines.iter().map(move |engine| (it, engine)));
-    if let Some((it, engine)) = all.into_iter().find(|(it, engine)| !it.works_on(**engine)) {
-        let problem = format!("{} runs on the CPU only at present, not by the engine {}", it.name(), engine.name());
-        found.push(Problem::new(key("engines"), problem));
     }
     if !integrators.is_empty() && !integrators.iter().any(|it| modes.iter().any(|mode| it.works_in(*mode))) {
         let problem = "order 8 needs forces in f64: with these modes there is nothing to do";

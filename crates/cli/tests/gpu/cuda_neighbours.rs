@@ -1,0 +1,149 @@
+//! Promise: forces in two parts by the GPU have the bits of the CPU's in f64, with the same lists; and block steps of the
+//! neighbour scheme that the GPU takes by itself those of the steps that the host takes, in every mode. Without a GPU each test
+//! reports that it is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce the tests for a sanitizer.
+#![cfg(feature = "cuda")]
+
+use crate::gpu;
+use crate::systems;
+use gpu::{held_to_bits, modes, needed, sizes};
+use tisane::force::cpu::{self, Width};
+use tisane::force::cuda::CudaEngine;
+use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
+use tisane::force::precision::Precision;
+use tisane::force::{ForceEngine, Forces};
+use tisane::initial::plummer;
+use tisane::integrator::Integrator;
+use tisane::integrator::ahmad_cohen::{AhmadCohen, Limits, OnFloor, Order, Parameters};
+use tisane::particles::{Neighbours, Particles};
+use tisane::time::{Clock, Level, Time};
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
+const EPSILON: f64 = 1.0 / 128.0;
+
+/// Forces on every `step`-th particle, every other of them with a regular force.
+fn evaluate(
+    engine: &mut dyn ForceEngine,
+    (p, now): &(Particles, Time),
+    step: usize,
+    (radius, most): (f64, usize),
+) -> NeighbourForces<Forces> {
+    engine.load(p).unwrap();
+    let block = systems::block(p, *now, (0..p.len() as u32).step_by(step).collect());
+    let list = |k: usize, i: u32| -> Vec<u32> {
+        let others = (0..p.len() as u32).filter(|&j| j != i && (j + k as u32).is_multiple_of(3));
+        others.take(k * 5 % 83).collect()
+    };
+    let lists: Vec<Vec<u32>> = block.index.iter().enumerate().map(|(k, &i)| list(k, i)).collect();
+    let lists: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
+    let regular: Vec<u32> = (0..block.len() as u32).step_by(2).collect();
+    let radius: Vec<f64> = regular.iter().map(|&k| radius * (1.0 + 0.01 * f64::from(k))).collect();
+    let targets = block.view();
+    let task = NeighbourTargets { now: *now, targets, lists: &lists, regular: &regular, radius: &radius, most };
+    let mut out = NeighbourForces::default();
+    engine.evaluate_neighbours(&task, &mut out).unwrap();
+    out
+}
+
+#[test]
+fn forces_in_two_parts_are_the_cpus() {
+    for precision in modes() {
+        let exact = precision == Precision::F64 || held_to_bits();
+        for n in sizes() {
+            for (step, radius, most) in [(1, 0.3, usize::MAX), (3, 0.0, 10), (2, 0.5, 40), (2, f64::MAX, usize::MAX)] {
+                let (mut p, now) = systems::system(n, 7);
+                p.neighbours = Neighbours::new(n, 0, 0);
+                let system = (p, now);
+                let Some(mut on_gpu) = needed(CudaEngine::new(precision, EPSILON, systems::CLOCK, 0)) else { return };
+                let found = evaluate(&mut on_gpu, &system, step, (radius, most));
+                let mut on_cpu = cpu::engine(precision, EPSILON, systems::CLOCK, Width::choose().unwrap());
+                let expected = evaluate(&mut *on_cpu, &system, step, (radius, most));
+                let what = format!("{}, n = {n}, radius {radius}", precision.name());
+                // The distances have no 1/√: they are the same in every mode.
+                assert_eq!(found.within, expected.within, "{what}");
+                assert_eq!(found.lists[..found.within.len()], expected.lists[..expected.within.len()], "{what}");
+                assert_eq!(found.irregular, expected.irregular, "{what}");
+                assert_eq!(found.renewed, expected.renewed, "{what}");
+                if exact {
+                    assert_eq!(found.regular, expected.regular, "{what}");
+                } else {
+                    for (a, b) in found.regular.acc.iter().zip(&expected.regular.acc) {
+                        assert!((a - b).norm() <= 1e-4 * b.norm() + 1e-12, "{what}: {a} {b}");
+                    }
+                }
+            }
+        }
+        println!("{}: forces in two parts are the CPU's", precision.name());
+    }
+}
+
+/// The scheme with few neighbours, so that lists change and some would be too long.
+fn scheme(precision: Precision, order: Order) -> AhmadCohen {
+    let given = Parameters::new(order, precision);
+    let limits = Limits { floor: Level(30), on_floor: OnFloor::Clamp, ..given.limits };
+    AhmadCohen::new(Parameters { limits, neighbours: Some(10.0), ..given }, CLOCK)
+}
+
+/// A sphere with some stars far outside, whose lists are empty or too long.
+fn sphere(n: usize) -> Particles {
+    let mut p = plummer::sample(n, 4, 0.999);
+    for i in (0..n).step_by(29) {
+        p.pos[i] *= 30.0;
+    }
+    p
+}
+
+/// Integrates in calls of up to `most` steps, whole ones by the device if it is to take them.
+fn run(precision: Precision, order: Order, n: usize, (on_device, most): (bool, u64)) -> Option<(Particles, [u64; 3])> {
+    let mut engine = needed(CudaEngine::new(precision, EPSILON, CLOCK, 0))?;
+    engine.set_stepping(on_device);
+    let (mut p, mut scheme, end) = (sphere(n), scheme(precision, order), Time::from_dt_max(2));
+    scheme.start(&mut p, &mut engine).unwrap();
+    let (mut now, mut work) = (Time::default(), [0; 3]);
+    while now < end {
+        let done = scheme.advance(&mut p, &mut engine, end, most).unwrap();
+        now = done.now;
+        for (sum, part) in work.iter_mut().zip([done.block_steps, done.particle_steps, done.pairs]) {
+            *sum += part;
+        }
+    }
+    Some((p, work))
+}
+
+#[test]
+fn steps_on_the_device_are_those_of_the_host() {
+    for precision in modes() {
+        for n in sizes() {
+            for order in [Order::Six, Order::Four] {
+                let Some((expected, work)) = run(precision, order, n, (false, u64::MAX)) else { return };
+                for most in [u64::MAX, 50] {
+                    let Some((found, of_device)) = run(precision, order, n, (true, most)) else { return };
+                    let what = format!("{}, {order:?}, n = {n}, {most} steps at a time", precision.name());
+                    assert_eq!(of_device, work, "{what}: work");
+                    assert!(found == expected, "{what}: another state");
+                }
+            }
+        }
+        println!("{}: steps on the device are those of the host", precision.name());
+    }
+}
+
+#[test]
+fn a_device_goes_on_where_a_cpu_stopped() {
+    for n in [257, 1000] {
+        let end = [1, 2].map(Time::from_dt_max);
+        let whole = {
+            let mut engine = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::choose().unwrap());
+            let (mut p, mut scheme) = (sphere(n), scheme(Precision::F64, Order::Six));
+            scheme.start(&mut p, &mut *engine).unwrap();
+            scheme.advance(&mut p, &mut *engine, end[0], u64::MAX).unwrap();
+            let middle = p.clone();
+            scheme.advance(&mut p, &mut *engine, end[1], u64::MAX).unwrap();
+            (middle, p)
+        };
+        let Some(mut engine) = needed(CudaEngine::new(Precision::F64, EPSILON, CLOCK, 0)) else { return };
+        let (mut p, mut scheme) = (whole.0, scheme(Precision::F64, Order::Six));
+        scheme.resume(&p, end[0], &mut engine).unwrap();
+        scheme.advance(&mut p, &mut engine, end[1], u64::MAX).unwrap();
+        assert!(p == whole.1, "n = {n}");
+    }
+}
