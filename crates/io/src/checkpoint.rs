@@ -270,8 +270,8 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         pot: floats("potential", 1)?,
         time: ticks(g, "time_ticks", n)?,
         step: levels(g, "level", n)?,
-        history: earlier_points::read(g, Names::OF_FORCE, n, &vectors)?,
-        neighbours: neighbours::read(g, n, &vectors, |name| floats(name, 1))?,
+        history: earlier_points::read(g, Names::OF_FORCE, n, vectors)?,
+        neighbours: neighbours::read(g, n, vectors, |name| floats(name, 1))?,
         subsystems: subsystems::read(g)?,
     })
 }

@@ -124,6 +124,8 @@ struct Pair<V> {
 pub type Near<M, S> = <<M as Mode>::Real as Real>::Words<S>;
 /// Boolean for each lane.
 type Mask<M, S> = <<M as Mode>::Real as Real>::Mask<S>;
+/// Pair after its first half, and the mask of the neighbours among the lanes.
+type Approach<M, S> = (Pair<V<M, S>>, Option<Mask<M, S>>);
 
 /// Computes the first half of [`crate::gravity::pair`], operation by operation, in lanes: the slow ones, root and
 /// quotient. Where `mask` is set the pair is left out: with the s⁻¹ of an infinite distance every term is an exact zero.
@@ -135,7 +137,7 @@ fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool, const FAR: 
     source: Source<'_, M::Real, OVER_BAGS>,
     mask: Option<Mask<M, S>>,
     near: &mut Near<M, S>,
-) -> (Pair<V<M, S>>, Option<Mask<M, S>>) {
+) -> Approach<M, S> {
     let mut r = target.pos;
     for (k, r) in r.iter_mut().enumerate() {
         *r = M::Real::sub(simd, source.column(simd, k), *r);

@@ -256,7 +256,8 @@ fn with_neighbours(n: usize, step: u64, points: usize) -> Checkpoint {
     for point in &mut state.regular_history.points {
         point.time = vec![Time::from_dt_max(step - 1); n];
     }
-    let list = |i: usize| (0..n).filter(|j| *j != i && (i * 7 + j) % (i % 4 + 1) == 0).map(|j| j as u32).collect();
+    let list =
+        |i: usize| (0..n).filter(|j| *j != i && (i * 7 + j).is_multiple_of(i % 4 + 1)).map(|j| j as u32).collect();
     state.lists = (0..n).map(list).collect();
     p.neighbours = state;
     c
