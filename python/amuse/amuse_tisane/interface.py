@@ -28,7 +28,7 @@ PARAMETERS = [
         None,
         "hermite4",
         "scheme: hermite4 (4th order, individual block steps), multipoint6 or multipoint8 (6th and 8th order from "
-        "earlier points), ahmad_cohen6 (neighbour scheme of 6th order, for 1000 particles and more, on the CPU), leapfrog "
+        "earlier points), ahmad_cohen6 (neighbour scheme of 6th order, for 1000 particles and more), leapfrog "
         "(2nd order, one fixed step)",
     ),
     (

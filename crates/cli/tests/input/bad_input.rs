@@ -102,11 +102,6 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
             &["run.toml:7:", "neighbours", "above 0, found 0"],
         ),
         (
-            "[softening]",
-            "[integrator.ahmad_cohen]\n[force]\nengine = \"cuda\"\n[softening]",
-            &["run.toml:8:", "force.engine", "expected cpu, found cuda", "multipoint"],
-        ),
-        (
             "[softening]\nepsilon = 0.01",
             "[integrator.ahmad_cohen]\n[encounters]",
             &["run.toml:6:", "expected [integrator.hermite4], which alone can have [encounters]"],
