@@ -267,7 +267,7 @@ template <class M> __device__ __forceinline__ void near_advance(const Neighbours
         call.pot[i] = pot;
 #pragma unroll
         for (int c = 0; c < 12; ++c) call.held[(size_t)c * call.slots + i] = state[c];
-        copy_columns<9>(call.new_kept, place, call.kept, i, KEPT, call.slots);
+        copy_columns<9>(call.new_kept, place, call.kept, i, KEPT_COLUMNS, call.slots);
         copy_columns<13>(call.new_history, place, call.history, i, 13 * call.points, call.slots);
     }
     bool due = filled && level >= schedule.due;

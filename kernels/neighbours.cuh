@@ -31,7 +31,7 @@ constexpr u32 SUMS_STRIDE = 8;
 /// Columns of what the scheme keeps of a particle besides its history: irregular acceleration and jerk; regular
 /// acceleration, jerk, potential, second and third derivative; its earlier point: acceleration, jerk, moment; radius.
 constexpr u32 KEPT_IRREGULAR = 0, KEPT_REGULAR = 6, KEPT_POT = 12, KEPT_SNAP = 13, KEPT_CRACKLE = 16, KEPT_POINT = 19,
-              KEPT_MOMENT = 25, KEPT_RADIUS = 26, KEPT = 27;
+              KEPT_MOMENT = 25, KEPT_RADIUS = 26, KEPT_COLUMNS = 27;
 /// Number of numbers of an exchange: four derivatives, and the number of pairs.
 constexpr u32 EXCHANGE = 13;
 /// Number of threads of a thread block of the kernels but near_regular and near_advance.

@@ -75,7 +75,7 @@ pub struct NeighbourAddresses {
     pub offsets: u64,
 }
 
-/// Number of columns that the scheme keeps of a particle (`KEPT` of kernels/neighbours.cuh).
+/// Number of columns that the scheme keeps of a particle (`KEPT_COLUMNS` of kernels/neighbours.cuh).
 pub const KEPT: usize = 27;
 /// Distance of the forces in the sums (`SUMS_STRIDE`).
 pub const SUMS_STRIDE: usize = 8;
