@@ -237,6 +237,9 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
+        if task.targets.is_empty() {
+            return self.engine.evaluate_neighbours(task, out);
+        }
         let began = Instant::now();
         self.engine.evaluate_neighbours(task, out)?;
         self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);

@@ -22,12 +22,17 @@ impl CudaEngine {
         let held = held(&mut self.held)?;
         let call = Call::new(&held.arrays, &scalars);
         self.kernels.predict(&self.device, &call)?;
+        self.device.mark(self.watch.as_ref(), 2)?;
         if held.neighbours.is_none() {
             let kernels = NeighbourKernels::load(&self.device, self.precision)?.ok_or_else(neighbours::not_here)?;
             held.neighbours = Some(HostNeighbours::new(&self.device, kernels, (held.sources, held.slots))?);
         }
         let Some(two_parts) = &mut held.neighbours else { return Err(neighbours::not_here()) };
-        two_parts.evaluate(&self.device, (call, self.eps2), task, out)
+        two_parts.evaluate(&self.device, (call, self.eps2), task, out)?;
+        // The kernels of this force reduce their own sums.
+        self.device.mark(self.watch.as_ref(), 3)?;
+        self.device.mark(self.watch.as_ref(), 4)?;
+        self.device.wait()
     }
 
     /// Takes block steps of the neighbour scheme; see [`crate::force::ForceEngine::take_steps`].

@@ -54,7 +54,9 @@ fn forces_in_two_parts_are_the_cpus() {
                 p.neighbours = Neighbours::new(n, 0, 0);
                 let system = (p, now);
                 let Some(mut on_gpu) = needed(CudaEngine::new(precision, EPSILON, systems::CLOCK, 0)) else { return };
+                on_gpu.set_profile(true).unwrap();
                 let found = evaluate(&mut on_gpu, &system, step, (radius, most));
+                assert!(on_gpu.phases().unwrap().is_some_and(|phases| phases[2] > 0.0));
                 let mut on_cpu = cpu::engine(precision, EPSILON, systems::CLOCK, Width::choose().unwrap());
                 let expected = evaluate(&mut *on_cpu, &system, step, (radius, most));
                 let what = format!("{}, n = {n}, radius {radius}", precision.name());
