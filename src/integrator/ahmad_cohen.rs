@@ -36,7 +36,7 @@ use super::hermite::{LANES, StepGuards, Turns};
 use super::scheduler::Scheduler;
 use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
-use crate::force::block_steps::{Pause, Span, StepRules, StepScheme};
+use crate::force::block_steps::{Pause, Span, StepScheme};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::force::precision::Precision;
 use crate::force::range::RangeGuard;
@@ -201,16 +201,7 @@ impl AhmadCohen {
         (until, most): (Time, u64),
         done: &mut Progress,
     ) -> Result<bool> {
-        let limits = self.parameters.limits;
-        let rules = StepRules {
-            scheme: self.scheme(),
-            dt_max: self.clock.dt_max,
-            floor: limits.floor,
-            clamps: limits.on_floor == OnFloor::Clamp,
-            noise: limits.noise,
-            per_mass: self.per_mass,
-            thresholds: self.guard.thresholds(),
-        };
+        let rules = self.guards().rules(self.scheme(), self.per_mass, &self.guard);
         let span = Span { from: self.scheduler.now(), until, most: most - done.block_steps };
         let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
         if taken.block_steps > 0 {
@@ -221,12 +212,7 @@ impl AhmadCohen {
             done.pairs += taken.pairs.unwrap_or_default();
             done.clamped += taken.clamped;
         }
-        if taken.refused == 0 {
-            self.turns.note_taken();
-            return Ok(true);
-        }
-        self.turns.note_refused(taken.refused);
-        Ok(false)
+        Ok(self.turns.note_engine(taken.refused))
     }
 }
 

@@ -312,7 +312,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Returns true if the run has to stop because particles have steps below the floor.
     fn is_below_floor(&self) -> bool {
-        self.limits.on_floor == OnFloor::Stop && self.scheduler.deepest() > self.limits.floor
+        self.guards().is_below_floor(self.scheduler.deepest())
     }
 
     /// Returns the error for particles with steps below the floor.

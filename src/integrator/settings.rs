@@ -6,6 +6,7 @@
 
 use super::Integrator;
 use super::encounters::{EncounterSettings, StarEvents};
+use super::hermite::limits::StepRange;
 use crate::force::precision::Precision;
 use crate::force::{Accelerations, Forces};
 use crate::time::{Clock, TICKS_PER_DT_MAX};
@@ -91,15 +92,26 @@ pub trait Scheme {
 
     /// Returns the longest and the shortest step as far as they are set; [`None`] for a scheme with one step for all
     /// particles, which is always set.
-    fn steps_set(&self) -> Option<[Option<f64>; 2]> {
+    fn steps_set(&self) -> Option<StepRange> {
         None
     }
 
+    /// Replaces what [`Scheme::steps_set`] returns, if the scheme has it.
+    fn replace_steps(&mut self, _: StepRange) {}
+
     /// Sets the longest and the shortest step, where they are not set.
-    fn set_steps(&mut self, _: [Real; 2]) {}
+    fn set_steps(&mut self, [dt_max, dt_min]: [Real; 2]) {
+        if let Some(set) = self.steps_set() {
+            self.replace_steps(StepRange { dt_max: set.dt_max.or(Some(dt_max)), dt_min: set.dt_min.or(Some(dt_min)) });
+        }
+    }
 
     /// Sets the shortest step, if the scheme has one; an earlier value is replaced.
-    fn set_dt_min(&mut self, _: Real) {}
+    fn set_dt_min(&mut self, dt_min: Real) {
+        if let Some(set) = self.steps_set() {
+            self.replace_steps(StepRange { dt_min: Some(dt_min), ..set });
+        }
+    }
 
     /// Writes the defaults into all keys that are not set. That of the longest step is one in Hénon units.
     fn resolve(&mut self) {}

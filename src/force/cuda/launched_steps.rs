@@ -6,8 +6,9 @@ use super::device::{Device, Pinned};
 use super::launch::{Arrays, Kernels};
 use super::launch_shape::{LaunchShape, in_order};
 use super::launched_call::LaunchedCall;
+use super::launched_span::LaunchedSpan;
 use super::module::{Kernel, Module};
-use super::step_memory::{CHUNK, Report, StepMemory};
+use super::step_memory::{CHUNK, StepMemory};
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
 use crate::force::canonical::bags;
@@ -15,7 +16,7 @@ use crate::force::precision::Precision;
 use crate::particles::Particles;
 use crate::time::Clock;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
 pub const CORRECT_THREADS: usize = 256;
@@ -23,8 +24,6 @@ pub const CORRECT_THREADS: usize = 256;
 const SPANS: usize = 32;
 /// Largest number of threads that share the spans of a sum: then a thread block has one target.
 const MOST_PARTS: usize = CORRECT_THREADS / 8;
-/// Time after which the host looks again whether it has to pause.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// Kernels of block steps with their memory, for a number of sources.
 pub struct LaunchedSteps {
@@ -122,38 +121,15 @@ impl LaunchedSteps {
         pause: Option<&Pause>,
     ) -> Result<Taken> {
         let device = launcher.device;
-        let began = Instant::now();
-        let (mut looked, mut number) = (began, 0);
-        let mut taken = Taken { now: span.from, ..Taken::default() };
+        let mut steps = LaunchedSpan::new(rules, span, (pause, Duration::ZERO));
         self.memory.clear(device)?;
         let call = self.memory.call(launcher.arrays, (clock, eps2), rules);
         let chunks = (call.chunks, 1);
         self.count.launch(device, chunks, (CHUNK as u32, 1), 0, &call.at(span.from, 0))?;
-        let mut in_progress: Option<Report> = None;
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
             self.advance.launch(device, chunks, (CHUNK as u32, 1), 0, &call)?;
-            let report = self.memory.wait_for(device, number)?;
-            if let Some(step) = in_progress {
-                if report.refused {
-                    taken.refused = 1;
-                    break;
-                }
-                taken.now = step.moment;
-                taken.block_steps += 1;
-                taken.particle_steps += step.targets;
-                taken.clamped = report.clamped;
-            }
-            let below_floor = !rules.clamps && report.deepest > u64::from(rules.floor.0);
-            if report.moment > span.until || taken.block_steps == span.most || below_floor {
-                break;
-            }
-            if taken.block_steps > 0 && looked.elapsed() >= LOOK {
-                looked = Instant::now();
-                if pause.is_some_and(|pause| pause.is_due(began)) {
-                    break;
-                }
-            }
+            let Some(report) = steps.next(device, &self.memory)? else { return Ok(steps.taken()) };
             let targets = report.targets as usize;
             // Of other schemes the targets do not stand where kernels that predict sources by themselves would put them.
             let placed = if rules.scheme.plain_nu().is_some() { 0 } else { targets };
@@ -164,10 +140,7 @@ impl LaunchedSteps {
                 self.put.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
             }
             self.evaluate_and_correct(launcher, &call, targets)?;
-            in_progress = Some(report);
-            number += 1;
         }
-        Ok(taken)
     }
 
     /// Launches the forces on the targets of a step, and their correction.

@@ -17,6 +17,7 @@ mod device_steps;
 mod launch;
 mod launch_shape;
 mod launched_call;
+mod launched_span;
 mod launched_steps;
 mod memory_plan;
 #[cfg(test)]

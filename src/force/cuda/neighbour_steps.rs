@@ -4,9 +4,10 @@
 
 use super::device::{Device, Memory, Pinned};
 use super::launch::Arrays;
+use super::launched_span::LaunchedSpan;
 use super::neighbour_call::{EXCHANGE, KEPT, MOST_CUT, NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
 use super::neighbour_kernels::NeighbourKernels;
-use super::step_memory::{Report, StepMemory};
+use super::step_memory::StepMemory;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
 use crate::force::neighbours::next_radius;
@@ -16,8 +17,6 @@ use crate::time::{Clock, LEVELS, Level, Time};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Time after which the host looks again whether it has to pause.
-const LOOK: Duration = Duration::from_millis(5);
 /// Number of times as long as a state takes to be handed over that the device works on it.
 const WORTH: u32 = 20;
 /// Number of entries of lists on their way at a time.
@@ -214,41 +213,17 @@ impl NeighbourSteps {
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Taken> {
-        let began = Instant::now();
-        let (mut looked, mut number, at_least) = (began, 0, WORTH * self.handed_over);
-        let mut taken = Taken { now: span.from, ..Taken::default() };
+        let mut steps = LaunchedSpan::new(rules, span, (pause, WORTH * self.handed_over));
         self.memory.clear(device)?;
         device.clear(&self.arrays.schedule)?;
         let mut call = *call;
         call.launched = call.launched.at(span.from, 0);
         let chunks = call.launched.chunks;
         self.kernels.schedule(device, chunks, true, &call)?;
-        let mut in_progress: Option<Report> = None;
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
             self.kernels.schedule(device, chunks, false, &call)?;
-            let report = self.memory.wait_for(device, number)?;
-            if let Some(step) = in_progress {
-                if report.refused {
-                    taken.refused = 1;
-                    break;
-                }
-                taken.now = step.moment;
-                taken.block_steps += 1;
-                taken.particle_steps += step.targets;
-                taken.clamped = report.clamped;
-                taken.pairs = Some(report.pairs);
-            }
-            let below_floor = !rules.clamps && report.deepest > u64::from(rules.floor.0);
-            if report.moment > span.until || taken.block_steps == span.most || below_floor {
-                break;
-            }
-            if taken.block_steps > 0 && looked.elapsed() >= LOOK {
-                looked = Instant::now();
-                if pause.is_some_and(|pause| pause.is_due_after(began, at_least)) {
-                    break;
-                }
-            }
+            let Some(report) = steps.next(device, &self.memory)? else { return Ok(steps.taken()) };
             let (targets, regular) = (report.targets as usize, report.regular as usize);
             self.kernels.irregular(device, (0, targets), false, &call)?;
             if regular > 0 {
@@ -259,10 +234,7 @@ impl NeighbourSteps {
                 self.kernels.exchange(device, regular, &call)?;
             }
             self.kernels.correct(device, targets, &call)?;
-            in_progress = Some(report);
-            number += 1;
         }
-        Ok(taken)
     }
 
     /// Returns the call of the kernels; [`None`] for another scheme.

@@ -31,8 +31,7 @@ fn is_finite(Force { acc, jerk, pot }: &Force) -> bool {
 impl AhmadCohen {
     /// Returns true if the run has to stop because particles have steps below the floor.
     pub(super) fn is_below_floor(&self) -> bool {
-        let limits = &self.parameters.limits;
-        limits.on_floor == super::OnFloor::Stop && self.scheduler.deepest() > limits.floor
+        self.guards().is_below_floor(self.scheduler.deepest())
     }
 
     /// Returns the number of pairs evaluated in the last block step.

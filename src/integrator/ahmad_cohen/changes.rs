@@ -52,8 +52,9 @@ fn changed<'a>(old: &'a [u32], new: &'a [u32]) -> impl Iterator<Item = (u32, boo
 }
 
 impl AhmadCohen {
-    /// Returns the exchange of the target `k` of the block, whose new forces and list are those at `rank`. The state of
-    /// all particles is that before the block step, whatever the order in which they are corrected.
+    /// Returns the exchange of the target `k` of the block, whose new forces and list are those at `rank`. Reads
+    /// positions and velocities as they stood before the block step, so the result does not depend on the order of
+    /// correction.
     pub(super) fn exchange(&self, p: &Particles, now: Time, k: usize, rank: usize) -> Option<Exchange> {
         let i = self.block[k] as usize;
         let (old, new) = (&p.neighbours.lists[i], &self.forces.lists[rank]);

@@ -1,6 +1,6 @@
 //! Block steps in number: by the engine where it takes them by itself, and one at a time by the host.
 
-use super::{BlockHermite, HermiteScheme, OnFloor};
+use super::{BlockHermite, HermiteScheme};
 use crate::error::Result;
 use crate::force::ForceEngine;
 use crate::force::block_steps::{Span, StepRules};
@@ -39,15 +39,15 @@ impl Turns {
         self.host == 0 && most >= LEAST
     }
 
-    /// Notes that the engine took all steps that it was asked for.
-    pub fn note_taken(&mut self) {
-        self.next = HOST_TURN.max(self.next / 2);
-    }
-
-    /// Notes that the engine left at least `refused` steps to the host.
-    pub fn note_refused(&mut self, refused: u64) {
-        self.host = refused.max(self.next);
-        self.next = MOST_HOST_TURN.min(2 * self.next);
+    /// Notes that the engine took steps and left at least `refused` to the host. Returns true if it left none.
+    pub fn note_engine(&mut self, refused: u64) -> bool {
+        if refused == 0 {
+            self.next = HOST_TURN.max(self.next / 2);
+        } else {
+            self.host = refused.max(self.next);
+            self.next = MOST_HOST_TURN.min(2 * self.next);
+        }
+        refused == 0
     }
 
     /// Notes a step of the host.
@@ -103,12 +103,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             self.scheduler = Scheduler::new(taken.now, &p.step);
             self.count(p, done, [taken.block_steps, taken.particle_steps, taken.clamped], taken.now);
         }
-        if taken.refused == 0 {
-            self.turns.note_taken();
-            return Ok(true);
-        }
-        self.turns.note_refused(taken.refused);
-        Ok(false)
+        Ok(self.turns.note_engine(taken.refused))
     }
 
     /// Returns the rules of the block steps of these particles; see [`crate::integrator::Integrator::step_rules`].
@@ -119,15 +114,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Returns the rules for the particles that were noted.
     fn present_rules(&self) -> StepRules {
-        StepRules {
-            scheme: self.scheme.step_scheme(),
-            dt_max: self.clock.dt_max,
-            floor: self.limits.floor,
-            clamps: self.limits.on_floor == OnFloor::Clamp,
-            noise: self.limits.noise,
-            per_mass: self.per_mass,
-            thresholds: self.guard.thresholds(),
-        }
+        self.guards().rules(self.scheme.step_scheme(), self.per_mass, &self.guard)
     }
 
     /// Counts block steps, particle steps and clamped ones up to `now`.

@@ -1,7 +1,9 @@
-//! Limits of the steps, and the errors that end an integration.
+//! Limits of the steps, the rules for engines that take them by themselves, and the errors that end an integration.
 
 use super::{Limits, OnFloor};
 use crate::error::{Error, Result, StepBelowFloor};
+use crate::force::block_steps::{StepRules, StepScheme};
+use crate::force::range::RangeGuard;
 use crate::gravity::{Force, predict};
 use crate::integrator::SchemeInfo;
 use crate::pair::Body;
@@ -27,6 +29,11 @@ impl StepGuards {
             _ if wanted.is_nan() || self.limits.on_floor == OnFloor::Stop => None,
             _ => Some((self.limits.floor, true)),
         }
+    }
+
+    /// Returns true if a run whose deepest level is `deepest` has to stop because particles have steps below the floor.
+    pub fn is_below_floor(&self, deepest: Level) -> bool {
+        self.limits.on_floor == OnFloor::Stop && deepest > self.limits.floor
     }
 
     /// Returns the error for particles with steps below the floor, if there are any, of which it names the one with the
@@ -90,5 +97,18 @@ impl StepGuards {
             resumable: wanted >= shortest,
             run: None,
         }))
+    }
+
+    /// Returns the rules by which an engine takes the steps, with 1/M as the integrator has it.
+    pub fn rules(&self, scheme: StepScheme, per_mass: f64, guard: &RangeGuard) -> StepRules {
+        StepRules {
+            scheme,
+            dt_max: self.clock.dt_max,
+            floor: self.limits.floor,
+            clamps: self.limits.on_floor == OnFloor::Clamp,
+            noise: self.limits.noise,
+            per_mass,
+            thresholds: guard.thresholds(),
+        }
     }
 }

@@ -86,17 +86,12 @@ impl Scheme for MultipointSettings {
         Some(BlockSteps { nu, range, evaluations: 1, first: FIRST * self.eta().get() })
     }
 
-    fn steps_set(&self) -> Option<[Option<f64>; 2]> {
-        Some([self.dt_max, self.dt_min].map(|step| step.map(Real::get)))
+    fn steps_set(&self) -> Option<StepRange> {
+        Some(self.steps())
     }
 
-    fn set_steps(&mut self, [dt_max, dt_min]: [Real; 2]) {
-        self.dt_max.get_or_insert(dt_max);
-        self.dt_min.get_or_insert(dt_min);
-    }
-
-    fn set_dt_min(&mut self, dt_min: Real) {
-        self.dt_min = Some(dt_min);
+    fn replace_steps(&mut self, steps: StepRange) {
+        StepRange { dt_max: self.dt_max, dt_min: self.dt_min } = steps;
     }
 
     fn describe(&self) -> [String; 2] {
@@ -105,7 +100,7 @@ impl Scheme for MultipointSettings {
 
     fn resolve(&mut self) {
         self.eta = Some(self.eta());
-        StepRange { dt_max: self.dt_max, dt_min: self.dt_min } = self.steps().resolved();
+        self.replace_steps(self.steps().resolved());
     }
 
     fn check(&self, physical: bool, precision: Precision, found: &mut Vec<InvalidSetting>) -> bool {

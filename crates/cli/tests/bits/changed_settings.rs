@@ -58,20 +58,25 @@ fn changes_are_recorded_in_every_file_and_lead_to_other_bits() {
     folder.tisane(&["reproduce", "o/summary.json"]).exits(2).says(&["changed", "integrator.hermite4.nu", "40"]);
 }
 
-#[test]
-fn another_longest_step_counts_the_same_moments() {
+/// Resumes a run at half its length with a shorter and a longer dt_max, and checks its end and its energy error.
+fn check_other_longest_steps(config: &str, scheme: &str, most_error: f64) {
     for (dt_max, output) in [("1/16", "shorter"), ("1/4", "longer")] {
-        let folder = Folder::new(SMALL);
+        let folder = Folder::new(config);
         folder.tisane(&["run", "run.toml", "-q", "--output", output, "--set", "run.t_end=0.25"]).exits(0);
-        let set = format!("integrator.hermite4.dt_max={dt_max}");
+        let set = format!("integrator.{scheme}.dt_max={dt_max}");
         let mut arguments = vec!["resume", output, "-q", "--t-end", "0.5", "--set", &set];
         let intervals = INTERVALS.map(|key| format!("{key}=0.25"));
         arguments.extend(intervals.iter().flat_map(|set| ["--set", set]));
         folder.tisane(&arguments).exits(0);
         let summary = summary(&folder.path(output));
         assert_eq!((&summary["time"], &summary["exit_reason"]), (&0.5.into(), &"finished".into()));
-        assert!(summary["max_relative_energy_error"].as_f64().unwrap() < 1e-5, "{summary}");
+        assert!(summary["max_relative_energy_error"].as_f64().unwrap() < most_error, "{summary}");
     }
+}
+
+#[test]
+fn another_longest_step_counts_the_same_moments() {
+    check_other_longest_steps(SMALL, "hermite4", 1e-5);
     let folder = stopped();
     let refused = |dt_max: &str, parts: &[&str]| {
         let mut sets = vec![format!("integrator.hermite4.dt_max={dt_max}")];
@@ -83,9 +88,13 @@ fn another_longest_step_counts_the_same_moments() {
     refused("1/256", &["stands between", "tisane resume o --t-end 0.25"]);
 }
 
+fn with_neighbours() -> String {
+    SMALL.to_owned() + "[integrator.ahmad_cohen]\n"
+}
+
 /// A run of the neighbour scheme, stopped in the middle.
 fn stopped_with_neighbours() -> Folder {
-    let folder = Folder::new(&(SMALL.to_owned() + "[integrator.ahmad_cohen]\n"));
+    let folder = Folder::new(&with_neighbours());
     folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=40"]).exits(3);
     folder
 }
@@ -108,18 +117,7 @@ fn settings_of_the_neighbour_scheme_can_change_but_for_its_order() {
 
 #[test]
 fn another_longest_step_counts_the_same_regular_steps() {
-    for (dt_max, output) in [("1/16", "shorter"), ("1/4", "longer")] {
-        let folder = stopped_with_neighbours();
-        folder.tisane(&["run", "run.toml", "-q", "--output", output, "--set", "run.t_end=0.25"]).exits(0);
-        let set = format!("integrator.ahmad_cohen.dt_max={dt_max}");
-        let mut arguments = vec!["resume", output, "-q", "--t-end", "0.5", "--set", &set];
-        let intervals = INTERVALS.map(|key| format!("{key}=0.25"));
-        arguments.extend(intervals.iter().flat_map(|set| ["--set", set]));
-        folder.tisane(&arguments).exits(0);
-        let summary = summary(&folder.path(output));
-        assert_eq!((&summary["time"], &summary["exit_reason"]), (&0.5.into(), &"finished".into()));
-        assert!(summary["max_relative_energy_error"].as_f64().unwrap() < 1e-6, "{summary}");
-    }
+    check_other_longest_steps(&with_neighbours(), "ahmad_cohen", 1e-6);
 }
 
 #[test]

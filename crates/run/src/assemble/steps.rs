@@ -43,7 +43,7 @@ pub(crate) fn derive(
     let found = Binaries::find(p, &potentials(p, terms.epsilon)?, terms);
     let span = if ends { Some(config.t_end() - start) } else { None };
     let whole: Vec<f64> = span.into_iter().chain(config.intervals_set()).collect();
-    let [_, dt_min_set] = config.integrator.scheme().steps_set().unwrap_or_default();
+    let dt_min_set = config.integrator.scheme().steps_set().and_then(|set| set.dt_min).map(Real::get);
     let section = config.integrator.info().section;
     let proposal = propose(&found, span, &whole, dt_min_set).map(|steps| match config.subsystems() {
         Some(_) => Proposal { halvings: LOG2_TICKS_PER_DT_MAX, ..steps },

@@ -210,7 +210,7 @@ impl Config {
             && self.softening.epsilon.get() == 0.0
             && self.external.is_empty()
             && scheme.has_encounters()
-            && scheme.steps_set().is_some_and(|[_, dt_min]| dt_min.is_none())
+            && scheme.steps_set().is_some_and(|set| set.dt_min.is_none())
             && self.force.stepping != Stepping::Device
             && !matches!(self.initial.model, Model::Memory {})
     }
@@ -250,7 +250,7 @@ impl Config {
     #[must_use]
     pub fn has_steps(&self) -> bool {
         let set = self.integrator.scheme().steps_set();
-        self.units().is_henon() || set.is_none_or(|[dt_max, _]| dt_max.is_some())
+        self.units().is_henon() || set.is_none_or(|set| set.dt_max.is_some())
     }
 
     /// Returns the longest time step, the only one of the leapfrog; unit: time. NaN where it is not known yet.
@@ -288,7 +288,7 @@ impl Config {
 
     /// Takes over the lengths of steps of a configuration that has them, where they are not known here.
     pub(crate) fn adopt_steps(&mut self, of: &Self) -> Result<(), Problem> {
-        let set = of.integrator.scheme().steps_set().map(|steps| steps.map(|step| step.and_then(Real::new)));
+        let set = of.integrator.scheme().steps_set().map(|set| [set.dt_max, set.dt_min]);
         match (self.has_steps(), set, of.output.interval) {
             (false, Some([Some(dt_max), Some(dt_min)]), Some(interval)) => self.set_steps([dt_max, dt_min], interval),
             _ => Ok(()),

@@ -40,9 +40,7 @@ impl Config {
 
     /// Fills in the defaults of lengths of steps and intervals of outputs, once the longest step is known.
     pub(super) fn resolve_times(&mut self) -> Result<(), Problem> {
-        if self.subsystems().is_some()
-            && self.integrator.scheme().steps_set().is_some_and(|[_, dt_min]| dt_min.is_none())
-        {
+        if self.subsystems().is_some() && self.integrator.scheme().steps_set().is_some_and(|set| set.dt_min.is_none()) {
             self.resolve_floor_of_subsystems()?;
         }
         self.integrator.scheme_mut().resolve();
