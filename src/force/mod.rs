@@ -21,6 +21,7 @@ pub mod range;
 pub mod real;
 pub mod reference;
 mod source_forces;
+pub mod split;
 
 pub use engine_kind::EngineKind;
 pub use given::GivenForces;
@@ -35,6 +36,7 @@ use block_steps::{Pause, Span, StepRules, Taken};
 use external::ExternalField;
 use neighbours::{NeighbourForces, NeighbourTargets};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Particles on which forces are evaluated, at their state predicted to the moment of evaluation. Borrowed from a
 /// [`Block`], or from the columns of [`Particles`] where nothing has to be predicted.
@@ -65,6 +67,12 @@ impl<'a> Targets<'a> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
+    }
+
+    /// Returns the targets at the places `part`.
+    #[must_use]
+    pub fn part(&self, part: Range<usize>) -> Self {
+        Self { index: &self.index[part.clone()], pos: &self.pos[part.clone()], vel: &self.vel[part] }
     }
 
     /// Checks that the targets are all `n` particles, as engines of [`Accelerations`] require.
@@ -143,6 +151,12 @@ pub trait Evaluation: Default + Send + 'static {
 
     /// Adds an external field at the time `t` to what was evaluated on `targets`.
     fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64);
+
+    /// Returns the columns of pairs' quantities for `n` targets, resized to these, each with its numbers a target.
+    fn columns(&mut self, n: usize) -> Vec<(usize, &mut [f64])>;
+
+    /// Returns the same columns as they are.
+    fn as_columns(&self) -> Vec<(usize, &[f64])>;
 }
 
 /// Acceleration, jerk and potential on targets, one entry a target, in the targets' order.
@@ -213,6 +227,16 @@ impl Evaluation for Forces {
             *pot = field.pot(x, t);
         });
     }
+
+    fn columns(&mut self, n: usize) -> Vec<(usize, &mut [f64])> {
+        self.resize(n);
+        let Self { acc, jerk, pot, .. } = self;
+        vec![(3, bytemuck::cast_slice_mut(acc)), (3, bytemuck::cast_slice_mut(jerk)), (1, pot)]
+    }
+
+    fn as_columns(&self) -> Vec<(usize, &[f64])> {
+        vec![(3, bytemuck::cast_slice(&self.acc)), (3, bytemuck::cast_slice(&self.jerk)), (1, &self.pot)]
+    }
 }
 
 /// Accelerations alone, of all particles: a third of the arithmetic of [`Forces`], and sufficient for schemes with one
@@ -235,6 +259,15 @@ impl Evaluation for Accelerations {
     fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
         let columns = self.acc.par_iter_mut().zip(targets.pos).with_min_len(external::SHARE);
         columns.for_each(|(acc, &x)| *acc += field.acc(x, t));
+    }
+
+    fn columns(&mut self, n: usize) -> Vec<(usize, &mut [f64])> {
+        self.acc.resize(n, Vec3::zeros());
+        vec![(3, bytemuck::cast_slice_mut(&mut self.acc))]
+    }
+
+    fn as_columns(&self) -> Vec<(usize, &[f64])> {
+        vec![(3, bytemuck::cast_slice(&self.acc))]
     }
 }
 
@@ -264,6 +297,16 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// # Errors
     /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
+
+    /// Evaluates the forces on the targets `part` alone, with the sources and the bits of [`evaluate`](Self::evaluate) on
+    /// all of them. `out` is resized to the part. For engines that share the targets of a block; see [`split`].
+    ///
+    /// # Errors
+    /// If the engine cannot, or fails.
+    fn evaluate_part(&mut self, _now: Time, _targets: Targets<'_>, _part: Range<usize>, _out: &mut E) -> Result<()> {
+        let problem = "this engine does not evaluate a part of the targets";
+        Err(Error::Integration { problem: problem.into(), help: None })
+    }
 
     /// Evaluates irregular forces on all targets, and regular forces, new lists and irregular forces by these on some of
     /// them, with sources as in [`evaluate`](Self::evaluate). The particles that were loaded must have room for lists (see

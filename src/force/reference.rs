@@ -12,6 +12,7 @@ use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use pulp::Scalar;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Scalar engine for the precision mode `M`. For the order of summation see [`super::canonical`].
 pub struct ReferenceEngine<M> {
@@ -204,11 +205,21 @@ impl<M: Mode> ForceEngine<Accelerations> for ReferenceAccelerations<M> {
         Ok(())
     }
 
-    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        self.evaluate_part(now, targets, 0..targets.len(), out)
+    }
+
+    fn evaluate_part(
+        &mut self,
+        _: Time,
+        targets: Targets<'_>,
+        part: Range<usize>,
+        out: &mut Accelerations,
+    ) -> Result<()> {
         targets.check_all(self.mass.len())?;
         let (mass, pos, eps2) = (&self.mass, targets.pos, M::Real::from_f64(self.eps2));
         out.acc.clear();
-        out.acc.extend((0..pos.len()).map(|i| {
+        out.acc.extend(part.map(|i| {
             acceleration_from_sums(total::<M, ACC_SUMS>((mass.len(), BAG), i, |sums, j| {
                 let r = relative::<M>(pos[j], pos[i]);
                 let m_s3 = attraction(M::Real::from_f64(mass[j]), r, eps2);
@@ -237,12 +248,16 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
+        self.evaluate_part(now, targets, 0..targets.len(), out)
+    }
+
+    fn evaluate_part(&mut self, now: Time, targets: Targets<'_>, part: Range<usize>, out: &mut Forces) -> Result<()> {
         self.predict_sources(now);
         for (k, &i) in targets.index.iter().enumerate() {
             self.pos[i as usize] = targets.pos[k];
             self.vel[i as usize] = targets.vel[k];
         }
-        self.sum(targets, out);
+        self.sum(targets.part(part), out);
         Ok(())
     }
 

@@ -12,7 +12,8 @@ use tisane::diagnostics::force_audit::Auditor;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
-use tisane::force::{Accelerations, EngineKind, ForceEngine, Forces, reference};
+use tisane::force::split::{Split, Threads};
+use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, reference};
 use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
 use tisane::integrator::encounters::Encounters;
@@ -293,28 +294,42 @@ impl Job {
 
     /// What computes on the CPU: vectorised, or with `None` the reference.
     pub fn on_cpu(&self, width: Option<Width>) -> Engines {
+        self.on_several(&[width])
+    }
+
+    /// Several engines of the CPU that share the targets, from a block of two on. The first measures, if it is in f64.
+    pub fn on_several(&self, widths: &[Option<Width>]) -> Engines {
         let (precision, epsilon, clock) = (self.precision, self.epsilon(), self.clock());
         let f64_engine = || -> Box<dyn ForceEngine> {
-            cpu::engine(Precision::F64, epsilon, clock, width.unwrap_or(Width::choose().unwrap()))
+            cpu::engine(Precision::F64, epsilon, clock, widths[0].unwrap_or(Width::choose().unwrap()))
         };
         let propagator = match self.scheme {
             Scheme::Leapfrog => {
-                let engine = match width {
+                let engine = |width: &Option<Width>| match *width {
                     Some(width) => cpu::accelerations(precision, epsilon, width),
                     None => reference::accelerations(precision, epsilon),
                 };
-                self.accelerations(engine, f64_engine())
+                self.accelerations(together(widths.iter().map(engine)), f64_engine())
             }
             _ => {
-                let engine = match width {
-                    Some(width) => cpu::engine(precision, epsilon, clock, width),
-                    None => reference::engine(precision, epsilon, clock),
+                let engine = |width: &Option<Width>| -> Box<dyn ForceEngine> {
+                    match *width {
+                        Some(width) => cpu::engine(precision, epsilon, clock, width),
+                        None => reference::engine(precision, epsilon, clock),
+                    }
                 };
-                self.forces(engine, (width.is_none() || !precision.in_f64()).then(f64_engine))
+                let measures = widths[0].is_some() && precision.in_f64();
+                self.forces(together(widths.iter().map(engine)), (!measures).then(f64_engine))
             }
         };
         engines(propagator, None)
     }
+}
+
+/// One engine of several, the first in this thread.
+fn together<E: Evaluation>(mut engines: impl Iterator<Item = Box<dyn ForceEngine<E>>>) -> Box<dyn ForceEngine<E>> {
+    let (own, others): (_, Vec<_>) = (engines.next().unwrap(), engines.collect());
+    if others.is_empty() { own } else { Box::new(Split::new(own, Box::new(Threads::new(others).unwrap()), 2)) }
 }
 
 /// Two stars in place of one, at the apocentre of their orbit in the plane of `turn` and the z axis.

@@ -10,6 +10,7 @@ use crate::force::{Accelerations, ForceEngine, Targets};
 use crate::gravity::acceleration_from_sums;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
+use std::ops::Range;
 
 /// Vectorised engine of accelerations for the precision mode `M`. Uses the threads of the rayon pool it is called in;
 /// neither their number nor the vector width changes a bit. The bits are those of a [`super::CpuEngine`] of the mode.
@@ -44,13 +45,23 @@ impl<M: Mode> ForceEngine<Accelerations> for CpuAccelerations<M> {
         Ok(())
     }
 
-    fn evaluate(&mut self, _: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Accelerations) -> Result<()> {
+        self.evaluate_part(now, targets, 0..targets.len(), out)
+    }
+
+    fn evaluate_part(
+        &mut self,
+        _: Time,
+        targets: Targets<'_>,
+        part: Range<usize>,
+        out: &mut Accelerations,
+    ) -> Result<()> {
         targets.check_all(self.sources.len())?;
         for (i, &pos) in targets.pos.iter().enumerate() {
             self.sources.put(i, pos, Vec3::zeros());
         }
-        out.acc.resize(targets.len(), Vec3::zeros());
-        let targets = Targets { vel: &[], ..targets };
+        out.acc.resize(part.len(), Vec3::zeros());
+        let targets = Targets { index: &targets.index[part.clone()], pos: &targets.pos[part], vel: &[] };
         let sum = Summation { sources: &self.sources, targets, eps2: self.eps2, limits: &[], width: self.width };
         sum.run(&mut self.partials, |k, sums| out.acc[k] = acceleration_from_sums(sums));
         Ok(())

@@ -27,6 +27,7 @@ use irregular::Irregular;
 use rayon::prelude::*;
 use records::Records;
 use sources::{Predict, SlotChunk, Sources};
+use std::ops::Range;
 use sum::{Partials, Summation};
 
 /// Number of groups of sources that one thread predicts at a time.
@@ -128,11 +129,15 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
+        self.evaluate_part(now, targets, 0..targets.len(), out)
+    }
+
+    fn evaluate_part(&mut self, now: Time, targets: Targets<'_>, part: Range<usize>, out: &mut Forces) -> Result<()> {
         self.predict_sources(now);
         for (k, &i) in targets.index.iter().enumerate() {
             self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
         }
-        self.sum(targets, out);
+        self.sum(targets.part(part), out);
         Ok(())
     }
 

@@ -79,6 +79,7 @@ use launched_steps::Launcher;
 use neighbour_forces::HostNeighbours;
 use neighbour_steps::NeighbourSteps;
 use staging::Staging;
+use std::ops::Range;
 
 /// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
@@ -276,18 +277,24 @@ impl CudaEngine {
         self.device.wait()
     }
 
-    /// Sums the forces of all sources on targets, each without the source of its index, which stands at the target's
-    /// position if `placed`.
-    fn sum(&mut self, now: Time, targets: Targets<'_>, placed: bool, out: &mut Forces) -> Result<()> {
-        out.resize(targets.len());
-        if targets.is_empty() {
+    /// Sums the forces of all sources on the targets `part`, each without the source of its index, where those of all
+    /// targets stand at these if `placed`.
+    fn sum(
+        &mut self,
+        now: Time,
+        (targets, part): (Targets<'_>, Range<usize>),
+        placed: bool,
+        out: &mut Forces,
+    ) -> Result<()> {
+        out.resize(part.len());
+        if part.is_empty() {
             return Ok(());
         }
         let scalars = self.send(now, targets, placed)?;
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
         let held = held(&mut self.held)?;
         let all_bags = bags(held.sources);
-        let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, targets.len()));
+        let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, part.len()));
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
         let most = shape.batch(self.precision, all_bags);
         let call = Call::new(&held.arrays, &scalars);
@@ -296,8 +303,8 @@ impl CudaEngine {
             kernels.predict(device, &call)?;
         }
         device.mark(watch, 2)?;
-        for first in (0..targets.len()).step_by(most) {
-            let call = call.batch((first, most.min(targets.len() - first)), (span_bags, spans));
+        for first in part.clone().step_by(most) {
+            let call = call.batch((first, most.min(part.end - first)), (span_bags, spans));
             kernels.force(device, &call, shape)?;
             device.mark(watch, 3)?;
             if tiles {
@@ -306,7 +313,7 @@ impl CudaEngine {
         }
         device.mark(watch, 4)?;
         device.wait()?;
-        held.staging.read_forces(out);
+        held.staging.read_forces(part.start, out);
         Ok(())
     }
 }
@@ -357,7 +364,11 @@ impl ForceEngine for CudaEngine {
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         let sources = self.held.as_ref().map_or(0, |held| held.sources);
         assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
-        self.sum(now, targets, true, out)
+        self.sum(now, (targets, 0..targets.len()), true, out)
+    }
+
+    fn evaluate_part(&mut self, now: Time, targets: Targets<'_>, part: Range<usize>, out: &mut Forces) -> Result<()> {
+        self.sum(now, (targets, part), true, out)
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
@@ -425,7 +436,7 @@ impl FieldEngine for CudaEngine {
         let n = points.len();
         if n <= slots {
             let targets = Targets { index: points.exclude, pos: points.pos, vel: points.vel };
-            return self.sum(now, targets, false, out);
+            return self.sum(now, (targets, 0..n), false, out);
         }
         let mut some = Forces::default();
         out.resize(n);
@@ -434,7 +445,7 @@ impl FieldEngine for CudaEngine {
             let tile = first..n.min(first + slots);
             let Points { exclude, pos, vel } = points;
             let targets = Targets { index: &exclude[tile.clone()], pos: &pos[tile.clone()], vel: &vel[tile.clone()] };
-            self.sum(now, targets, false, &mut some)?;
+            self.sum(now, (targets, 0..targets.len()), false, &mut some)?;
             out.acc[tile.clone()].copy_from_slice(&some.acc);
             out.jerk[tile.clone()].copy_from_slice(&some.jerk);
             out.pot[tile].copy_from_slice(&some.pot);

@@ -139,10 +139,11 @@ impl Staging {
         self.down.address()
     }
 
-    /// Copies the forces to `out`, which has their number of entries, after the device is done.
-    pub fn read_forces(&self, out: &mut Forces) {
+    /// Copies the forces on targets from number `first` on to `out`, which has their number of entries, after the device is
+    /// done.
+    pub fn read_forces(&self, first: usize, out: &mut Forces) {
         let n = out.pot.len();
-        let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[..FORCE * n]);
+        let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[FORCE * first..FORCE * (first + n)]);
         let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {
             (*acc, *jerk, *pot) = (Vec3::new(f[0], f[1], f[2]), Vec3::new(f[3], f[4], f[5]), f[6]);
         };

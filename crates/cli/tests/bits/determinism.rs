@@ -68,6 +68,25 @@ fn every_way(precision: Precision) {
     }
 }
 
+/// Engines that share the targets, another number of them in each session.
+#[test]
+fn any_number_of_engines_ends_in_one_state() {
+    let engines = engines();
+    for precision in Precision::ALL {
+        for scheme in schemes(precision) {
+            for (k, system) in scheme.systems().iter().take(2).enumerate() {
+                let job = Job { precision, scheme, system: *system };
+                let several = |session: usize| -> Vec<_> {
+                    (0..2 + (k + session) % 3).map(|i| engines[(i + session) % engines.len()]).collect()
+                };
+                let what = format!("begun by {} engines", several(0).len());
+                let (course, ..) = row(k, 1 + k);
+                assert_ends_in(job.expected(), &job, &course, &what, &|session| (1, job.on_several(&several(session))));
+            }
+        }
+    }
+}
+
 #[test]
 fn f32_direct_ends_in_one_state() {
     every_way(Precision::F32Direct);

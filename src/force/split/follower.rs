@@ -1,0 +1,67 @@
+//! Engine that follows another by messages.
+
+use super::message::{self, Message, State};
+use super::part_of_peer;
+use crate::error::{Error, Result};
+use crate::force::{Evaluation, ForceEngine};
+use crate::particles::Particles;
+use crate::time::Time;
+
+/// Engine with the particles that it holds, which does what messages say.
+pub struct Follower<E: Evaluation> {
+    engine: Box<dyn ForceEngine<E>>,
+    particles: Particles,
+    /// Its number among the peers, and their number.
+    place: (usize, usize),
+    some: E,
+}
+
+impl<E: Evaluation> Follower<E> {
+    /// Wraps peer `number`, from 0 on, of `peers`.
+    #[must_use]
+    pub fn new(engine: Box<dyn ForceEngine<E>>, number: usize, peers: usize) -> Self {
+        Self { engine, particles: Particles::default(), place: (number, peers), some: E::default() }
+    }
+
+    /// Does what messages say, in their order. Returns what the last one asked for: empty columns if that is nothing.
+    ///
+    /// # Errors
+    /// If the engine fails, or a message is not whole.
+    pub fn obey(&mut self, mut words: &[u64]) -> Result<&mut E> {
+        self.some.columns(0);
+        while !words.is_empty() {
+            let problem = "a message to an engine that shares the targets is not whole";
+            let broken = || Error::Integration { problem: problem.into(), help: None };
+            match message::next(&mut words).ok_or_else(broken)? {
+                Message::Load(state) => {
+                    let n = state.mass.len();
+                    self.particles =
+                        Particles::new(state.mass.to_vec(), state.columns[0].to_vec(), state.columns[1].to_vec());
+                    self.store(0..n, &state);
+                    self.engine.load(&self.particles)?;
+                }
+                Message::Update(index, state) => {
+                    self.store(index.iter().map(|&i| i as usize), &state);
+                    self.engine.update(&self.particles, index)?;
+                }
+                Message::Evaluate(now, targets) => {
+                    let (number, peers) = self.place;
+                    let part = part_of_peer(targets.len(), peers, number);
+                    if !part.is_empty() {
+                        self.engine.evaluate_part(now, targets, part, &mut self.some)?;
+                    }
+                }
+            }
+        }
+        Ok(&mut self.some)
+    }
+
+    /// Stores the state of the particles `index`.
+    fn store(&mut self, index: impl Iterator<Item = usize>, state: &State<'_>) {
+        let (p, [pos, vel, acc, jerk]) = (&mut self.particles, state.columns);
+        for (k, i) in index.enumerate() {
+            (p.pos[i], p.vel[i], p.acc[i], p.jerk[i], p.time[i]) =
+                (pos[k], vel[k], acc[k], jerk[k], Time(state.time[k]));
+        }
+    }
+}
