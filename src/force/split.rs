@@ -84,7 +84,7 @@ fn parts(n: usize, parts: usize) -> Vec<Range<usize>> {
 }
 
 /// Copies what was evaluated on a part of `n` targets to its place.
-fn put<E: Evaluation>(out: &mut E, n: usize, part: &Range<usize>, some: &E) {
+pub(super) fn put_part<E: Evaluation>(out: &mut E, n: usize, part: &Range<usize>, some: &E) {
     for ((width, to), (_, from)) in out.columns(n).into_iter().zip(some.as_columns()) {
         to[width * part.start..width * part.end].copy_from_slice(&from[..width * part.len()]);
     }
@@ -112,9 +112,9 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         self.peers.begin(now, targets, &parts)?;
         let done = self.own.evaluate_part(now, targets, own.clone(), &mut self.some);
         // Nothing may be left under way.
-        self.peers.finish(&parts, &mut |part, some| put(out, n, &part, some))?;
+        self.peers.finish(&parts, &mut |part, some| put_part(out, n, &part, some))?;
         done?;
-        put(out, n, &own, &self.some);
+        put_part(out, n, &own, &self.some);
         Ok(())
     }
 

@@ -19,6 +19,7 @@ use tisane_io::atomic::check_output_path;
 use tisane_lab::bench::force::ForceRow;
 use tisane_lab::bench::run::{RunRow, Workload};
 use tisane_lab::bench::{Options, Report, force, run};
+use tisane_run::config::DeviceSet;
 
 /// Benchmark.
 #[derive(Debug, Subcommand)]
@@ -88,6 +89,9 @@ pub struct How {
     /// GPU that the engine cuda computes on.
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = a_device())]
     device: u32,
+    /// GPUs that the engine cuda computes on together, as 0,1 or all: for the workload.
+    #[arg(long, value_name = "K,L,…", value_parser = DeviceSet::parse, conflicts_with = "device")]
+    devices: Option<DeviceSet>,
     /// Precision mode [default: f64].
     #[arg(long, value_parser = a_precision())]
     precision: Option<Precision>,
@@ -102,10 +106,10 @@ pub struct How {
 impl How {
     /// Returns the options of the benchmarks.
     fn options(&self) -> Result<Options> {
-        let Self { threads, engine, device, precision, repeat, json: _ } = *self;
+        let Self { threads, engine, device, devices, precision, repeat, json: _ } = *self;
         let width = Width::choose_for(precision.unwrap_or_default());
         let width = width.map_err(|problem| Error::input(Width::VARIABLE, problem))?;
-        Ok(Options { width, threads, engine, device, precision, repeat })
+        Ok(Options { width, threads, engine, device, devices, precision, repeat })
     }
 }
 

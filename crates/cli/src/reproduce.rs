@@ -128,7 +128,7 @@ fn print_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
 
 /// Does the run again up to the file's state, and compares.
 fn run_again(args: ReproduceArgs, recipe: Reproduction, made: &Provenance, verbosity: Verbosity) -> Result<u8> {
-    let session = Session { engine: args.engine.or(recipe.engine), device: args.device, profile: false };
+    let session = Session { engine: args.engine.or(recipe.engine), device: args.device, ..Session::default() };
     assemble::check_gpu(&recipe.loaded.config, session)?;
     let threads = args.threads.unwrap_or(recipe.loaded.config.force.threads) as usize;
     on_threads(threads, move || {

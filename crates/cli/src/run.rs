@@ -19,7 +19,7 @@ use tisane_io::lock::Lock;
 use tisane_io::machine;
 use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
-use tisane_run::config::{Config, Engine, MAX_THREADS, Problem, Real, WallTime};
+use tisane_run::config::{Config, DeviceSet, Engine, MAX_THREADS, Problem, Real, WallTime};
 use tisane_run::ensemble::is_ensemble;
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_view::{Port, View};
@@ -75,6 +75,9 @@ pub(super) struct SessionArgs {
     /// GPU that the engine cuda computes on [default: force.device]. `tisane verify` lists them.
     #[arg(long, value_name = "K", value_parser = a_device())]
     device: Option<u32>,
+    /// GPUs that the engine cuda computes on together, as 0,1 or all [default: force.devices].
+    #[arg(long, value_name = "K,L,…", value_parser = DeviceSet::parse, conflicts_with = "device")]
+    devices: Option<DeviceSet>,
     /// Time the phases of the block steps; the result is in summary.json.
     #[arg(long)]
     profile: bool,
@@ -91,7 +94,7 @@ impl SessionArgs {
 
     /// Returns the options that the engine is built for.
     pub(super) fn engine(&self, engine: Option<Engine>) -> Session {
-        Session { engine, device: self.device, profile: self.profile }
+        Session { engine, device: self.device, devices: self.devices, profile: self.profile }
     }
 
     /// Returns the port of the view of this session, if it is asked for.

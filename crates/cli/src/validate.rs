@@ -65,7 +65,7 @@ pub fn validate(args: &ValidateArgs, verbosity: Verbosity) -> Result<u8> {
     {
         return Err(Error::input(folder, "expected a folder for the results, found a file"));
     }
-    let session = Session { engine: None, device: args.device, profile: false };
+    let session = Session { device: args.device, ..Session::default() };
     let around = Surroundings { session, data: args.data.clone(), program: super::program()?, stop: &STOP };
     listen();
     let report = on_threads(args.threads.unwrap_or(0) as usize, || all(&entries, &around, verbosity, args.json))?;

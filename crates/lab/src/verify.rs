@@ -206,7 +206,7 @@ fn on_gpus(p: &Particles, precision: Precision, gpus: &mut [FoundGpu]) -> Result
     let mut rows = Vec::new();
     for (device, found) in gpus.iter_mut().enumerate() {
         let Ok(gpu) = found else { continue };
-        let on = OnGpu { device: device as u32, room_for: p.len(), phases: false, stepping: false };
+        let on = OnGpu { device: device as u32, room_for: p.len(), ..OnGpu::default() };
         let both = assemble::cuda(precision, EPSILON, CLOCK, on)
             .and_then(|(engine, _)| Ok((engine, assemble::cuda_accelerations(precision, EPSILON, on)?.0)));
         match both {

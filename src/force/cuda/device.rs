@@ -6,6 +6,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Advice to a user without a usable GPU.
 const ADVICE: &str =
@@ -16,6 +17,10 @@ const MIN_CUDA: i32 = 13_000;
 
 /// Number of looks at a word, some microseconds, before the driver is asked whether the device still works.
 const SPINS: usize = 1 << 12;
+
+/// Time after which a device that neither answers nor fails counts as lost: longer than any step of particles that its memory
+/// can hold.
+const LOST_AFTER: Duration = Duration::from_secs(1800);
 
 /// Properties of a GPU of this machine, as reported by its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -320,21 +325,93 @@ impl Device {
             .map_or(Ok(()), |watch| watch.events[mark].record(&self.stream).map_err(driver_error("recording an event")))
     }
 
-    /// Waits until a kernel on the stream writes `value` to a word of `pinned`, and with it what it wrote before. This is
-    /// quicker than to wait for the stream, and other work on it goes on.
+    /// Creates a signal by which other devices learn how far the stream of this one is.
     ///
     /// # Errors
-    /// If work on the stream failed, or ended without writing the value.
-    pub fn wait_for(&self, pinned: &Pinned, word: usize, value: u64) -> Result<()> {
+    /// If the driver refuses.
+    pub fn signal(&self) -> Result<Signal> {
+        let event = self.context.new_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING));
+        Ok(Signal(event.map_err(driver_error("making an event"))?))
+    }
+
+    /// Gives the signal when the stream gets here.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn give(&self, signal: &Signal) -> Result<()> {
+        signal.0.record(&self.stream).map_err(driver_error("recording an event"))
+    }
+
+    /// Lets the stream wait for the signal that another device was last told to give.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn wait_for_signal(&self, signal: &Signal) -> Result<()> {
+        self.stream.wait(&signal.0).map_err(driver_error("waiting for another device"))
+    }
+
+    /// Lets this device write to the memory of another without a detour by the host, if the machine can.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn reach(&self, other: &Self) -> Result<()> {
+        let failed = driver_error("connecting devices");
+        let mut can = 0;
+        // SAFETY: writes one number; both devices exist, as their contexts do.
+        unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, self.context.cu_device(), other.context.cu_device()) }
+            .result()
+            .map_err(&failed)?;
+        if can == 0 {
+            return Ok(());
+        }
+        self.bind()?;
+        // SAFETY: two contexts that live as long as their devices.
+        match unsafe { sys::cuCtxEnablePeerAccess(other.context.cu_ctx(), 0) } {
+            sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
+            result => result.result().map_err(failed),
+        }
+    }
+
+    /// Starts the copy of some bytes of device memory to the same place in memory of another device.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn copy_to_peer(&self, from: &Memory, bytes: std::ops::Range<usize>, to: &Memory) -> Result<()> {
+        assert!(bytes.end <= from.bytes && bytes.end <= to.bytes, "a copy beyond the end of device memory");
+        let [from_address, to_address] = [from, to].map(|memory| memory.address + bytes.start as u64);
+        let (from, to) = (from.context.cu_ctx(), to.context.cu_ctx());
+        // SAFETY: lengths checked; both live as long as the engines, which wait for their devices before they drop them.
+        unsafe { result::memcpy_peer_async(to, to_address, from, from_address, bytes.len(), self.stream()) }
+            .map_err(driver_error("copying to another device"))
+    }
+
+    /// Waits until a kernel on the stream writes `value` to a word of `pinned`, and with it what it wrote before. This is
+    /// quicker than to wait for the stream, and other work on it goes on. The kernel may wait for the devices `with`.
+    ///
+    /// # Errors
+    /// If work on a stream failed, or ended without writing the value, or a device does not answer.
+    pub fn wait_for(&self, pinned: &Pinned, word: usize, value: u64, with: &[&Self]) -> Result<()> {
         assert!(word < pinned.words, "a word beyond the end of pinned memory");
         // SAFETY: an initialised, aligned word, which is only read here, and by the device only written as a whole.
         let word = unsafe { AtomicU64::from_ptr(pinned.address.add(word)) };
+        let began = Instant::now();
         loop {
             for _ in 0..SPINS {
                 if word.load(Ordering::Acquire) == value {
                     return Ok(());
                 }
                 std::hint::spin_loop();
+            }
+            for other in with {
+                // SAFETY: the stream of a device, which lives as long.
+                match unsafe { sys::cuStreamQuery(other.stream()) } {
+                    sys::CUresult::CUDA_ERROR_NOT_READY => (),
+                    result => result.result().map_err(driver_error("computing with others"))?,
+                }
+            }
+            if began.elapsed() > LOST_AFTER {
+                let problem = format!("the GPU did not answer for {} s", LOST_AFTER.as_secs());
+                return Err(Error::Integration { problem, help: None });
             }
             // SAFETY: the stream of this device, which lives as long.
             match unsafe { sys::cuStreamQuery(self.stream()) } {
@@ -358,6 +435,9 @@ impl Device {
         self.stream.synchronize().map_err(driver_error("computing"))
     }
 }
+
+/// Place in the work of a stream that other devices can wait for.
+pub struct Signal(CudaEvent);
 
 /// Stopwatch for `PHASES` phases of work on a stream, separated by marks.
 pub struct Stopwatch<const PHASES: usize> {

@@ -137,6 +137,25 @@ impl<'a> Call<'a> {
         (self.span_bags, self.spans) = (span_bags as u32, spans as u32);
         self
     }
+
+    /// Returns the number of targets of the batch.
+    #[must_use]
+    pub const fn targets_of_batch(&self) -> usize {
+        self.batch as usize
+    }
+
+    /// Returns the number of spans.
+    #[must_use]
+    pub const fn spans(&self) -> usize {
+        self.spans as usize
+    }
+
+    /// Returns the call whose forces go to other memory.
+    #[must_use]
+    pub fn with_out(mut self, out: &Memory) -> Self {
+        self.out = out.address();
+        self
+    }
 }
 
 /// Kernels of a precision mode, loaded on a device.

@@ -2,6 +2,7 @@
 
 use super::PARTIAL_BYTES;
 use super::staging::FORCE;
+use super::tuning_table::TuningTable;
 use crate::force::canonical::{BAG, bags};
 use crate::force::mode::Arithmetic;
 use crate::force::precision::Precision;
@@ -189,6 +190,20 @@ impl LaunchShape {
             Self::Tiles { span_bags, .. } => (span_bags, bags.div_ceil(span_bags)),
         }
     }
+}
+
+/// Returns the shape for a block of `targets` among `sources` that are predicted already: the `fixed` one, that of
+/// [`LaunchShape::of_predicted`], or that of the table.
+#[must_use]
+pub fn choose(
+    fixed: Option<LaunchShape>,
+    precision: Precision,
+    (sources, targets): (usize, usize),
+    multiprocessors: usize,
+    table: &TuningTable,
+) -> LaunchShape {
+    let shape = fixed.or_else(|| LaunchShape::of_predicted(precision, sources, targets, multiprocessors));
+    shape.unwrap_or_else(|| table.choose(sources, targets))
 }
 
 #[cfg(test)]

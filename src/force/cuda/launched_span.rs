@@ -33,14 +33,14 @@ impl<'a> LaunchedSpan<'a> {
         Self { rules, span, pause, at_least, began, looked: began, number: 0, in_progress: None, taken }
     }
 
-    /// Waits for the report after the step in progress, and counts this step if it was taken. Returns the report if
-    /// another step has to be launched, which is then in progress; [`None`] at the end.
+    /// Waits for the report after the step in progress, in which the devices `with` share, and counts this step if it was
+    /// taken. Returns the report if another step has to be launched, which is then in progress; [`None`] at the end.
     ///
     /// # Errors
-    /// If the device fails.
-    pub fn next(&mut self, device: &Device, memory: &StepMemory) -> Result<Option<Report>> {
+    /// If a device fails.
+    pub fn next(&mut self, device: &Device, memory: &StepMemory, with: &[&Device]) -> Result<Option<Report>> {
         let Self { rules, span, taken, .. } = self;
-        let report = memory.wait_for(device, self.number)?;
+        let report = memory.wait_for(device, self.number, with)?;
         if let Some(step) = self.in_progress {
             if report.refused {
                 taken.refused = 1;

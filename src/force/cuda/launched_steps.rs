@@ -8,13 +8,14 @@ use super::launch_shape::{LaunchShape, in_order};
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
 use super::module::{Kernel, Module};
-use super::step_memory::{CHUNK, StepMemory};
+use super::step_memory::{CHUNK, Report, StepMemory};
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
 use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 use crate::particles::Particles;
 use crate::time::Clock;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,81 +92,195 @@ impl LaunchedSteps {
         span: Span,
         (pause, through): (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
-        let Launcher { device, arrays, .. } = launcher;
+        if !self.send(launcher.device, p, (rules, span), through)? {
+            return Ok(None);
+        }
+        let taken = self.take_up_to(launcher, (clock, eps2), rules, span, pause)?;
+        self.hand_over(launcher, (p, taken), through)?;
+        Ok(Some(taken))
+    }
+
+    /// Sends the state of the particles, `through` pinned memory, unless the device has it. Returns false if they are not on
+    /// schedule, or there is too little memory for their history.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn send(
+        &mut self,
+        device: &Device,
+        p: &Particles,
+        (rules, span): (&StepRules, Span),
+        through: &mut Pinned,
+    ) -> Result<bool> {
         let StepMemory { state, sources, slots, .. } = &mut self.memory;
         if !state.prepare(device, rules.scheme, (*sources, *slots))? {
-            return Ok(None);
+            return Ok(false);
         }
         if !state.current {
             if !is_on_schedule(p, span.from) {
-                return Ok(None);
+                return Ok(false);
             }
             state.send(device, p, through)?;
         }
-        let taken = self.take_up_to(launcher, (clock, eps2), rules, span, pause)?;
+        Ok(true)
+    }
+
+    /// Stores the state after steps in `p`, `through` pinned memory.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn hand_over(
+        &mut self,
+        launcher: Launcher<'_>,
+        (p, taken): (&mut Particles, Taken),
+        through: &mut Pinned,
+    ) -> Result<()> {
         if taken.block_steps > 0 {
-            self.memory.state.read(device, arrays, (p, taken.now), through)?;
+            self.memory.state.read(launcher.device, launcher.arrays, (p, taken.now), through)
         } else {
-            device.wait()?;
+            launcher.device.wait()
         }
-        Ok(Some(taken))
     }
 
     /// Takes steps with the particles on the device.
     fn take_up_to(
         &mut self,
         launcher: Launcher<'_>,
-        (clock, eps2): (Clock, f64),
+        physics: (Clock, f64),
         rules: &StepRules,
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Taken> {
-        let device = launcher.device;
         let mut steps = LaunchedSpan::new(rules, span, (pause, Duration::ZERO));
-        self.memory.clear(device)?;
-        let call = self.memory.call(launcher.arrays, (clock, eps2), rules);
-        let chunks = (call.chunks, 1);
-        self.count.launch(device, chunks, (CHUNK as u32, 1), 0, &call.at(span.from, 0))?;
+        let call = self.begin(launcher, physics, rules, span)?;
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
-            self.advance.launch(device, chunks, (CHUNK as u32, 1), 0, &call)?;
-            let Some(report) = steps.next(device, &self.memory)? else { return Ok(steps.taken()) };
+            self.advance(launcher, &call)?;
+            let Some(report) = self.next(launcher, &mut steps, &[])? else { return Ok(steps.taken()) };
             let targets = report.targets as usize;
-            // Of other schemes the targets do not stand where kernels that predict sources by themselves would put them.
-            let placed = if rules.scheme.plain_nu().is_some() { 0 } else { targets };
-            let call = call.at(report.moment, placed);
+            let call = at(call, rules, &report);
             for _ in 1..rules.scheme.iterations() {
                 self.evaluate_and_correct(launcher, &LaunchedCall { last: 0, ..call }, targets)?;
-                let blocks = targets.div_ceil(CORRECT_THREADS) as u32;
-                self.put.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
+                self.put(launcher, &call, targets)?;
             }
             self.evaluate_and_correct(launcher, &call, targets)?;
         }
     }
 
+    /// Waits for the next report; see [`LaunchedSpan::next`].
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub fn next(
+        &self,
+        launcher: Launcher<'_>,
+        steps: &mut LaunchedSpan<'_>,
+        with: &[&Device],
+    ) -> Result<Option<Report>> {
+        steps.next(launcher.device, &self.memory, with)
+    }
+
+    /// Prepares the device for a span of steps. Returns the call of its kernels.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn begin<'a>(
+        &mut self,
+        Launcher { device, arrays, .. }: Launcher<'a>,
+        physics: (Clock, f64),
+        rules: &StepRules,
+        span: Span,
+    ) -> Result<LaunchedCall<'a>> {
+        self.memory.clear(device)?;
+        let call = self.memory.call(arrays, physics, rules);
+        self.count.launch(device, (call.chunks, 1), (CHUNK as u32, 1), 0, &call.at(span.from, 0))?;
+        Ok(call)
+    }
+
+    /// Launches the kernel that stores the last step and lists the next targets.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn advance(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
+        self.advance.launch(launcher.device, (call.chunks, 1), (CHUNK as u32, 1), 0, call)
+    }
+
+    /// Launches the kernel that puts the targets, and the sources that they are, to their corrected positions.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn put(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
+        let blocks = targets.div_ceil(CORRECT_THREADS) as u32;
+        self.put.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, call)
+    }
+
     /// Launches the forces on the targets of a step, and their correction.
     fn evaluate_and_correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
         let Launcher { device, kernels, .. } = launcher;
-        let all_bags = bags(self.memory.sources);
         let shape = (launcher.shape)(targets);
-        let (span_bags, spans) = shape.spans(self.precision, all_bags);
-        let parts = match shape {
-            LaunchShape::Whole { .. } => 0,
-            LaunchShape::Tiles { .. } if in_order(self.precision) => 1,
-            LaunchShape::Tiles { .. } => parts_for(targets, spans, device.multiprocessors()),
-        };
-        let of_block = CORRECT_THREADS / 8 / parts.max(1);
-        let most = shape.batch(self.precision, all_bags);
-        for first in (0..targets).step_by(most) {
-            let batch = most.min(targets - first);
-            let force = call.force.batch((first, batch), (span_bags, spans));
-            kernels.force(device, &force, shape)?;
-            let call = LaunchedCall { force, parts: parts as u32, ..*call };
-            let blocks = batch.div_ceil(of_block) as u32;
-            self.correct.launch(device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, &call)?;
+        for batch in self.batches(call, shape, 0..targets) {
+            let parts = match shape {
+                LaunchShape::Whole { .. } => 0,
+                LaunchShape::Tiles { .. } if in_order(self.precision) => 1,
+                LaunchShape::Tiles { .. } => parts_for(targets, batch.force.spans(), device.multiprocessors()),
+            };
+            kernels.force(device, &batch.force, shape)?;
+            self.correct(launcher, &LaunchedCall { parts: parts as u32, ..batch })?;
         }
         Ok(())
     }
+
+    /// Launches the forces on the targets `part`, which are complete in the memory of the forces afterwards.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn evaluate(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, part: Range<usize>) -> Result<()> {
+        let Launcher { device, kernels, .. } = launcher;
+        let shape = (launcher.shape)(part.len());
+        for batch in self.batches(call, shape, part) {
+            kernels.force(device, &batch.force, shape)?;
+            if matches!(shape, LaunchShape::Tiles { .. }) {
+                kernels.reduce(device, &batch.force)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Launches the correction of all targets by complete forces.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn correct_all(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
+        self.correct(launcher, &LaunchedCall { force: call.force.batch((0, targets), (0, 0)), parts: 0, ..*call })
+    }
+
+    /// Launches the correction of the targets of a batch.
+    fn correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
+        let of_block = CORRECT_THREADS / 8 / (call.parts as usize).max(1);
+        let blocks = call.force.targets_of_batch().div_ceil(of_block) as u32;
+        self.correct.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, call)
+    }
+
+    /// Returns the calls for the targets `part`, as many at a time as there is memory for partial sums.
+    fn batches<'a>(
+        &self,
+        call: &LaunchedCall<'a>,
+        shape: LaunchShape,
+        part: Range<usize>,
+    ) -> impl Iterator<Item = LaunchedCall<'a>> {
+        let (call, all_bags, end) = (*call, bags(self.memory.sources), part.end);
+        let (spans, most) = (shape.spans(self.precision, all_bags), shape.batch(self.precision, all_bags));
+        part.step_by(most)
+            .map(move |first| LaunchedCall { force: call.force.batch((first, most.min(end - first)), spans), ..call })
+    }
+}
+
+/// Returns the call for the step of a report.
+#[must_use]
+pub fn at<'a>(call: LaunchedCall<'a>, rules: &StepRules, report: &Report) -> LaunchedCall<'a> {
+    // Of other schemes the targets do not stand where kernels that predict sources by themselves would put them.
+    let placed = if rules.scheme.plain_nu().is_some() { 0 } else { report.targets as usize };
+    call.at(report.moment, placed)
 }
 
 #[cfg(test)]

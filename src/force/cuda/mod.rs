@@ -14,6 +14,7 @@ mod candidates;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device;
 mod device_steps;
+mod group;
 mod launch;
 mod launch_shape;
 mod launched_call;
@@ -51,6 +52,7 @@ pub use ahead::OpenAhead;
 pub use candidates::candidates;
 pub use device::{DeviceInfo, find, list};
 pub use device_steps::StepKernels;
+pub use group::CudaGroup;
 pub use launch_shape::{Compiled, LaunchShape, compiled};
 pub use memory_plan::MemoryPlan;
 pub use step_shape::StepShape;
@@ -286,10 +288,16 @@ impl CudaEngine {
         placed: bool,
         out: &mut Forces,
     ) -> Result<()> {
-        out.resize(part.len());
         if part.is_empty() {
+            out.resize(0);
             return Ok(());
         }
+        self.begin_sum(now, (targets, part.clone()), placed)?;
+        self.end_sum(part, out)
+    }
+
+    /// Starts the work of [`sum`](Self::sum), on at least one target.
+    fn begin_sum(&mut self, now: Time, (targets, part): (Targets<'_>, Range<usize>), placed: bool) -> Result<()> {
         let scalars = self.send(now, targets, placed)?;
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
         let held = held(&mut self.held)?;
@@ -311,9 +319,14 @@ impl CudaEngine {
                 kernels.reduce(device, &call)?;
             }
         }
-        device.mark(watch, 4)?;
-        device.wait()?;
-        held.staging.read_forces(part.start, out);
+        device.mark(watch, 4)
+    }
+
+    /// Waits for what [`begin_sum`](Self::begin_sum) started, and reads the forces on the targets `part`.
+    fn end_sum(&mut self, part: Range<usize>, out: &mut Forces) -> Result<()> {
+        self.device.wait()?;
+        out.resize(part.len());
+        held(&mut self.held)?.staging.read_forces(part.start, out);
         Ok(())
     }
 }
@@ -410,10 +423,8 @@ impl ForceEngine for CudaEngine {
             return Ok(None);
         };
         let (n, multiprocessors) = (*sources, self.device.multiprocessors());
-        let shape = |targets| {
-            let shape = self.shape.or_else(|| LaunchShape::of_predicted(self.precision, n, targets, multiprocessors));
-            shape.unwrap_or_else(|| self.shapes.choose(n, targets))
-        };
+        let (fixed, precision, shapes) = (self.shape, self.precision, &self.shapes);
+        let shape = |targets| launch_shape::choose(fixed, precision, (n, targets), multiprocessors, shapes);
         let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
         let system = (p, self.clock, self.eps2);
         steps.take(launcher, system, rules, span, (pause, staging.free_words()))

@@ -223,7 +223,7 @@ impl NeighbourSteps {
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
             self.kernels.schedule(device, chunks, false, &call)?;
-            let Some(report) = steps.next(device, &self.memory)? else { return Ok(steps.taken()) };
+            let Some(report) = steps.next(device, &self.memory, &[])? else { return Ok(steps.taken()) };
             let (targets, regular) = (report.targets as usize, report.regular as usize);
             self.kernels.irregular(device, (0, targets), false, &call)?;
             if regular > 0 {

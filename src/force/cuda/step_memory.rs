@@ -87,12 +87,12 @@ impl StepMemory {
         device.clear(&self.schedule)
     }
 
-    /// Waits for the report after step `number` of a call.
+    /// Waits for the report after step `number` of a call, in which the devices `with` share.
     ///
     /// # Errors
-    /// If the device fails.
-    pub fn wait_for(&self, device: &Device, number: u64) -> Result<Report> {
-        device.wait_for(&self.report, 0, number)?;
+    /// If a device fails.
+    pub fn wait_for(&self, device: &Device, number: u64, with: &[&Device]) -> Result<Report> {
+        device.wait_for(&self.report, 0, number, with)?;
         let words = self.report.words();
         Ok(Report {
             moment: Time(words[1]),

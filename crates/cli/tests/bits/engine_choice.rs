@@ -104,7 +104,7 @@ fn particles_that_no_gpu_holds_are_refused_with_the_numbers() {
     if !has_gpu() {
         return println!("skipped: no GPU");
     }
-    let on = OnGpu { device: 0, room_for: 1 << 31, phases: false, stepping: false };
+    let on = OnGpu { room_for: 1 << 31, ..OnGpu::default() };
     let clock = Clock { start: 0.0, dt_max: 0.125 };
     let error = cuda(Precision::F64, 0.0, clock, on).err().expect("no machine has so much memory");
     assert_eq!(error.exit_code(), 2);

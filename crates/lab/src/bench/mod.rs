@@ -23,6 +23,7 @@ use tisane::spin_pool::{self, on_threads};
 use tisane::time::{Clock, Time};
 use tisane_io::{machine, provenance};
 use tisane_run::assemble::{self, OnGpu};
+use tisane_run::config::DeviceSet;
 
 /// Softening length of all benchmarks.
 const EPSILON: f64 = 1.0 / 256.0;
@@ -39,6 +40,8 @@ pub struct Options {
     pub engine: EngineKind,
     /// Number of the GPU that the engine for CUDA computes on.
     pub device: u32,
+    /// Numbers of several GPUs that compute together, instead of it.
+    pub devices: Option<DeviceSet>,
     /// Precision mode, where the user names one.
     pub precision: Option<Precision>,
     /// Number of repetitions, of which the fastest counts.
@@ -61,7 +64,7 @@ impl Options {
 
     fn engine(&self, precision: Precision, epsilon: f64, phases: bool) -> Result<Box<dyn ForceEngine>> {
         if self.engine == EngineKind::Cuda {
-            let on = OnGpu { device: self.device, room_for: 0, phases, stepping: false };
+            let on = OnGpu { device: self.device, phases, ..OnGpu::default() };
             return Ok(assemble::cuda(precision, epsilon, CLOCK, on)?.0);
         }
         Ok(cpu::engine(precision, epsilon, CLOCK, self.width))
@@ -74,7 +77,10 @@ impl Options {
         }
         let there = assemble::gpus()?;
         let name = there.get(self.device as usize).map_or("", |gpu| &gpu.name);
-        Ok(format!("cuda ({name}, device {})", self.device))
+        Ok(match self.devices {
+            Some(devices) => format!("cuda (devices {devices})"),
+            None => format!("cuda ({name}, device {})", self.device),
+        })
     }
 }
 

@@ -69,7 +69,8 @@ fn add_together(model: &mut Model) -> Result<()> {
         let span = [2, 6];
         let ensembles = Ensembles { n, systems: None, epsilon: super::EPSILON, span, most: u64::MAX, shape: None };
         let (threads, precision) = (fit.threads as usize, Some(fit.mode));
-        let options = super::Options { width, threads, engine: EngineKind::Cuda, device: 0, precision, repeat: 2 };
+        let options =
+            super::Options { width, threads, engine: EngineKind::Cuda, device: 0, devices: None, precision, repeat: 2 };
         let size = |row: SystemsRow| (row.n as u32, row.mean_block, row.seconds / row.block_steps.max(1) as f64);
         let sizes: Vec<_> = measure(&ensembles, &options)?.rows.into_iter().map(size).collect();
         if !sizes.is_empty() {

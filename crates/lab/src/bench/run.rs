@@ -79,7 +79,8 @@ fn workload(n: usize, nu: f64, work: &Workload, options: &Options) -> Result<Run
     let sphere = Sphere { n: u32::try_from(n).unwrap_or(u32::MAX), seed: work.seed, epsilon: EPSILON };
     let span = TimeSpan::default();
     let set = plummer::setup(sphere, &span, (Integrator::Hermite4, nu), (engine, options.precision()))?;
-    let session = Session { device: Some(options.device), profile: work.profile, ..Session::default() };
+    let device = options.devices.is_none().then_some(options.device);
+    let session = Session { device, devices: options.devices, profile: work.profile, ..Session::default() };
     let mut best: Option<Measured> = None;
     for _ in 0..options.repeat.max(1) {
         let measured = trial::run(&set, session, plummer::steps(&span), None)?;

@@ -17,7 +17,7 @@ pub(super) enum Freedom {
 }
 
 /// Sections and keys on which the trajectory does not depend.
-const FREE: [&str; 11] = [
+const FREE: [&str; 12] = [
     "run.name",
     "run.t_end",
     "output",
@@ -27,6 +27,7 @@ const FREE: [&str; 11] = [
     "audit",
     "force.engine",
     "force.device",
+    "force.devices",
     "force.stepping",
     "force.threads",
 ];

@@ -2,9 +2,9 @@
 
 mod auto;
 
-use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, gpu_name, gpus};
+use super::gpu::{Gpu, OnGpu, cuda, cuda_accelerations, cuda_group, gpu_name, gpus};
 use super::width;
-use crate::config::{Config, Engine, Stepping};
+use crate::config::{Config, DeviceSet, Engine, Stepping};
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
 use auto::decide;
@@ -28,6 +28,8 @@ pub struct Session {
     pub engine: Option<Engine>,
     /// Number of the GPU in place of the configured one.
     pub device: Option<u32>,
+    /// Numbers of several GPUs in place of the configured ones.
+    pub devices: Option<DeviceSet>,
     /// Flag to profile the session.
     pub profile: bool,
 }
@@ -45,6 +47,9 @@ pub(super) struct Task<'a> {
 
 /// Quantities for which there are engines of every kind.
 pub(super) trait Build: Evaluation {
+    /// Flag that there is an engine of several GPUs.
+    const SEVERAL_GPUS: bool;
+
     /// Builds the CPU engine.
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
     /// Builds the reference engine.
@@ -64,6 +69,8 @@ pub(super) trait Build: Evaluation {
 }
 
 impl Build for Forces {
+    const SEVERAL_GPUS: bool = true;
+
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
         Ok(cpu::engine(task.precision, task.epsilon, task.clock, width(task.precision)?))
     }
@@ -73,6 +80,9 @@ impl Build for Forces {
     }
 
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
+        if let Some(devices) = gpu.devices.map(|devices| devices.numbers(gpus().map_or(0, |there| there.len()))) {
+            return cuda_group(task.precision, task.epsilon, task.clock, (gpu, &devices));
+        }
         let (engine, name) = cuda(task.precision, task.epsilon, task.clock, gpu)?;
         Ok((engine, name))
     }
@@ -91,6 +101,8 @@ impl Build for Forces {
 }
 
 impl Build for Accelerations {
+    const SEVERAL_GPUS: bool = false;
+
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
         Ok(cpu::accelerations(task.precision, task.epsilon, width(task.precision)?))
     }
@@ -139,6 +151,42 @@ fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
+/// Number of particles from which several GPUs are quicker than one: there one takes steps by kernels of the same kind.
+const LEAST_FOR_SEVERAL: usize = 1 << 15;
+
+/// Returns the device of a session, the devices where it has several, and otherwise the reason if it was asked for several.
+///
+/// # Errors
+/// [`Error::Input`] if one of the devices is not there.
+fn devices<E: Build>(
+    config: &Config,
+    session: Session,
+    task: Task<'_>,
+) -> Result<(u32, Option<DeviceSet>, Option<String>)> {
+    let one = session.device.unwrap_or(config.force.device);
+    let of_config = config.force.devices.filter(|_| session.device.is_none());
+    let Some(set) = session.devices.or(of_config) else { return Ok((one, None, None)) };
+    // Without a GPU the engine says so, if it is one.
+    let Ok(there) = gpus() else { return Ok((one, None, None)) };
+    let numbers = set.numbers(there.len());
+    if let Some(missing) = numbers.iter().find(|&&number| number as usize >= there.len()) {
+        let problem = format!("no device {missing} of devices {set}: this machine has {} GPUs", there.len());
+        return Err(Error::input("CUDA", problem).with_help("`tisane verify` lists them"));
+    }
+    let why = if !E::SEVERAL_GPUS {
+        "the leapfrog takes one".into()
+    } else if config.integrator.scheme().needs_lists() {
+        "the neighbour scheme takes one".into()
+    } else if task.n < LEAST_FOR_SEVERAL {
+        format!("N = {} is less than {LEAST_FOR_SEVERAL}, from which several are quicker", task.n)
+    } else if numbers.len() < 2 {
+        "no other is there".into()
+    } else {
+        return Ok((numbers[0], Some(set), None));
+    };
+    Ok((numbers.first().copied().unwrap_or(one), None, Some(why)))
+}
+
 /// Chooses the engine of a session, reserves its memory, and couples it with the integrator. `of_run` is the
 /// kind of engine that computed the run so far.
 ///
@@ -152,9 +200,10 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     task: Task<'_>,
 ) -> Result<(Engines, SessionInfo)> {
     let asked = session.engine.unwrap_or(config.force.engine).kind();
-    let device = session.device.unwrap_or(config.force.device);
+    let (device, devices, alone) = devices::<I::Evaluation>(config, session, task)?;
     let stepping = config.force.stepping;
-    let gpu = OnGpu { device, room_for: task.n, phases: session.profile, stepping: stepping != Stepping::Host };
+    let gpu =
+        OnGpu { device, devices, room_for: task.n, phases: session.profile, stepping: stepping != Stepping::Host };
     let mut warnings = Vec::new();
     let Choice { kind, mut engine, reason: mut choice } = match asked {
         Some(kind) => take(kind, task, gpu, |name| format!("{name}, as asked for"))?,
@@ -168,6 +217,9 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     let steps_on_device = integrator.step_scheme().is_some() && engine.can_take_steps()?;
     if kind == EngineKind::Cuda {
         choice += if steps_on_device { "; whole block steps on the device" } else { "; block steps by the host" };
+    }
+    if let Some(why) = alone.filter(|_| kind == EngineKind::Cuda) {
+        choice += &format!("; on one GPU: {why}");
     }
     if stepping == Stepping::Device && !steps_on_device {
         let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \

@@ -3,9 +3,9 @@
 use super::engine::Session;
 #[cfg(feature = "cuda")]
 use super::memory_of_this_machine;
-use crate::config::Config;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
+use crate::config::{Config, DeviceSet};
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::SystemStepper;
 use tisane::force::precision::Precision;
@@ -17,6 +17,8 @@ use tisane::time::Clock;
 pub struct OnGpu {
     /// Number of the device.
     pub device: u32,
+    /// Devices that compute together, instead of it.
+    pub devices: Option<DeviceSet>,
     /// Particles to reserve memory for at once; 0 leaves it to the first load.
     pub room_for: usize,
     /// Measure the phases of each evaluation.
@@ -101,7 +103,12 @@ pub fn check_gpu(config: &Config, session: Session) -> Result<()> {
         return Ok(());
     }
     let n = config.initial.sampled().and_then(|(n, ..)| Some(n? as usize));
-    check_device(session.device.unwrap_or(config.force.device), config.force.precision(), n)
+    let devices = session.devices.or(config.force.devices.filter(|_| session.device.is_none()));
+    let devices = match devices {
+        Some(devices) => devices.numbers(gpus()?.len()),
+        None => vec![session.device.unwrap_or(config.force.device)],
+    };
+    devices.into_iter().try_for_each(|device| check_device(device, config.force.precision(), n))
 }
 
 /// Turns an integration error into an input error: before a run starts, the machine is at fault.
@@ -121,6 +128,50 @@ fn at_start(e: Error) -> Error {
 /// [`Error::Input`] if there is no such GPU, if it cannot be used, or with the numbers if its memory is too small.
 #[cfg(feature = "cuda")]
 pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
+    let engine = cuda_engine(precision, epsilon, clock, on)?;
+    let name = gpu_name(&engine.device_name(), on.device as usize);
+    Ok((Box::new(engine), name))
+}
+
+/// Builds the engine of several GPUs; returns it with its name, which includes the devices.
+///
+/// # Errors
+/// As [`cuda`], and if their bits are not the same.
+#[cfg(feature = "cuda")]
+pub(super) fn cuda_group(
+    precision: Precision,
+    epsilon: f64,
+    clock: Clock,
+    (on, devices): (OnGpu, &[u32]),
+) -> Result<(Box<dyn ForceEngine>, String)> {
+    let one = |device: &u32| cuda_engine(precision, epsilon, clock, OnGpu { device: *device, phases: false, ..on });
+    let engines: Vec<_> = devices.iter().map(one).collect::<Result<_>>()?;
+    let names: Vec<String> = engines.iter().map(|engine| engine.device_name()).collect();
+    let mut group = tisane::force::cuda::CudaGroup::new(engines).map_err(at_start)?;
+    if on.phases {
+        group.set_profile(true).map_err(at_start)?;
+    }
+    let numbers: Vec<String> = devices.iter().map(u32::to_string).collect();
+    let kind = if names.iter().all(|name| *name == names[0]) {
+        format!("{} × {}", names.len(), names[0])
+    } else {
+        names.join(", ")
+    };
+    Ok((Box::new(group), format!("cuda ({kind}, devices {})", numbers.join(", "))))
+}
+
+/// Returns the error of a build without the GPU engine.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn cuda_group(_: Precision, _: f64, _: Clock, _: (OnGpu, &[u32])) -> Result<(Box<dyn ForceEngine>, String)> {
+    Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
+}
+
+/// Builds the engine on one device.
+#[cfg(feature = "cuda")]
+fn cuda_engine(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<tisane::force::cuda::CudaEngine> {
     use tisane::force::cuda::{CudaEngine, MemoryPlan};
     let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
     if on.room_for > 0 {
@@ -140,8 +191,7 @@ pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Resu
         engine.set_profile(true).map_err(at_start)?;
     }
     engine.set_stepping(on.stepping);
-    let name = gpu_name(&engine.device_name(), on.device as usize);
-    Ok((Box::new(engine), name))
+    Ok(engine)
 }
 
 /// Returns the error of a build without the GPU engine.

@@ -6,6 +6,7 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
+use super::devices::DeviceSet;
 use super::document::{item_path, join};
 use super::error::Problem;
 use super::schema::{follow, summary};
@@ -215,7 +216,7 @@ fn properties(schema: &Json) -> impl Iterator<Item = (&str, &Json)> {
 fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     fn read<T: serde::de::DeserializeOwned>(value: &Value, what: &str) -> Option<String> {
         match value {
-            Value::String(_) | Value::Integer(_) | Value::Float(_) => {
+            Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Array(_) => {
                 value.clone().try_into::<T>().err().map(|e| e.message().to_owned())
             }
             other => Some(format!("expected {what}, found {}", describe(other))),
@@ -223,6 +224,7 @@ fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     }
     match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
         "Real" => Some(read::<Real>(value, "a number")),
+        "DeviceSet" => Some(read::<DeviceSet>(value, "a list of numbers of GPUs, or \"all\"")),
         "WallTime" => Some(read::<WallTime>(value, "a time such as \"15min\"")),
         _ => None,
     }

@@ -6,6 +6,7 @@
 
 mod check;
 mod collisions;
+mod devices;
 mod document;
 mod ensemble;
 mod error;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::nearest;
 pub use collisions::{CollisionSettings, Escapers, Radii};
+pub use devices::DeviceSet;
 pub use ensemble::{Ensemble, Kept, MAX_MEMBERS, Rule, StopAt, Variation};
 pub use error::Problem;
 pub use file::{Source, commented, read, read_text};

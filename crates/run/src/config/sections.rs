@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::devices::DeviceSet;
 use tisane::diagnostics::cluster::LagrangianMass;
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -85,6 +86,10 @@ pub struct Force {
     /// Number of the GPU that the engine cuda computes on; `tisane verify` lists them.
     #[schemars(range(max = MAX_DEVICE))]
     pub device: u32,
+    /// Numbers of several GPUs that the engine cuda computes on together, or "all", instead of device. Bits do not depend on
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub devices: Option<DeviceSet>,
     /// Place where whole block steps are taken with the engine cuda. Bits do not depend on it.
     pub stepping: Stepping,
     /// Precision mode: the types in which forces are computed. Energies are always measured in f64. Default: mixed with the engine cuda, otherwise f64.

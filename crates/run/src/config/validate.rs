@@ -43,6 +43,9 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     if scheme(config, &mut found) {
         times(config, &mut found);
     }
+    if config.force.devices.is_some() && config.force.device != 0 {
+        found.push(Problem::new("force.devices", "expected either devices or device, found both"));
+    }
     if config.output.directory.as_ref().is_some_and(String::is_empty) {
         found.push(Problem::new("output.directory", "expected a path, found empty text"));
     }
