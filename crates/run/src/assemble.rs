@@ -93,6 +93,15 @@ impl Setup {
         self.config.softening.epsilon.get() / self.scale.length
     }
 
+    /// Returns the configuration that files of the run have: with the defaults that follow from the precision mode and the
+    /// number of particles, too. A run of it has the same bits.
+    #[must_use]
+    pub fn config_of_files(&self) -> Config {
+        let mut config = self.config.clone();
+        config.integrator.scheme_mut().resolve_late(config.force.precision(), self.particles.len());
+        config
+    }
+
     /// Returns what errors of its integration need to know of it.
     #[must_use]
     pub fn run_context(&self) -> RunContext {
@@ -378,7 +387,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let state = set.state();
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);
-    let provenance = provenance(&set.config, set.provenance, (engines.kind, &info))?;
+    let provenance = provenance(&set.config_of_files(), set.provenance, (engines.kind, &info))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.info = info;
     Ok(simulation)
