@@ -6,6 +6,7 @@ mod engine;
 mod gpu;
 mod initial;
 mod particle_file;
+mod potentials;
 mod rebase;
 mod reproduce;
 mod resumed;
@@ -21,6 +22,8 @@ pub use engine::{
 };
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub(crate) use gpu::{OpenAhead, open_ahead};
+pub(crate) use potentials::potentials;
+pub use potentials::{MOST_SUMMED, SAMPLE, potential_energy, sample};
 pub use reproduce::{Reproduction, reproduction};
 pub use resumed::{Resumed, resumed_run};
 pub use stepped_elsewhere::engines_stepped_elsewhere;
@@ -38,8 +41,7 @@ use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::EngineKind;
-use tisane::force::Field;
-use tisane::force::cpu::{self, Width};
+use tisane::force::cpu::Width;
 use tisane::force::external::ExternalField;
 use tisane::force::precision::Precision;
 use tisane::force::range::OutOfRange;
@@ -47,7 +49,7 @@ use tisane::force::range::Range;
 use tisane::initial::laws::Laws;
 use tisane::initial::{InitialState, coincident_pair, scaling};
 use tisane::integrator::AnyIntegrator;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
 use tisane::units::Scale;
@@ -58,7 +60,11 @@ use tisane_io::provenance::Provenance;
 /// Memory of a run for each particle, in bytes: host columns, sources of the engine, a block, an output.
 pub const MEMORY_PER_PARTICLE: u64 = 400;
 
+/// Share of the total mass above which a body is in every part of a system.
+const HEAVY: f64 = 0.01;
+
 /// Particles, clock and units of a configuration, ready to be inspected or run.
+#[derive(Clone)]
 pub struct Setup {
     /// The configuration, with the start time known.
     pub config: Config,
@@ -84,6 +90,8 @@ pub struct Setup {
     pub derived: Vec<String>,
     /// Warnings about settings that are valid but may be mistakes.
     pub warnings: Vec<String>,
+    /// Flag that potentials of many particles may be estimated: see [`Loaded::for_forecast`].
+    pub(crate) estimates: bool,
 }
 
 impl Setup {
@@ -120,8 +128,43 @@ impl Setup {
     /// # Errors
     /// As the CPU engine.
     pub fn binaries(&self) -> Result<Binaries> {
-        let pot = potentials(&self.particles, self.epsilon())?;
+        let pot = potentials::potentials_for(&self.particles, self.epsilon(), self.estimates)?;
         Ok(close_pairs(&self.particles, &pot, self.terms()))
+    }
+
+    /// Returns the potential energy of the particles, or of bodies made of them, softened as the forces of the run are.
+    ///
+    /// # Errors
+    /// As the CPU engine.
+    pub fn potential_energy(&self, bodies: &Particles) -> Result<f64> {
+        let pot = potentials::potentials_for(bodies, self.epsilon(), self.estimates)?;
+        Ok(potentials::energy(bodies, &pot))
+    }
+
+    /// Returns true if the energies of the particles are estimates.
+    #[must_use]
+    pub fn has_estimates(&self) -> bool {
+        self.estimates && self.particles.len() > MOST_SUMMED
+    }
+
+    /// Returns a setup of about `count` of the particles with the mass of all, for a forecast. Stars of a primordial binary
+    /// stay together, and bodies of more than [`HEAVY`] of the mass stay.
+    #[must_use]
+    pub fn part(&self, count: usize) -> Self {
+        let p = &self.particles;
+        let (parts, total) = ((p.len() / count.max(1)).max(1), p.total_mass());
+        let is_heavy = |i: usize| p.mass[i] > HEAVY * total;
+        let index: Vec<usize> = (0..p.len()).filter(|&i| (i / 2) % parts == 0 || is_heavy(i)).collect();
+        let column = |of: &[Vec3]| index.iter().map(|&i| of[i]).collect();
+        let mass: Vec<f64> = index.iter().map(|&i| p.mass[i]).collect();
+        let mut particles = Particles::new(mass, column(&p.pos), column(&p.vel));
+        particles.id = index.iter().map(|&i| p.id[i]).collect();
+        particles.radius = index.iter().filter_map(|&i| p.radius.get(i).copied()).collect();
+        let heavy: f64 = (0..p.len()).filter(|&i| is_heavy(i)).map(|i| p.mass[i]).sum();
+        let factor = (total - heavy) / (particles.total_mass() - heavy);
+        let light = particles.mass.iter_mut().zip(&index).filter(|(_, i)| !is_heavy(**i));
+        light.for_each(|(mass, _)| *mass *= factor);
+        Self { particles, ..self.clone() }
     }
 
     /// Returns the settings that close pairs are compared with.
@@ -209,6 +252,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<Stri
 
     let inputs = reproduce::inputs_of(&loaded.config)?;
     let provenance = Provenance::current().with_overrides(loaded.overrides());
+    let estimates = loaded.estimates;
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
@@ -226,6 +270,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<Stri
         laws: state.laws,
         derived,
         warnings,
+        estimates,
     })
 }
 
@@ -296,22 +341,6 @@ fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
         let key = if matches!(what, OutOfRange::Softening(..)) { "softening.epsilon" } else { "force.precision" };
         loaded.explain(Problem::new(key, what.describe(p, &range, scale)).with_help(range.advice()))
     })
-}
-
-/// Computes the potential energy with the CPU engine in f64, with softening `epsilon`, in units with G = 1.
-///
-/// # Errors
-/// As the engine.
-pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
-    Ok(Conserved::from_particles(p, &potentials(p, epsilon)?).potential)
-}
-
-/// Computes the potentials of particles as [`potential_energy`] does their energy.
-pub(crate) fn potentials(p: &Particles, epsilon: f64) -> Result<Vec<f64>> {
-    let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let mut engine = cpu::engine(Precision::F64, epsilon, clock, width(Precision::F64)?);
-    engine.load(p)?;
-    Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot)
 }
 
 /// Returns the instructions for an engine on the CPU.
