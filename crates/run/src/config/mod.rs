@@ -132,7 +132,7 @@ impl Loaded {
 
     /// Lets potentials of more than [`MOST_SUMMED`](crate::assemble::MOST_SUMMED) particles be estimated, which would
     /// otherwise be sums over all pairs: for a forecast of a run. The virial ratio of a sampled model is then right to
-    /// about 10⁻³, and the bits are not those of the run.
+    /// about 10⁻³ (several clusters: 10⁻²), and the bits are not those of the run.
     #[must_use]
     pub fn for_forecast(self) -> Self {
         Self { estimates: true, ..self }
