@@ -5,6 +5,7 @@ mod cluster_plan;
 mod engine;
 mod gpu;
 mod initial;
+mod part;
 mod particle_file;
 mod potentials;
 mod rebase;
@@ -49,7 +50,7 @@ use tisane::force::range::Range;
 use tisane::initial::laws::Laws;
 use tisane::initial::{InitialState, coincident_pair, scaling};
 use tisane::integrator::AnyIntegrator;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
 use tisane::units::Scale;
@@ -59,9 +60,6 @@ use tisane_io::provenance::Provenance;
 
 /// Memory of a run for each particle, in bytes: host columns, sources of the engine, a block, an output.
 pub const MEMORY_PER_PARTICLE: u64 = 400;
-
-/// Share of the total mass above which a body is in every part of a system.
-const HEAVY: f64 = 0.01;
 
 /// Particles, clock and units of a configuration, ready to be inspected or run.
 #[derive(Clone)]
@@ -145,26 +143,6 @@ impl Setup {
     #[must_use]
     pub fn has_estimates(&self) -> bool {
         self.estimates && self.particles.len() > MOST_SUMMED
-    }
-
-    /// Returns a setup of about `count` of the particles with the mass of all, for a forecast. Stars of a primordial binary
-    /// stay together, and bodies of more than [`HEAVY`] of the mass stay.
-    #[must_use]
-    pub fn part(&self, count: usize) -> Self {
-        let p = &self.particles;
-        let (parts, total) = ((p.len() / count.max(1)).max(1), p.total_mass());
-        let is_heavy = |i: usize| p.mass[i] > HEAVY * total;
-        let index: Vec<usize> = (0..p.len()).filter(|&i| (i / 2) % parts == 0 || is_heavy(i)).collect();
-        let column = |of: &[Vec3]| index.iter().map(|&i| of[i]).collect();
-        let mass: Vec<f64> = index.iter().map(|&i| p.mass[i]).collect();
-        let mut particles = Particles::new(mass, column(&p.pos), column(&p.vel));
-        particles.id = index.iter().map(|&i| p.id[i]).collect();
-        particles.radius = index.iter().filter_map(|&i| p.radius.get(i).copied()).collect();
-        let heavy: f64 = (0..p.len()).filter(|&i| is_heavy(i)).map(|i| p.mass[i]).sum();
-        let factor = (total - heavy) / (particles.total_mass() - heavy);
-        let light = particles.mass.iter_mut().zip(&index).filter(|(_, i)| !is_heavy(**i));
-        light.for_each(|(mass, _)| *mass *= factor);
-        Self { particles, ..self.clone() }
     }
 
     /// Returns the settings that close pairs are compared with.
