@@ -22,6 +22,7 @@
 
 mod block;
 mod changes;
+mod memory;
 mod particle;
 mod radius;
 mod settings;
@@ -100,6 +101,11 @@ pub fn neighbour_number(n: usize) -> f64 {
     0.75 * (n as f64).sqrt()
 }
 
+/// Returns the mean number of neighbours where the settings do not give it.
+fn default_number(n: usize) -> f64 {
+    neighbour_number(n).max(radius::LEAST)
+}
+
 /// Neighbour scheme.
 #[derive(Debug)]
 pub struct AhmadCohen {
@@ -153,7 +159,7 @@ impl AhmadCohen {
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.guard.load(p);
         self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
-        let wanted = self.parameters.neighbours.unwrap_or_else(|| neighbour_number(p.len()).max(radius::LEAST));
+        let wanted = self.parameters.neighbours.unwrap_or_else(|| default_number(p.len()));
         self.wanted = wanted.min(p.len().saturating_sub(1) as f64);
         self.most = (radius::MOST * self.wanted) as usize + 1;
         f.load(p)

@@ -11,7 +11,7 @@ pub mod scheduler;
 mod settings;
 pub mod timestep;
 
-pub use settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo};
+pub use settings::{AnyIntegrator, BlockSteps, InvalidSetting, LateSetting, Scheme, SchemeInfo};
 
 settings::schemes! {
     /// Hermite scheme of 4th order with individual block time steps (Makino & Aarseth 1992).

@@ -59,6 +59,17 @@ pub enum InvalidSetting {
     Wrong(&'static str, String),
 }
 
+/// Setting whose default follows from the precision mode and the number of particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LateSetting {
+    /// Key in the section of the scheme.
+    pub key: &'static str,
+    /// Value, if it is set.
+    pub value: Option<Real>,
+    /// Default.
+    pub default: Real,
+}
+
 /// Integrator by the kind of engine that it needs.
 pub enum AnyIntegrator {
     /// Integrator that needs acceleration, jerk and potential of a block of targets.
@@ -115,6 +126,26 @@ pub trait Scheme {
 
     /// Writes the defaults into all keys that are not set. That of the longest step is one in Hénon units.
     fn resolve(&mut self) {}
+
+    /// Returns the settings whose defaults follow from the precision mode and the number of particles.
+    fn late_settings(&self, _: Precision, _n: usize) -> Vec<LateSetting> {
+        Vec::new()
+    }
+
+    /// Writes the defaults of the [late settings](Self::late_settings) into those that are not set: the bits of a run stay.
+    fn resolve_late(&mut self, _: Precision, _n: usize) {}
+
+    /// Returns the power of N by which the wall time of an interval grows, if it is known; [`None`] where it is the pairs of
+    /// all particles, in as many steps as their natural times say.
+    fn growth(&self) -> Option<f64> {
+        None
+    }
+
+    /// Returns the memory for `n` particles beyond that of other schemes, in bytes: of the host, and of a device that takes
+    /// the steps.
+    fn extra_memory(&self, _n: u64) -> [u64; 2] {
+        [0, 0]
+    }
 
     /// Adds the settings that are invalid with forces of a precision mode to `found`. Returns true if
     /// [`Scheme::dt_max`] is valid. In `physical` units it has no default here: where it is not set, it follows from the

@@ -1,4 +1,5 @@
-//! `tisane check`: what a configuration would run, and what is implausible in it.
+//! `tisane check`: what a configuration would run, and what is implausible in it. For many particles, energies and the wall
+//! time are estimates.
 
 use super::{ConfigArgs, on_threads, print};
 use std::fmt::Write as _;
@@ -19,9 +20,9 @@ use tisane_io::directory::{bytes, free_space};
 use tisane_lab::bench::model::{forecast, forecast_members};
 use tisane_plot::Theme;
 use tisane_plot::initial::{Sample, figure};
-use tisane_run::assemble::{self, Setup};
+use tisane_run::assemble::{self, MOST_SUMMED, SAMPLE, Setup};
 use tisane_run::binaries::{Binaries, Kind};
-use tisane_run::config::Config;
+use tisane_run::config::{Config, Engine};
 use tisane_run::ensemble::Blueprint;
 
 /// Bytes of memory without any particles.
@@ -52,11 +53,11 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
             None => loaded,
             Some(blueprint) => blueprint.member(0)?,
         };
-        let setup = assemble::prepare(loaded)?;
+        let setup = assemble::prepare(loaded.for_forecast())?;
         let members = blueprint.map_or(Ok(String::new()), |blueprint| describe_members(&blueprint, &setup))?;
         let found = setup.binaries()?;
         let system = found.system(&setup.particles);
-        let potential = assemble::potential_energy(&system, setup.epsilon())?;
+        let potential = setup.potential_energy(&system)?;
         let mut scales = Scales::new(&system, potential);
         scales.conserved.external = external_energy(&setup);
         let mut text = members + &describe(&setup, &found, &scales, forecast(&setup)?);
@@ -186,6 +187,19 @@ fn disk(setup: &Setup) -> u64 {
         }
 }
 
+/// Describes the memory that a run needs: that of the host, and of a GPU that takes steps with lists of neighbours.
+fn memory(setup: &Setup) -> String {
+    let (config, n) = (&setup.config, setup.particles.len());
+    let [extra, on_device] = config.integrator.scheme().extra_memory(n as u64);
+    let host = bytes(MEMORY_BASE + n as u64 * assemble::MEMORY_PER_PARTICLE + extra);
+    match assemble::forecast_engine(config, n) {
+        Engine::Cuda if on_device > 0 => {
+            format!("about {host}, and {} of the GPU for whole steps on it", bytes(on_device))
+        }
+        _ => format!("about {host}"),
+    }
+}
+
 fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
     let value = |x: f64, d: Dimension| with_unit(x * scale.factor(d), d, &units);
@@ -199,14 +213,25 @@ fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String)
     let fields = config.external.iter().map(|field| ("external field", field.describe(&units)));
     let merged = found.kind == Kind::Cluster && !found.orbits.is_empty();
     let as_one = if merged { " (each binary as one body)" } else { "" };
+    let digits = if setup.has_estimates() { 3 } else { 6 };
+    let virial_ratio = format!("{:.digits$}{as_one}", c.virial_ratio());
     let derived = setup.derived.iter().enumerate();
     let derived = derived.map(|(line, text)| (if line == 0 { "from the system" } else { "" }, text.clone()));
     let mut lines = vec![
         ("particles", format!("{}", setup.particles.len())),
         ("total mass", value(c.mass, Dimension::MASS)),
-        ("virial ratio Q", format!("{:.6}{as_one}", c.virial_ratio())),
+        ("virial ratio Q", virial_ratio),
         ("total energy", value(c.energy(), Dimension::ENERGY) + as_one),
     ];
+    if setup.has_estimates() {
+        lines.push((
+            "estimates",
+            format!(
+                "Q, energies and what follows from them, from the potentials of {SAMPLE} particles, as there are more than \
+                 {MOST_SUMMED}; a run sums over all pairs"
+            ),
+        ));
+    }
     if found.kind == Kind::Cluster {
         let radii = [("half-mass radius", scales.half_mass_radius), ("virial radius", scales.virial_radius)];
         lines.splice(2..2, radii.map(|(name, radius)| (name, value(radius, Dimension::LENGTH))));
@@ -226,10 +251,7 @@ fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String)
         ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
         ("wall time", wall_time),
-        (
-            "memory",
-            format!("about {}", bytes(MEMORY_BASE + setup.particles.len() as u64 * assemble::MEMORY_PER_PARTICLE)),
-        ),
+        ("memory", memory(setup)),
         ("disk", format!("about {}", bytes(disk(setup)))),
         ("output", config.output_directory().display().to_string()),
     ];

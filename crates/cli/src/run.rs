@@ -196,7 +196,7 @@ pub(super) struct NewRun {
 /// Makes the directory of a new run.
 pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: Verbosity) -> Result<NewRun> {
     let (name, config, dir) =
-        (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
+        (setup.config.run.name.clone(), setup.config_of_files().resolved_toml()?, setup.config.output_directory());
     let (derived, source, n) = (setup.derived.clone(), setup.source.clone(), setup.particles.len());
     let simulation = assemble::new_run(setup, session)?;
     let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;

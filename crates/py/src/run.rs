@@ -129,7 +129,7 @@ fn whole(setup: Setup, overwrite: bool, stop: &'static AtomicBool, reached: &Ato
     let threads = setup.config.force.threads as usize;
     spin_pool::on_threads(threads, move || {
         let (name, config, dir) =
-            (setup.config.run.name.clone(), setup.config.resolved_toml()?, setup.config.output_directory());
+            (setup.config.run.name.clone(), setup.config_of_files().resolved_toml()?, setup.config.output_directory());
         let n = setup.particles.len();
         let mut simulation = assemble::new_run(setup, Session::default())?;
         let _lock = directory::create(&dir, &config, tisane_cli::disk_per_output(n), overwrite)?;

@@ -5,7 +5,9 @@ mod cluster_plan;
 mod engine;
 mod gpu;
 mod initial;
+mod part;
 mod particle_file;
+mod potentials;
 mod rebase;
 mod reproduce;
 mod resumed;
@@ -21,6 +23,8 @@ pub use engine::{
 };
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub(crate) use gpu::{OpenAhead, open_ahead};
+pub(crate) use potentials::potentials;
+pub use potentials::{MOST_SUMMED, SAMPLE, potential_energy, sample};
 pub use reproduce::{Reproduction, reproduction};
 pub use resumed::{Resumed, resumed_run};
 pub use stepped_elsewhere::engines_stepped_elsewhere;
@@ -38,8 +42,7 @@ use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::EngineKind;
-use tisane::force::Field;
-use tisane::force::cpu::{self, Width};
+use tisane::force::cpu::Width;
 use tisane::force::external::ExternalField;
 use tisane::force::precision::Precision;
 use tisane::force::range::OutOfRange;
@@ -59,6 +62,7 @@ use tisane_io::provenance::Provenance;
 pub const MEMORY_PER_PARTICLE: u64 = 400;
 
 /// Particles, clock and units of a configuration, ready to be inspected or run.
+#[derive(Clone)]
 pub struct Setup {
     /// The configuration, with the start time known.
     pub config: Config,
@@ -84,6 +88,8 @@ pub struct Setup {
     pub derived: Vec<String>,
     /// Warnings about settings that are valid but may be mistakes.
     pub warnings: Vec<String>,
+    /// Flag that potentials of many particles may be estimated: see [`Loaded::for_forecast`].
+    pub(crate) estimates: bool,
 }
 
 impl Setup {
@@ -91,6 +97,15 @@ impl Setup {
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.config.softening.epsilon.get() / self.scale.length
+    }
+
+    /// Returns the configuration that files of the run have: with the defaults that follow from the precision mode and the
+    /// number of particles, too. A run of it has the same bits.
+    #[must_use]
+    pub fn config_of_files(&self) -> Config {
+        let mut config = self.config.clone();
+        config.integrator.scheme_mut().resolve_late(config.force.precision(), self.particles.len());
+        config
     }
 
     /// Returns what errors of its integration need to know of it.
@@ -111,8 +126,23 @@ impl Setup {
     /// # Errors
     /// As the CPU engine.
     pub fn binaries(&self) -> Result<Binaries> {
-        let pot = potentials(&self.particles, self.epsilon())?;
+        let pot = potentials::potentials_for(&self.particles, self.epsilon(), self.estimates)?;
         Ok(close_pairs(&self.particles, &pot, self.terms()))
+    }
+
+    /// Returns the potential energy of the particles, or of bodies made of them, softened as the forces of the run are.
+    ///
+    /// # Errors
+    /// As the CPU engine.
+    pub fn potential_energy(&self, bodies: &Particles) -> Result<f64> {
+        let pot = potentials::potentials_for(bodies, self.epsilon(), self.estimates)?;
+        Ok(potentials::energy(bodies, &pot))
+    }
+
+    /// Returns true if the energies of the particles are estimates.
+    #[must_use]
+    pub fn has_estimates(&self) -> bool {
+        self.estimates && self.particles.len() > MOST_SUMMED
     }
 
     /// Returns the settings that close pairs are compared with.
@@ -200,6 +230,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<Stri
 
     let inputs = reproduce::inputs_of(&loaded.config)?;
     let provenance = Provenance::current().with_overrides(loaded.overrides());
+    let estimates = loaded.estimates;
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
     let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
@@ -217,6 +248,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<Stri
         laws: state.laws,
         derived,
         warnings,
+        estimates,
     })
 }
 
@@ -287,22 +319,6 @@ fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
         let key = if matches!(what, OutOfRange::Softening(..)) { "softening.epsilon" } else { "force.precision" };
         loaded.explain(Problem::new(key, what.describe(p, &range, scale)).with_help(range.advice()))
     })
-}
-
-/// Computes the potential energy with the CPU engine in f64, with softening `epsilon`, in units with G = 1.
-///
-/// # Errors
-/// As the engine.
-pub fn potential_energy(p: &Particles, epsilon: f64) -> Result<f64> {
-    Ok(Conserved::from_particles(p, &potentials(p, epsilon)?).potential)
-}
-
-/// Computes the potentials of particles as [`potential_energy`] does their energy.
-pub(crate) fn potentials(p: &Particles, epsilon: f64) -> Result<Vec<f64>> {
-    let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let mut engine = cpu::engine(Precision::F64, epsilon, clock, width(Precision::F64)?);
-    engine.load(p)?;
-    Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot)
 }
 
 /// Returns the instructions for an engine on the CPU.
@@ -378,7 +394,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let state = set.state();
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);
-    let provenance = provenance(&set.config, set.provenance, (engines.kind, &info))?;
+    let provenance = provenance(&set.config_of_files(), set.provenance, (engines.kind, &info))?;
     let mut simulation = Simulation::new(set.particles, state, engines, (units, provenance), plan);
     simulation.info = info;
     Ok(simulation)

@@ -1,10 +1,12 @@
 //! Settings of the neighbour scheme as users write them.
 
-use super::{AhmadCohen, Criterion, Order, Parameters};
+use super::{AhmadCohen, Criterion, Order, Parameters, default_number, memory};
 use crate::force::precision::Precision;
 use crate::integrator::hermite::limits::StepRange;
 use crate::integrator::hermite::{Limits, OnFloor};
-use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive};
+use crate::integrator::settings::{
+    AnyIntegrator, BlockSteps, InvalidSetting, LateSetting, Scheme, SchemeInfo, positive,
+};
 use crate::real;
 use crate::time::Clock;
 use crate::units::Real;
@@ -157,6 +159,30 @@ impl Scheme for AhmadCohenSettings {
     fn resolve(&mut self) {
         self.eta = Some(self.eta());
         self.replace_steps(self.steps().resolved());
+    }
+
+    fn late_settings(&self, precision: Precision, n: usize) -> Vec<LateSetting> {
+        let by_eta = Self { eta_regular: None, ..self.clone() }.eta_regular(precision);
+        let all = [("eta_regular", self.eta_regular, by_eta), ("neighbours", self.neighbours, default_number(n))];
+        let late = |(key, value, default)| Some(LateSetting { key, value, default: Real::new(default)? });
+        all.into_iter().filter_map(late).collect()
+    }
+
+    fn resolve_late(&mut self, precision: Precision, n: usize) {
+        for LateSetting { key, default, .. } in self.late_settings(precision, n) {
+            let of = if key == "neighbours" { &mut self.neighbours } else { &mut self.eta_regular };
+            of.get_or_insert(default);
+        }
+    }
+
+    fn growth(&self) -> Option<f64> {
+        // As measured from 8192 to 131072 particles with the default number of neighbours.
+        Some(2.0)
+    }
+
+    fn extra_memory(&self, n: u64) -> [u64; 2] {
+        let number = self.neighbours.map_or_else(|| default_number(n as usize), Real::get);
+        memory::needed(self.order(), n, number)
     }
 
     fn check(&self, physical: bool, _: Precision, found: &mut Vec<InvalidSetting>) -> bool {

@@ -94,7 +94,7 @@ fn begin(dir: &Path, (checkpoint_interval, forces): (&str, &str), watch: &mut dy
         Config::from_str("test", &config(dir, checkpoint_interval, forces), dir, &[]).expect("a good configuration");
     let set = assemble::prepare(loaded).expect("a good model");
     fs::create_dir_all(dir.join("snapshots")).expect("a folder");
-    fs::write(dir.join("config.toml"), set.config.resolved_toml().expect("TOML")).expect("a file");
+    fs::write(dir.join("config.toml"), set.config_of_files().resolved_toml().expect("TOML")).expect("a file");
     let mut simulation = assemble::new_run(set, assemble::Session::default()).expect("a simulation");
     let mut series = simulation.start(watch).expect("a start");
     let reason = simulation.run(&mut series, watch).expect("a run");

@@ -20,3 +20,4 @@ mod outcome;
 mod program;
 mod restart_bitwise;
 mod verify_cluster;
+mod written_config;

@@ -16,15 +16,17 @@ use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane::force::{Forces, Targets};
 use tisane::integrator::BlockSteps;
+use tisane::particles::Vec3;
 use tisane::time::{LOG2_TICKS_PER_DT_MAX, Time};
 use tisane_io::machine;
-use tisane_run::assemble::{self, OnGpu, Setup};
+use tisane_run::assemble::{self, MOST_SUMMED, OnGpu, SAMPLE, Setup};
 use tisane_run::config::{Config, Engine};
 
 /// Least relative uncertainty of a prediction, whatever the fit says: machines are never alike twice.
 const LEAST_SCATTER: f64 = 0.2;
 
-/// |a| / |jerk| of every particle at the start, in internal units; infinite where there is no force.
+/// |a| / |jerk| of every particle at the start, or of a sample of more than [`MOST_SUMMED`], in internal units; infinite
+/// where there is no force.
 ///
 /// # Errors
 /// As the CPU engine.
@@ -34,10 +36,10 @@ pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, set.epsilon(), set.clock, OnGpu::default())?;
     engine.load(p)?;
     let (mut forces, mut times) = (Forces::default(), Vec::with_capacity(p.len()));
-    for first in (0..p.len()).step_by(TILE) {
-        let tile = first..p.len().min(first + TILE);
-        let index: Vec<u32> = (tile.start as u32..tile.end as u32).collect();
-        let targets = Targets { index: &index, pos: &p.pos[tile.clone()], vel: &p.vel[tile] };
+    let all: Vec<u32> = if p.len() > MOST_SUMMED { assemble::sample(p, SAMPLE) } else { (0..p.len() as u32).collect() };
+    for index in all.chunks(TILE) {
+        let column = |of: &[Vec3]| index.iter().map(|&i| of[i as usize]).collect::<Vec<_>>();
+        let targets = Targets { index, pos: &column(&p.pos), vel: &column(&p.vel) };
         engine.evaluate(Time::default(), targets, &mut forces)?;
         times.extend(forces.acc.iter().zip(&forces.jerk).map(|(acc, jerk)| match acc.norm() / jerk.norm() {
             time if time.is_nan() => f64::INFINITY,
@@ -149,7 +151,7 @@ pub fn describe_seconds(seconds: f64) -> String {
     }
 }
 
-/// Returns the time of a run of `set` by a fit, with [`natural_times`] of its particles; [`None`] for a scheme without
+/// Returns the time of a run of `set` by a fit, with the [`natural_times`] of its particles or a sample of them; [`None`] for a scheme without
 /// block steps.
 #[must_use]
 pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
@@ -157,7 +159,11 @@ pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
     let deepest = (dt_max / dt_min).log2().floor().clamp(0.0, f64::from(LOG2_TICKS_PER_DT_MAX)) as u32;
     let integrator = Integrator::from_settings(&set.config.integrator)?;
     let factor = fit.step_factor * nu.sqrt() * integrator.relative_step(fit.mode);
-    let levels = levels(times, factor, set.clock.dt_max, deepest);
+    let mut levels = levels(times, factor, set.clock.dt_max, deepest);
+    if times.len() < set.particles.len() {
+        let each = set.particles.len() as f64 / times.len() as f64;
+        levels.iter_mut().for_each(|count| *count = (*count as f64 * each).round() as u64);
+    }
     let steps = set.steps_to_end as f64;
     let used = levels.iter().rposition(|count| *count > 0).unwrap_or(0);
     let particle_steps: f64 = levels.iter().enumerate().map(|(k, count)| *count as f64 * 2f64.powi(k as i32)).sum();

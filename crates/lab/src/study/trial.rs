@@ -12,7 +12,7 @@ use tisane::force::profile::Profiler;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::spin_pool;
-use tisane::time::{TICKS_PER_DT_MAX, Time};
+use tisane::time::{Level, TICKS_PER_DT_MAX, Time};
 use tisane_run::assemble::{self, Session, Setup};
 
 /// Time and error of a part of a run.
@@ -121,6 +121,18 @@ pub fn pace(set: &Setup, budget: Duration) -> Result<Pace> {
     Trial::of(set, Session::default())?.work(set, |trial| trial.pace(to, budget, f64::from(evaluations)))
 }
 
+/// Returns the number of pairs in one dt_max, if every particle keeps the time steps that it has: with all others, or with its
+/// neighbours, and in regular steps with both.
+fn pairs_per_dt_max(p: &Particles) -> f64 {
+    let steps = |level: &Level| 2f64.powi(level.0.into());
+    let others = p.len() as f64 - 1.0;
+    if p.neighbours.is_empty() {
+        return p.step.iter().map(steps).sum::<f64>() * others;
+    }
+    let regular = p.step.iter().zip(&p.neighbours.regular_step).zip(&p.neighbours.lists);
+    regular.map(|((all, some), list)| steps(all) * list.len() as f64 + steps(some) * (others + list.len() as f64)).sum()
+}
+
 struct Trial {
     kind: EngineKind,
     particles: Particles,
@@ -219,8 +231,7 @@ impl Trial {
             }
         }
         it.covered = self.now.0 as f64 / TICKS_PER_DT_MAX as f64;
-        let steps: f64 = self.particles.step.iter().map(|level| 2f64.powi(level.0.into())).sum();
-        it.pairs_per_dt_max = steps * evaluations * (self.particles.len() as f64 - 1.0);
+        it.pairs_per_dt_max = evaluations * pairs_per_dt_max(&self.particles);
         Ok(it)
     }
 

@@ -51,6 +51,13 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
         sets.push(format!("encounters.perturbation={perturbation:e}"));
         found = written(&sets);
     }
+    if let Ok(config) = found.as_ref().map(|found| &found.config) {
+        let late = late_of(config, &resolved.config);
+        if !late.is_empty() {
+            sets.extend(late);
+            found = written(&sets);
+        }
+    }
     let mut derived = false;
     if let Ok(found) = &mut found {
         derived = !found.config.has_steps();
@@ -80,6 +87,19 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
             }],
         },
     })
+}
+
+/// Returns the overrides for settings that followed from the precision mode and the number of particles: those that
+/// `resolved` has and `written` has not.
+fn late_of(written: &Config, resolved: &Config) -> Vec<String> {
+    if written.integrator.kind() != resolved.integrator.kind() {
+        return Vec::new();
+    }
+    // The values alone are compared, which depend on neither.
+    let late = |config: &Config| config.integrator.scheme().late_settings(config.force.precision(), 1);
+    let section = resolved.integrator.info().section;
+    let found = late(written).into_iter().zip(late(resolved)).filter(|(here, _)| here.value.is_none());
+    found.filter_map(|(_, then)| Some(format!("{section}.{}={:e}", then.key, then.value?.get()))).collect()
 }
 
 /// Refuses a file of a run whose trajectory is not that of one configuration. A shorter dt_min after a stop by the longer

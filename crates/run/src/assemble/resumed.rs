@@ -192,6 +192,16 @@ fn changed(dir: &Path, (name, checkpoint): (&str, &Checkpoint), sets: &[String])
         let own = of_run.audit.limit(precision(&of_run)) == precision(&of_run).audit_limit();
         sets.extend(own.then(|| format!("audit.limit={:e}", precision(&loaded.config).audit_limit())));
     }
+    // The same for what follows from the accuracy, the mode and the number of particles.
+    let n = checkpoint.particles.len();
+    if of_run.integrator.kind() == loaded.config.integrator.kind() {
+        let late = |config: &Config| config.integrator.scheme().late_settings(precision(config), n);
+        for (before, after) in late(&of_run).into_iter().zip(late(&loaded.config)) {
+            let key = format!("{}.{}", of_run.integrator.info().section, before.key);
+            let own = before.value == Some(before.default) && after.default != before.default;
+            sets.extend((own && !named(&sets, &key)).then(|| format!("{key}={:e}", after.default.get())));
+        }
+    }
     // A change that the checkpoint records and config.toml lacks: the process ended between writing the two.
     let recorded = checkpoint.provenance.changes().unwrap_or_default();
     for it in differences(&of_run, &loaded.config) {
@@ -204,7 +214,6 @@ fn changed(dir: &Path, (name, checkpoint): (&str, &Checkpoint), sets: &[String])
         }
     }
     loaded = Config::from_file(&file, &sets)?;
-    let n = checkpoint.particles.len();
     if let Some((Some(said), ..)) = loaded.config.initial.sampled()
         && (said < n as u64 || (said != n as u64 && !loaded.config.has_star_events()))
     {

@@ -1,7 +1,7 @@
 //! Sampled models: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
 
 use super::initial::Context;
-use super::potential_energy;
+use super::potentials::{energy, potentials_for};
 use super::stars::{self, Pairs, Stars};
 use crate::config::{Initial, Model, Rotation, Sampled, Size};
 use tisane::diagnostics::structure::{lagrangian_radius, radii};
@@ -38,7 +38,7 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
     let body = initial.central.as_ref().map(|central| central.mass.get());
     let share = body.map(|body| body / stars.total);
     let centre = motion(&mut p, initial.rotation.as_ref(), share, seed);
-    let scale = scale(&mut p, &of, &shape, share, context.warnings)?;
+    let scale = scale(&mut p, &of, &shape, share, context)?;
 
     let (units, length) = (&context.units, scale.particles);
     scaling::rescale(&mut p, stars.total, length, (units.g() * stars.total / length).sqrt());
@@ -213,7 +213,7 @@ fn scale(
     of: &Sampled<'_>,
     shape: &Shape,
     body: Option<f64>,
-    warnings: &mut Vec<String>,
+    context: &mut Context<'_>,
 ) -> Result<Scaled> {
     let (ratio, size, total) = (of.virial_ratio(), of.size(), 1.0 + body.unwrap_or(0.0));
     let own = |key: &str| shape.lengths.iter().find(|(name, ..)| *name == key).map_or(1.0, |(.., length)| *length);
@@ -221,7 +221,7 @@ fn scale(
         p.vel.fill(Vec3::zeros());
         return Ok(Scaled { particles: length.get() / own(key), model: length.get() / own(key) });
     }
-    let potential = potential_energy(p, 0.0)?;
+    let potential = energy(p, &potentials_for(p, 0.0, context.loaded.estimates)?);
     let (scaled, particles, stretched) = match size {
         // r_v = G M²/(2 |U|) becomes 1.
         Size::Virial(length) => {
@@ -238,7 +238,7 @@ fn scale(
         Size::Own(key, length) => (scaling::to_virial_ratio(p, potential, ratio), length.get() / own(key), 1.0),
     };
     if !scaled && p.len() > 1 {
-        warnings.push(format!("the sample of {} could not be brought to its virial ratio", of.name));
+        context.warnings.push(format!("the sample of {} could not be brought to its virial ratio", of.name));
     }
     Ok(Scaled { particles, model: stretched * particles })
 }

@@ -1,7 +1,8 @@
 //! Lengths of steps and the interval of outputs that follow from the particles, in units by name where the configuration
 //! does not set the longest step.
 
-use super::{potentials, width};
+use super::potentials::potentials_for;
+use super::width;
 use crate::binaries::{Binaries, CloseOrbit, Kind, Terms};
 use crate::config::{Loaded, Problem, Real, whole_multiple};
 use std::f64::consts::SQRT_2;
@@ -40,7 +41,7 @@ pub(crate) fn derive(
 ) -> Result<Vec<String>> {
     let config = &loaded.config;
     let terms = Terms::new(config, scale, start);
-    let found = Binaries::find(p, &potentials(p, terms.epsilon)?, terms);
+    let found = Binaries::find(p, &potentials_for(p, terms.epsilon, loaded.estimates)?, terms);
     let span = if ends { Some(config.t_end() - start) } else { None };
     let whole: Vec<f64> = span.into_iter().chain(config.intervals_set()).collect();
     let dt_min_set = config.integrator.scheme().steps_set().and_then(|set| set.dt_min).map(Real::get);

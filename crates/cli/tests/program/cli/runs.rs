@@ -48,6 +48,28 @@ fn each_model_of_init_checks_and_runs() {
 }
 
 #[test]
+fn regress_check_of_many_particles_does_not_sum_over_all_pairs() {
+    let folder = Folder::new(
+        "[run]\nname = \"p\"\nt_end = 1.0\n[initial.plummer]\nn = 100000\n[softening]\nepsilon = \"1/256\"\n\
+         [force]\nengine = \"cpu\"\n",
+    );
+    let said = folder.tisane(&["check", "run.toml"]).exits(0).says(&[
+        "virial ratio Q 0.500 total energy",
+        "from the potentials of 4096 particles, as there are more than 65536; a run sums over all pairs",
+        "of the particles, whose time grows as N^2, and",
+        "memory about",
+        "none of at least 1 kT",
+    ]);
+    assert!(!said.out.contains("warning"), "{}", said.out);
+    // Of hermite4: 400 bytes a particle; of the neighbour scheme with its lists.
+    let lists = ["check", "run.toml", "--set", "integrator={ahmad_cohen={}}", "--set", "initial.plummer.n=10000"];
+    folder.tisane(&lists).exits(0).says(&["memory about 58.65 MiB", "virial ratio Q 0.5000"]);
+    let few = ["check", "run.toml", "--set", "initial.plummer.n=2000"];
+    let said = folder.tisane(&few).exits(0).says(&["virial ratio Q 0.500"]);
+    assert!(!said.out.contains("estimate"), "{}", said.out);
+}
+
+#[test]
 fn check_prints_what_would_run() {
     let folder =
         Folder::new("[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 1000\n[output]\ninterval = \"1/2\"\n");
