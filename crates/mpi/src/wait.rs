@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 /// Polls between two looks at the clock, which costs as much as a poll.
 const POLLS: usize = 8;
-/// How long to poll without giving up the core. Longer makes round trips ten times slower where other programs use it too,
-/// and not faster where none does.
+/// How long to poll without giving up the core. With 20 µs, two ranks under MPICH on a busy host with two cores took up to
+/// 50 µs for a round trip, with 5 µs at most 9.
 const SPIN: Duration = Duration::from_micros(5);
 /// How long to offer the core to others between polls, and to sleep from then on.
 const YIELD: Duration = Duration::from_millis(1);
