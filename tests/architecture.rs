@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const CRATES: &[(&str, &[&str])] = &[
     ("", &[]),
     ("g6", &["tisane"]),
+    ("mpi", &[]),
     ("io", &["tisane"]),
     ("run", &["tisane", "tisane-io"]),
     ("amuse", &["tisane", "tisane-run"]),
@@ -54,8 +55,13 @@ const CONCRETE: &[(&str, &[&str])] = &[
 const CHOOSERS: &[&str] =
     &["src/", "crates/run/src/assemble", "crates/run/src/config", "crates/lab/src/", "crates/cli/src/"];
 /// Where C libraries are called, or a library is called by C, which Rust cannot check.
-const MAY_BE_UNSAFE: &[&str] =
-    &["src/force/cuda/mod.rs", "crates/capi/src/lib.rs", "crates/g6/src/lib.rs", "crates/lab/src/literature/mod.rs"];
+const MAY_BE_UNSAFE: &[&str] = &[
+    "src/force/cuda/mod.rs",
+    "crates/capi/src/lib.rs",
+    "crates/g6/src/lib.rs",
+    "crates/lab/src/literature/mod.rs",
+    "crates/mpi/src/lib.rs",
+];
 const MOST_LINES: usize = 450;
 
 fn top() -> &'static Path {
@@ -138,7 +144,10 @@ fn crates_depend_downwards_only() {
     for (name, allowed) in CRATES {
         let manifest = if name.is_empty() { "Cargo.toml".into() } else { format!("crates/{name}/Cargo.toml") };
         let text = fs::read_to_string(top().join(&manifest)).expect("a manifest");
-        let (_, rest) = text.split_once("\n[dependencies]\n").expect("dependencies");
+        let Some((_, rest)) = text.split_once("\n[dependencies]\n") else {
+            assert!(*name == "mpi", "{manifest}: no dependencies found");
+            continue;
+        };
         let rest = rest.split("\n[").next().unwrap_or_default();
         let dependencies: Vec<&str> = rest.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).collect();
         assert!(dependencies.len() > 1, "{manifest}: only {dependencies:?} found");
