@@ -350,11 +350,15 @@ impl Device {
         self.stream.wait(&signal.0).map_err(driver_error("waiting for another device"))
     }
 
-    /// Lets this device write to the memory of another without a detour by the host, if the machine can.
+    /// Lets kernels of this device write to the memory of another. Returns false if the machine cannot, so that copies take
+    /// a detour by the host.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn reach(&self, other: &Self) -> Result<()> {
+    pub fn reach(&self, other: &Self) -> Result<bool> {
+        if self.ordinal == other.ordinal {
+            return Ok(true);
+        }
         let failed = driver_error("connecting devices");
         let mut can = 0;
         // SAFETY: writes one number; both devices exist, as their contexts do.
@@ -362,13 +366,13 @@ impl Device {
             .result()
             .map_err(&failed)?;
         if can == 0 {
-            return Ok(());
+            return Ok(false);
         }
         self.bind()?;
         // SAFETY: two contexts that live as long as their devices.
         match unsafe { sys::cuCtxEnablePeerAccess(other.context.cu_ctx(), 0) } {
-            sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
-            result => result.result().map_err(failed),
+            sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(true),
+            result => result.result().map_err(failed).map(|()| true),
         }
     }
 

@@ -28,6 +28,7 @@ const TOGETHER: usize = 32;
 pub struct CudaGroup {
     // Declared in the order in which they must be dropped: memory before the devices.
     exchange: Option<Exchange>,
+    direct: bool,
     engines: Vec<CudaEngine>,
     some: Forces,
 }
@@ -39,6 +40,8 @@ struct Exchange {
     /// Given when the forces of a device are with the others.
     sent: Vec<Signal>,
     slots: usize,
+    /// Flag that kernels of every device can write to the others.
+    direct: bool,
 }
 
 impl CudaGroup {
@@ -62,14 +65,19 @@ impl CudaGroup {
                 return Err(Error::input("CUDA", problem).with_help("choose devices of one kind, or the mode f64"));
             }
         }
-        for (k, engine) in engines.iter().enumerate() {
-            for (_, other) in engines.iter().enumerate().filter(|(other, _)| *other != k) {
-                engine.device.reach(&other.device)?;
+        let mut direct = true;
+        for engine in &engines {
+            for other in &engines {
+                direct &= engine.device.reach(&other.device)?;
             }
         }
-        // The resident kernel is for one device.
-        engines.iter_mut().for_each(|engine| engine.set_step_kernels(Some(StepKernels::Launched)));
-        Ok(Self { exchange: None, engines, some: Forces::default() })
+        for engine in &mut engines {
+            let room_for = engine.held.as_ref().map(|held| held.sources);
+            // The resident kernel is for one device.
+            engine.set_step_kernels(Some(StepKernels::Launched));
+            room_for.map_or(Ok(()), |n| engine.reserve(n))?;
+        }
+        Ok(Self { exchange: None, direct, engines, some: Forces::default() })
     }
 
     /// Returns the engines.
@@ -111,7 +119,7 @@ fn deal(n: usize, weights: &[usize]) -> Vec<Range<usize>> {
 }
 
 impl Exchange {
-    fn new(engines: &[CudaEngine], slots: usize) -> Result<Self> {
+    fn new(engines: &[CudaEngine], slots: usize, direct: bool) -> Result<Self> {
         let forces = |engine: &CudaEngine| {
             let memory = || engine.device.memory(8 * FORCE * slots);
             Ok([memory()?, memory()?])
@@ -120,13 +128,21 @@ impl Exchange {
             forces: engines.iter().map(forces).collect::<Result<_>>()?,
             sent: engines.iter().map(|engine| engine.device.signal()).collect::<Result<_>>()?,
             slots,
+            direct,
         })
     }
 
-    /// Sends the forces of device `k` on the targets `part` to the others.
-    fn send(&self, (k, device): (usize, &Device), turn: usize, part: &Range<usize>) -> Result<()> {
+    /// Returns the memory for forces of the devices other than number `k`, as far as its kernels can write there.
+    fn others(&self, k: usize, turn: usize) -> impl Iterator<Item = &Memory> + Clone {
+        let others = self.forces.iter().enumerate().filter(move |(other, _)| self.direct && *other != k);
+        others.map(move |(_, forces)| &forces[turn])
+    }
+
+    /// Sends the forces of device `k` on the targets `part` to the others, unless its kernels have written them there, and
+    /// lets it say so.
+    fn send(&self, (k, device): (usize, &Device), turn: usize, (part, there): (&Range<usize>, bool)) -> Result<()> {
         let bytes = 8 * FORCE * part.start..8 * FORCE * part.end;
-        for other in (0..self.forces.len()).filter(|&other| other != k && !part.is_empty()) {
+        for other in (0..self.forces.len()).filter(|&other| other != k && !there && !part.is_empty()) {
             device.copy_to_peer(&self.forces[k][turn], bytes.clone(), &self.forces[other][turn])?;
         }
         device.give(&self.sent[k])
@@ -178,11 +194,9 @@ fn take_up_to(
             // All forces are under way before anything waits for them.
             for (k, member) in members.iter().enumerate() {
                 member.launcher.device.bind()?;
-                member.steps.evaluate(member.launcher, &call(k), parts[k].clone())?;
-            }
-            for (k, part) in parts.iter().enumerate() {
-                devices[k].bind()?;
-                exchange.send((k, devices[k]), turn, part)?;
+                let others = exchange.others(k, turn);
+                let written = member.steps.evaluate(member.launcher, &call(k), parts[k].clone(), others)?;
+                exchange.send((k, devices[k]), turn, (&parts[k], written && exchange.direct))?;
             }
             for (k, member) in members.iter().enumerate() {
                 member.launcher.device.bind()?;
@@ -261,7 +275,7 @@ impl ForceEngine for CudaGroup {
         let slots = held(&mut self.engines[0].held)?.slots;
         if self.exchange.as_ref().is_none_or(|exchange| exchange.slots != slots) {
             self.exchange = None;
-            self.exchange = Some(Exchange::new(&self.engines, slots)?);
+            self.exchange = Some(Exchange::new(&self.engines, slots, self.direct)?);
         }
         let Some(exchange) = &self.exchange else { return Ok(None) };
         let first = &self.engines[0];

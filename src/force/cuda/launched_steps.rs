@@ -2,7 +2,7 @@
 //! systems that are too large for the kernel of [`super::steps`], or quicker so. The state stays on the device; the host
 //! learns the next moment and the number of its targets, and launches the forces in the shape for them.
 
-use super::device::{Device, Pinned};
+use super::device::{Device, Memory, Pinned};
 use super::launch::{Arrays, Kernels};
 use super::launch_shape::{LaunchShape, in_order};
 use super::launched_call::LaunchedCall;
@@ -230,20 +230,32 @@ impl LaunchedSteps {
         Ok(())
     }
 
-    /// Launches the forces on the targets `part`, which are complete in the memory of the forces afterwards.
+    /// Launches the forces on the targets `part`, which are complete in the memory of the forces afterwards, and in all of
+    /// `others` if it returns true.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn evaluate(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, part: Range<usize>) -> Result<()> {
+    pub fn evaluate<'a>(
+        &self,
+        launcher: Launcher<'_>,
+        call: &LaunchedCall<'_>,
+        part: Range<usize>,
+        others: impl Iterator<Item = &'a Memory> + Clone,
+    ) -> Result<bool> {
         let Launcher { device, kernels, .. } = launcher;
         let shape = (launcher.shape)(part.len());
+        let reduces = matches!(shape, LaunchShape::Tiles { .. });
         for batch in self.batches(call, shape, part) {
             kernels.force(device, &batch.force, shape)?;
-            if matches!(shape, LaunchShape::Tiles { .. }) {
+            if reduces {
+                // Those of other devices first: they wait longest.
+                for other in others.clone() {
+                    kernels.reduce(device, &batch.force.with_out(other))?;
+                }
                 kernels.reduce(device, &batch.force)?;
             }
         }
-        Ok(())
+        Ok(reduces)
     }
 
     /// Launches the correction of all targets by complete forces.

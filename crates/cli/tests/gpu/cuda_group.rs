@@ -1,5 +1,5 @@
 //! Promise: several GPUs that work as one engine end in the state of one, with steps by the host and on the devices, however
-//! many there are, and in each session another number. With one GPU the engines of the group are all on it. Without a GPU
+//! many they are, and in each session another number. With one GPU the engines of the group are all on it. Without a GPU
 //! each test reports that it is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce the tests for a sanitizer.
 #![cfg(feature = "cuda")]
 
@@ -8,11 +8,14 @@ use crate::matrix;
 use crate::systems;
 use gpu::{held_to_bits, modes, needed, sizes};
 use matrix::{Job, STRAIGHT, Scheme, assert_ends_in, end_of, engines, row, schemes};
+use std::sync::atomic::{AtomicU64, Ordering};
 use tisane::error::Result;
+use tisane::force::block_steps::{Pause, Span, StepRules, Taken};
 use tisane::force::cuda::{CudaEngine, CudaGroup, list};
 use tisane::force::precision::Precision;
-use tisane::force::{EngineKind, ForceEngine, Forces};
+use tisane::force::{EngineKind, ForceEngine, Forces, Targets};
 use tisane::particles::Particles;
+use tisane::time::Time;
 use tisane_run::system::Engines;
 
 /// A group of `count` engines, on the devices by turns.
@@ -27,9 +30,41 @@ fn group(precision: Precision, job: &Job, (count, on_devices): (usize, bool)) ->
     CudaGroup::new((0..count).map(engine).collect::<Result<_>>()?)
 }
 
+/// Block steps that groups took by themselves, of all tests.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// A group whose steps are counted.
+struct Counted(CudaGroup);
+
+impl ForceEngine for Counted {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.0.load(all)
+    }
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.0.update(all, changed)
+    }
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
+        self.0.evaluate(now, targets, out)
+    }
+    fn can_take_steps(&mut self) -> Result<bool> {
+        self.0.can_take_steps()
+    }
+    fn take_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let taken = self.0.take_steps(p, rules, span, pause)?;
+        TAKEN.fetch_add(taken.map_or(0, |taken| taken.block_steps), Ordering::Relaxed);
+        Ok(taken)
+    }
+}
+
 /// What computes on several GPUs, put together as a run has it.
 fn on_gpus(job: &Job, way: (usize, bool)) -> Engines {
-    let engine = Box::new(group(job.precision, job, way).unwrap());
+    let engine = Box::new(Counted(group(job.precision, job, way).unwrap()));
     let f64_engine = || -> Box<dyn ForceEngine> { Box::new(group(Precision::F64, job, (way.0, false)).unwrap()) };
     let propagator = job.forces(engine, (job.precision != Precision::F64).then(f64_engine));
     Engines { kind: EngineKind::Cuda, ..engines(propagator, None) }
@@ -57,6 +92,8 @@ fn any_number_of_devices_ends_in_one_state() {
                         (1 + k % 2, on_gpus(&job, (2 + (k + session) % 2, on_devices)))
                     });
                 }
+                let own = TAKEN.swap(0, Ordering::Relaxed);
+                assert!(own > 0 || scheme == Scheme::Encounters, "{}: no step by the devices", job.name());
                 println!("{}: one state {expected} on 1, 2 and 3 devices", job.name());
             }
         }
