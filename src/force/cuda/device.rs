@@ -350,8 +350,8 @@ impl Device {
         self.stream.wait(&signal.0).map_err(driver_error("waiting for another device"))
     }
 
-    /// Lets kernels of this device write to the memory of another. Returns false if the machine cannot, so that copies take
-    /// a detour by the host.
+    /// Lets kernels of this device read the memory of another. Returns false if the machine cannot, so that copies take a
+    /// detour by the host.
     ///
     /// # Errors
     /// If the driver fails.

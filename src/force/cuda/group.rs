@@ -9,7 +9,7 @@ use super::device_steps::{DeviceSteps, StepKernels};
 use super::launch_shape::choose;
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
-use super::launched_steps::{LaunchedSteps, Launcher, at};
+use super::launched_steps::{LaunchedSteps, Launcher, PartCalls, at};
 use super::staging::FORCE;
 use super::{Buffers, CudaEngine, held};
 use crate::error::{Error, Result};
@@ -35,12 +35,12 @@ pub struct CudaGroup {
 
 /// Memory and signals for whole block steps, one entry a device.
 struct Exchange {
-    /// Forces on all targets, in turn: while they are read, those of the next evaluation may come.
+    /// Forces on the targets, in turn: while they are read, those of the next evaluation may come.
     forces: Vec<[Memory; 2]>,
-    /// Given when the forces of a device are with the others.
+    /// Given when the forces of a device are complete, and where the others read them.
     sent: Vec<Signal>,
     slots: usize,
-    /// Flag that kernels of every device can write to the others.
+    /// Flag that kernels of every device can read the memory of the others.
     direct: bool,
 }
 
@@ -132,29 +132,19 @@ impl Exchange {
         })
     }
 
-    /// Returns the memory for forces of the devices other than number `k`, as far as its kernels can write there.
-    fn others(&self, k: usize, turn: usize) -> impl Iterator<Item = &Memory> + Clone {
-        let others = self.forces.iter().enumerate().filter(move |(other, _)| self.direct && *other != k);
-        others.map(move |(_, forces)| &forces[turn])
+    /// Returns the memory from which device `k` reads the forces of device `other`.
+    fn forces_of(&self, other: usize, k: usize, turn: usize) -> &Memory {
+        &self.forces[if self.direct { other } else { k }][turn]
     }
 
-    /// Sends the forces of device `k` on the targets `part` to the others, unless its kernels have written them there, and
-    /// lets it say so.
-    fn send(&self, (k, device): (usize, &Device), turn: usize, (part, there): (&Range<usize>, bool)) -> Result<()> {
+    /// Sends the forces of device `k` on the targets `part` to the others, if they cannot read them where they are, and lets it
+    /// say that they are there.
+    fn send(&self, (k, device): (usize, &Device), turn: usize, part: &Range<usize>) -> Result<()> {
         let bytes = 8 * FORCE * part.start..8 * FORCE * part.end;
-        for other in (0..self.forces.len()).filter(|&other| other != k && !there && !part.is_empty()) {
+        for other in (0..self.forces.len()).filter(|&other| other != k && !self.direct && !part.is_empty()) {
             device.copy_to_peer(&self.forces[k][turn], bytes.clone(), &self.forces[other][turn])?;
         }
         device.give(&self.sent[k])
-    }
-
-    /// Lets device `k` wait for the forces of the others.
-    fn receive(&self, (k, device): (usize, &Device)) -> Result<()> {
-        self.sent
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != k)
-            .try_for_each(|(_, sent)| device.wait_for_signal(sent))
     }
 }
 
@@ -186,24 +176,42 @@ fn take_up_to(
         let targets = report.targets as usize;
         let parts = deal(targets, weights);
         for left in (0..rules.scheme.iterations()).rev() {
-            let call = |k: usize| {
+            let call = |k: usize, out: &Memory| {
                 let call = at(members[k].call, rules, &report);
-                let force = call.force.with_out(&exchange.forces[k][turn]);
-                LaunchedCall { force, last: u32::from(left == 0), ..call }
+                LaunchedCall { force: call.force.with_out(out), last: u32::from(left == 0), ..call }
             };
-            // All forces are under way before anything waits for them.
-            for (k, member) in members.iter().enumerate() {
-                member.launcher.device.bind()?;
-                let others = exchange.others(k, turn);
-                let written = member.steps.evaluate(member.launcher, &call(k), parts[k].clone(), others)?;
-                exchange.send((k, devices[k]), turn, (&parts[k], written && exchange.direct))?;
+            let calls: Vec<_> = members
+                .iter()
+                .enumerate()
+                .map(|(k, it)| it.steps.calls(it.launcher, &call(k, &exchange.forces[k][turn]), parts[k].clone()))
+                .collect();
+            // All devices are at work before anything waits for them.
+            for number in 0..calls.iter().map(PartCalls::len).max().unwrap_or_default() {
+                for (member, calls) in members.iter().zip(&calls) {
+                    member.launcher.device.bind()?;
+                    member.steps.sum(member.launcher, calls, number)?;
+                }
+                for (member, calls) in members.iter().zip(&calls) {
+                    member.launcher.device.bind()?;
+                    member.steps.complete(member.launcher, calls, number)?;
+                }
+            }
+            for (k, part) in parts.iter().enumerate() {
+                devices[k].bind()?;
+                exchange.send((k, devices[k]), turn, part)?;
             }
             for (k, member) in members.iter().enumerate() {
                 member.launcher.device.bind()?;
-                exchange.receive((k, devices[k]))?;
-                member.steps.correct_all(member.launcher, &call(k), targets)?;
+                // Its own forces are there before those of the others.
+                for other in (k..parts.len()).chain(0..k) {
+                    if other != k {
+                        devices[k].wait_for_signal(&exchange.sent[other])?;
+                    }
+                    let call = call(k, exchange.forces_of(other, k, turn));
+                    member.steps.correct_part(member.launcher, &call, &parts[other])?;
+                }
                 if left > 0 {
-                    member.steps.put(member.launcher, &call(k), targets)?;
+                    member.steps.put(member.launcher, &call(k, &exchange.forces[k][turn]), targets)?;
                 }
             }
             turn = 1 - turn;

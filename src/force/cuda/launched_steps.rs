@@ -2,7 +2,7 @@
 //! systems that are too large for the kernel of [`super::steps`], or quicker so. The state stays on the device; the host
 //! learns the next moment and the number of its targets, and launches the forces in the shape for them.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::{Device, Pinned};
 use super::launch::{Arrays, Kernels};
 use super::launch_shape::{LaunchShape, in_order};
 use super::launched_call::LaunchedCall;
@@ -230,40 +230,48 @@ impl LaunchedSteps {
         Ok(())
     }
 
-    /// Launches the forces on the targets `part`, which are complete in the memory of the forces afterwards, and in all of
-    /// `others` if it returns true.
-    ///
-    /// # Errors
-    /// If the driver fails.
-    pub fn evaluate<'a>(
-        &self,
-        launcher: Launcher<'_>,
-        call: &LaunchedCall<'_>,
-        part: Range<usize>,
-        others: impl Iterator<Item = &'a Memory> + Clone,
-    ) -> Result<bool> {
-        let Launcher { device, kernels, .. } = launcher;
+    /// Returns the calls of the forces on the targets `part`: their sums are complete after [`sum`](Self::sum) and
+    /// [`complete`](Self::complete), one call after the other.
+    #[must_use]
+    pub fn calls<'a>(&self, launcher: Launcher<'_>, call: &LaunchedCall<'a>, part: Range<usize>) -> PartCalls<'a> {
         let shape = (launcher.shape)(part.len());
-        let reduces = matches!(shape, LaunchShape::Tiles { .. });
-        for batch in self.batches(call, shape, part) {
-            kernels.force(device, &batch.force, shape)?;
-            if reduces {
-                // Those of other devices first: they wait longest.
-                for other in others.clone() {
-                    kernels.reduce(device, &batch.force.with_out(other))?;
-                }
-                kernels.reduce(device, &batch.force)?;
-            }
-        }
-        Ok(reduces)
+        PartCalls { shape, calls: self.batches(call, shape, part).collect() }
     }
 
-    /// Launches the correction of all targets by complete forces.
+    /// Launches the sums of call `number`, if there are so many.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn correct_all(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
-        self.correct(launcher, &LaunchedCall { force: call.force.batch((0, targets), (0, 0)), parts: 0, ..*call })
+    pub fn sum(&self, Launcher { device, kernels, .. }: Launcher<'_>, of: &PartCalls<'_>, number: usize) -> Result<()> {
+        of.calls.get(number).map_or(Ok(()), |call| kernels.force(device, &call.force, of.shape))
+    }
+
+    /// Launches what completes the sums of call `number`, if there are so many.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn complete(
+        &self,
+        Launcher { device, kernels, .. }: Launcher<'_>,
+        of: &PartCalls<'_>,
+        number: usize,
+    ) -> Result<()> {
+        match of.calls.get(number) {
+            Some(call) if matches!(of.shape, LaunchShape::Tiles { .. }) => kernels.reduce(device, &call.force),
+            _ => Ok(()),
+        }
+    }
+
+    /// Launches the correction of the targets `part` by complete forces.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn correct_part(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, part: &Range<usize>) -> Result<()> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        let force = call.force.batch((part.start, part.len()), (0, 0));
+        self.correct(launcher, &LaunchedCall { force, parts: 0, ..*call })
     }
 
     /// Launches the correction of the targets of a batch.
@@ -284,6 +292,20 @@ impl LaunchedSteps {
         let (spans, most) = (shape.spans(self.precision, all_bags), shape.batch(self.precision, all_bags));
         part.step_by(most)
             .map(move |first| LaunchedCall { force: call.force.batch((first, most.min(end - first)), spans), ..call })
+    }
+}
+
+/// Calls of the forces on a part of the targets.
+pub struct PartCalls<'a> {
+    shape: LaunchShape,
+    calls: Vec<LaunchedCall<'a>>,
+}
+
+impl PartCalls<'_> {
+    /// Returns the number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.calls.len()
     }
 }
 
